@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from devkit.expectations.registry import EXPECTATIONS
+
 TOP = Path(__file__).parents[2]
 ROOMS = ("devkit", "located_config", "mockapi", "pipeline")
 # `devkit` drives the other two from outside and may know how they are configured and what they say, nothing deeper. How
@@ -179,7 +181,9 @@ def test_no_module_has_a_name_that_anything_fits(room: str) -> None:
 def test_no_scenario_is_known_to_the_code(room: str) -> None:
     """What is particular to an incident stands in its file; code that names one would be a lever for it alone."""
     names = [path.stem for path in (TOP / "scenarios").rglob("*.y*ml")]
-    forbidden = ["oversized", *names, *(name.replace("-", "_") for name in names)]
+    # An incident may be named after what is measured: that is a name of the expectation, for any scenario.
+    as_words = {name.replace("-", "_") for name in names} - EXPECTATIONS.keys()
+    forbidden = ["oversized", *names, *as_words]
     assert {
         (str(path.relative_to(TOP)), name) for path in sources(room) for name in forbidden if name in path.read_text()
     } == set()
