@@ -88,8 +88,8 @@ def _nothing_absent(_argument: Any, _observation: ArmObservation) -> str:
 class OfCourse:
     """An expectation on a number of a course: `course` gives the points, `show` tells the number.
 
-    `absent` says why there is no course to look at, "" where there is one. `look` is what a point is called, and
-    `as_bound` turns the number into what the bounds are of.
+    `absent` says why there is no course to look at, "" where there is one. `look` is what a point is called, `looks`
+    what several are where that takes more than an `s`, and `as_bound` turns the number into what the bounds are of.
     """
 
     name: str
@@ -102,6 +102,7 @@ class OfCourse:
     absent: Callable[[Any, ArmObservation], str] = _nothing_absent
     needs: frozenset[Observable] = NOTHING
     look: str = "look"
+    looks: str | None = None
     as_bound: Callable[[float], Any] = float
 
     def judge(self, argument: Any, observation: ArmObservation) -> Finding:
@@ -130,7 +131,7 @@ class OfCourse:
         points = between(self.course(argument, observation), *part)
         if not points:
             return None, f"n/a: it was not looked at{argument.in_words}"
-        looks = counted(len(points), self.look)
+        looks = counted(len(points), self.look, self.looks)
         value = figure(points, argument.of)
         if value is None:
             return None, f"n/a: {looks} are too few for a slope, which needs {FEWEST}"

@@ -5,6 +5,8 @@ from devkit.expectations.amplification import AMPLIFICATION
 from devkit.expectations.audit import AUDIT
 from devkit.expectations.base import ExpectationKind
 from devkit.expectations.batch_budget import BATCH_BUDGET
+from devkit.expectations.batch_time import BATCH_TIME
+from devkit.expectations.checkpoint_files import CHECKPOINT_FILES
 from devkit.expectations.checkpoint_size import CHECKPOINT_SIZE
 from devkit.expectations.claim_checks import CLAIM_CHECKS
 from devkit.expectations.commit_time import COMMIT_TIME
@@ -52,8 +54,10 @@ _ALL: tuple[ExpectationKind, ...] = (
     PAST_FAILED_BATCH,
     FLAT_COMMIT,
     IDLE_CPU,
+    BATCH_TIME,
     COMMIT_TIME,
     CHECKPOINT_SIZE,
+    CHECKPOINT_FILES,
     AMPLIFICATION,
     ABANDONED,
     SUCCESS_RATE,

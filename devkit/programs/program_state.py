@@ -21,7 +21,8 @@ class ProgramState:
     The newest serves metrics at `metrics_url`. `log` counts the events that it wrote by name. `committed` is what the
     checkpoint shows, `furthest` the furthest that one ever showed; `emitted` stands in where it shows nothing.
     `confirmed` is the effective configuration that its newest process logged, `spark` are the settings of its
-    Spark. `commits` has what each commit took, in seconds, by when it was reported. `late_dropped` counts the rows that
+    Spark. `commits` has what each commit took, in seconds, by when it was reported, and `batch_times` what each
+    batch did, by when it was written. `late_dropped` counts the rows that
     Spark dropped behind its watermark, None where it reported no state; `watermarks` are in seconds since the epoch.
     """
 
@@ -41,6 +42,7 @@ class ProgramState:
     source_ends: Offsets = field(default_factory=dict)
     drained: bool = False
     commits: list[Point] = field(default_factory=list)
+    batch_times: list[Point] = field(default_factory=list)
     late_dropped: int | None = None
     watermarks: list[Point] = field(default_factory=list)
     emitted: Emitted | None = None

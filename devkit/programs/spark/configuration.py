@@ -63,9 +63,16 @@ def effective(config: PipelineConfig) -> dict[str, Any]:
     return shown
 
 
-def write_config(config: PipelineConfig, directory: Path) -> Path:
-    """The effective configuration as `pipeline.yaml` in `directory`; returns its absolute path."""
+def declared(config: PipelineConfig) -> dict[str, Any]:
+    """The same without the defaults: what the stack and the scenario have set."""
+    shown: dict[str, Any] = CONFIG.dump_python(config, mode="json", by_alias=True, exclude_unset=True)
+    return shown
+
+
+def write_config(config: PipelineConfig, directory: Path, *, with_defaults: bool = True) -> Path:
+    """The configuration as `pipeline.yaml` in `directory`; returns its absolute path."""
     config_file = (directory / CONFIG_FILE).absolute()
+    shown = effective(config) if with_defaults else declared(config)
     # JSON is YAML, and needs no thought about quoting.
-    config_file.write_bytes(orjson.dumps(effective(config), option=orjson.OPT_INDENT_2))
+    config_file.write_bytes(orjson.dumps(shown, option=orjson.OPT_INDENT_2))
     return config_file

@@ -25,13 +25,15 @@ def prepare_launch(
     options: Sequence[str] = (),
     entry: Sequence[str] = MODULE,
     jvm_options: Sequence[str] | None = None,
+    with_defaults: bool = True,
 ) -> Launch:
     """Write `pipeline.yaml` and `spark-conf` into the directory.
 
     `credentials` are the object store's, `options` are those of `pipeline run`, `entry` is what Python runs, and
-    `jvm_options` are as in `write_spark_conf`.
+    `jvm_options` are as in `write_spark_conf`. `with_defaults` is whether `pipeline.yaml` has the defaults too.
     """
-    config_file, conf_dir = write_config(config, directory), (directory / CONF_DIR).absolute()
+    config_file = write_config(config, directory, with_defaults=with_defaults)
+    conf_dir = (directory / CONF_DIR).absolute()
     installed = place.installation or installed_here()  # asked once, as it hashes every jar
     if jvm_options is None:
         jvm_options = () if place.installation else class_cache().use()

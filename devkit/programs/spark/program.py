@@ -47,16 +47,25 @@ class ConfiguredSpark(ConfiguredLikePipeline):
         if container:
             require_here("job", (self.config.job,), where="the pipeline's image")
         config = self.config.model_copy(update={"stall_timeout": PATIENCE}) if debugger else self.config
+        is_derived = _LIMIT in context.arguments
         place = SparkPlace(
             store.endpoint,
             context.scratch or context.guardian.directory,
             slots=context.slots or slots_for(config, context.source_partitions),
-            driver_memory=None if _LIMIT in context.arguments else SparkPlace.driver_memory,
+            driver_memory=None if is_derived else SparkPlace.driver_memory,
             ui=context.ui,
             settings={**context.spark, **(debugger.spark_settings() if debugger else {})},
             installation=IN_IMAGE if container else None,
         )
-        launch = prepare_launch(config, place, context.directory, credentials=store.credentials(), options=_OPTIONS)
+        launch = prepare_launch(
+            config,
+            place,
+            context.directory,
+            credentials=store.credentials(),
+            options=_OPTIONS,
+            # A default that the file says is a wish of its own, and nothing would be derived.
+            with_defaults=not is_derived,
+        )
         launch = replace(launch, scratch=context.scratch, container=container, first=Addition(("--new", context.start)))
         return debugger.around(launch) if debugger else launch
 

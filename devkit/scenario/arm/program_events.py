@@ -20,6 +20,7 @@ from located_config.count import counted
 from pipeline.events import (
     BatchCommitted,
     BatchStarted,
+    BatchWritten,
     Configuration,
     EffectiveSettings,
     Failed,
@@ -69,6 +70,9 @@ class ProgramEvents:
             case BatchStarted():
                 if state.batches.begin(event.batch):
                     say("replay", f"batch {event.batch} again{self._offsets_of(event.batch)}")
+            case BatchWritten():
+                if event.seconds is not None:
+                    state.batch_times.append((self._clock(), event.seconds))
             case BatchCommitted():
                 took_ms = sum(event.durations_ms.get(step, 0) for step in _OF_COMMIT)
                 state.commits.append((self._clock(), took_ms / 1000))

@@ -10,6 +10,7 @@ from devkit.observe.checkpoint_size import CheckpointSize
 from devkit.observe.latency import EventLatency, Latencies
 from tests.unit.devkit.observed import A_SAMPLE, an_observation
 
+BATCHES = {"batches": ((3.0, 9.5), (5.0, 1.25), (6.0, 1.0))}
 COMMITS = {"commits": ((3.0, 0.2), (5.0, 6.5))}
 WATERMARKS = {"watermarks": ((1.0, 0.0), (2.0, 1000.0), (3.0, 1045.0), (4.0, 1045.0))}
 SKEW = {"samples": tuple(A_SAMPLE.model_copy(update={"event_time_skew_s": one}) for one in (None, 480.5, 0.0))}
@@ -31,6 +32,9 @@ def judge(name: str, argument: Any, **changes: Any) -> Finding:
 @pytest.mark.parametrize(
     ("name", "argument", "changes", "measured", "holds"),
     [
+        ("batch_time", {"at_most": "6s"}, BATCHES, "9.50s (of 3 batches)", False),
+        ("batch_time", {"of": "lowest", "at_most": "1s"}, BATCHES, "1.00s (of 3 batches)", True),
+        ("batch_time", {"at_most": "6s"}, {}, "n/a: no batch was written", None),
         ("commit_time", {"at_least": "6s"}, COMMITS, "6.50s (of 2 commits)", True),
         ("commit_time", {"at_most": "6s"}, COMMITS, "6.50s (of 2 commits)", False),
         ("commit_time", {"of": "lowest", "at_most": "1s"}, COMMITS, "0.20s (of 2 commits)", True),
@@ -48,6 +52,9 @@ def judge(name: str, argument: Any, **changes: Any) -> Finding:
         ("checkpoint_size", {"at_least": "2MiB"}, CHECKPOINT, "3,000,000 bytes in 40 files", True),
         ("checkpoint_size", {"at_most": "2MiB"}, CHECKPOINT, "3,000,000 bytes in 40 files", False),
         ("checkpoint_size", {"at_most": "2MiB"}, {}, "n/a: no checkpoint was looked at", None),
+        ("checkpoint_files", {"at_least": 40}, CHECKPOINT, "40", True),
+        ("checkpoint_files", {"at_most": 39}, CHECKPOINT | BATCHES, "40, of 3 batches", False),
+        ("checkpoint_files", {"at_most": 39}, {}, "n/a: no checkpoint was looked at", None),
         ("partitions_read", "100%", THREE_OF_FOUR, "3 of 4 partitions", False),
         ("partitions_read", {"at_least": "75%"}, THREE_OF_FOUR, "3 of 4 partitions", True),
         ("partitions_read", "100%", {}, "n/a: no source partition has an event", None),

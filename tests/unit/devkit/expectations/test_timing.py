@@ -46,6 +46,8 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("compare", {"rate": {"arms": ["fixed", "incident"], "at_least": 8}}, None),
     ("rate", {"at_most": "20/s"}, "arm"),
     ("partitions_read", "100%", None),
+    ("batch_time", {"at_least": "6s"}, timedelta(seconds=6)),
+    ("checkpoint_files", 9, None),
     ("commit_time", {"at_least": "6s"}, timedelta(seconds=6)),
     ("checkpoint_size", {"at_most": "1MiB"}, None),
     ("event_time_skew", {"at_most": "1m"}, "arm"),

@@ -124,6 +124,16 @@ class TestLaunch:
         assert (settings["spark.master"], settings["spark.x"]) == ("local[2]", "y")
         assert settings.get("spark.driver.memory") == memory
 
+    @pytest.mark.parametrize(("arguments", "is_written"), [((), True), (("--memory-limit", "2GiB"), False)])
+    def test_what_the_job_derives_is_not_written_down_as_a_wish(
+        self, tmp_path: Path, arguments: tuple[str, ...], is_written: bool
+    ) -> None:
+        SPARK.configure(NOWHERE, {"fetch": {"concurrency": 7}}).launch(program_context(tmp_path, arguments=arguments))
+        written = json.loads((tmp_path / "pipeline.yaml").read_text())
+        assert written["fetch"]["concurrency"] == 7
+        assert ("max_in_flight_bytes" in written["fetch"]) is is_written
+        assert CONFIG.validate_python(written).fetch.concurrency == 7
+
     def test_for_a_debugger_of_its_worker(self, tmp_path: Path) -> None:
         launch = SPARK.configure(NOWHERE, {}).launch(program_context(tmp_path, debugger=Debugger("worker", 5678)))
         assert launch.environment["DEVKIT_DEBUG_PORT"] == "5678"

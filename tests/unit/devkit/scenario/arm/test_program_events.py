@@ -15,6 +15,7 @@ from devkit.scenario.arm.program_events import describe
 from devkit.scenario.model import Scenario
 from pipeline.events import (
     BatchStarted,
+    BatchWritten,
     Configuration,
     Failed,
     LimitsDisagree,
@@ -65,6 +66,12 @@ def test_a_batch_that_begins_again_is_marked_and_told(stage: Stage) -> None:
     assert begun == [0, 1, 1]
     assert stage.output.getvalue().endswith("incident replay: batch 1 again: offsets 50 to 99\n")
     assert stage.main.state.batches.replays == 1
+
+
+def test_each_batch_that_was_written_has_its_time(stage: Stage) -> None:
+    for batch, seconds in enumerate((4.5, 0.5, None)):
+        stage.take(BatchWritten(batch=batch, seconds=seconds))
+    assert [took for _, took in stage.main.state.batch_times] == [4.5, 0.5]
 
 
 def test_what_spark_says_of_a_state_is_added_up(stage: Stage) -> None:
