@@ -51,6 +51,9 @@ _UNREGISTERED = (
     "spark.jars",
     "spark.files",
     "spark.sql.streaming.checkpointFileManagerClass",
+    # Read by what launches the JVM, before the extra ones.
+    "spark.driver.defaultJavaOptions",
+    "spark.executor.defaultJavaOptions",
 )
 _NEAR = 0.85
 

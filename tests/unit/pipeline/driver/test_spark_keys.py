@@ -46,6 +46,7 @@ def test_a_misspelt_key_is_refused_with_the_near_miss(key: str, near: str) -> No
         "spark.kubernetes.namespace",
         "spark.executorEnv.TMPDIR",
         "spark.sql.streaming.checkpointFileManagerClass",
+        "spark.driver.defaultJavaOptions",
     ],
 )
 def test_what_spark_reads_is_left_alone(key: str) -> None:
