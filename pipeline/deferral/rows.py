@@ -1,4 +1,4 @@
-"""Entries of the ledger as rows for Spark, in the columns of source messages and, where some have any, their headers."""
+"""Entries of the ledger as rows for Spark, in the columns of source messages and, where some have any, headers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
