@@ -39,7 +39,8 @@ class State(Section):
     partitions: PositiveInt | None = Field(
         default=None,
         description="Number of partitions of the state; each is a store that every micro-batch writes. The first start"
-        " fixes it. Default: one for each slot of the main lane at that start.",
+        " fixes it. Default: one for each slot of the main lane at that start; on a "
+        "cluster, by Spark's settings for executors and their cores.",
     )
     max_bytes: Annotated[Size, Field(ge=_LEAST_BYTES)] = Field(
         default=64 * MIB,

@@ -24,7 +24,7 @@ from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_sessi
 from pipeline.driver.sink import producer_options
 from pipeline.driver.source_stream import require_readable, source_options, source_stream, trigger_seconds
 from pipeline.driver.spark_keys import require_known
-from pipeline.driver.spark_slots import main_slots, require_slots
+from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.driver.stall import StallWatch
 from pipeline.driver.start import NewStart, check, instead_of_missing
 from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
@@ -214,7 +214,7 @@ def _begin(
 
     if not allow_unsafe:
         require_slots(spark.sparkContext.master or "", spark.sparkContext.defaultParallelism, config)
-    slots = main_slots(spark.sparkContext.defaultParallelism, config)
+    slots = _main_slots(spark, config)
     own = Identity.of(config, brokers.source_cluster, brokers.source_ids)
     taken = _take_checkpoint(spark, config, new, own, slots=slots)
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
@@ -232,8 +232,9 @@ def _begin(
     if taken.own.state is not None:
         for key, value in store_settings(config, taken.own.state).items():
             spark.conf.set(key, value)
-        rows = without_repeats(rows, config, tasks=slots)
-        writer.by_page(slots)
+        tasks = slots or taken.own.state.partitions
+        rows = without_repeats(rows, config, tasks=tasks)
+        writer.by_page(tasks)
     query = (
         rows.writeStream.queryName(config.job)
         .foreachBatch(writer.write)
@@ -243,6 +244,13 @@ def _begin(
     )
     start = new.name if new else "checkpoint"
     return Running(query, writer, hosts, start, spark.sparkContext.uiWebUrl, listener.ended)
+
+
+def _main_slots(spark: "SparkSession", config: PipelineConfig) -> int | None:
+    """Those of the main lane when all executors are there; None where nothing says how many those are."""
+    context = spark.sparkContext
+    slots = slots_at_most(context.master or "", dict(context.getConf().getAll()), context.defaultParallelism)
+    return None if slots is None else main_slots(slots, config)
 
 
 def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None) -> None:
@@ -277,7 +285,7 @@ class _Taken:
 
 
 def _take_checkpoint(
-    spark: "SparkSession", config: PipelineConfig, new: NewStart | None, own: Identity, *, slots: int
+    spark: "SparkSession", config: PipelineConfig, new: NewStart | None, own: Identity, *, slots: int | None
 ) -> _Taken:
     """See that the checkpoint is this job's. Raises RefusedError."""
     place = config.checkpoint

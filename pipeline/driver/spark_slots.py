@@ -5,6 +5,8 @@
 With rounds in all slots a batch would wait for them: the slow pages would hold up the fast ones after all.
 """
 
+from collections.abc import Mapping
+
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 
@@ -12,6 +14,24 @@ from pipeline.errors import RefusedError
 def main_slots(slots: int, config: PipelineConfig) -> int:
     """How many tasks of a batch may run at once, at least one."""
     return max(1, slots - slow_rounds(config))
+
+
+def slots_at_most(master: str, spark: Mapping[str, str], parallelism: int) -> int | None:
+    """How many tasks may run at once when all executors are there, by Spark's settings; None where those do not say.
+
+    `parallelism` is Spark's own word for it, which on a cluster counts only the executors that have come so far.
+    """
+    if master.startswith("local"):
+        return parallelism
+    of_task = int(spark.get("spark.task.cpus", 1))
+    found = []
+    if "spark.cores.max" in spark:
+        found.append(int(spark["spark.cores.max"]) // of_task)
+    is_dynamic = spark.get("spark.dynamicAllocation.enabled", "false").lower() == "true"
+    number = spark.get("spark.dynamicAllocation.maxExecutors" if is_dynamic else "spark.executor.instances")
+    if number is not None and "spark.executor.cores" in spark:
+        found.append(int(number) * (int(spark["spark.executor.cores"]) // of_task))
+    return max(1, min(found)) if found else None
 
 
 def require_slots(master: str, slots: int, config: PipelineConfig) -> None:

@@ -29,16 +29,26 @@ class StateMark(BaseModel):
     partitions: PositiveInt
 
     @classmethod
-    def of(cls, config: PipelineConfig, *, slots: int) -> Self | None:
-        """What a first start fixes, in a Spark with this number of slots for the main lane; None without state."""
+    def of(cls, config: PipelineConfig, *, slots: int | None) -> Self | None:
+        """What a first start fixes, in a Spark with this number of slots for the main lane; None without state.
+
+        Raises RefusedError where neither says how many partitions there are.
+        """
         wanted = config.source.deduplicate
         if wanted is None:
             return None
+        partitions = config.state.partitions or slots
+        if partitions is None:
+            raise RefusedError(
+                "state.partitions is left out, and Spark's settings do not say how many slots the cluster will have",
+                hint="write state.partitions, one for each slot that works on batches; or give Spark "
+                "spark.executor.instances and spark.executor.cores, or spark.cores.max",
+            )
         return cls(
             operator="dedupe" if wanted.within == "ever" else "dedupeWithinWatermark",
             key=wanted.by,
             provider=config.state.provider,
-            partitions=config.state.partitions or slots,
+            partitions=partitions,
         )
 
     def in_words(self) -> str:
@@ -49,12 +59,13 @@ class StateMark(BaseModel):
 
 
 def pinned(
-    found: StateMark | None, config: PipelineConfig, *, checkpoint: str, slots: int, exists: bool
+    found: StateMark | None, config: PipelineConfig, *, checkpoint: str, slots: int | None, exists: bool
 ) -> StateMark | None:
     """The state that the job has: what its checkpoint fixes, or for one that does not `exists` yet what the
     configuration says; None without state. Raises RefusedError for another one than the checkpoint's.
     """
-    own = StateMark.of(config, slots=slots)
+    # What is fixed needs no slots, and what is refused below does not hang on them.
+    own = StateMark.of(config, slots=(slots or (found.partitions if found else 1)) if exists else slots)
     if not exists:
         return own
     if found is None and own is not None:

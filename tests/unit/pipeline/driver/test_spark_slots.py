@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.spark_slots import main_slots, require_slots
+from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.errors import RefusedError
 
 MakeConfig = Callable[..., PipelineConfig]
@@ -41,3 +41,36 @@ def test_a_slot_more_is_enough_and_a_clusters_are_not_known(
     make_config: MakeConfig, master: str, slots: int, rounds: int
 ) -> None:
     require_slots(master, slots, make_config(deferral={"slow_lane": {"rounds": rounds}}))
+
+
+@pytest.mark.parametrize(
+    ("master", "spark", "slots"),
+    [
+        ("local[7]", {}, 7),
+        ("local[7]", {"spark.executor.instances": "3", "spark.executor.cores": "4"}, 7),
+        ("spark://m:7077", {}, None),
+        ("spark://m:7077", {"spark.cores.max": "12"}, 12),
+        ("spark://m:7077", {"spark.cores.max": "12", "spark.task.cpus": "5"}, 2),
+        ("k8s://m", {"spark.executor.instances": "3", "spark.executor.cores": "4"}, 12),
+        ("yarn", {"spark.executor.instances": "3", "spark.executor.cores": "5", "spark.task.cpus": "2"}, 6),
+        ("yarn", {"spark.executor.cores": "4"}, None),
+        ("yarn", {"spark.executor.instances": "3"}, None),
+        ("yarn", {"spark.executor.instances": "3", "spark.executor.cores": "1", "spark.task.cpus": "2"}, 1),
+        ("spark://m:7077", {"spark.cores.max": "6", "spark.executor.instances": "3", "spark.executor.cores": "4"}, 6),
+        (
+            "yarn",
+            {
+                "spark.dynamicAllocation.enabled": "true",
+                "spark.dynamicAllocation.maxExecutors": "9",
+                "spark.executor.instances": "3",
+                "spark.executor.cores": "2",
+            },
+            18,
+        ),
+        ("yarn", {"spark.dynamicAllocation.enabled": "true", "spark.executor.cores": "2"}, None),
+    ],
+)
+def test_a_clusters_slots_are_those_of_its_settings_not_of_who_has_come(
+    master: str, spark: dict[str, str], slots: int | None
+) -> None:
+    assert slots_at_most(master, spark, parallelism=7) == slots

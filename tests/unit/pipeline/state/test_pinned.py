@@ -34,6 +34,21 @@ def test_a_first_start_has_a_partition_for_each_slot(make_config: MakeConfig) ->
     assert pinned(None, make_config(), checkpoint="place", slots=3, exists=False) is None
 
 
+def test_a_first_start_that_does_not_know_its_slots_is_refused(make_config: MakeConfig) -> None:
+    with pytest.raises(RefusedError, match="how many slots") as caught:
+        pinned(None, stateful(make_config), checkpoint="place", slots=None, exists=False)
+    assert "spark.executor.instances" in (caught.value.hint or "")
+    assert pinned(None, make_config(), checkpoint="place", slots=None, exists=False) is None
+    chosen = pinned(None, stateful(make_config, partitions=3), checkpoint="place", slots=None, exists=False)
+    assert chosen == MARK
+
+
+def test_a_later_start_need_not_know_its_slots(make_config: MakeConfig) -> None:
+    assert pinned(MARK, stateful(make_config), checkpoint="place", slots=None, exists=True) == MARK
+    with pytest.raises(RefusedError, match="has no state"):
+        pinned(None, stateful(make_config), checkpoint="place", slots=None, exists=True)
+
+
 def test_what_an_earlier_start_that_failed_has_left_does_not_bind(make_config: MakeConfig) -> None:
     assert pinned(MARK, make_config(), checkpoint="place", slots=3, exists=False) is None
 
