@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from devkit.observe.heap_dump_text import dump_text
 from devkit.observe.kit_events import ProcessOverLimit, ProgramEvent
 from devkit.observe.logs import UnknownLine
 from located_config.count import counted
@@ -17,6 +18,7 @@ from pipeline.events import (
     BreakerOpen,
     ClaimStoreDown,
     Failed,
+    HeapDumped,
     JvmUnknown,
     LagUnknown,
     LimitOf,
@@ -96,6 +98,8 @@ def complaint_in(event: ProgramEvent) -> tuple[Kind, str] | None:
             return ("refusal" if refused else "error"), error
         case ProcessOverLimit():
             return "error", event.text
+        case HeapDumped():
+            return "error", dump_text(event)
         case LimitsDisagree(problem=problem, hint=hint):
             return "warning", f"{problem}; {hint}"
         case SettingsUnknown(settings=settings, hint=hint):

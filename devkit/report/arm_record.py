@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from devkit.headroom.window import HeadroomSample
+from devkit.observe.heap_dump_text import dump_text
 from devkit.observe.kit_events import (
     ArmEnded,
     FaultBegun,
@@ -27,7 +28,7 @@ from devkit.observe.program_observation import ONLY
 from devkit.observe.sample import Sample
 from devkit.observe.timeline import TimelineEntry
 from located_config.count import counted
-from pipeline.events import BatchStarted, BatchWritten, Failed, Resumed, SlowRound, Started, Waiting
+from pipeline.events import BatchStarted, BatchWritten, Failed, HeapDumped, Resumed, SlowRound, Started, Waiting
 
 _MERGE_GAP_S = 1.5
 """Spans of growth that lie closer than this are one: requests come in bursts."""
@@ -46,7 +47,8 @@ class Span:
 class Process:
     """A pipeline process. `exit_code` is None for the one that the arm's end found running.
 
-    `killed` says of one that was over a limit of its container which one that was, and what it had taken.
+    `killed` says of one that was over a limit of its container which one that was, and what it had taken,
+    `dumped` of one whose JVM ran out of memory what its heap held.
     """
 
     number: int
@@ -56,6 +58,7 @@ class Process:
     exit_code: int | None = None
     failure: str = ""
     killed: str = ""
+    dumped: str = ""
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,8 @@ def _processes(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Proces
                 found[-1] = replace(found[-1], ready_s=at_s)
             case Failed(error=error) if found:
                 found[-1] = replace(found[-1], failure=error)
+            case HeapDumped() as dump if found:
+                found[-1] = replace(found[-1], dumped=dump_text(dump))
             case ProcessOverLimit() as kill if found:
                 found[-1] = replace(found[-1], killed=kill.text)
             case ProcessEnded(exit_code=code) if found:

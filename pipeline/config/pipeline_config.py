@@ -27,6 +27,7 @@ from pipeline.config.breaker_section import Breaker
 from pipeline.config.commit_section import Commit
 from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
 from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig, RetryUnknown
+from pipeline.config.heap_dump_section import HeapDumps
 from pipeline.config.limits_section import ClaimCheck, ContentLimit, ErrorEvents, RecordLimit
 from pipeline.config.metrics_section import Metrics
 from pipeline.config.places import MediaWiki, Sink, Source
@@ -46,6 +47,7 @@ __all__ = [
     "Deferral",
     "ErrorEvents",
     "Fetch",
+    "HeapDumps",
     "Host",
     "HttpUrl",
     "JobName",
@@ -120,6 +122,9 @@ class PipelineConfig(Section):
         default=Breaker(), description="When requests to an unhealthy wiki, or to the whole endpoint, stop."
     )
     state: State = Field(default=State(), description="Where the state of the job lies, if it has some.")
+    heap_dump: HeapDumps = Field(
+        default=HeapDumps(), description="What is written when the driver's JVM runs out of memory."
+    )
     metrics: Metrics = Field(default=Metrics(), description="What the driver serves to Prometheus.")
     stall_timeout: PositiveDuration = Field(
         default=timedelta(minutes=10),

@@ -18,6 +18,7 @@ from pipeline.config.effective import effective_spark
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
 from pipeline.driver.contact import warn_without_contact
+from pipeline.driver.heap_dumps import AwaitedDump, await_dump
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.driver.job_checkpoint import committed_offsets, look, write_text
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
@@ -65,7 +66,7 @@ _NEEDS = (
 @dataclass(frozen=True, slots=True)
 class Running:
     """The query, what writes its batches, the table of wikis, where it began, the address of Spark's UI if it has one,
-    and when Spark has reported its last word on the query.
+    when Spark has reported its last word on the query, and what an OutOfMemoryError would have left.
     """
 
     query: "StreamingQuery"
@@ -74,6 +75,7 @@ class Running:
     start: str
     ui: str | None
     ended: threading.Event
+    dump: AwaitedDump
 
 
 def run(
@@ -96,8 +98,16 @@ def run(
     except Exception as error:
         hint = _java_hint(os.environ) if _NO_JAVA in str(error) else _NEEDS
         raise PipelineError(f"query could not begin: {root_cause(str(error))}", hint=hint) from error
-    query, writer = running.query, running.writer
     log.say(Started(start=running.start, spark_ui=running.ui or "off"))
+    try:
+        _until_the_end(running, stop)
+    finally:
+        running.dump.tell()
+
+
+def _until_the_end(running: Running, stop: StopRequest) -> None:
+    """Raises PipelineError unless the job was stopped."""
+    query, writer = running.query, running.writer
     try:
         _watch(query, writer, stop, running.hosts)
         if stop.is_there and query.isActive:
@@ -207,6 +217,7 @@ def _begin(
     spark = start_session(config.job, resolved.spark, meanwhile=("pipeline.driver.batch", "pandas"))
     on_signals(stop_early)  # once more: the session sets a handler of its own for SIGINT
     _check_spark(spark, resolved, new)
+    dump = await_dump(spark, config.heap_dump, config.job)
     from pipeline.driver.batch import BatchWriter  # imported while the JVM started
     from pipeline.driver.ownership import Ownership
     from pipeline.driver.progress import ProgressListener
@@ -243,7 +254,7 @@ def _begin(
         .start()
     )
     start = new.name if new else "checkpoint"
-    return Running(query, writer, hosts, start, spark.sparkContext.uiWebUrl, listener.ended)
+    return Running(query, writer, hosts, start, spark.sparkContext.uiWebUrl, listener.ended, dump)
 
 
 def _main_slots(spark: "SparkSession", config: PipelineConfig) -> int | None:

@@ -32,6 +32,7 @@ from pipeline.events.deferral_events import (
 )
 from pipeline.events.end_events import (
     Failed,
+    HeapDumped,
     Stalled,
     Stopped,
     Stopping,
@@ -54,6 +55,7 @@ from pipeline.events.start_events import (
     Configuration,
     ContactMissing,
     EffectiveSettings,
+    HeapDumpsOff,
     LedgerAtRisk,
     LedgerTaken,
     LimitOf,
@@ -88,6 +90,8 @@ __all__ = [
     "Failed",
     "GaveUp",
     "Grain",
+    "HeapDumped",
+    "HeapDumpsOff",
     "JvmUnknown",
     "LagUnknown",
     "LedgerAtRisk",
@@ -144,6 +148,7 @@ PipelineEvent = Annotated[
     | LedgerTaken
     | LedgerAtRisk
     | ContactMissing
+    | HeapDumpsOff
     | MetricsServed
     | WorkBounds
     | Started
@@ -170,6 +175,7 @@ PipelineEvent = Annotated[
     | JvmUnknown
     | Stopping
     | Stopped
+    | HeapDumped
     | Failed,
     Field(discriminator="event"),
 ]

@@ -1,5 +1,6 @@
 """What a process says at its end."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,6 +29,19 @@ class Stopped:
     """Seconds since the signal was received."""
     rounds_given_up: int
     """Number of rounds of the slow lane that did not end in time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeapDumped:
+    """The driver's JVM ran out of memory, and has written its heap to a file."""
+
+    event: Literal["heap_dumped"] = "heap_dumped"
+    file: str
+    """The file, on the driver's machine; `python -m pipeline heap-dump --read FILE` shows what it holds."""
+    bytes: int
+    """Its size."""
+    classes: Mapping[str, int]
+    """Bytes of the classes that take most of the heap, largest first; empty for a file that is over 1 GiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,6 +162,19 @@ class ContactMissing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeapDumpsOff:
+    """An OutOfMemoryError of the driver's JVM will write no heap dump, as there are enough of earlier starts."""
+
+    event: Literal["heap_dumps_off"] = "heap_dumps_off"
+    directory: str
+    """Directory of the dumps."""
+    dumps: int
+    """Number of dumps there."""
+    keep: int
+    """The configured `heap_dump.keep`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsServed:
     """The process serves its metrics."""
 

@@ -12,6 +12,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 
 MODULE = ("-m", "pipeline")
 CONF_DIR = "spark-conf"
+HEAP_DUMPS = "heap-dumps"
 NEW = Addition(("--new", "earliest"))
 """The first start makes the checkpoint, and begins with the first event; without it the checkpoint says where."""
 
@@ -27,11 +28,12 @@ def prepare_launch(
     jvm_options: Sequence[str] | None = None,
     with_defaults: bool = True,
 ) -> Launch:
-    """Write `pipeline.yaml` and `spark-conf` into the directory.
+    """Write `pipeline.yaml` and `spark-conf` into the directory. A heap that runs full is dumped there too.
 
     `credentials` are the object store's, `options` are those of `pipeline run`, `entry` is what Python runs, and
     `jvm_options` are as in `write_spark_conf`. `with_defaults` is whether `pipeline.yaml` has the defaults too.
     """
+    config = _with_heap_dump(config, place.directory if place.installation else directory)
     config_file = write_config(config, directory, with_defaults=with_defaults)
     conf_dir = (directory / CONF_DIR).absolute()
     installed = place.installation or installed_here()  # asked once, as it hashes every jar
@@ -41,3 +43,11 @@ def prepare_launch(
     argv = (installed.python, *entry, "run", config.job, "--config", str(config_file), *options)
     environment = {**spark_environment(conf_dir, credentials, installed), **environment_for("job")}
     return Launch(argv, environment, first=NEW)
+
+
+def _with_heap_dump(config: PipelineConfig, directory: Path) -> PipelineConfig:
+    """Into the directory, unless the configuration names another."""
+    if config.heap_dump.directory is not None:
+        return config
+    place = str((directory / HEAP_DUMPS).absolute())
+    return config.model_copy(update={"heap_dump": config.heap_dump.model_copy(update={"directory": place})})

@@ -36,7 +36,7 @@ def _excerpt(directory: Path, arm: ArmRecord, program: str, process: Process) ->
     of_program = f"{program}, " if arm.beside else ""
     return Excerpt(
         f"{of_program}process {process.number} ended at {process.end_s:.1f} s with exit code {process.exit_code}",
-        "; ".join(text for text in (process.killed, process.failure[:_LONGEST_LINE]) if text),
+        "; ".join(text for text in (process.killed, process.dumped, process.failure[:_LONGEST_LINE]) if text),
         file,
         _last_lines(directory / file),
     )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from devkit.observe.checkpoint import Checkpoint, OffsetRange
+from devkit.observe.heap_dump_text import dump_text
 from devkit.observe.kit_events import (
     ProcessEnded,
     ProcessOverLimit,
@@ -24,6 +25,7 @@ from pipeline.events import (
     Configuration,
     EffectiveSettings,
     Failed,
+    HeapDumped,
     MetricsServed,
     Resumed,
     Started,
@@ -95,6 +97,8 @@ class ProgramEvents:
                 if event.stalled:
                     state.stalls.append(event.error)
                 say(self._label, event.error)
+            case HeapDumped():
+                say(self._label, dump_text(event))
             case ProcessOverLimit():
                 say(self._label, event.text)
             case ProcessEnded():

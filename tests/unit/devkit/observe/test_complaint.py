@@ -5,7 +5,17 @@ import pytest
 from devkit.observe.complaint import Complaint, FirstComplaints, complaint_in
 from devkit.observe.kit_events import ProcessEnded, ProgramEvent
 from devkit.observe.logs import UnknownLine
-from pipeline.events import Failed, LimitOf, LimitsDisagree, LimitsUnknown, Started, WikisFileRead, WikisFileUnusable
+from pipeline.events import (
+    Failed,
+    HeapDumped,
+    JvmUnknown,
+    LimitOf,
+    LimitsDisagree,
+    LimitsUnknown,
+    Started,
+    WikisFileRead,
+    WikisFileUnusable,
+)
 
 DISAGREE = LimitsDisagree(problem="the topic takes 1MiB, the producer sends 20MiB", hint="raise max.message.bytes")
 
@@ -15,6 +25,17 @@ DISAGREE = LimitsDisagree(problem="the topic takes 1MiB, the producer sends 20Mi
     [
         (DISAGREE, "warning", "the topic takes 1MiB, the producer sends 20MiB; raise max.message.bytes"),
         (Failed(error="query failed: x"), "error", "query failed: x"),
+        (JvmUnknown(error="OSError: gone"), "warning", "the driver's JVM did not answer: OSError: gone"),
+        (
+            HeapDumped(file="/x.hprof", bytes=9, classes={"byte[]": 300 << 20, "a.Row": 2 << 20}),
+            "error",
+            "the driver's JVM ran out of memory: /x.hprof holds byte[] 300MiB, a.Row 2MiB",
+        ),
+        (
+            HeapDumped(file="/x.hprof", bytes=9, classes={}),
+            "error",
+            "the driver's JVM ran out of memory: /x.hprof holds its heap",
+        ),
         (Failed(error="unsafe: x", refused=True), "refusal", "unsafe: x"),
         (LimitsUnknown(bootstrap="b:1", reason="no"), "warning", "the brokers at b:1 did not say their limits: no"),
         (WikisFileUnusable(file="w", reason="no table", hint="write one", wikis=2), "warning", "no table; write one"),

@@ -51,6 +51,15 @@ def test_the_command_wants_only_its_options(stack: Stack, launched_in: Path) -> 
     assert "-XX:+Used" in conf.read_text()
 
 
+@pytest.mark.parametrize(("named", "written"), [(None, "run/heap-dumps"), ("/elsewhere", "/elsewhere")])
+def test_a_full_heap_is_dumped_into_the_run(stack: Stack, launched_in: Path, named: str | None, written: str) -> None:
+    config = training_config(stack)
+    given = config.model_copy(update={"heap_dump": config.heap_dump.model_copy(update={"directory": named})})
+    prepare_launch(given, SparkPlace("http://127.0.0.1:1", launched_in), launched_in)
+    told = YAML(typ="safe").load(launched_in / "pipeline.yaml")
+    assert told["heap_dump"]["directory"] == str(launched_in.absolute().parent / written)
+
+
 @pytest.mark.parametrize(("again", "added"), [(False, ("--new", "earliest")), (True, ())])
 def test_only_the_first_start_makes_a_checkpoint(
     launched_in: Path, stack: Stack, again: bool, added: tuple[str, ...]

@@ -96,6 +96,12 @@ def test_a_process_that_was_killed_in_its_container_says_why_though_it_wrote_not
     assert (found.reason, found.lines) == ("over its limit: of 700 MiB", ("(it wrote nothing)",))
 
 
+def test_a_heap_dump_is_named_before_what_the_job_said(tmp_path: Path) -> None:
+    process = Process(1, 1, 2, exit_code=1, failure="query failed", dumped="x.hprof holds byte[] 400MiB")
+    ((found,), _) = excerpts(tmp_path, replace(an_arm(), processes=(process,)))
+    assert found.reason == "x.hprof holds byte[] 400MiB; query failed"
+
+
 def test_of_several_programs_it_says_whose_it_is(tmp_path: Path) -> None:
     arm = replace(an_arm(), program="html", beside={"once": (Process(1, 3.0, 4.0, exit_code=3),)})
     found, _ = excerpts(tmp_path, arm)

@@ -18,6 +18,7 @@ from pipeline.events import (
     BatchWritten,
     Configuration,
     Failed,
+    HeapDumped,
     LimitsDisagree,
     OffsetsRead,
     Resumed,
@@ -105,6 +106,10 @@ def test_what_a_retried_task_read_is_known_for_each_attempt_before(stage: Stage)
             "pipeline: running, from checkpoint, Spark UI http://127.0.0.1:4040",
         ),
         (Failed(error="the query failed"), "pipeline: the query failed"),
+        (
+            HeapDumped(file="/x.hprof", bytes=9, classes={"byte[]": 300 << 20}),
+            "pipeline: the driver's JVM ran out of memory: /x.hprof holds byte[] 300MiB",
+        ),
         (
             Waiting(reason="deferral is full", entries=40, bytes=9),
             "pipeline: waits before the next batch: deferral is full",

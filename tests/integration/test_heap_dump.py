@@ -1,0 +1,63 @@
+"""A real JVM of Spark, asked for its heap by an operator's command, and then out of memory.
+
+Steps: an array of 64 MiB is held; the command finds the JVM below this process, shows the array and writes a dump, in
+which the reader finds it too; an array that the heap cannot hold has the JVM write another one by itself.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+_STEPS = """
+import os, subprocess, sys
+from pathlib import Path
+
+from pipeline.config.heap_dump_section import HeapDumps
+from pipeline.driver.heap_dumps import await_dump
+from pipeline.driver.session import start_session
+
+spark = start_session("heap", {"spark.master": "local[1]", "spark.driver.memory": "512m", "spark.ui.enabled": "false"})
+dump = await_dump(spark, HeapDumps(directory=sys.argv[1]), "heap")
+held = spark.sparkContext._gateway.new_array(spark._jvm.long, 8 << 20)
+command = [sys.executable, "-m", "pipeline", "heap-dump"]
+asked = Path(sys.argv[1]) / "asked.hprof"
+subprocess.run([*command, str(os.getpid()), "--output", str(asked), "--classes", "2"], check=True)
+subprocess.run([*command, "--read", str(asked), "--classes", "2"], check=True)
+asked.unlink()
+dump.tell()
+try:
+    spark.sparkContext._gateway.new_array(spark._jvm.long, 128 << 20)
+except Exception as error:
+    assert "OutOfMemoryError" in str(error), error
+dump.tell()
+assert await_dump(spark, HeapDumps(directory=sys.argv[1]), "heap").file is None
+"""
+
+
+def test_a_heap_is_dumped_on_request_and_when_it_is_full(tmp_path: Path) -> None:
+    from devkit.jvm.runtime import java_home
+
+    steps = tmp_path / "steps.py"
+    steps.write_text(_STEPS)
+    done = subprocess.run(
+        [sys.executable, str(steps), str(tmp_path / "dumps")],
+        env={"JAVA_HOME": str(java_home()), "SPARK_LOCAL_IP": "127.0.0.1", "PATH": "/usr/bin:/bin"},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    shown = [line for line in lines if line.endswith("  long[]")]
+    assert len(shown) == 2, done.stdout
+    for line in shown:
+        assert 64 <= float(line.split()[0]) < 80
+    assert [line for line in lines if "asked.hprof, " in line]
+    dumped, off = [line for line in lines if line.startswith("{")]
+    assert '"event": "heap_dumped"' in dumped
+    assert '"classes": {"long[]": ' in dumped
+    assert '"event": "heap_dumps_off"' in off
+    (file,) = (tmp_path / "dumps").iterdir()
+    assert file.stat().st_size > 64 << 20
