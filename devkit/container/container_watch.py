@@ -27,7 +27,7 @@ def _not_held() -> None:
 
 @dataclass(frozen=True)
 class Contained:
-    """A program's processes as they are now. `kill` ends them all.
+    """A program's processes as they are now. `kill` ends them all, `clear` removes their scratch files.
 
     `engine` has the newest process where an engine holds that to its memory: then looks only tell who held what.
     """
@@ -36,6 +36,7 @@ class Contained:
     split: Callable[[TreeMemory], TreeMemory]
     disk: Callable[[], int]
     kill: Callable[[], object]
+    clear: Callable[[], object]
     engine: Callable[[], HeldByEngine | None] = _not_held
 
 
@@ -110,6 +111,9 @@ class ContainerWatch:
         with self._lock:
             self._kills.append(kill)
         self._program.kill()
+        if limit == "disk":
+            # A kubelet evicts the pod for it, and an evicted pod's files go with it.
+            self._program.clear()
         return kill
 
     def start(self, process: int) -> None:

@@ -1,5 +1,7 @@
 """How much of the disk a program's scratch directory takes."""
 
+import contextlib
+import shutil
 from pathlib import Path
 
 
@@ -21,3 +23,14 @@ def disk_usage(directory: Path) -> int:
             if entry.is_dir() and not entry.is_symlink():
                 waiting.append(entry)
     return total
+
+
+def clear(directory: Path) -> None:
+    """Remove what is in it, and keep the directory; what cannot be removed stays."""
+    with contextlib.suppress(FileNotFoundError):
+        for entry in list(directory.iterdir()):
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                with contextlib.suppress(OSError):
+                    entry.unlink()

@@ -22,7 +22,8 @@ class Container(BaseModel):
     )
     disk: _Limit | None = Field(
         default=None,
-        description="Most bytes that the temporary files of a program may take; sampled like memory, on every stack.",
+        description="Most bytes that the temporary files of a program may take; sampled like memory, on every stack. "
+        "A program that is over it is killed and its files are removed, as an evicted pod's are.",
     )
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ from signal import SIGKILL
 import psutil
 
 from devkit.container.container_watch import Contained, ContainerWatch, kill_at_once
-from devkit.container.disk import disk_usage
+from devkit.container.disk import clear, disk_usage
 from devkit.container.limits import Container
 from devkit.container.memory import split, tree_memory
 from devkit.observe.complaint import Complaint
@@ -141,6 +141,7 @@ class ProgramRun:
                 split=split,
                 disk=lambda: disk_usage(scratch) if scratch else 0,
                 kill=kill,
+                clear=lambda: clear(scratch) if scratch else None,
                 engine=held,
             ),
         )

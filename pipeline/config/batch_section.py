@@ -8,6 +8,8 @@ from pydantic import Field, PositiveInt
 from located_config.duration import Duration
 from pipeline.config.section import Section
 
+Reuse = Literal["off", "released", "cached"]
+
 
 class Batch(Section):
     """How much a micro-batch takes, and how often one is planned."""
@@ -33,4 +35,10 @@ class Batch(Section):
         description="How the order of a page is kept. `together`: its events are fetched side by side and emitted in "
         "order. `one_at_a_time` is unsafe: an event is fetched when the last one of its page has been emitted, so a "
         "page can be no faster than one fetch after the other.",
+    )
+    reuse: Reuse = Field(
+        default="off",
+        description="What happens to source events that are read twice, as a batch of 100 or more may be, first for "
+        "their version. `off`: Kafka is asked again. `released`: Spark keeps them, in memory and on the local disk, "
+        "until the batch is written. `cached` is unsafe: they are kept as long as the driver runs.",
     )

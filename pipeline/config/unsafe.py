@@ -92,6 +92,13 @@ UNSAFE = (
         lambda config: config.batch.page_order == "one_at_a_time",
     ),
     Unsafe(
+        "batch.reuse",
+        "cached",
+        "Spark keeps every micro-batch, as none is released: memory fills up, then the local disk, and nothing fails "
+        "until one of them is full.",
+        lambda config: config.batch.reuse == "cached",
+    ),
+    Unsafe(
         "commit.policy",
         "wait",
         "A checkpoint that takes minutes to write is not logged, and the job waits for it as long as the client of the "

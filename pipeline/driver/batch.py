@@ -12,7 +12,9 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
 from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
 from pipeline.deferral.rounds import SparkRounds
+from pipeline.deferral.snapshot import Snapshot
 from pipeline.deferral.topic import LedgerTopic
+from pipeline.driver.batch_cache import reused
 from pipeline.driver.batch_deferral import BatchDeferral
 from pipeline.driver.commit_watch import CommitWatch, writes_checkpoint
 from pipeline.driver.job_checkpoint import replayed_from
@@ -199,7 +201,22 @@ class BatchWriter:
         log.say(BatchStarted(batch=number, reserved=len(snapshot.reserved) if snapshot else 0))
         started = time.monotonic()
         self._require_ownership()
-        self._look.require_readable(rows, number, workers=workers)
+        with reused(rows, self._config.batch.reuse) as kept:
+            self._look.require_readable(kept, number, workers=workers)
+            self._emit(kept, number, snapshot, workers=workers)
+        if deferral and snapshot:
+            deferral.written(snapshot, number, self._ended.value)
+        else:
+            self._require_ownership()
+        self._watch.emitted(number)
+        seconds = time.monotonic() - started
+        if self._metrics:
+            self._metrics.batch_written(seconds)
+        log.say(BatchWritten(batch=number, seconds=round(seconds, 3)))
+
+    def _emit(self, rows: "DataFrame", number: int, snapshot: Snapshot | None, *, workers: int) -> None:
+        """One write action. Raises what Spark raises."""
+        deferral = self._deferral
         if deferral and snapshot:
             rows = deferral.rows(rows, snapshot, workers=workers)
             function = deferral.function(snapshot, number, workers=workers)
@@ -215,15 +232,6 @@ class BatchWriter:
             # Also where the batch has failed: the restart makes repeats of its own.
             for one in retried(self._ended.value, number):
                 log.say(one)
-        if deferral and snapshot:
-            deferral.written(snapshot, number, self._ended.value)
-        else:
-            self._require_ownership()
-        self._watch.emitted(number)
-        seconds = time.monotonic() - started
-        if self._metrics:
-            self._metrics.batch_written(seconds)
-        log.say(BatchWritten(batch=number, seconds=round(seconds, 3)))
 
 
 def _own(error: Exception) -> PipelineError | None:

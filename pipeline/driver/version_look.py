@@ -3,13 +3,13 @@
     all of a readable version, for certain?     in the JVM, from what Kafka gives: no event goes to Python
     else                                        every event is parsed as far as its `$schema`, in the Python workers
 
-The first look reads the source once more, which nothing saves but a shuffle before it, as a job with a state has one:
-what is read of Kafka for it is not kept. But it does little with what it reads. An event is certain when its text
-begins with a `$schema` that the job has been asked about and reads, and says it nowhere else. An event that begins
-otherwise, or names it twice, may be perfectly good: it is only not known without a parser. So the first look counts too
-many and never too few, and only its answer that the others are a few, by the same share, is taken. The second is exact.
-It has the last word whenever the first is not sure: in the first batch of a process, when a new version appears, and
-always where producers put another key first.
+The first look reads the source once more, which nothing saves but a shuffle before it, as a job with a state has one,
+or `batch.reuse`: what is read of Kafka for it is not kept. But it does little with what it reads. An event is certain
+when its text begins with a `$schema` that the job has been asked about and reads, and says it nowhere else. An event
+that begins otherwise, or names it twice, may be perfectly good: it is only not known without a parser. So the first
+look counts too many and never too few, and only its answer that the others are a few, by the same share, is taken. The
+second is exact. It has the last word whenever the first is not sure: in the first batch of a process, when a new
+version appears, and always where producers put another key first.
 """
 
 import re
@@ -53,8 +53,8 @@ class VersionLook:
         self._reads = {batch: 1} | {one: reads for one, reads in self._reads.items() if one >= batch - 2}
         if self._config.batch.max_offsets < LEAST_EVENTS:
             return
-        # What is behind a state is shuffled, and read again from there.
-        again = 0 if self._config.source.deduplicate else 1
+        # What is behind a state is shuffled, and read again from there; what is kept, from where it is kept.
+        again = 0 if self._config.source.deduplicate or self._config.batch.reuse != "off" else 1
         if self._readable:
             self._reads[batch] += again
             if are_few(*count_uncertain(rows, self._readable)):

@@ -35,6 +35,10 @@ class Program:
         self.kills += 1
         self.killed.set()
 
+    def clear(self) -> None:
+        assert self.kills, "a living program keeps its files"
+        self.disk_mib = 0
+
     def watch(self, **limits: str) -> ContainerWatch:
         return ContainerWatch(
             Container.model_validate(limits),
@@ -43,6 +47,7 @@ class Program:
                 split=lambda memory: memory,
                 disk=lambda: self.disk_mib * MIB,
                 kill=self.kill,
+                clear=self.clear,
                 engine=lambda: self.held,
             ),
         )
@@ -78,6 +83,15 @@ def test_over_its_disk_it_is_killed() -> None:
     assert killed is not None
     assert killed.limit == "disk"
     assert "disk limit of 10MiB: a scratch directory of 11MiB (driver 100MiB)" in killed.text
+    assert watch.look(2) is None, "the next process begins without the files"
+
+
+def test_over_its_memory_it_keeps_its_files() -> None:
+    program = Program()
+    watch = program.watch(memory="50MiB", disk="10MiB")
+    program.disk_mib = 9
+    assert watch.look(1) is not None
+    assert program.disk_mib == 9
 
 
 def test_the_peak_is_the_most_of_any_look() -> None:

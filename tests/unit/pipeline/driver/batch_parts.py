@@ -82,6 +82,15 @@ class Frame:
         self.done.append(("sort", *by))
         return self
 
+    def persist(self, level: Any) -> "Frame":
+        assert level.useMemory
+        assert level.useDisk
+        self.done.append(("persist",))
+        return self
+
+    def unpersist(self) -> None:
+        self.done.append(("unpersist",))
+
     def mapInArrow(self, function: Any, _schema: str) -> Any:  # noqa: N802
         return function
 

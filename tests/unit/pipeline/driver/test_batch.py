@@ -56,6 +56,7 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
         *reservations: Entry,
         failure: Exception | None = None,
         max_offsets: int = 1000,
+        reuse: str = "off",
         ended: Sequence[EndedTask] = (EndedTask(21), EndedTask(23)),
         **deferral: Any,
     ) -> Bench:
@@ -86,7 +87,9 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
         for one in (module, version_look, batch_deferral):
             monkeypatch.setattr(one, "accumulated_list", lambda _: next(accumulated))
         monkeypatch.setattr(batch_deferral, "entry_rows", lambda _, entries: Rows(entries))
-        config = make_config(deferral=deferral, fetch={"concurrency": 40}, batch={"max_offsets": max_offsets})
+        config = make_config(
+            deferral=deferral, fetch={"concurrency": 40}, batch={"max_offsets": max_offsets, "reuse": reuse}
+        )
         spark: Any = None
         return Bench(BatchWriter(spark, config, watch), watch, lanes, steps, functions, now, opened, seen)
 
@@ -317,6 +320,28 @@ def test_a_batch_of_another_major_version_stops_the_job_and_is_not_settled(bench
     with pytest.raises(UnreadableSourceError) as stopped:
         made.writer.check()
     assert stopped.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("reuse", "kept", "reads"),
+    [("off", [], 2), ("released", [("persist",), ("unpersist",)], 1), ("cached", [("persist",)], 1)],
+)
+def test_a_batch_that_is_kept_is_read_once_and_released_when_it_is_written(
+    bench: MakeBench, reuse: str, kept: list[tuple[str]], reads: int
+) -> None:
+    made = bench(reuse=reuse)
+    frame = write(made)
+    assert [step for step in frame.done if step[0] in ("persist", "unpersist")] == kept
+    assert made.writer.reads(3) == reads
+
+
+@pytest.mark.parametrize(("reuse", "released"), [("released", True), ("cached", False)])
+def test_a_batch_that_fails_is_released_too(bench: MakeBench, reuse: str, released: bool) -> None:
+    made = bench(failure=RuntimeError("the broker is gone"), reuse=reuse)
+    frame = Frame()
+    with pytest.raises(RuntimeError):
+        write(made, frame=frame)
+    assert (("unpersist",) in frame.done) == released
 
 
 def test_a_batch_that_is_too_small_to_tell_is_not_looked_at(bench: MakeBench) -> None:
