@@ -129,12 +129,14 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
     clock = [0.0]
+    looked: list[Query] = []
 
     def go(query: Query, writer: Writer) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
         hosts = SimpleNamespace(look=lambda: query.steps.append("looked at the wikis"))
         running = {"query": query, "writer": writer, "hosts": hosts, "start": "checkpoint", "ui": None, "ended": ended}
+        running["dump"] = SimpleNamespace(tell=lambda: looked.append(query))
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
 
@@ -147,6 +149,7 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
         return lines
 
     go.clock = clock  # type: ignore[attr-defined]
+    go.looked = looked  # type: ignore[attr-defined]
     yield go
     for number, handler in handlers.items():
         signal.signal(number, handler)
@@ -265,6 +268,14 @@ def test_the_table_of_wikis_is_looked_at_while_nothing_is_fetched(run: Run) -> N
     with pytest.raises(PipelineError):
         run(query, Writer(query))
     assert query.steps.count("looked at the wikis") == 1
+
+
+def test_a_heap_dump_is_looked_for_when_the_query_has_failed(run: Run) -> None:
+    query = Query()
+    query.events += [RuntimeError(TRACE)]
+    with pytest.raises(PipelineError):
+        run(query, Writer(query))
+    assert run.looked == [query]  # type: ignore[attr-defined]
 
 
 def test_a_query_that_ended_by_itself_says_why(run: Run) -> None:
