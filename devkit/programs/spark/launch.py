@@ -33,7 +33,8 @@ def prepare_launch(
     `credentials` are the object store's, `options` are those of `pipeline run`, `entry` is what Python runs, and
     `jvm_options` are as in `write_spark_conf`. `with_defaults` is whether `pipeline.yaml` has the defaults too.
     """
-    config = _with_heap_dump(config, place.directory if place.installation else directory)
+    if with_defaults:  # else another version of the job reads it, which may not know the key
+        config = _with_heap_dump(config, place.directory if place.installation else directory)
     config_file = write_config(config, directory, with_defaults=with_defaults)
     conf_dir = (directory / CONF_DIR).absolute()
     installed = place.installation or installed_here()  # asked once, as it hashes every jar
