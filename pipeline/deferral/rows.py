@@ -1,4 +1,4 @@
-"""Entries of the ledger as rows for Spark, in the columns of source messages and, where some have any, headers."""
+"""Entries of the ledger as rows for Spark, in the columns of source messages, and headers where there are any."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
