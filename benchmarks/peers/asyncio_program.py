@@ -93,6 +93,7 @@ class Program:
         meta = event["meta"]
         meta["stream"] = self._out
         meta["id"] = _uuid5(meta["id"])
+        event["$schema"] = "/enrichment/page_html_content_change/1.0.0"
         event["revision"]["content_slots"]["main"]["content_body"] = html
         event["html_diff"] = {"base_rev_id": parent_id, "format": "unified", "body": diff}
         return orjson.dumps(event)

@@ -1,7 +1,8 @@
 """The enriched event: the source event, with what was fetched in the main slot.
 
-It stands in `revision.content_slots.main.content_body`, so an output is a page/change 1.2.0 event; html-enrichment adds
-one object of its own at the top level, the diff to the parent's HTML:
+It stands in `revision.content_slots.main.content_body`. An output of content-enrichment is a page/change event of its
+source's version; html-enrichment adds an object at the top level, the diff to the parent's HTML, by a schema of its own
+(`pipeline/schemas`):
 
     html_diff: {base_rev_id: int, format: "unified", body: str}
 
@@ -15,6 +16,7 @@ from typing import Any
 import orjson
 
 from pipeline.records.page_change import PageChange
+from pipeline.schemas import HTML_CHANGE_URI
 
 _HTML = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:html-content-change")
 _SOURCE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:content-change")
@@ -53,6 +55,7 @@ class SourceContent:
 def html_value(event: PageChange, content: HtmlContent | None, *, stream: str) -> bytes:
     """The value of html-enrichment's record; without content the body fields are absent and the rest is the same."""
     output = enriched(event, None if content is None else content.html, stream=stream, namespace=_HTML)
+    output["$schema"] = HTML_CHANGE_URI
     if content is not None and content.diff is not None:
         output["html_diff"] = {"base_rev_id": content.parent_id, "format": "unified", "body": content.diff}
     return orjson.dumps(output)

@@ -1,8 +1,12 @@
-"""The three event schemas this software speaks, stated here in full and checked locally.
+"""The event schemas this software speaks, stated here in full and checked locally.
 
 A schema service would be one more thing that has to be up before an event may pass, so the schemas travel with the
 code. All are JSON Schema draft-07; formats (`date-time`, `uri-reference`) are enforced, not only noted.
 Validators are compiled once for each process.
+
+`page_html_content_change.json` is our own: html-enrichment adds a diff, and the schema of page changes is closed. It
+states what the job sees to, so that every output is valid. `streams.json` says which schema the events of each stream
+have, as a stream's configuration needs it; content-enrichment passes on the version of page change that it read.
 
 What is read may have more fields than are stated here, as a minor version of a schema adds some.
 """
@@ -18,6 +22,7 @@ PAGE_CHANGE_NAME = "/mediawiki/page/change"
 PAGE_CHANGE_MAJOR = 1
 PAGE_CHANGE_URI = f"{PAGE_CHANGE_NAME}/1.2.0"
 ERROR_URI = "/error/2.1.0"
+HTML_CHANGE_URI = "/enrichment/page_html_content_change/1.0.0"
 LAPSED_URI = "/enrichment/lapsed_action/1.0.0"
 
 
@@ -49,6 +54,23 @@ def error_validator() -> jsonschema_rs.Draft7Validator:
 def lapsed_validator() -> jsonschema_rs.Draft7Validator:
     """Validates parsed events of `LAPSED_URI`."""
     return _compiled(_stated("lapsed_action.json"))
+
+
+@cache
+def html_change_validator() -> jsonschema_rs.Draft7Validator:
+    """Validates parsed events of `HTML_CHANGE_URI`."""
+    return _compiled(_stated("page_html_content_change.json"))
+
+
+def validator_of(uri: str) -> jsonschema_rs.Draft7Validator | None:
+    """Of the events that name this schema; None of one that is not stated here."""
+    made = {
+        PAGE_CHANGE_URI: page_change_validator,
+        HTML_CHANGE_URI: html_change_validator,
+        ERROR_URI: error_validator,
+        LAPSED_URI: lapsed_validator,
+    }.get(uri)
+    return None if made is None else made()
 
 
 def _stated(filename: str) -> Any:

@@ -1,6 +1,7 @@
 """What the jobs publish against the schemas that Wikimedia published, over generated traffic of every kind.
 
-The output has no schema of its own yet: fields that the source had, and the published schema does not know, are exempt.
+An output names the version of page change that its source event had; that of html-enrichment, with its diff, names our
+own schema. A later minor version is made here by adding a field to the published one.
 
 Where the published files do not stand beside the checkout, the schemas stated here take their place; that those are
 the same is for `test_schemas`.
@@ -64,14 +65,17 @@ class Upstream:
         return FetchedText(route.read(rev_id, Head("text/html", str(rev_id)), body), len(body))
 
 
-def _validator(published: str, ours: str) -> jsonschema_rs.Draft7Validator:
+def _schema(published: str, ours: str) -> dict[str, Any]:
     path = PUBLISHED / published
     if path.is_file():
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
         # Its metaschema address is one that no validator knows.
-        schema = {key: value for key, value in loaded.items() if key != "$schema"}
-    else:
-        schema = orjson.loads((Path(schemas.__file__).parent / ours).read_bytes())
+        return {key: value for key, value in loaded.items() if key != "$schema"}
+    stated: dict[str, Any] = orjson.loads((Path(schemas.__file__).parent / ours).read_bytes())
+    return stated
+
+
+def _validator(schema: dict[str, Any]) -> jsonschema_rs.Draft7Validator:
     return jsonschema_rs.Draft7Validator(schema, validate_formats=True)
 
 
@@ -102,8 +106,14 @@ def test_every_output_is_a_page_change_and_every_error_event_an_error(name: str)
     records = tuple(
         _of_a_later_version(record) if record.index % 3 == 0 else record for record in generate(SPEC).records
     )
-    page_change = _validator("mediawiki/page/change/1.2.0.yaml", "page_change.json")
-    error = _validator("error/2.1.0.yaml", "error.json")
+    page_change, later = (_schema("mediawiki/page/change/1.2.0.yaml", "page_change.json") for _ in range(2))
+    later["properties"][LATER] = {"type": "object"}
+    by_name = {
+        schemas.PAGE_CHANGE_URI: _validator(page_change),
+        LATER_URI: _validator(later),
+        schemas.HTML_CHANGE_URI: schemas.html_change_validator(),
+    }
+    error = _validator(_schema("error/2.1.0.yaml", "error.json"))
     seen: Counter[str] = Counter()
     for record, outcome in zip(records, _outcomes(config, records), strict=True):
         if outcome is None:
@@ -117,11 +127,10 @@ def test_every_output_is_a_page_change_and_every_error_event_an_error(name: str)
             seen[value["error_type"]] += 1
         else:
             source = orjson.loads(record.value)
-            value.pop("html_diff", None)  # the local addition of html-enrichment
-            assert value["$schema"] == source["$schema"]
+            by_name[value["$schema"]].validate(value)
+            assert value["$schema"] == (schemas.HTML_CHANGE_URI if name == "html-enrichment" else source["$schema"])
             assert value.get(LATER) == source.get(LATER)
-            page_change.validate({name: value[name] for name in value if name != LATER})
-            seen[value["$schema"]] += 1
+            seen[source["$schema"]] += 1
             body = _body(value)
             seen[f"{value['page_change_kind']} {'with' if body else 'without'} content"] += 1
             assert body is None or str(value["revision"]["rev_id"]) in body
@@ -151,4 +160,5 @@ def _without_what_is_added(event: dict[str, Any]) -> dict[str, Any]:
     slots = event["revision"].get("content_slots", {})
     bare = {role: {key: slot[key] for key in slot if key != "content_body"} for role, slot in slots.items()}
     meta = {key: value for key, value in event["meta"].items() if key not in ("id", "stream", "dt")}
+    event = {name: value for name, value in event.items() if name not in ("$schema", "html_diff")}
     return event | {"meta": meta, "revision": event["revision"] | {"content_slots": bare}}

@@ -52,9 +52,10 @@ def test_a_trace_goes_on_with_what_is_made_of_an_event(make_bench: Callable[...,
     traced = 0
     for arrival in (*bench.outputs(), *bench.errors()):
         assert arrival.source is not None
-        expected = {} if arrival.source.offset < count else {"traceparent": b"00-%d" % (arrival.source.offset - count)}
+        offset = arrival.source[2]
+        expected = {} if offset < count else {"traceparent": b"00-%d" % (offset - count)}
         others = {name for name in arrival.headers if not name.startswith("source-")}
         assert {name: arrival.headers[name] for name in others} == expected
         traced += bool(expected)
     assert traced == len({arrival.source for arrival in (*bench.outputs(), *bench.errors())}) / 2 > 0
-    assert {position.offset for position in bench.ever_deferred()} & set(range(count, 2 * count))
+    assert any(offset >= count for _topic, _partition, offset in bench.ever_deferred())

@@ -9,6 +9,7 @@ from devkit.observe.audit.claim_check import KEY_HEADER, ClaimError
 from devkit.observe.audit.departure import Departure, Ending
 from devkit.observe.audit.examples import Examples, error_text
 from devkit.observe.audit.model import Audit
+from devkit.observe.audit.named_schema import not_as_named
 from devkit.observe.audit.order import Landing, Late, late_events
 from devkit.observe.audit.record_identity import OutputIds, wrong_error_key, wrong_key
 from devkit.observe.audit.repeated_events import RepeatedEvents
@@ -209,11 +210,12 @@ class DeliveryAudit:
             return
         expected = self._truth.output(event)
         if KEY_HEADER not in arrival.headers:
-            wrong = expected.difference(arrival.value, body_removed=False)
+            wrong = expected.difference(arrival.value, body_removed=False) or not_as_named(arrival.value)
         else:
-            wrong = expected.difference(arrival.value, body_removed=True)
+            wrong = expected.difference(arrival.value, body_removed=True) or not_as_named(arrival.value)
             try:
-                wrong = wrong or expected.difference(self._resolve(arrival.headers), body_removed=False)
+                payload = self._resolve(arrival.headers)
+                wrong = wrong or expected.difference(payload, body_removed=False) or not_as_named(payload)
             except ClaimError as error:
                 wrong = f"claim check: {error}"
             self._counts["claim_checks"] += not wrong
@@ -231,7 +233,7 @@ class DeliveryAudit:
         found = error_type(arrival.value)
         if found != expected.reason:
             self._count("mismatched", arrival, f"error_type is {found!r}; expected {expected.reason!r}")
-        elif wrong := wrong_error_key(arrival, event.key):
+        elif wrong := wrong_error_key(arrival, event.key) or not_as_named(arrival.value):
             self._count("mismatched", arrival, wrong)
 
     def _count(self, what: str, arrival: Arrival, wrong: str) -> None:

@@ -9,8 +9,10 @@ import orjson
 class EnrichedEvent:
     """By its canonical hash, with the main slot's `body` (None for none) and without."""
 
-    def __init__(self, source_value: bytes, *, stream: str, body: str | None) -> None:
+    def __init__(self, source_value: bytes, *, stream: str, body: str | None, schema: str | None = None) -> None:
+        """`schema` is what the output names, where that is another than the source's."""
         event = orjson.loads(source_value)
+        event["$schema"] = schema or event["$schema"]
         event["meta"]["stream"] = stream
         event["meta"].setdefault("dt", event["dt"])
         # Which id the pipeline derives is its own affair; that it is always the same shows in the repeats.

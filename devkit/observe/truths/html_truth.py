@@ -8,6 +8,7 @@ from devkit.observe.truths.patch import PatchError, apply_patch
 from devkit.observe.truths.truth import WikiAnswers
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.schemas import HTML_CHANGE_URI
 
 
 class HtmlTruth:
@@ -32,7 +33,8 @@ class HtmlTruth:
             html = self._html(expected.page.wiki, expected.latest_revision)
             if expected.parent_revision is not None:
                 parent = expected.parent_revision, self._html(expected.page.wiki, expected.parent_revision)
-        return HtmlOutput(EnrichedEvent(event.value, stream=self._stream, body=html), html, parent)
+        enriched = EnrichedEvent(event.value, stream=self._stream, body=html, schema=HTML_CHANGE_URI)
+        return HtmlOutput(enriched, html, parent)
 
 
 class HtmlOutput:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pipeline.records.output import HtmlContent, SourceContent, html_value, source_value
 from pipeline.records.page_change import parse
-from pipeline.schemas import page_change_validator
+from pipeline.schemas import HTML_CHANGE_URI, html_change_validator, page_change_validator
 
 MakeEvent = Callable[..., dict[str, Any]]
 STREAM = "mediawiki.page_html_content_change.v1"
@@ -22,8 +22,11 @@ def output_of(event: dict[str, Any], content: HtmlContent | None, position: str 
 
 
 @given(html=TEXTS, diff=st.none() | TEXTS)
-def test_an_output_without_its_diff_is_a_page_change(make_event: MakeEvent, html: str, diff: str | None) -> None:
+def test_an_output_is_valid_by_its_schema_and_without_its_diff_a_page_change(
+    make_event: MakeEvent, html: str, diff: str | None
+) -> None:
     output = output_of(make_event(), HtmlContent(html, 28673 if diff is not None else None, diff))
+    html_change_validator().validate(output)
     addition = output.pop("html_diff", None)
     page_change_validator().validate(output)
     assert output["revision"]["content_slots"]["main"]["content_body"] == html
@@ -36,7 +39,7 @@ def test_only_meta_and_the_body_differ_from_the_source_event(make_event: MakeEve
     assert output["meta"].pop("stream") == STREAM
     assert output["meta"].pop("id") != event["meta"].pop("id")
     del output["revision"]["content_slots"]["main"]["content_body"], event["meta"]["stream"]
-    assert output == event
+    assert output == event | {"$schema": HTML_CHANGE_URI}
     assert list(output) == list(event), "the source's order of fields"
 
 
@@ -111,7 +114,7 @@ def test_a_source_stands_where_html_would_and_the_id_is_another(make_event: Make
     page_change_validator().validate(source)
     html = output_of(make_event(), HtmlContent(text))
     assert source["meta"].pop("id") != html["meta"].pop("id")
-    assert source == html
+    assert source | {"$schema": HTML_CHANGE_URI} == html
     assert SourceContent(text).decoded_bytes() == len(text.encode())
 
 

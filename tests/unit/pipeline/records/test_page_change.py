@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pipeline.records.output import HtmlContent, html_value
 from pipeline.records.page_change import InvalidEventError, PageChange, parse, schema_of
-from pipeline.schemas import PAGE_CHANGE_URI
+from pipeline.schemas import PAGE_CHANGE_URI, html_change_validator
 
 MakeEvent = Callable[..., dict[str, Any]]
 ANY_JSON = st.recursive(
@@ -171,7 +171,8 @@ def test_fields_that_are_unknown_are_passed_on(make_event: MakeEvent, version: s
     event = deep_copy_with_new_fields(make_event("move", prior_state={"revision": {"rev_id": 4}}))
     event["$schema"] = f"/mediawiki/page/change/{version}"
     output = orjson.loads(html_value(read(event), None, stream="s"))
-    assert output | {"meta": event["meta"]} == event
+    assert output | {"meta": event["meta"], "$schema": event["$schema"]} == event
+    html_change_validator().validate(output)
     assert output["meta"] == event["meta"] | {name: output["meta"][name] for name in ("stream", "id", "dt")}
 
 

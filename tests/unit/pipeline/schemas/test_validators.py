@@ -1,14 +1,21 @@
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pipeline import schemas
+from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.schemas import (
     ERROR_URI,
+    HTML_CHANGE_URI,
+    LAPSED_URI,
     PAGE_CHANGE_URI,
     error_validator,
     known_fields_validator,
     page_change_validator,
     used_fields_validator,
+    validator_of,
 )
 
 PAGE_CHANGE: dict[str, Any] = {
@@ -121,3 +128,48 @@ def test_fields_that_are_used_are_validated_without_the_others(change: dict[str,
     event = {**PAGE_CHANGE, **change}
     assert not known_fields_validator().is_valid(event)
     assert used_fields_validator().is_valid(event) is not is_used
+
+
+STATED = {
+    "page_change.json": PAGE_CHANGE_URI,
+    "page_html_content_change.json": HTML_CHANGE_URI,
+    "error.json": ERROR_URI,
+    "lapsed_action.json": LAPSED_URI,
+}
+
+
+@pytest.mark.parametrize(("name", "uri"), STATED.items())
+def test_a_schema_has_the_id_that_its_events_name(name: str, uri: str) -> None:
+    schema = json.loads((Path(schemas.__file__).parent / name).read_text())
+    assert schema["$id"] == uri
+    assert validator_of(uri) is not None
+
+
+def test_each_stream_of_each_job_has_its_schema() -> None:
+    """As a stream's configuration needs it: by the topics that the jobs write to by default."""
+    streams = json.loads((Path(schemas.__file__).parent / "streams.json").read_text())
+    outputs = {"html-enrichment": HTML_CHANGE_URI, "content-enrichment": PAGE_CHANGE_URI}
+    expected = {}
+    for name, job in JOB_DEFAULTS.items():
+        if name in outputs:
+            lapsed = f"{job.error_topic.removesuffix('.error')}.lapsed"
+            expected |= {job.output_topic: outputs[name], job.error_topic: ERROR_URI, lapsed: LAPSED_URI}
+    assert {stream: of["schema"] for stream, of in streams.items()} == expected
+    for of in streams.values():
+        assert of["schema"].strip("/").rpartition("/")[0] == of["schema_title"]
+
+
+def test_our_schema_of_html_changes_says_of_the_source_what_its_events_are_held_to() -> None:
+    """So each event that the job can read has a valid output."""
+    room = Path(schemas.__file__).parent
+    used, ours = (
+        json.loads((room / name).read_text()) for name in ("page_change_used.json", "page_html_content_change.json")
+    )
+    for schema in (used, ours):
+        for name in ("$id", "title", "description"):
+            schema.pop(name, None)
+        for name in ("$schema", "meta", "html_diff"):
+            schema["properties"].pop(name, None)
+        slot = schema["definitions"]["revision"]["properties"]["content_slots"]["additionalProperties"]
+        slot["properties"].pop("content_body", None)
+    assert ours == used

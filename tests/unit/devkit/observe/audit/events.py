@@ -1,6 +1,7 @@
 """A small world for the audit: source events, the truth about their pages, and records that leave the pipeline."""
 
 import hashlib
+import uuid
 from difflib import unified_diff
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,8 +15,11 @@ from devkit.observe.truths.truth import WikiAnswers
 from devkit.traffic.manifest import ManifestEntry
 from devkit.traffic.records import Expected, Fate, PageRef
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.schemas import HTML_CHANGE_URI
 
 SOURCE, OUTPUT, ERROR = "page_change", "enriched", "enrich.error"
+NO_REVISION = 999
+"""Of an event for which nothing is fetched."""
 
 
 def truth(wiki: str, revision: int) -> str:
@@ -48,8 +52,13 @@ def source_event(
             "$schema": "/mediawiki/page/change/1.2.0",
             "meta": {"id": f"id-{partition}-{offset}", "stream": SOURCE, "dt": "2026-06-01T00:00:00Z"},
             "dt": "2026-06-01T00:00:00Z",
+            "wiki_id": "enwiki",
+            "page_change_kind": "edit",
             "page": {"page_id": page},
-            "revision": {"rev_id": latest, "content_slots": {"main": {"content_model": "wikitext"}}},
+            "revision": {
+                "rev_id": NO_REVISION if latest is None else latest,
+                "content_slots": {"main": {"content_model": "wikitext"}},
+            },
         }
     )
     expected = Expected(
@@ -64,10 +73,16 @@ def source_event(
     return SourceEvent(entry, f"page {page}".encode(), value)
 
 
+def derived(event: SourceEvent) -> str:
+    """The id of its output."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{event.entry.partition}-{event.entry.offset}"))
+
+
 def enriched(event: SourceEvent, **changes: Any) -> dict[str, Any]:
     """The output of an event as it must be; `changes` replace its top-level keys, None removes one."""
     output = orjson.loads(event.value)
-    output["meta"] |= {"stream": OUTPUT, "id": f"derived-{event.entry.partition}-{event.entry.offset}"}
+    output["meta"] |= {"stream": OUTPUT, "id": derived(event)}
+    output["$schema"] = HTML_CHANGE_URI
     expected = event.entry.expected
     if expected.latest_revision is not None:
         after = truth("enwiki", expected.latest_revision)

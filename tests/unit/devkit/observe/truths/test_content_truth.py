@@ -11,7 +11,7 @@ from devkit.observe.truths.content_truth import ContentTruth
 from devkit.observe.truths.truth import WikiAnswers
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
-from tests.unit.devkit.observe.audit.events import SOURCE, source_event
+from tests.unit.devkit.observe.audit.events import NO_REVISION, SOURCE, source_event
 
 EDIT = source_event(1)
 DELETE = source_event(2, latest=None)
@@ -37,7 +37,7 @@ def output(*, body: str | None) -> dict[str, Any]:
 
 
 def wrong(value: dict[str, Any], *, body_removed: bool = False) -> str | None:
-    event = EDIT if value["revision"]["rev_id"] else DELETE
+    event = DELETE if value["revision"]["rev_id"] == NO_REVISION else EDIT
     return truth().output(event).difference(orjson.dumps(value), body_removed=body_removed)
 
 
