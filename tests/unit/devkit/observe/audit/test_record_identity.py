@@ -1,5 +1,6 @@
 """Content alone does not make a record its event's: its key says where it goes, and its id whether it is new."""
 
+import uuid
 from dataclasses import replace
 
 import pytest
@@ -39,7 +40,7 @@ def test_a_repeat_under_another_key_is_none() -> None:
 def with_id(event_of: int, output_id: str) -> Arrival:
     event = source_event(event_of, page=event_of)
     value = enriched(event)
-    value["meta"]["id"] = output_id
+    value["meta"]["id"] = str(uuid.uuid5(uuid.NAMESPACE_URL, output_id))
     return arrival(event, value, at=event_of)
 
 
