@@ -18,6 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar
 
+from located_config.redaction import redacted_text
+
 REPRODUCED_AND_FIXED = 0
 REFUTED = 1
 USAGE = 2
@@ -61,7 +63,7 @@ class DevkitError(Exception):
         """
         first, *more = str(self).splitlines() or [""]
         hint = self.hint or self.fallback
-        return "\n".join([f"{first}; hint: {hint}" if hint else first, *more])
+        return redacted_text("\n".join([f"{first}; hint: {hint}" if hint else first, *more]))
 
     def render(self) -> str:
         """As the command line prints it."""
@@ -76,7 +78,7 @@ class UsageError(DevkitError):
     @property
     def with_hint(self) -> str:
         """The hint is on a line of its own: there may be several places, each with a line."""
-        return f"{self}\nhint: {self.hint}" if self.hint else str(self)
+        return redacted_text(f"{self}\nhint: {self.hint}" if self.hint else str(self))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from located_config.model_keys import in_document, known_keys
 from located_config.near import near_miss, nearest
 from located_config.place import Location, shown
+from located_config.redaction import is_secret
 
 _SHOWN = 60
 _MISSPELT = 0.85
@@ -92,6 +93,8 @@ def described(
     if detail["type"] == "extra_forbidden":
         known = known_keys(root, detail["loc"][:-1])
         return Problem(place, "unknown key", _of_unknown_key(place, str(detail["loc"][-1]), known, elsewhere))
+    if any(is_secret(str(step)) for step in place):
+        return Problem(place, _PLAIN.get(detail["type"], "is not valid, and not shown as it is a secret"))
     context = detail.get("ctx") or {}
     text = str(context.get("problem") or _PLAIN.get(detail["type"]) or _message(detail, context))
     remedy = _of_bare_key(detail, known_keys(root, detail["loc"])) or _remedy(detail, context)

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
+from located_config.redaction import redacted_text
+
 _RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S")
 # It names no topic; what it is the cause of does.
 _NAMELESS = "UnknownTopicOrPartitionException: This server does not host this topic-partition"
@@ -42,8 +44,8 @@ class PipelineError(Exception):
         self.hint = hint
 
     def render(self) -> str:
-        """For a terminal: what failed, and the hint below it."""
-        return f"error: {self}" + (f"\nhint: {self.hint}" if self.hint else "")
+        """For a terminal: what failed, and the hint below it, without secrets."""
+        return redacted_text(f"error: {self}" + (f"\nhint: {self.hint}" if self.hint else ""))
 
 
 class RefusedError(PipelineError):

@@ -11,12 +11,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TextIO
 
+from located_config.redaction import redacted, redacted_text
 from pipeline.events import Event, fields_of
 
 
 def say(event: Event) -> None:
-    """Print one line, with the time in UTC."""
-    line = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event.event} | fields_of(event)
+    """Print one line, with the time in UTC, without secrets."""
+    head = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event.event}
+    line = head | redacted(fields_of(event))
     try:
         _print(json.dumps(line, ensure_ascii=False), sys.stdout)
     except UnicodeEncodeError:
@@ -24,8 +26,8 @@ def say(event: Event) -> None:
 
 
 def tell(text: str) -> None:
-    """Print on standard error, for a person."""
-    _print(text, sys.stderr)
+    """Print on standard error, for a person, without secrets."""
+    _print(redacted_text(text), sys.stderr)
 
 
 def _print(text: str, to: TextIO | None) -> None:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
 
 from devkit.observe.kit_events import KitEvent
 from devkit.observe.logs import UnknownLine
+from located_config.redaction import redacted
 from pipeline.events import PipelineEvent, fields_of
 
 TimelineEvent = KitEvent | PipelineEvent | UnknownLine
@@ -52,10 +53,10 @@ class Timeline:
         return self._clock() - self._started
 
     def add(self, event: TimelineEvent, *, arm: str | None = None, program: str | None = None) -> None:
-        """Write one line; it is on disk at once, so that a killed run leaves what it saw."""
+        """Write one line, without secrets; it is on disk at once, so that a killed run leaves what it saw."""
         with self._lock:  # the time as well, or lines of two threads could stand out of order
-            line = json.dumps(line_of(TimelineEntry(round(self.now_s(), 3), event, arm, program)), ensure_ascii=False)
-            self._file.write(line + "\n")
+            line = redacted(line_of(TimelineEntry(round(self.now_s(), 3), event, arm, program)))
+            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
             self._file.flush()
 
     def __enter__(self) -> Self:

@@ -11,6 +11,7 @@ from typing import IO, Literal, Self
 from devkit.observe.sample import Sample
 from devkit.report.wrapping import width_of, wrapped
 from located_config.count import counted
+from located_config.redaction import redacted_text
 
 Moment = Literal["arm begins", "restart"]
 _QUIET_S = 2.0
@@ -41,7 +42,7 @@ class Progress:
     def line(self, scope: str, text: str) -> None:
         """`scope` is an arm, or the part that it is about. Seconds since this object was made stand before it."""
         head = f"{self._clock() - self._started:6.1f}s {scope:<8} "
-        self._write("\n".join(wrapped(text, head, self.width)))
+        self._write("\n".join(wrapped(redacted_text(text), head, self.width)))
 
     def _write(self, text: str) -> None:
         self._stream.write(text + "\n")

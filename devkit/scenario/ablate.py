@@ -16,6 +16,7 @@ from devkit.report.progress import Progress
 from devkit.report.result import Result
 from devkit.report.run_record import RESULT, read_run
 from devkit.report.run_reports import RunReports, write_whole
+from devkit.report.without_secrets import without_secrets
 from devkit.scenario.attempt import Attempt, OfRun
 from devkit.scenario.load import LoadedFile
 from devkit.scenario.options import RunOptions
@@ -88,7 +89,7 @@ class Ablating:
             as_played=of_run.arms[fixed].expectations,
             differences=tuple(found),
         )
-        result = of_run.model_copy(update={"ablation": ablation, "repeat": self._repeat})
+        result = without_secrets(of_run.model_copy(update={"ablation": ablation, "repeat": self._repeat}))
         write_whole(self.run.directory / RESULT, result.model_dump_json(indent=2) + "\n")
         is_over = all(one.reason != NOT_PLAYED_YET for one in found)
         reports.ablated(result, is_over=is_over)

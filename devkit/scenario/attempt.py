@@ -28,6 +28,7 @@ from devkit.report.result import CauseResult, Result
 from devkit.report.run_record import RESULT, TIMELINE
 from devkit.report.run_reports import RunReports, write_whole
 from devkit.report.still import still
+from devkit.report.without_secrets import without_secrets
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.arm_faults import require_levers
 from devkit.scenario.arm.play import play
@@ -135,7 +136,8 @@ class Attempt:
                 )
                 played = Played(result, None)
             timeline.add(VerdictReached(outcome=played.result.outcome, reasons=played.result.reasons))
-        result = played.result.model_copy(update={"phases": phase_times(read_timeline(directory / TIMELINE))})
+        phases = phase_times(read_timeline(directory / TIMELINE))
+        result = without_secrets(played.result.model_copy(update={"phases": phases}))
         played = replace(played, result=result)
         text = result.model_dump_json(indent=2) + "\n"
         write_whole(directory / RESULT, text)
@@ -191,7 +193,7 @@ class Attempt:
                         compared[name] = ComparedArm(observation, recording.headroom.shortage("arm") or "")
                         observation = replace(observation, arms=dict(compared))
                         arms[name] = PlayedArm.of(scenario, name, observation, recording.headroom)
-                        reports.arm_ended(name, arms[name].result)
+                        reports.arm_ended(name, without_secrets(arms[name].result))
                 progress.close()
             observed = {arm: one.observation for arm, one in compared.items()}
             cause = shown_causes(scenario, observed, options.instead)

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import orjson
 from pydantic import TypeAdapter
 
 from devkit.headroom.shortage import Headroom
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.metrics import NOTHING_SCRAPED
+from located_config.redaction import redacted
 
 RECORDING = "observation.json"
 
@@ -20,9 +22,9 @@ class Recording:
     headroom: Headroom
 
     def write(self, directory: Path) -> None:
-        """As `observation.json`, in place of one that is there."""
+        """As `observation.json`, in place of one that is there, without secrets."""
         bare = replace(self, observation=replace(self.observation, metrics=NOTHING_SCRAPED))
-        (directory / RECORDING).write_bytes(_ADAPTER.dump_json(bare))
+        (directory / RECORDING).write_bytes(orjson.dumps(redacted(_ADAPTER.dump_python(bare, mode="json"))))
 
     @staticmethod
     def read(data: bytes) -> "Recording":

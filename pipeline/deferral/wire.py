@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 from uuid import UUID
 
+from located_config.redaction import redacted_text
 from pipeline.deferral.entry import Cause, Entry, Kind
 from pipeline.errors import PipelineError
 from pipeline.records.record import Headers, Position, Record
@@ -124,7 +125,7 @@ def to_record(entry: Entry, *, topic: str, epoch: int, batch: int | None = None,
     the attempt of its task.
     """
     # Whole characters, however the text is cut: half of one could not be read back.
-    reason = entry.reason.encode(errors="replace")[:MAX_REASON_BYTES].decode(errors="ignore").encode()
+    reason = redacted_text(entry.reason).encode(errors="replace")[:MAX_REASON_BYTES].decode(errors="ignore").encode()
     headers: list[tuple[str, bytes]] = [
         ("epoch", _digits(epoch)),
         ("kind", entry.kind.encode()),

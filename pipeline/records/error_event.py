@@ -11,6 +11,7 @@ from typing import Literal
 
 import orjson
 
+from located_config.redaction import redacted_text
 from pipeline.records.error_types import ErrorType
 from pipeline.records.record import Headers, Position, Record
 from pipeline.schemas import ERROR_URI, PAGE_CHANGE_URI
@@ -75,7 +76,8 @@ def rfc3339(moment: datetime) -> str:
 
 
 def _bounded(message: str) -> str:
-    """At most `MAX_MESSAGE_BYTES` as JSON, whatever the text: it may quote what an upstream sent."""
+    """At most `MAX_MESSAGE_BYTES` as JSON, and no secret, whatever the text: it may quote what an upstream sent."""
+    message = redacted_text(message)
     # Cut first: only a short text is worth looking at character by character.
     short = message if len(message) <= MAX_MESSAGE_CHARACTERS else message[: MAX_MESSAGE_CHARACTERS - 1] + "…"
     # JSON writes a control character in six bytes, and cannot write half a surrogate pair at all.
