@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from devkit.observe.arm_end import EndByRefusal
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ROLES, ArmName, Roles, in_role
 from devkit.observe.other_settings import OtherSetting
@@ -84,7 +85,9 @@ def _difference(
         return _by_other_settings(key, played, roles)
     found = {arm: _confirmed(seen, key) for arm, seen in played.items()}
     silent = [arm for arm, value in found.items() if value is _NOT_SAID]
-    if silent:
+    if _can_do_without(silent, played, roles):
+        found = {arm: value for arm, value in found.items() if arm not in silent}
+    else:
         return False, f"the program of {', '.join(silent)} did not confirm it in its log"
     # What an arm leaves open the program derives, and says so.
     other = {arm: value for arm, value in found.items() if values.get(arm) not in (None, value)}
@@ -95,6 +98,12 @@ def _difference(
     if len({roles[arm] for arm in found}) == len(ROLES) and not differs_by_role(found, roles):
         return False, f"{measured}: the programs logged no difference"
     return True, f"{measured}, as the program logged"
+
+
+def _can_do_without(silent: Sequence[ArmName], played: Mapping[ArmName, ArmObservation], roles: Roles) -> bool:
+    """Whether all of these were refused their start, and so ran with no value, and others of their roles did run."""
+    others = {roles[arm] for arm in played if arm not in silent}
+    return all(isinstance(played[arm].end, EndByRefusal) and roles[arm] in others for arm in silent)
 
 
 def _skew(least: timedelta, incidents: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from devkit.errors import InvalidFileError
+from devkit.observe.arm_end import EndByRefusal
 from devkit.observe.arm_observation import ArmObservation, FirstTry
 from devkit.observe.other_settings import OtherSetting
 from devkit.programs.command.command_line import CommandLine
@@ -105,6 +106,17 @@ class TestDiffers:
     def test_is_not_where_a_program_said_nothing(self, scenario: Scenario) -> None:
         found = shown(scenario, fixed={"confirmed": None})
         assert (found.shown, found.did) == (False, "the program of fixed did not confirm it in its log")
+
+    def test_of_a_refused_start_it_is_not_asked_where_another_arm_of_its_role_ran(
+        self, edited: Edited, tmp_path: Path
+    ) -> None:
+        more = "  other:\n    role: fixed\n    record_limit: { policy: serialized }\n"
+        scenario = load(edited, tmp_path, "{ differs: record_limit.policy }", ("expect:\n", f"{more}expect:\n"))
+        ran = {arm: an_observation(confirmed=settings(scenario, arm)) for arm in ARMS}
+        refused = an_observation(end=EndByRefusal())
+        assert only(scenario, {**ran, "other": refused}).shown
+        assert not only(scenario, {**ran, "other": an_observation()}).shown
+        assert not only(scenario, {"incident": ran["incident"], "other": refused}).shown
 
     def test_is_not_where_one_ran_with_other_settings_than_declared(self, scenario: Scenario) -> None:
         found = shown(scenario, incident={"confirmed": settings(scenario, "fixed")})
