@@ -147,7 +147,7 @@ def run(
 ) -> None:
     """Run JOB until SIGTERM, continuing from its checkpoint unless --new says where to begin.
 
-    JOB is html-enrichment, content-enrichment or one that an extension adds.
+    JOB is html-enrichment, content-enrichment, edit-counts or one that an extension adds.
     """
     on_signals(stop_early)
     try:

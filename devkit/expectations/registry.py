@@ -38,6 +38,7 @@ from devkit.expectations.replays import REPLAYED_OFFSETS, REPLAYS
 from devkit.expectations.restarts import RESTARTS
 from devkit.expectations.success_rate import SUCCESS_RATE
 from devkit.expectations.watermark_step import WATERMARK_STEP
+from devkit.expectations.watermark_stood import WATERMARK_STOOD
 from located_config.registry import Registry
 
 _ALL: tuple[ExpectationKind, ...] = (
@@ -73,6 +74,7 @@ _ALL: tuple[ExpectationKind, ...] = (
     EVENT_TIME_SKEW,
     LATE_DROPPED,
     WATERMARK_STEP,
+    WATERMARK_STOOD,
     PARTITIONS_READ,
     RATE,
     METRIC_EXISTS,

@@ -1,8 +1,9 @@
 """Reads the pipeline's checkpoint in the object store: which offsets are planned, and which are committed.
 
 The layout is Spark Structured Streaming's own: `offsets/N` is written when batch N is planned, `commits/N` when it
-has ended. The last line of an offset file maps topic to partition to the offset at which the batch ends. Batches are
-numbered anew where the checkpoint was lost and another one made in its place.
+has ended. Behind its version and settings an offset file has a line for each source, several in a query that unites
+streams, which maps topic to partition to the offset at which the batch ends. Batches are numbered anew where the
+checkpoint was lost and another one made in its place.
 """
 
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 SourcePartition = tuple[str, int]
 """Topic and partition of a source."""
 Offsets = dict[SourcePartition, int]
+_NOTHING = b"-"
 _AT_ONCE = 1000
 """How many objects S3 deletes with one request."""
 _BY_TOPIC = TypeAdapter(dict[str, dict[int, int]])
@@ -47,6 +49,14 @@ class OffsetRange:
     def holds(self, partition: SourcePartition, offset: int) -> bool:
         """Whether the event at this place is in the batch."""
         return self.start.get(partition, 0) <= offset < self.end.get(partition, 0)
+
+
+def _of_sources(body: bytes) -> list[bytes]:
+    """The lines of an offset file that have offsets: behind the version and Spark's settings one for each source, which
+    is a dash while nothing of it is planned.
+    """
+    lines = body.strip().split(b"\n")
+    return [line for line in lines[2:] or lines[-1:] if line != _NOTHING]
 
 
 class Checkpoint:
@@ -101,8 +111,10 @@ class Checkpoint:
             except (BotoCoreError, ClientError) as error:
                 text = f"offsets of batch {batch} could not be read from the checkpoint: {error}"
                 raise PartError(text, "object-store") from error
+            by_topic: dict[str, dict[int, int]] = {}
             try:
-                by_topic = _BY_TOPIC.validate_json(body.strip().rpartition(b"\n")[2])
+                for line in _of_sources(body):
+                    by_topic |= _BY_TOPIC.validate_json(line)
             except ValidationError as error:
                 raise StackError(
                     f"offsets of batch {batch} are not in the form of Spark's checkpoints: {error}"

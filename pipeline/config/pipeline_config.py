@@ -25,6 +25,7 @@ from pipeline.config.address import require_something
 from pipeline.config.batch_section import Batch
 from pipeline.config.breaker_section import Breaker
 from pipeline.config.commit_section import Commit
+from pipeline.config.count_section import Count
 from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
 from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig, RetryUnknown
 from pipeline.config.heap_dump_section import HeapDumps
@@ -43,6 +44,7 @@ __all__ = [
     "Commit",
     "Content",
     "ContentLimit",
+    "Count",
     "Deduplicate",
     "Deferral",
     "ErrorEvents",
@@ -121,6 +123,7 @@ class PipelineConfig(Section):
     breaker: Breaker = Field(
         default=Breaker(), description="When requests to an unhealthy wiki, or to the whole endpoint, stop."
     )
+    count: Count = Field(default=Count(), description="How `edit-counts` counts.")
     state: State = Field(default=State(), description="Where the state of the job lies, if it has some.")
     heap_dump: HeapDumps = Field(
         default=HeapDumps(), description="What is written when the driver's JVM runs out of memory."
@@ -174,6 +177,22 @@ class PipelineConfig(Section):
             raise ValueError(
                 f"deferral.inline_allowance {allowance.total_seconds():g} s is not below stall_timeout "
                 f"{self.stall_timeout.total_seconds():g} s: a slow record would end the process before it is deferred"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _countable(self) -> Self:
+        if self.job != "edit-counts":
+            return self
+        source = self.source
+        if source.deduplicate is not None:
+            raise ValueError("source.deduplicate: edit-counts has a state of its own, and counts each event; remove it")
+        if source.read == "aligned" and source.late == "process":
+            raise ValueError("source.late is process: edit-counts has a watermark that drops them; write lapse")
+        if source.read == "aligned" and source.lateness > self.count.delay:
+            raise ValueError(
+                f"source.lateness {source.lateness.total_seconds():g} s is more than count.delay "
+                f"{self.count.delay.total_seconds():g} s: what is between the two would be dropped; write no more"
             )
         return self
 

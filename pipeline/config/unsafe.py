@@ -121,9 +121,10 @@ UNSAFE = (
     Unsafe(
         "source.read",
         "proportional",
-        "With `source.deduplicate`. One burst, or a topic with few events, moves the watermark ahead of the rest of a "
-        "backlog, which Spark then drops as too late: the job is up, its lag falls, and events are lost. Read aligned, "
-        "none is.",
+        "With `source.deduplicate`, and in `edit-counts`. One burst, or a topic with few events, moves the watermark "
+        "ahead of the rest of a backlog, which Spark then drops as too late: the job is up, its lag falls, and events "
+        "are lost. Topics of `edit-counts` are a stream each, and one without an event keeps all windows in the state. "
+        "Read aligned, none is lost and none stays.",
         lambda config: has_watermark(config) and config.source.read == "proportional",
     ),
     Unsafe(
@@ -158,7 +159,7 @@ UNSAFE = (
 def has_watermark(config: PipelineConfig) -> bool:
     """Whether the job has a watermark, and so loses what comes behind it."""
     deduplicate = config.source.deduplicate
-    return deduplicate is not None and deduplicate.within != "ever"
+    return config.job == "edit-counts" or (deduplicate is not None and deduplicate.within != "ever")
 
 
 def unsafe_settings(config: PipelineConfig) -> list[str]:

@@ -30,7 +30,8 @@ from pipeline.events import BatchStarted, BatchWritten
 from pipeline.fetch.share import bounds
 from pipeline.metrics.in_worker import reporting
 from pipeline.state.deduplicate import PAGE_ORDER
-from pipeline.worker.spark_task import RECORD_DDL, columns_of, enrich
+from pipeline.state.pinned import counts_edits
+from pipeline.worker.spark_task import COUNTED, RECORD_DDL, columns_of, enrich
 from pipeline.worker.task_attempt import reporting_attempts, retried
 from pipeline.worker.task_results import accumulated_list
 
@@ -181,7 +182,7 @@ class BatchWriter:
 
     def _write(self, batch: "DataFrame", number: int) -> None:
         self._watch.end()  # Spark has planned it; what it waits for before it begins has no limit
-        rows = batch.select(*columns_of(self._config.source))
+        rows = batch.select(*columns_of(self._config.source), *((COUNTED,) if counts_edits(self._config) else ()))
         slots = main_slots(batch.sparkSession.sparkContext.defaultParallelism, self._config)
         if self._by_page:
             workers = self._by_page

@@ -131,9 +131,16 @@ def read_text(spark: "SparkSession", checkpoint: str, name: str) -> str | None:
 
 
 def _offsets(text: str) -> dict[str, dict[str, int]]:
-    # The last line of either file: one source, with all its topics.
-    topics: dict[str, dict[str, int]] = json.loads(text.strip().splitlines()[-1])
-    return topics
+    """Of all sources of a file: an offset file has a line of settings before them, the other kind has one source.
+
+    Raises ValueError for a file of another form.
+    """
+    lines = text.strip().splitlines()
+    # A dash is a source of a union of which nothing is planned yet.
+    found = [json.loads(line) for line in lines[2:] or lines[-1:] if line != "-"]
+    if not lines or not all(isinstance(one, dict) for one in found):
+        raise ValueError("there are no offsets in it")
+    return {topic: offsets for one in found for topic, offsets in one.items()}
 
 
 def _newest(spark: "SparkSession", checkpoint: str, log: str) -> int:

@@ -23,7 +23,13 @@ from pipeline.driver.identity import FILE, Identity, require_checkpoint, require
 from pipeline.driver.job_checkpoint import committed_offsets, look, write_text
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.driver.sink import producer_options
-from pipeline.driver.source_stream import require_readable, source_options, source_stream, trigger_seconds
+from pipeline.driver.source_stream import (
+    require_readable,
+    source_options,
+    source_stream,
+    source_streams,
+    trigger_seconds,
+)
 from pipeline.driver.spark_keys import require_known
 from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.driver.stall import StallWatch
@@ -42,7 +48,7 @@ from pipeline.events import (
 from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
-from pipeline.state.pinned import pinned
+from pipeline.state.pinned import counts_edits, pinned
 from pipeline.state.store_settings import store_settings
 
 if TYPE_CHECKING:
@@ -221,6 +227,7 @@ def _begin(
     from pipeline.driver.batch import BatchWriter  # imported while the JVM started
     from pipeline.driver.ownership import Ownership
     from pipeline.driver.progress import ProgressListener
+    from pipeline.state.counted_by_window import counted_by_window
     from pipeline.state.deduplicate import without_repeats
 
     if not allow_unsafe:
@@ -239,13 +246,17 @@ def _begin(
     listener = ProgressListener(writer.committed, writer.reads)
     spark.streams.addListener(listener)
     will_run()
-    rows = source_stream(spark, config, new)
     if taken.own.state is not None:
         for key, value in store_settings(config, taken.own.state).items():
             spark.conf.set(key, value)
         tasks = slots or taken.own.state.partitions
-        rows = without_repeats(rows, config, tasks=tasks)
         writer.by_page(tasks)
+        if counts_edits(config):
+            rows = counted_by_window(source_streams(spark, config, new), config, tasks=tasks)
+        else:
+            rows = without_repeats(source_stream(spark, config, new), config, tasks=tasks)
+    else:
+        rows = source_stream(spark, config, new)
     query = (
         rows.writeStream.queryName(config.job)
         .foreachBatch(writer.write)

@@ -44,6 +44,16 @@ def source_stream(spark: "SparkSession", config: PipelineConfig, new: NewStart |
     return spark.readStream.format(FORMAT).option("settings", settings.model_dump_json()).load()
 
 
+def source_streams(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "list[DataFrame]":
+    """Each topic as a stream of its own, for a job that unites them; one stream of all where they are read aligned."""
+    if config.source.read == "aligned":
+        return [source_stream(spark, config, new)]
+    topics = config.source.all_topics
+    share = max(1, config.batch.max_offsets // len(topics))
+    options = [{**kafka_options(config, new), "subscribe": one, "maxOffsetsPerTrigger": share} for one in topics]
+    return [spark.readStream.format("kafka").options(**one).load() for one in options]
+
+
 def trigger_seconds(config: PipelineConfig) -> float:
     """Seconds from the start of one micro-batch to that of the next, at least."""
     seconds = config.batch.trigger.total_seconds()

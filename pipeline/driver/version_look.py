@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.sink import discard
+from pipeline.state.pinned import has_state
 from pipeline.worker.spark_task import RECORD_DDL, count_versions
 from pipeline.worker.task_results import accumulated_list
 from pipeline.worker.unknown_versions import LEAST_EVENTS, are_few, require_readable
@@ -54,7 +55,7 @@ class VersionLook:
         if self._config.batch.max_offsets < LEAST_EVENTS:
             return
         # What is behind a state is shuffled, and read again from there; what is kept, from where it is kept.
-        again = 0 if self._config.source.deduplicate or self._config.batch.reuse != "off" else 1
+        again = 0 if has_state(self._config) or self._config.batch.reuse != "off" else 1
         if self._readable:
             self._reads[batch] += again
             if are_few(*count_uncertain(rows, self._readable)):

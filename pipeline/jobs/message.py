@@ -11,7 +11,8 @@ from pipeline.records.record import Headers, Position, Record
 @dataclass(frozen=True, slots=True)
 class SourceMessage:
     """A message of the source topic as Spark hands it over. `horizon` is the latest event time that was read before
-    its batch, None where the source does not say. `headers` are those to pass on.
+    its batch, None where the source does not say. `headers` are those to pass on. `counted` are the events that it
+    stands for, itself among them, None where that is itself alone.
     """
 
     position: Position
@@ -20,6 +21,7 @@ class SourceMessage:
     appended: datetime
     horizon: datetime | None = None
     headers: Headers = ()
+    counted: tuple[Position, ...] | None = None
 
     @property
     def headers_of_output(self) -> Headers:

@@ -45,6 +45,12 @@ JOB_DEFAULTS: Registry[JobDefaults] = Registry(
             deferred_topic="mw_page_content_change_enrich.deferred",
             claim_prefix="content-enrichment",
         ),
+        "edit-counts": JobDefaults(
+            output_topic="mediawiki.page_edit_count.v1",
+            error_topic="mw_page_edit_count.error",
+            deferred_topic="mw_page_edit_count.deferred",
+            claim_prefix="edit-counts",
+        ),
     },
 )
 FIRST_JOB, FIRST = next(iter(JOB_DEFAULTS.items()))

@@ -10,6 +10,7 @@ from typing import Any
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import WikiClient
 from pipeline.jobs.content import ContentJob
+from pipeline.jobs.edit_counts import EditCountsJob
 from pipeline.jobs.html import HtmlJob
 from pipeline.jobs.job import Job
 from pipeline.jobs.names import JOB_DEFAULTS, JobDefaults
@@ -19,6 +20,7 @@ MakeJob = Callable[[PipelineConfig, WikiClient], Job[Any, Any]]
 _makes: dict[str, MakeJob] = {
     "html-enrichment": lambda config, client: HtmlJob(config.fetch, client, lambda: datetime.now(UTC)),
     "content-enrichment": lambda config, client: ContentJob(config, client, lambda: datetime.now(UTC)),
+    "edit-counts": lambda config, _client: EditCountsJob(config.count),
 }
 JOBS: Mapping[str, MakeJob] = MappingProxyType(_makes)
 

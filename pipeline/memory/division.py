@@ -17,6 +17,7 @@ from pipeline.config.pipeline_config import MIB, PipelineConfig
 from pipeline.driver.sink import producer_sizes
 from pipeline.driver.spark_slots import slow_rounds
 from pipeline.errors import RefusedError
+from pipeline.state.pinned import has_state
 
 Place = Literal["local", "executor"]
 
@@ -200,7 +201,7 @@ def _settings(config: PipelineConfig, slots: int, rounds: int) -> list[Setting]:
     slow_round = asked(slow_lane, "max_in_flight_bytes")
     body, results = asked(config.claim_check, "max_bytes"), asked(config, "result_buffer")
     usual = config.claim_check.max_bytes
-    has_stores = config.source.deduplicate is not None and config.state.provider == "rocksdb"
+    has_stores = has_state(config) and config.state.provider == "rocksdb"
     usual_state, state = config.state.max_bytes, asked(config.state, "max_bytes")
     return [
         Setting("fetch.max_in_flight_bytes", 8 * MIB, None, 2, COST_IN_FLIGHT, in_flight),

@@ -50,7 +50,7 @@ def fork(source: CheckpointFiles, target: CheckpointFiles, new_id: uuid.UUID) ->
     require_beside(target, source)
     # A driver that runs meanwhile plans more; a copy of that without its commits would be none.
     last = checkpoint.last.number if checkpoint.last else -1
-    logs = ["sources/0/0"] if checkpoint.start is not None else []
+    logs = [*source.names("sources")] if checkpoint.start is not None else []
     logs += [f"commits/{number}" for number in checkpoint.commits if number <= last]
     logs += [f"offsets/{number}" for number in checkpoint.batches]
     logs += source.names("state")

@@ -26,6 +26,7 @@ METADATA = "metadata"
 _ByTopic = dict[str, dict[NonNegativeInt, NonNegativeInt]]
 _BY_TOPIC = TypeAdapter(_ByTopic)
 _VERSION = "v1"
+_NOTHING = "-"
 
 
 class _Metadata(BaseModel):
@@ -89,10 +90,12 @@ def read_checkpoint(files: CheckpointFiles) -> SparkCheckpoint:
             f"checkpoint {files.place} holds no position",
             hint=f"look at `checkpoint` in the job's file; a job that never ran begins with `run --new` {CHOICES}",
         )
-    start = None
+    start: dict[str, Offsets] | None = None
     if "sources/0/0" in others:
-        # Spark puts a byte 0 in front, for readers of an older version.
-        start = _offsets(files, "sources/0/0", _lines(files, "sources/0/0")[-1])
+        start = {}
+        for name in sorted(others):
+            # Of each source; Spark puts a byte 0 in front, for readers of an older version.
+            start |= _offsets(files, name, _lines(files, name)[-1])
     planned = tuple(_planned(files, number) for number in sorted(offsets)[-2:])
     query_id = None
     if METADATA in files.names():
@@ -135,15 +138,19 @@ def _numbers(files: CheckpointFiles, log: str) -> dict[int, datetime]:
 def _planned(files: CheckpointFiles, number: int) -> Planned:
     name = f"offsets/{number}"
     _, facts, *by_source = _lines(files, name)
-    if len(by_source) != 1:
-        raise _unreadable(files, name, f"it has {len(by_source)} sources, and these jobs have one")
+    if not by_source:
+        raise _unreadable(files, name, "it has no source")
     try:
         at = datetime.fromtimestamp(_BatchFacts.model_validate_json(facts).batchTimestampMs / 1000, UTC)
     except ValidationError as error:
         raise _unreadable(files, name, in_line(error, _BatchFacts)) from error
     except (OverflowError, ValueError) as error:
         raise _unreadable(files, name, str(error)) from error
-    return Planned(number, _offsets(files, name, by_source[0]), at, facts)
+    # A job that unites streams has a line for each; one of which nothing is planned yet has a dash.
+    ends: dict[str, Offsets] = {}
+    for line in by_source:
+        ends |= {} if line == _NOTHING else _offsets(files, name, line)
+    return Planned(number, ends, at, facts)
 
 
 def _offsets(files: CheckpointFiles, name: str, line: str) -> Mapping[str, Offsets]:

@@ -23,6 +23,7 @@ PAGE_CHANGE_MAJOR = 1
 PAGE_CHANGE_URI = f"{PAGE_CHANGE_NAME}/1.2.0"
 ERROR_URI = "/error/2.1.0"
 HTML_CHANGE_URI = "/enrichment/page_html_content_change/1.0.0"
+EDIT_COUNT_URI = "/enrichment/page_edit_count/1.0.0"
 LAPSED_URI = "/enrichment/lapsed_action/1.0.0"
 
 
@@ -62,11 +63,18 @@ def html_change_validator() -> jsonschema_rs.Draft7Validator:
     return _compiled(_stated("page_html_content_change.json"))
 
 
+@cache
+def edit_count_validator() -> jsonschema_rs.Draft7Validator:
+    """Validates parsed events of `EDIT_COUNT_URI`."""
+    return _compiled(_stated("page_edit_count.json"))
+
+
 def validator_of(uri: str) -> jsonschema_rs.Draft7Validator | None:
     """Of the events that name this schema; None of one that is not stated here."""
     made = {
         PAGE_CHANGE_URI: page_change_validator,
         HTML_CHANGE_URI: html_change_validator,
+        EDIT_COUNT_URI: edit_count_validator,
         ERROR_URI: error_validator,
         LAPSED_URI: lapsed_validator,
     }.get(uri)

@@ -16,6 +16,7 @@
 from typing import TYPE_CHECKING
 
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.state.event_time import in_time
 from pipeline.worker.spark_task import HORIZON
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def without_repeats(rows: "DataFrame", config: PipelineConfig, *, tasks: int) ->
         once = keyed.dropDuplicates([_KEY])
     else:
         within_ms = max(1, round(wanted.within.total_seconds() * 1000))
-        timed = keyed.withColumn(_EVENT_TIME, _event_time(config, within_ms))
+        timed = keyed.withColumn(_EVENT_TIME, in_time(config, within_ms))
         once = timed.withWatermark(_EVENT_TIME, f"{within_ms} milliseconds").dropDuplicatesWithinWatermark([_KEY])
     return once.repartition(tasks, *_PAGE)
 
@@ -63,14 +64,3 @@ def key_of_state(config: PipelineConfig) -> "Column":
         behind_us = functions.unix_micros(HORIZON) - functions.unix_micros("timestamp")
         is_id = is_id & functions.coalesce(behind_us <= late_us, functions.lit(True))
     return functions.coalesce(functions.when(is_id, found), position)
-
-
-def _event_time(config: PipelineConfig, within_ms: int) -> "Column":
-    from pyspark.sql import functions
-
-    timestamp = functions.col("timestamp")
-    if config.source.read != "aligned":
-        return timestamp
-    # `greatest` passes over the null that the first batch has.
-    in_time = functions.expr(f"{HORIZON} - make_interval(0, 0, 0, 0, 0, 0, {(within_ms - 1) / 1000:.3f})")
-    return functions.greatest(timestamp, in_time)

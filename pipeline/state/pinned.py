@@ -18,15 +18,19 @@ _SCHEMA = 1
 
 
 class StateMark(BaseModel):
-    """`operator` is Spark's name for it, `schema_version` that of the key's form."""
+    """`operator` is Spark's name for it, `schema_version` that of the key's form. `window_ms` is that of counts, None
+    where nothing is counted, and `streams` are those of the union that the state is of.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    operator: Literal["dedupeWithinWatermark", "dedupe"]
-    key: Literal["id", "event"]
+    operator: Literal["dedupeWithinWatermark", "dedupe", "stateStoreSave"]
+    key: Literal["id", "event", "page"]
     schema_version: PositiveInt = _SCHEMA
     provider: Literal["rocksdb", "heap"]
     partitions: PositiveInt
+    window_ms: PositiveInt | None = None
+    streams: PositiveInt = 1
 
     @classmethod
     def of(cls, config: PipelineConfig, *, slots: int | None) -> Self | None:
@@ -34,8 +38,7 @@ class StateMark(BaseModel):
 
         Raises RefusedError where neither says how many partitions there are.
         """
-        wanted = config.source.deduplicate
-        if wanted is None:
+        if not has_state(config):
             return None
         partitions = config.state.partitions or slots
         if partitions is None:
@@ -44,6 +47,17 @@ class StateMark(BaseModel):
                 hint="write state.partitions, one for each slot that works on batches; or give Spark "
                 "spark.executor.instances and spark.executor.cores, or spark.cores.max",
             )
+        if counts_edits(config):
+            return cls(
+                operator="stateStoreSave",
+                key="page",
+                provider=config.state.provider,
+                partitions=partitions,
+                window_ms=max(1, round(config.count.window.total_seconds() * 1000)),
+                streams=len(config.source.all_topics) if config.source.read == "proportional" else 1,
+            )
+        wanted = config.source.deduplicate
+        assert wanted is not None
         return cls(
             operator="dedupe" if wanted.within == "ever" else "dedupeWithinWatermark",
             key=wanted.by,
@@ -54,8 +68,9 @@ class StateMark(BaseModel):
     def in_words(self) -> str:
         """As in `deduplicate by id, 4 partitions in rocksdb`."""
         ever = ", within: ever" if self.operator == "dedupe" else ""
+        what = "deduplicate" if self.window_ms is None else f"count in windows of {self.window_ms / 1000:g} s"
         partitions = "1 partition" if self.partitions == 1 else f"{self.partitions} partitions"
-        return f"deduplicate by {self.key}{ever}, {partitions} in {self.provider}"
+        return f"{what} by {self.key}{ever}, {partitions} in {self.provider}"
 
 
 def pinned(
@@ -70,8 +85,10 @@ def pinned(
         return own
     if found is None and own is not None:
         raise RefusedError(
-            f"checkpoint {checkpoint} has no state, and source.deduplicate needs it from the first batch on",
-            hint=f"remove source.deduplicate; or name a place that holds nothing, with --new {CHOICES}",
+            f"checkpoint {checkpoint} has no state, and {_needing(config)} needs it from the first batch on",
+            hint=f"remove source.deduplicate; or name a place that holds nothing, with --new {CHOICES}"
+            if config.source.deduplicate
+            else f"name a place that holds nothing, with --new {CHOICES}",
         )
     if found is not None and own is None:
         raise RefusedError(
@@ -101,8 +118,28 @@ def differences(found: StateMark, own: StateMark) -> list[str]:
         ("form of its key", found.schema_version, own.schema_version),
         ("state.provider", found.provider, own.provider),
         ("state.partitions", found.partitions, own.partitions),
+        ("count.window", _seconds(found.window_ms), _seconds(own.window_ms)),
+        ("number of streams, by source.read and source.topics,", found.streams, own.streams),
     )
     return [f"{what} is {its}, not {mine}" for what, its, mine in pairs if its != mine]
+
+
+def has_state(config: PipelineConfig) -> bool:
+    """Whether the job remembers anything from one batch to the next."""
+    return counts_edits(config) or config.source.deduplicate is not None
+
+
+def counts_edits(config: PipelineConfig) -> bool:
+    """Whether rows are counted, before the job sees them."""
+    return config.job == "edit-counts"
+
+
+def _needing(config: PipelineConfig) -> str:
+    return f"the job {config.job}" if counts_edits(config) else "source.deduplicate"
+
+
+def _seconds(window_ms: int | None) -> str:
+    return "none" if window_ms is None else f"{window_ms / 1000:g} s"
 
 
 def _within(mark: StateMark) -> str:

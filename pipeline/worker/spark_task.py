@@ -65,6 +65,8 @@ RECORD_DDL = "topic string, key binary, value binary, headers array<struct<key: 
 SOURCE_COLUMNS = ("topic", "partition", "offset", "key", "value", "timestamp")
 HORIZON = "horizon"
 """A column more, where the job has to know which events are late."""
+COUNTED = "counted"
+"""A column more, where a row stands for several events."""
 HEADERS = "headers"
 """A column more, where some are passed on."""
 
@@ -195,7 +197,7 @@ def _versions(
     config_json: str, seen: "Accumulator[list[VersionsSeen]]", batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     _config(config_json)
-    seen.add([versions_of(_messages(batches), _job(config_json, "main").unreadable_version)])
+    seen.add([versions_of(messages_of(batches), _job(config_json, "main").unreadable_version)])
     yield from ()
 
 
@@ -254,7 +256,7 @@ def _slow_lane(
         return Settled(record, reported.pop() if reported else None)
 
     results = engine.run(
-        _once_each(_messages(batches, config.source)),
+        _once_each(messages_of(batches, config.source)),
         measured.process,
         settle,
         thread=_loop_thread(),
@@ -315,7 +317,7 @@ def _run(
     lapsed: list[Record] = []
     results = (
         records
-        for group in _groups(without_late(_once_each(_messages(batches, config.source)), config, lapsed), config)
+        for group in _groups(without_late(_once_each(messages_of(batches, config.source)), config, lapsed), config)
         for records in engine.run(
             group,
             measured.process,
@@ -380,8 +382,10 @@ def _size(record: Record) -> int:
     return serialized_size(record.key, record.value, record.headers)
 
 
-def _messages(batches: Iterator[pa.RecordBatch], source: Source | None = None) -> Iterator[SourceMessage]:
-    """What the rows say; the headers that `source` passes on, none without it."""
+def messages_of(batches: Iterator[pa.RecordBatch], source: Source | None = None) -> Iterator[SourceMessage]:
+    """What rows say that have `SOURCE_COLUMNS`, and those beside that matter; the headers that `source` passes on, none
+    without it.
+    """
     for batch in batches:
         columns = [batch.column(name) for name in SOURCE_COLUMNS[:-1]]
         columns.append(_microseconds(batch.column(SOURCE_COLUMNS[-1])))
@@ -390,11 +394,14 @@ def _messages(batches: Iterator[pa.RecordBatch], source: Source | None = None) -
         columns.append(_microseconds(batch.column(HORIZON)) if has_horizon else pa.nulls(len(batch)))
         passes = source is not None and bool(source.pass_headers) and HEADERS in batch.schema.names
         columns.append(batch.column(HEADERS) if passes else pa.nulls(len(batch)))
+        columns.append(batch.column(COUNTED) if COUNTED in batch.schema.names else pa.nulls(len(batch)))
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
-        for topic, partition, offset, key, value, timestamp_us, horizon_us, found in rows:
+        for topic, partition, offset, key, value, timestamp_us, horizon_us, found, events in rows:
             horizon = None if horizon_us is None else _moment(horizon_us)
             headers = _passed(found, source) if found and source else ()
-            yield SourceMessage(Position(topic, partition, offset), key, value, _moment(timestamp_us), horizon, headers)
+            counted = None if events is None else tuple(Position(**one) for one in events)
+            position = Position(topic, partition, offset)
+            yield SourceMessage(position, key, value, _moment(timestamp_us), horizon, headers, counted)
 
 
 def _passed(found: list[dict[str, Any]], source: Source) -> Headers:

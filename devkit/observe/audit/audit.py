@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from devkit.observe.audit.arrivals import Arrival, Position
 from devkit.observe.audit.claim_check import KEY_HEADER, ClaimError
@@ -19,7 +20,7 @@ from devkit.observe.checkpoint import Offsets, SourcePartition
 from devkit.observe.deferrals import DeferredEntries
 from devkit.observe.error_events import ErrorTally, error_type
 from devkit.observe.timeouts import reports_timeout
-from devkit.observe.truths.truth import JobTruth
+from devkit.observe.truths.truth import JobTruth, SourcesOfOutput
 from devkit.traffic.records import Fate
 from located_config.count import counted
 
@@ -61,12 +62,18 @@ class DeliveryAudit:
         self._repeated = RepeatedEvents(self._events.values())
 
     def add_output(self, arrival: Arrival) -> None:
-        """Takes a partition's records in order: an event's first one is verified, others are compared with it."""
-        event, departure = self._attribute(arrival)
-        if event is None or departure is None:
-            return
-        if self._takes_first(arrival, departure, "output"):
-            self._verify_output(arrival, event)
+        """Takes a partition's records in order: an event's first one is verified, others are compared with it. One that
+        is made of several events is a record of each.
+        """
+        several = self._truth.sources(arrival.value) if isinstance(self._truth, SourcesOfOutput) else None
+        for source in several or (arrival.source,):
+            one = replace(arrival, source=source)
+            event, departure = self._attribute(one)
+            if event is None or departure is None:
+                continue
+            if self._takes_first(one, departure, "output"):
+                # Its id is that of the event which its headers name.
+                self._verify_output(one, event, has_id=source == arrival.source)
 
     def add_error(self, arrival: Arrival) -> None:
         """As `add_output`, for records of the error topic. Either topic may come first."""
@@ -203,7 +210,7 @@ class DeliveryAudit:
             self._count("conflicting", arrival, "emitted again with other content")
         return found == "first"
 
-    def _verify_output(self, arrival: Arrival, event: SourceEvent) -> None:
+    def _verify_output(self, arrival: Arrival, event: SourceEvent, *, has_id: bool) -> None:
         if self._truth is None:
             return
         if event.entry.expected.fate != "output":
@@ -219,7 +226,8 @@ class DeliveryAudit:
             except ClaimError as error:
                 wrong = f"claim check: {error}"
             self._counts["claim_checks"] += not wrong
-        wrong = wrong or wrong_key(arrival, self._truth.key(event)) or self._ids.wrong(arrival.value, event)
+        wrong = wrong or wrong_key(arrival, self._truth.key(event))
+        wrong = wrong or (self._ids.wrong(arrival.value, event) if has_id else None)
         if wrong:
             self._counts["mismatched_outputs"] += 1
             self._count("mismatched", arrival, wrong)

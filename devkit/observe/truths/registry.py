@@ -3,12 +3,13 @@
 """
 
 from devkit.observe.truths.content_truth import ContentTruth
+from devkit.observe.truths.edit_counts_truth import EditCountsTruth
 from devkit.observe.truths.html_truth import HtmlTruth
 from devkit.observe.truths.truth import MakeTruth
 from located_config.registry import Registry
 
 TRUTHS: Registry[MakeTruth] = Registry(
-    "truth of a job", {"html-enrichment": HtmlTruth, "content-enrichment": ContentTruth}
+    "truth of a job", {"html-enrichment": HtmlTruth, "content-enrichment": ContentTruth, "edit-counts": EditCountsTruth}
 )
 
 

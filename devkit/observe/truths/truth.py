@@ -6,10 +6,11 @@
 A job without a truth is not audited: nothing then says what its output must be.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from devkit.observe.audit.arrivals import Position
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
@@ -48,6 +49,14 @@ class JobTruth(Protocol):
 
     def output(self, event: SourceEvent) -> ExpectedOutput:
         """Of an event that has to end as output; what is fetched for it is in `event.entry.expected`."""
+
+
+@runtime_checkable
+class SourcesOfOutput(Protocol):
+    """A truth has this as well where an output may be made of several events: each of them has left with it."""
+
+    def sources(self, value: bytes, /) -> Sequence[Position] | None:
+        """The events that an output with this value is made of; None: the one that its headers name."""
 
 
 MakeTruth = Callable[[PipelineConfig, WikiAnswers], JobTruth]

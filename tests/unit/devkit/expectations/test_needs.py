@@ -77,6 +77,7 @@ EVERY: tuple[dict[str, Any], ...] = (
     {"event_time_skew": {"at_most": "1m"}},
     {"late_dropped": 0},
     {"watermark_step": {"at_most": "1m"}},
+    {"watermark_stood": {"at_most": "1m"}},
     {"gave_up": False},
     {"container_kills": 0},
     {"peak_memory": "2GiB"},

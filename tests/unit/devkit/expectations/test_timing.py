@@ -53,6 +53,7 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("event_time_skew", {"at_most": "1m"}, "arm"),
     ("late_dropped", 0, None),
     ("watermark_step", {"at_most": "1m"}, "arm"),
+    ("watermark_stood", {"at_most": "1m"}, "arm"),
     ("gave_up", True, "commit"),
     ("metric", {"name": "lag", "at_most": 3}, "arm"),
     ("memory", {"at_most": "2GiB"}, None),

@@ -94,6 +94,14 @@ def test_partitions_of_two_topics_are_told_apart(store: FakeS3) -> None:
     assert not both.range_of(0).holds(("links", 0), 5)
 
 
+def test_a_query_that_unites_streams_has_a_line_for_each(store: FakeS3) -> None:
+    both = Checkpoint(cast(S3Client, store), "checkpoints", "incident/x", (TOPIC, "links", "late"))
+    lines = [json.dumps({TOPIC: {"0": 7}}), "-", json.dumps({"links": {"0": 3}})]
+    store.put("checkpoints", "incident/x/offsets/0", "\n".join(["v1", "{}", *lines]))
+    commit(store, 0)
+    assert both.committed() == {(TOPIC, 0): 7, ("links", 0): 3}
+
+
 def test_an_offset_file_is_read_once(store: FakeS3, checkpoint: Checkpoint) -> None:
     plan(store, 0, p0=50)
     commit(store, 0)

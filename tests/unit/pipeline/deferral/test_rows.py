@@ -11,7 +11,7 @@ from pipeline.config.pipeline_config import Source
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.rows import entry_table
 from pipeline.deferral.task import appended_us
-from pipeline.worker.spark_task import SOURCE_COLUMNS, _messages
+from pipeline.worker.spark_task import SOURCE_COLUMNS, messages_of
 from tests.unit.pipeline.deferral.making import ENTRIES, entry
 
 
@@ -33,7 +33,7 @@ def test_a_task_reads_what_was_deferred(entries: list[Entry]) -> None:
     """Key and value may be null, which is not the same as empty; the order is that of the entries."""
     names = [name for one in entries for name, _ in one.headers]
     source = Source(bootstrap_servers="a:1", pass_headers=tuple(dict.fromkeys(names)))
-    messages = list(_messages(iter(entry_table(entries).to_batches()), source))
+    messages = list(messages_of(iter(entry_table(entries).to_batches()), source))
     assert [(m.position, m.key, m.value, dict(m.headers)) for m in messages] == [
         (e.position, e.key, e.value, dict(e.headers)) for e in entries
     ]
@@ -51,12 +51,12 @@ def test_a_task_reads_what_was_deferred(entries: list[Entry]) -> None:
     ],
 )
 def test_a_time_that_no_calendar_has_is_the_nearest_that_can_be_said(microseconds: int, read: datetime) -> None:
-    (message,) = _messages(iter(entry_table([entry(1, appended_us=microseconds)]).to_batches()))
+    (message,) = messages_of(iter(entry_table([entry(1, appended_us=microseconds)]).to_batches()))
     assert message.appended == read
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_a_time_goes_around_unchanged(moment: datetime) -> None:
     microseconds = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // (datetime.resolution)
-    (message,) = _messages(iter(entry_table([entry(1, appended_us=microseconds)]).to_batches()))
+    (message,) = messages_of(iter(entry_table([entry(1, appended_us=microseconds)]).to_batches()))
     assert appended_us(message) == microseconds

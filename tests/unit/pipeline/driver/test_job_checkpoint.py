@@ -111,6 +111,14 @@ def test_it_does_not_matter_which_source_wrote_the_offsets(checkpoint: Path) -> 
     assert look(spark(Files()), str(checkpoint)).topics() == ["page_change", "page_links"]
 
 
+def test_a_job_that_unites_streams_has_a_line_for_each(checkpoint: Path) -> None:
+    lines = OFFSETS.rsplit("\n", 2)[0] + '\n{"page_change":{"0":9}}\n-\n{"page_links":{"0":3}}\n'
+    (checkpoint / "offsets" / "0").write_text(lines)
+    (checkpoint / "commits" / "0").touch()
+    assert committed_offsets(spark(Files()), str(checkpoint)) == {("page_change", 0): 9, ("page_links", 0): 3}
+    assert look(spark(Files()), str(checkpoint)).topics() == ["page_change", "page_links"]
+
+
 def test_before_the_first_plan_there_is_no_position(checkpoint: Path) -> None:
     assert committed_offsets(spark(Files()), str(checkpoint)) is None
 

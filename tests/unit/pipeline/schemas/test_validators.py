@@ -7,6 +7,7 @@ import pytest
 from pipeline import schemas
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.schemas import (
+    EDIT_COUNT_URI,
     ERROR_URI,
     HTML_CHANGE_URI,
     LAPSED_URI,
@@ -135,6 +136,7 @@ STATED = {
     "page_html_content_change.json": HTML_CHANGE_URI,
     "error.json": ERROR_URI,
     "lapsed_action.json": LAPSED_URI,
+    "page_edit_count.json": EDIT_COUNT_URI,
 }
 
 
@@ -148,7 +150,7 @@ def test_a_schema_has_the_id_that_its_events_name(name: str, uri: str) -> None:
 def test_each_stream_of_each_job_has_its_schema() -> None:
     """As a stream's configuration needs it: by the topics that the jobs write to by default."""
     streams = json.loads((Path(schemas.__file__).parent / "streams.json").read_text())
-    outputs = {"html-enrichment": HTML_CHANGE_URI, "content-enrichment": PAGE_CHANGE_URI}
+    outputs = {"html-enrichment": HTML_CHANGE_URI, "content-enrichment": PAGE_CHANGE_URI, "edit-counts": EDIT_COUNT_URI}
     expected = {}
     for name, job in JOB_DEFAULTS.items():
         if name in outputs:

@@ -86,3 +86,24 @@ def test_a_state_neither_begins_nor_ends_on_the_way(make_config: MakeConfig) -> 
     assert "has no state, and source.deduplicate needs it" in refused(None, stateful(make_config))
     assert "(deduplicate by id, 3 partitions in rocksdb)" in refused(MARK, make_config())
     assert pinned(None, make_config(), checkpoint="place", slots=8, exists=True) is None
+
+
+def counting(make_config: MakeConfig, *, window: str = "1m", read: str = "proportional") -> PipelineConfig:
+    aligned = {"late": "lapse"} if read == "aligned" else {}
+    return make_config(
+        job="edit-counts", source={"topics": ["a", "b"], "read": read, **aligned}, count={"window": window}
+    )
+
+
+def test_counts_fix_their_window_and_how_many_streams_are_united(make_config: MakeConfig) -> None:
+    begun = pinned(None, counting(make_config), checkpoint="place", slots=2, exists=False)
+    assert begun is not None
+    assert (begun.operator, begun.key, begun.window_ms, begun.streams) == ("stateStoreSave", "page", 60_000, 2)
+    assert begun.in_words() == "count in windows of 60 s by page, 2 partitions in rocksdb"
+    assert pinned(begun, counting(make_config), checkpoint="place", slots=4, exists=True) == begun
+    assert "count.window is 60 s, not 30 s" in refused(begun, counting(make_config, window="30s"))
+    assert "source.topics, is 2, not 1" in refused(begun, counting(make_config, read="aligned"))
+
+
+def test_counts_need_their_state_from_the_first_batch_on(make_config: MakeConfig) -> None:
+    assert "has no state, and the job edit-counts needs it" in refused(None, counting(make_config))

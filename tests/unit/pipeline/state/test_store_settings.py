@@ -30,3 +30,8 @@ def test_a_map_in_the_heap_has_no_settings_of_its_own(make_config: Callable[...,
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     }
+
+
+def test_windows_may_leave_in_a_batch_without_events(make_config: Callable[..., PipelineConfig]) -> None:
+    settings = store_settings(make_config(job="edit-counts"), MARK)
+    assert settings["spark.sql.streaming.noDataMicroBatches.enabled"] == "true"

@@ -26,12 +26,12 @@ from pipeline.worker.engine import LoopThread
 from pipeline.worker.spark_task import (
     SOURCE_COLUMNS,
     _groups,
-    _messages,
     _once_each,
     _patient,
     _to_arrow,
     enrich,
     enrich_around,
+    messages_of,
 )
 from tests.unit.pipeline.deferral.making import entry
 from tests.unit.pipeline.deferral.producing import NotingProducer
@@ -111,7 +111,7 @@ def test_records_that_wait_for_their_wiki_keep_no_other_from_beginning(
 
 @given(st.lists(st.lists(MESSAGES, max_size=5), max_size=3))
 def test_messages_are_read_as_they_were_written(batches: list[list[SourceMessage]]) -> None:
-    assert list(_messages(map(source, batches))) == [message for batch in batches for message in batch]
+    assert list(messages_of(map(source, batches))) == [message for batch in batches for message in batch]
 
 
 def test_headers_are_read_where_they_are_passed_on(make_config: MakeConfig) -> None:
@@ -121,9 +121,9 @@ def test_headers_are_read_where_they_are_passed_on(make_config: MakeConfig) -> N
     found = [[{"key": "traceparent", "value": b"1"}, {"key": "source-offset", "value": b"2"}], [], None]
     batch = source([SourceMessage(Position("a", 0, at), None, b"", WHEN) for at in range(3)])
     batch = batch.append_column("headers", pa.array(found, task.RECORD_SCHEMA.field("headers").type))
-    read_back = [message.headers for message in _messages(iter([batch]), config.source)]
+    read_back = [message.headers for message in messages_of(iter([batch]), config.source)]
     assert read_back == [(("traceparent", b"1"),), (), ()]
-    assert [message.headers for message in _messages(iter([batch]), make_config().source)] == [(), (), ()]
+    assert [message.headers for message in messages_of(iter([batch]), make_config().source)] == [(), (), ()]
 
 
 @pytest.mark.parametrize("written", [pa.timestamp("us", tz="Asia/Kolkata"), pa.timestamp("ms", tz="UTC")], ids=str)
@@ -131,7 +131,7 @@ def test_a_time_is_the_same_however_it_is_written(written: pa.DataType) -> None:
     batch = source([SourceMessage(Position("a", 0, 0), None, b"", WHEN)])
     at = SOURCE_COLUMNS.index("timestamp")
     batch = batch.set_column(at, "timestamp", batch.column(at).cast(written))
-    (appended,) = [message.appended for message in _messages(iter([batch]))]
+    (appended,) = [message.appended for message in messages_of(iter([batch]))]
     assert (appended, appended.utcoffset()) == (WHEN, timedelta(0))
 
 
@@ -149,7 +149,7 @@ def test_a_time_that_no_calendar_has_does_not_end_the_job(microseconds: int, app
     batch = source([SourceMessage(Position("a", 0, 0), None, b"", WHEN)])
     at = SOURCE_COLUMNS.index("timestamp")
     batch = batch.set_column(at, SOURCE.field(at), pa.array([microseconds], pa.int64()).cast(SOURCE.types[at]))
-    assert [message.appended for message in _messages(iter([batch]))] == [appended]
+    assert [message.appended for message in messages_of(iter([batch]))] == [appended]
 
 
 def test_the_function_for_spark_is_small_and_refers_to_this_module(make_config: MakeConfig) -> None:

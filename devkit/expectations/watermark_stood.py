@@ -1,0 +1,62 @@
+"""For how long the watermark stood still: what waits for it stays in the state, and nothing leaves."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Literal, Self
+
+from pydantic import Field
+
+from devkit.expectations.bounds import Time
+from devkit.expectations.of_samples import OfCourse, OfSamples
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.course import Course
+
+
+class WatermarkStood(Time, OfSamples):
+    """Bounds on a number of all these times."""
+
+    of: Literal["highest", "lowest", "mean", "last"] = Field(
+        default="highest", description="Number that is made of all times between two steps."
+    )
+
+    def __str__(self) -> str:
+        return f"{self.number} {super().__str__()}"
+
+    def slower(self, by: int) -> Self:
+        """A run that is stretched takes longer for each step."""
+        bounds = {"at_least": self.at_least, "at_most": self.at_most}
+        return self.model_copy(update={name: bound * by for name, bound in bounds.items() if bound is not None})
+
+
+def _stood(observation: ArmObservation) -> Iterator[tuple[float, float]]:
+    """From the first report of a watermark to that of a later one, and from the last of these to the arm's end."""
+    since, where = observation.watermarks[0]
+    for at_s, seconds in observation.watermarks:
+        if seconds > where:
+            yield at_s, at_s - since
+            since, where = at_s, seconds
+    yield observation.duration_s, max(0.0, observation.duration_s - since)
+
+
+def _course(_argument: WatermarkStood, observation: ArmObservation) -> Course:
+    return tuple(_stood(observation)) if observation.watermarks else ()
+
+
+def _absent(_argument: WatermarkStood, observation: ArmObservation) -> str:
+    return "" if observation.watermarks else "n/a: the main program reported no watermark"
+
+
+WATERMARK_STOOD = OfCourse(
+    "watermark_stood",
+    summary=(
+        "Time for which the watermark stood still, by what Spark reports of its batches, the time to the arm's end "
+        "included: the `highest`, `lowest`, `mean` or `last` of all such times."
+    ),
+    example="{at_least: 20s}",
+    argument=WatermarkStood,
+    course=_course,
+    show="{:.1f}s".format,
+    absent=_absent,
+    look="time",
+    as_bound=lambda seconds: timedelta(seconds=seconds),
+)

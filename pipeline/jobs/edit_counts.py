@@ -1,0 +1,89 @@
+"""edit-counts: how often a page was edited in each window of event time. An example of a job with windows and a state.
+
+Spark groups before this (`pipeline.state.counted_by_window`): a message is the last edit of its page and window, and
+says by its `counted` which events it stands for. An event that cannot be read is a group by itself, and becomes an
+error event. The output says which events it counts, so that each can be found in exactly one output.
+
+    {"$schema": "/enrichment/page_edit_count/1.0.0", "meta": {...}, "dt": "2026-03-02T09:01:00.000Z",
+     "wiki_id": "enwiki", "page_id": 7, "page_title": "Main Page", "edits": 2,
+     "window": {"start": "2026-03-02T09:00:00.000Z", "end": "2026-03-02T09:01:00.000Z"},
+     "events": [["mediawiki.page_change.v1", 0, 17], ["mediawiki.page_change.v1", 0, 19]]}
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import NoReturn
+
+import orjson
+
+from pipeline.config.count_section import Count
+from pipeline.fetch.deadline import Deadline
+from pipeline.jobs.message import SourceMessage
+from pipeline.jobs.page_change_job import PageChangeJob
+from pipeline.records.error_event import rfc3339
+from pipeline.records.output import SourceContent
+from pipeline.records.page_change import PageChange, parse
+from pipeline.records.record import Position
+from pipeline.schemas import EDIT_COUNT_URI
+
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:page-edit-count")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedEdits(PageChange):
+    """The last edit of a page in a window that begins at `start`, and all that were counted there, it among them."""
+
+    start: datetime
+    counted: tuple[Position, ...]
+
+
+class EditCountsJob(PageChangeJob):
+    """See `Job`."""
+
+    def __init__(self, config: Count) -> None:
+        self._window = config.window
+
+    def parse(self, message: SourceMessage) -> CountedEdits:
+        """Raises InvalidEventError, as for any page change."""
+        edit = parse(message.value, str(message.position))
+        fields = {name: getattr(edit, name) for name in PageChange.__dataclass_fields__}
+        counted = message.counted or (message.position,)
+        return CountedEdits(**fields, start=window_start(message.appended, self._window), counted=counted)
+
+    def wants(self, event: PageChange) -> bool:
+        """Edits. Others are left out before anything is counted."""
+        return event.kind == "edit"
+
+    def needs_fetch(self, event: PageChange) -> bool:  # noqa: ARG002 - part of the interface
+        """It counts what stands in the events."""
+        return False
+
+    async def fetch(self, event: CountedEdits, *, deadline: Deadline) -> NoReturn:
+        """Is never asked for."""
+        raise NotImplementedError
+
+    def value(self, event: CountedEdits, fetched: SourceContent | None, *, stream: str) -> bytes:  # noqa: ARG002
+        """As JSON: a function of page, window and counted events, so that a repeat is the same."""
+        end = rfc3339(event.start + self._window)
+        window = {"start": rfc3339(event.start), "end": end}
+        name = f"{event.wiki_id}/{event.page_id}/{window['start']}/{end}"
+        return orjson.dumps(
+            {
+                "$schema": EDIT_COUNT_URI,
+                "meta": {"stream": stream, "id": str(uuid.uuid5(_NAMESPACE, name)), "dt": end},
+                "dt": end,
+                "wiki_id": event.wiki_id,
+                "page_id": event.page_id,
+                "page_title": event.raw["page"]["page_title"],
+                "edits": len(event.counted),
+                "window": window,
+                "events": [[one.topic, one.partition, one.offset] for one in event.counted],
+            }
+        )
+
+
+def window_start(at: datetime, window: timedelta) -> datetime:
+    """When the window begins that holds this time, as Spark has it."""
+    return at - (at - _EPOCH) % window

@@ -1,0 +1,72 @@
+"""Edits grouped by page and window in the plan of the stream, by Spark's own operator, before `foreachBatch`.
+
+    each stream ─▶ by the parser: which group ─▶ its watermark ─┐
+    each stream ─▶ by the parser: which group ─▶ its watermark ─┴▶ union ─▶ by group and window ─▶ by page
+
+- `read: proportional` has a stream for each topic, as a union of Spark's sources has; the least of their watermarks
+  counts, and that of a topic without an event is 1970. `read: aligned` has one stream for all of them.
+- A group has the row of its last event, so what is behind this reads it as any other; `counted` says which events it
+  stands for.
+- A window leaves in the batch after the one that has moved the watermark past its end. That may be one without events,
+  which Spark must be allowed to run.
+- What comes late is never dropped in silence under `read: aligned`: it takes the first time that is not late, in a
+  group by itself (`pipeline.state.deduplicate` has the same reason), and leaves as a lapsed_action event.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.state.event_time import in_time
+from pipeline.worker.page_of_edit import GROUP, groups
+from pipeline.worker.spark_task import COUNTED, HEADERS, HORIZON, columns_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_EVENT_TIME, _LAST, _WINDOW = "event_time", "last_event", "count_window"
+_TYPES = {
+    "topic": "string",
+    "partition": "int",
+    "offset": "long",
+    "key": "binary",
+    "value": "binary",
+    "timestamp": "timestamp",
+    HORIZON: "timestamp",
+    HEADERS: "array<struct<key: string, value: binary>>",
+}
+_PAGE = ("topic", "partition", "key")
+
+
+def counted_by_window(streams: Sequence["DataFrame"], config: PipelineConfig, *, tasks: int) -> "DataFrame":
+    """A row for each page and window whose time has come, in `tasks` partitions, each page in one of them."""
+    from pyspark.sql import functions
+
+    window_ms, delay_ms = (_milliseconds(one.total_seconds()) for one in (config.count.window, config.count.delay))
+    columns = columns_of(config.source)
+    ddl = ", ".join(f"{name} {_TYPES[name]}" for name in columns)
+
+    def timed(rows: "DataFrame") -> "DataFrame":
+        grouped = rows.select(*columns).mapInArrow(groups(config), f"{ddl}, {GROUP} string")
+        return grouped.withColumn(_EVENT_TIME, in_time(config, delay_ms)).withWatermark(
+            _EVENT_TIME, f"{delay_ms} milliseconds"
+        )
+
+    rows = reduce(lambda one, other: one.unionByName(other), map(timed, streams))
+    place = functions.struct("topic", "partition", "offset")
+    window = functions.window(_EVENT_TIME, f"{window_ms} milliseconds").alias(_WINDOW)
+    found = (
+        rows.where(functions.col(GROUP).isNotNull())
+        .groupBy(window, GROUP)
+        .agg(
+            # By time first: of two topics the later event is not the one with the higher offset.
+            functions.max_by(functions.struct(*columns), functions.struct("timestamp", place)).alias(_LAST),
+            functions.sort_array(functions.collect_list(place)).alias(COUNTED),
+        )
+    )
+    return found.select(f"{_LAST}.*", COUNTED).repartition(tasks, *_PAGE)
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, round(seconds * 1000))

@@ -1,0 +1,21 @@
+"""The event time that a stateful operator is given: never behind its watermark, where the source says what was read."""
+
+from typing import TYPE_CHECKING
+
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.worker.spark_task import HORIZON
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+def in_time(config: PipelineConfig, delay_ms: int) -> "Column":
+    """Of a row of the source; that of a late one is the first time that an operator with this delay does not drop."""
+    from pyspark.sql import functions
+
+    timestamp = functions.col("timestamp")
+    if config.source.read != "aligned":
+        return timestamp
+    # `greatest` passes over the null that the first batch has.
+    first = functions.expr(f"{HORIZON} - make_interval(0, 0, 0, 0, 0, 0, {(delay_ms - 1) / 1000:.3f})")
+    return functions.greatest(timestamp, first)

@@ -1,0 +1,106 @@
+"""edit-counts: what each event has to become, and an output that counts several."""
+
+from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any, cast
+
+import orjson
+import pytest
+
+from devkit.observe.audit.audit import DeliveryAudit
+from devkit.observe.audit.model import Audit
+from devkit.observe.audit.source_event import SourceEvent
+from devkit.observe.truths.edit_counts_truth import EditCountsTruth
+from devkit.observe.truths.truth import SourcesOfOutput, WikiAnswers
+from devkit.traffic.records import Expected
+from pipeline.config.pipeline_config import PipelineConfig
+from tests.unit.devkit.observe.audit.audited import ALL, no_store, nonzero
+from tests.unit.devkit.observe.audit.events import SOURCE, arrival, no_body, source_event, truth
+
+CONFIG = SimpleNamespace(sink=SimpleNamespace(topic="counts"), count=SimpleNamespace(window=timedelta(minutes=1)))
+TRUTH = EditCountsTruth(cast(PipelineConfig, CONFIG), WikiAnswers(html=truth, body=no_body))
+WINDOW = {"start": "2026-06-01T00:00:00.000Z", "end": "2026-06-01T00:01:00.000Z"}
+
+
+def edit(offset: int, kind: str = "edit", **of: Any) -> SourceEvent:
+    event = source_event(offset, latest=None, parent=None, **of)
+    value = orjson.loads(event.value) | {"wiki_id": "enwiki", "page_change_kind": kind}
+    return replace(event, value=orjson.dumps(value), published_ms=1)
+
+
+ONE, TWO, THREE = edit(0), edit(1), edit(2)
+
+
+def count(*events: SourceEvent, **other: Any) -> bytes:
+    value = {
+        "meta": {"stream": "counts", "id": f"count-{events[0].entry.offset}"},
+        "wiki_id": "enwiki",
+        "page_id": 1,
+        "edits": len(events),
+        "window": WINDOW,
+        "events": [list(event.position) for event in events],
+    }
+    return orjson.dumps(value | other)
+
+
+def audited(*values: tuple[bytes, SourceEvent]) -> Audit:
+    audit = DeliveryAudit([ONE, TWO, THREE], truth=TRUTH, resolve=no_store)
+    for at, (value, named) in enumerate(values):
+        audit.add_output(arrival(named, value, topic="counts", at=at))
+    return audit.finish(ALL)
+
+
+def test_each_event_of_an_output_has_left_with_it() -> None:
+    assert isinstance(TRUTH, SourcesOfOutput)
+    assert nonzero(audited((count(ONE, TWO), TWO), (count(THREE), THREE))) == {"inputs": 3, "outputs": 3}
+
+
+def test_an_event_that_no_output_counts_is_lost() -> None:
+    assert nonzero(audited((count(ONE, THREE), THREE))) == {"inputs": 3, "outputs": 2, "lost": 1}
+
+
+def test_an_event_that_two_outputs_count_conflicts() -> None:
+    figures = audited((count(ONE, TWO), TWO), (count(TWO, THREE), THREE))
+    assert (figures.outputs, figures.conflicting) == (3, 1)
+
+
+def test_an_event_that_was_never_published_is_not_attributed() -> None:
+    assert audited((count(ONE, TWO, edit(77)), TWO)).unattributed == 1
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"page_id": 2}, "counted for page 2 of enwiki"),
+        ({"edits": 2}, "2 edits, and 1 events"),
+        ({"meta": {"stream": "x"}}, "meta.stream is 'x'"),
+        ({"window": {"start": "2026-06-01T00:00:00Z", "end": "2026-06-01T00:02:00Z"}}, "120 s long"),
+        ({"window": {"start": "2026-06-01T00:01:00Z", "end": "2026-06-01T00:02:00Z"}}, "counted in the window from"),
+        ({"window": None}, "not a count of edits"),
+    ],
+)
+def test_what_is_wrong_with_a_count(other: dict[str, Any], words: str) -> None:
+    assert words in (TRUTH.output(ONE).difference(count(ONE, **other), body_removed=False) or "")
+    assert TRUTH.output(ONE).difference(count(ONE), body_removed=False) is None
+
+
+def test_a_value_that_says_no_events_is_of_the_one_that_its_headers_name() -> None:
+    assert TRUTH.sources(b"{") is None
+    assert TRUTH.sources(count(ONE)) == [(SOURCE, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("event", "stated", "fate"),
+    [
+        (ONE, Expected(fate="output", latest_revision=20), ("output", None)),
+        (ONE, Expected(fate="filtered", reason="content_model"), ("output", None)),
+        (edit(3, "delete"), Expected(fate="output"), ("filtered", "not an edit")),
+        (ONE, Expected(fate="filtered", reason="canary"), ("filtered", "canary")),
+        (ONE, Expected(fate="error", reason="malformed_json"), ("error", "malformed_json")),
+    ],
+)
+def test_edits_are_counted_and_nothing_else(event: SourceEvent, stated: Expected, fate: tuple[str, str | None]) -> None:
+    found = TRUTH.expected(SOURCE, event.value, stated)
+    assert (found.fate, found.reason) == fate
+    assert found.latest_revision is None

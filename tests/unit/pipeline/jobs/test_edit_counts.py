@@ -1,0 +1,108 @@
+"""How often a page was edited in a window: the groups of events, and the output of a group."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pipeline.config.count_section import Count
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.jobs.edit_counts import EditCountsJob, window_start
+from pipeline.jobs.message import SourceMessage
+from pipeline.records.page_change import InvalidEventError
+from pipeline.records.record import Position
+from pipeline.schemas import edit_count_validator
+from pipeline.worker.page_of_edit import group_of
+
+MakeConfig = Callable[..., PipelineConfig]
+MakeEvent = Callable[..., dict[str, Any]]
+WHEN = datetime(2026, 3, 2, 9, 0, 42, tzinfo=UTC)
+COUNTED = (Position("a", 0, 3), Position("b", 1, 9))
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def message(value: bytes, **more: Any) -> SourceMessage:
+    return SourceMessage(Position("b", 1, 9), b"key", value, WHEN, **more)
+
+
+def counted(make_event: MakeEvent, positions: tuple[Position, ...] | None = COUNTED) -> dict[str, Any]:
+    job = EditCountsJob(Count())
+    event = job.parse(message(orjson.dumps(make_event()), counted=positions))
+    assert job.wants(event)
+    assert not job.needs_fetch(event)
+    return dict(orjson.loads(job.value(event, None, stream="counts")))
+
+
+def test_an_output_says_page_window_and_the_events_that_it_counts(make_event: MakeEvent) -> None:
+    event, found = make_event(), counted(make_event)
+    edit_count_validator().validate(found)
+    assert (found["wiki_id"], found["page_id"]) == (event["wiki_id"], event["page"]["page_id"])
+    assert (found["edits"], found["events"]) == (2, [["a", 0, 3], ["b", 1, 9]])
+    assert found["window"] == {"start": "2026-03-02T09:00:00.000Z", "end": "2026-03-02T09:01:00.000Z"}
+    assert (found["meta"]["stream"], found["meta"]["dt"]) == ("counts", found["window"]["end"])
+
+
+def test_a_repeat_is_the_same_and_an_event_alone_counts_itself(make_event: MakeEvent) -> None:
+    assert counted(make_event) == counted(make_event)
+    assert counted(make_event, None)["events"] == [["b", 1, 9]]
+
+
+def test_what_is_no_event_is_an_error_event_as_in_any_job() -> None:
+    with pytest.raises(InvalidEventError):
+        EditCountsJob(Count()).parse(message(b"{", counted=COUNTED))
+
+
+@given(
+    st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)),
+    st.timedeltas(timedelta(milliseconds=1), timedelta(days=9)),
+)
+def test_each_time_lies_in_one_window_of_those_from_the_epoch_on(at: datetime, window: timedelta) -> None:
+    start = window_start(at, window)
+    assert start <= at < start + window
+    assert (start - EPOCH) % window == timedelta(0)
+
+
+def test_an_edit_is_of_its_pages_group_whatever_its_key_is(make_config: MakeConfig, make_event: MakeEvent) -> None:
+    config = make_config(job="edit-counts")
+    found = group_of(message(orjson.dumps(make_event())), config)
+    assert found
+    assert found.startswith("page ")
+    other = SourceMessage(Position("a", 0, 1), None, orjson.dumps(make_event()), WHEN)
+    assert group_of(other, config) == found
+
+
+def test_what_is_no_edit_has_no_group(make_config: MakeConfig, make_event: MakeEvent) -> None:
+    config, canary = make_config(job="edit-counts"), make_event()
+    canary["meta"]["domain"] = "canary"
+    created = make_event(page_change_kind="create")
+    assert [group_of(message(orjson.dumps(one)), config) for one in (canary, created)] == [None, None]
+
+
+def test_what_cannot_be_read_or_is_late_is_a_group_by_itself(make_config: MakeConfig, make_event: MakeEvent) -> None:
+    source = {"read": "aligned", "late": "lapse", "lateness": "10s"}
+    config = make_config(job="edit-counts", source=source)
+    assert group_of(message(b"{"), config) == "b/1/9"
+    edit = orjson.dumps(make_event())
+    assert group_of(message(edit, horizon=WHEN + timedelta(seconds=11)), config) == "b/1/9"
+    found = group_of(message(edit, horizon=WHEN + timedelta(seconds=10)), config)
+    assert found != "b/1/9"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ({"deduplicate": {"within": "10s"}}, "counts each event; remove it"),
+        ({"read": "aligned"}, "source.late is process"),
+        ({"read": "aligned", "late": "lapse", "lateness": "40s"}, "lateness 40 s is more than count.delay 30 s"),
+    ],
+)
+def test_a_configuration_that_would_lose_events_is_refused(
+    make_config: MakeConfig, source: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValidationError, match=words):
+        make_config(job="edit-counts", source=source)
