@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import chain
 
-from devkit.observe.arm_role import TWO_ARMS, in_role
+from devkit.observe.arm_role import in_role
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
 from devkit.programs.spark.program import SparkProgram
 from devkit.scenario.configure import config_difference, configured, main_name, programs_of
 from devkit.scenario.model import Scenario
-from devkit.scenario.unshowable import same_arms
 from devkit.scenario.written import places_of, written_at
 from located_config.count import counted
 from located_config.duration import format_duration
@@ -35,17 +34,6 @@ _TOPICS: tuple[Location, ...] = (
 def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Problem]:
     """`instead` takes the place of the main program. The scenario is one that can be played."""
     difference = config_difference(scenario, instead)
-    every = "both" if len(scenario.roles) == len(TWO_ARMS) else "all"
-    is_kits_own = not any(program.command for program in programs_of(scenario, instead).values())
-    if not difference and is_kits_own and _is_tried_alike(scenario):
-        yield Problem(
-            ("arms",),
-            f"{every} arms are the same, so the verdict says nothing about a fix (unless your program reads "
-            "DEVKIT_ARM)",
-            "write under arms.incident what caused the incident",
-        )
-    elif difference and not scenario.cause:
-        yield from same_arms(scenario, instead)  # with a cause it is refused
     fixes = in_role(scenario.roles, "fixed")
     if any(not key.startswith("timeline.") for key in difference):
         met = {item.name for arm in fixes for item in scenario.timeline_of(arm)}
@@ -117,8 +105,3 @@ def _before_it_runs(scenario: Scenario, instead: Program | None) -> Iterator[Pro
                 "arm may be over before anything is read",
                 "write `running_for` for the time since the query runs, or a longer one",
             )
-
-
-def _is_tried_alike(scenario: Scenario) -> bool:
-    tried = [scenario.tried_first_in(arm) for arm in scenario.roles]
-    return all(one == tried[0] for one in tried)

@@ -58,8 +58,7 @@ def unproving(scenario: Scenario, instead: Program | None = None) -> Iterator[Pr
     configurations = {arm: _config(scenario, arm) for arm in scenario.roles}
     yield from _unsafe_fix(scenario, configurations)
     yield from unshowable(scenario, instead)
-    if scenario.cause:
-        yield from same_arms(scenario, instead)
+    yield from same_arms(scenario, instead)
     for arm, config in configurations.items():
         if (
             scenario.traffic.event_times == "fixed"

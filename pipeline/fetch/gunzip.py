@@ -31,7 +31,8 @@ class Gunzip:
         self._waiting = bytearray()  # of a header or a trailer, until it is whole
         self._in_member = False
         self._began = False
-        self._checksum = self._length = 0
+        self._checksum: int = 0
+        self._length: int = 0
         self._deflated = isal_zlib.decompressobj(_RAW)
 
     @property

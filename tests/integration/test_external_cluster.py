@@ -151,7 +151,7 @@ traffic: {{ seed: 5, rate: 20/s, for: 5s, pages: {{ Seen: {{ edits: 1 }} }} }}
 kafka: {{ brokers: 3, topics: {{ source: {{ partitions: 1 }}, output: {{ partitions: 1 }} }} }}
 timeline: [{{ name: still, do: {do}, at: 1s }}]
 until: {{ any: [{{ drained: true }}], deadline: 60s }}
-arms: {{ incident: {{}}, fixed: {{}} }}
+arms: {{ incident: {{ deferral: {{ policy: none }} }}, fixed: {{}} }}
 expect: {{ incident: [{{ drained: true }}], fixed: [{{ drained: true }}] }}
 """
 

@@ -45,7 +45,7 @@ def assert_nothing_is_left(run: CliRun, run_id: str, directory: Path, processes:
 
 
 def test_sigkill_in_the_middle_of_a_slow_fetch(devkit_cli: Cli) -> None:
-    run = devkit_cli("scenario", "run", SLOW_PAGE)
+    run = devkit_cli("scenario", "run", SLOW_PAGE, "--unchecked")
     run_id, directory = run.run_id(), run.directory()
     run.await_condition(lambda: in_flight(run), "a fetch to be under way")
     processes = run.processes()
@@ -76,7 +76,7 @@ def test_sigkill_in_the_middle_of_a_slow_fetch(devkit_cli: Cli) -> None:
 
 @pytest.mark.parametrize("moment", ["guardian", "address", "phase", "started"])
 def test_sigkill_on_the_way_up(devkit_cli: Cli, moment: str) -> None:
-    run = devkit_cli("scenario", "run", SLOW_PAGE)
+    run = devkit_cli("scenario", "run", SLOW_PAGE, "--unchecked")
     run.await_event(moment)
     run_id, directory, processes = run.run_id(), run.directory(), run.processes()
     assert processes
@@ -86,7 +86,7 @@ def test_sigkill_on_the_way_up(devkit_cli: Cli, moment: str) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interruption_ends_in_order_with_130(devkit_cli: Cli, number: signal.Signals) -> None:
-    run = devkit_cli("scenario", "run", SLOW_PAGE)
+    run = devkit_cli("scenario", "run", SLOW_PAGE, "--unchecked")
     run.await_event("process_started")
     run_id, directory, processes = run.run_id(), run.directory(), run.processes()
     run.process.send_signal(number)
@@ -96,7 +96,7 @@ def test_interruption_ends_in_order_with_130(devkit_cli: Cli, number: signal.Sig
 
 
 def test_a_broker_that_dies_is_named(devkit_cli: Cli) -> None:
-    run = devkit_cli("scenario", "run", SLOW_PAGE)
+    run = devkit_cli("scenario", "run", SLOW_PAGE, "--unchecked")
     run.await_event("process_started")
     run_id, directory, processes = run.run_id(), run.directory(), run.processes()
     broker = next(process for process in processes if "kafka.Kafka" in process.cmdline())

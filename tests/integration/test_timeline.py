@@ -24,7 +24,7 @@ def result_of(run: CliRun) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_a_broker_that_stands_still_in_both_arms(devkit_cli: Cli) -> None:
-    run = devkit_cli("scenario", "run", str(SCENARIOS / "paused-broker.yaml"))
+    run = devkit_cli("scenario", "run", str(SCENARIOS / "paused-broker.yaml"), "--unchecked")
     assert run.wait() == 3, run.output()
     result = result_of(run)
     assert [reason.split(":")[0] for reason in result["reasons"]] == [
@@ -46,7 +46,7 @@ def test_a_broker_that_stands_still_in_both_arms(devkit_cli: Cli) -> None:
 
 @pytest.mark.slow
 def test_a_program_that_is_killed_and_stopped_part_by_part(devkit_cli: Cli) -> None:
-    run = devkit_cli("scenario", "run", str(SCENARIOS / "struck-program.yaml"), "--arm", "fixed")
+    run = devkit_cli("scenario", "run", str(SCENARIOS / "struck-program.yaml"), "--unchecked", "--arm", "fixed")
     assert run.wait(480) == 0, run.output()
     result = result_of(run)
     evidence = [one for one in result["fault_evidence"]["fixed"] if one["fault"] != "quick"]
@@ -68,7 +68,7 @@ def test_a_program_that_is_killed_and_stopped_part_by_part(devkit_cli: Cli) -> N
 
 @pytest.mark.slow
 def test_a_driver_that_is_killed_at_the_first_entry_of_its_commit_log(devkit_cli: Cli) -> None:
-    run = devkit_cli("scenario", "run", str(SCENARIOS / "killed-at-its-commit.yaml"), "--arm", "fixed")
+    run = devkit_cli("scenario", "run", str(SCENARIOS / "killed-at-its-commit.yaml"), "--unchecked", "--arm", "fixed")
     assert run.wait(480) == 0, run.output()
     result = result_of(run)
     (evidence,) = (one for one in result["fault_evidence"]["fixed"] if one["fault"] != "quick")

@@ -29,7 +29,7 @@ def arm(run: CliRun, name: str) -> dict[str, Any]:
 
 
 def test_over_its_memory_a_program_is_killed_by_the_engine(devkit_cli: Cli, docker: Docker) -> None:
-    run = devkit_cli("scenario", "run", str(SCENARIO), "--stack", "compose", "--arm", "incident")
+    run = devkit_cli("scenario", "run", str(SCENARIO), "--unchecked", "--stack", "compose", "--arm", "incident")
     # No fault was injected, so there is no verdict; what happened to the arm is known all the same.
     assert run.wait(1200) == 3, run.output()
     kills = arm(run, "incident")["figures"]["container"]["kills"]
@@ -60,7 +60,7 @@ def ample(tmp_path: Path) -> str:
 
 
 def test_with_enough_memory_it_does_what_it_does_elsewhere(devkit_cli: Cli, docker: Docker, ample: str) -> None:
-    run = devkit_cli("scenario", "run", ample, "--stack", "compose", "--arm", "fixed")
+    run = devkit_cli("scenario", "run", ample, "--unchecked", "--stack", "compose", "--arm", "fixed")
     run_id = run.run_id()
     run.await_event("process_started", deadline_s=1200)
     (container,) = docker("ps", "-q", "--no-trunc", "--filter", f"name=devkit-{run_id}-pipeline").split()
@@ -81,7 +81,7 @@ def test_its_processes_are_reached_through_the_container(
     file = Path(ample)
     dies = f"{{ name: death, do: {{ kill_process: {{ process: {role} }} }}, when: program running }}"
     file.write_text(file.read_text().replace("{ drained: true }], d", "{ restarts: 1 }], d") + f"timeline: [{dies}]\n")
-    run = devkit_cli("scenario", "run", ample, "--stack", "compose", "--arm", "fixed")
+    run = devkit_cli("scenario", "run", ample, "--unchecked", "--stack", "compose", "--arm", "fixed")
     run.wait(600)
     fault = run.event("fault_ends")
     assert fault is not None, run.output()
@@ -97,7 +97,7 @@ def test_its_processes_are_reached_through_the_container(
 
 
 def test_killed_with_the_kit_nothing_of_it_is_left(devkit_cli: Cli, docker: Docker, ample: str) -> None:
-    run = devkit_cli("scenario", "run", ample, "--stack", "compose", "--arm", "fixed")
+    run = devkit_cli("scenario", "run", ample, "--unchecked", "--stack", "compose", "--arm", "fixed")
     run_id = run.run_id()
     run.await_event("process_started", deadline_s=1200)
     assert docker("ps", "-q", "--filter", f"name=devkit-{run_id}-pipeline")

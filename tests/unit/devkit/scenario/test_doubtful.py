@@ -19,11 +19,6 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
     ("changes", "message"),
     [
         ([], ""),
-        (
-            SAME,
-            ":30:1: warning: arms: both arms are the same, so the verdict says nothing about a fix (unless your "
-            "program reads DEVKIT_ARM); write under",
-        ),
         # Which arm it is, a command may read from its environment.
         ([*SAME, OWN], ""),
         ([*SAME, ("kafka:\n", ITEM.format(arms=", arms: [incident]"))], ""),

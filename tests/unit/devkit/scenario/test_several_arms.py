@@ -99,14 +99,16 @@ def test_an_unsafe_policy_that_all_have_is_told_of_each_fixed_arm(edited: Edited
     assert [("the later arm" in line, "the fixed arm" in line) for line in warnings] == [(True, False), (False, True)]
 
 
-def test_a_fixed_arm_that_is_the_same_as_an_incident_arm_is_doubtful(edited: Edited, tmp_path: Path) -> None:
+def test_a_fixed_arm_that_is_the_same_as_an_incident_arm_is_refused(edited: Edited, tmp_path: Path) -> None:
     path = tmp_path / "scenario.yaml"
     path.write_text(
         edited(("arms:\n", "arms:\n  again:\n    role: incident\n    record_limit: { policy: serialized }\n"))
     )
-    warnings = [line for line in load_file(path).warnings() if "the same as" in line]
-    assert len(warnings) == 1
-    assert "arms.fixed: it is the same as arm again, so the verdict says nothing about a fix" in warnings[0]
+    with pytest.raises(InvalidFileError) as caught:
+        load_file(path)
+    (problem,) = caught.value.problems
+    assert problem.text.startswith("arms.fixed: it is the same as arm again, so the verdict says nothing about a fix")
+    assert load_file(path, unchecked=True).scenario.roles["again"] == "incident"
 
 
 WRONG = {

@@ -14,6 +14,7 @@ Change = tuple[str, str]
 INCIDENT = "- restarts: { at_least: 2 }"
 FIXED = "- drained: true"
 IN_INCIDENT = "    record_limit: { policy: none }"
+INCIDENT_ARM = "    content_limit: { measure: content_length }\n    record_limit: { policy: none }\n"
 IN_FIXED = "    record_limit: { policy: serialized }"
 METRICS = ("  batch: {", "  metrics: { port: 0 }\n  batch: {")
 GRACE = "fetch: { not_found_grace: 30s }"
@@ -113,6 +114,10 @@ WRONG = [
         [("  batch: {", f"  {GRACE}\n  batch: {{")],
         "pipeline.fetch.not_found_grace: no event is young enough for it: events say that they were received on "
         "2026-03-02; write `event_times: when published` under `traffic`",
+    ),
+    (
+        [(INCIDENT_ARM, ""), (f"{IN_FIXED}\n", "")],
+        "arms.fixed: it is the same as arm incident, so the verdict says nothing about a fix; write under",
     ),
     ([(IN_FIXED, f"{IN_FIXED}\n    {GRACE}")], ":36:14: arms.fixed.fetch.not_found_grace: no event is young enough"),
 ]
