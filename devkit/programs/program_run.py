@@ -1,6 +1,5 @@
 """A program in an arm: its supervisor, what has been seen of it, and its processes."""
 
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from signal import SIGKILL
@@ -51,8 +50,12 @@ class ProgramRun:
     view: View = field(init=False)
     container: ContainerWatch | None = field(init=False)
     supervisor: Supervisor = field(init=False)
+    current: ConfiguredProgram = field(init=False)
+    """What its newest start was given, which an operator may have changed; `configured` is the arm's."""
+    _launch: Launch | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
+        self.current = self.configured
         self.container = self._watch(self.policy.container) if self.policy.container else None
         self.view = self.configured.view(self.state, self.context)
         self.supervisor = Supervisor(
@@ -82,10 +85,17 @@ class ProgramRun:
         """Whether its newest process runs and is ready."""
         return self.state.process is not None
 
-    @functools.cached_property
+    @property
     def launch(self) -> Launch:
         """How it is started; what it reads is on disk from then on."""
-        return self.context.completed(self.configured.launch(self.context))
+        if self._launch is None:
+            self._launch = self.context.completed(self.current.launch(self.context))
+        return self._launch
+
+    def change(self, configured: ConfiguredProgram) -> None:
+        """From its next start on it has this configuration; what it reads is written again."""
+        if configured != self.current:
+            self.current, self._launch = configured, None
 
     def start(self, addition: Addition | None = None) -> None:
         """Start it for the first time. Raises StackError."""

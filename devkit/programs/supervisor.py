@@ -118,8 +118,9 @@ class Supervisor:
         self._by_hand += 1
         self._spawn(launch.first if addition is None else addition)
 
-    def start_again(self, addition: Addition) -> ProcessRestarted:
-        """An operator does, after it was over. Raises StackError."""
+    def start_again(self, launch: Launch, addition: Addition) -> ProcessRestarted:
+        """An operator does, after it was over; its restarts are of the same launch. Raises StackError."""
+        self._launch = launch
         self._is_over, self._gave_up, self._is_to_end = False, False, False
         self._restart_at, self._row, self._reason, self._has_moved_on = None, 0, None, True
         self._by_hand += 1

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from devkit.expectations.refused import RefusalPattern
 from devkit.faults.condition import RequestSeen, When
 from devkit.scenario.arm_ending import Condition
+from devkit.scenario.programs import Overlay
 from located_config.duration import PositiveDuration, format_duration
 from located_config.flow import flow
 from located_config.quantity import refused
@@ -21,7 +22,7 @@ class _Model(BaseModel):
 
 
 class Start(_Model):
-    """Which start it is; the supervisor's restarts after it have nothing of it."""
+    """Which start it is; of it, the supervisor's restarts after it have the configuration alone."""
 
     position: Literal["new", "checkpoint"] = Field(
         default="checkpoint",
@@ -33,10 +34,17 @@ class Start(_Model):
         description="More arguments of this one start, with places such as `{uncommitted_since}` to fill in.",
         examples=[["--new", "timestamp={uncommitted_since}", "--adopt-ledger"]],
     )
+    configuration: Overlay = Field(
+        default={},
+        description="Configuration on top of the arm's, as the operator changed it for this start. It stays for the "
+        "supervisor's restarts; the next `start` has the arm's own again, with what it says itself on top. Keys of "
+        "topics cannot change.",
+        examples=[{"batch": {"max_offsets": 50}}],
+    )
 
     def __str__(self) -> str:
         words = self.arguments if self.arguments and self.position == "checkpoint" else (self.position, *self.arguments)
-        return f"start {shlex.join(words)}"
+        return f"start {shlex.join(words)}" + (f" with {flow(self.configuration)}" if self.configuration else "")
 
 
 class Awaited(Condition):
@@ -115,7 +123,7 @@ class ArmStep(_Model):
         | None
     ) = Field(
         default=None,
-        description="Start the main program: `new`, `checkpoint`, or with `arguments` of its own.",
+        description="Start the main program: `new`, `checkpoint`, or with `arguments` or a `configuration` of its own.",
         examples=["new"],
     )
     stop: Literal[True] | None = Field(

@@ -97,8 +97,18 @@ def tried_first(
     overlay = scenario.tried_first_in(arm)
     if overlay is None:
         return None
-    apart = replace(places, checkpoint=f"{places.checkpoint}-tried-first", wikis=scenario.traffic.wikis)
-    return (program or main_program(scenario)).configure(apart, merge(settings_of(scenario, arm), overlay))
+    return started_with(scenario, arm, replace(places, checkpoint=f"{places.checkpoint}-tried-first"), overlay, program)
+
+
+def started_with(
+    scenario: Scenario, arm: ArmName, places: Places, overlay: Mapping[str, Any], program: Program | None = None
+) -> ConfiguredProgram:
+    """The main program, or the one in its place, with `overlay` on top of an arm's configuration.
+
+    Raises ValidationError.
+    """
+    settings = merge(settings_of(scenario, arm), overlay)
+    return (program or main_program(scenario)).configure(replace(places, wikis=scenario.traffic.wikis), settings)
 
 
 def topics_made_afresh(scenario: Scenario, arms: Iterable[ArmName], programs: Mapping[str, Program]) -> tuple[str, ...]:

@@ -17,8 +17,9 @@ from devkit.headroom.stretched_model import stretched
 from devkit.observe.arm_role import ArmName
 from devkit.programs.places import NOWHERE, merge
 from devkit.programs.program import ConfiguredProgram, Program
+from devkit.scenario.arm_step import ArmStep
 from devkit.scenario.arms import ArmSettings
-from devkit.scenario.configure import configured, launch_settings, main_name, programs_of, tried_first
+from devkit.scenario.configure import configured, launch_settings, main_name, programs_of, started_with, tried_first
 from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.model import Scenario
 
@@ -32,9 +33,11 @@ def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None
     if by == 1:
         return scenario
     programs = programs_of(scenario, instead)
+    main = programs[main_name(scenario)]
 
     def arm(name: ArmName) -> dict[str, Any]:
         own: dict[str, Any] = {key: getattr(slower.arms[name], key) for key in _OF_ARM}
+        own["steps"] = tuple(step(name, one) for one in own["steps"])
         if scenario.arms[name].supervisor is not None:
             # As a whole: what an arm leaves to the shared policy must not become the stretched default.
             own["supervisor"] = stretched(scenario.supervisor_of(name), by)
@@ -50,8 +53,15 @@ def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None
         stretched_own = {each: {"configuration": one} for each, one in changes.items()}
         return {**scenario.overlay(name), "programs": merge(own, stretched_own)}
 
+    def step(name: ArmName, one: ArmStep) -> ArmStep:
+        if one.start is None or not one.start.configuration:
+            return one
+        overlay = one.start.configuration
+        changes = _changes(main, started_with(scenario, name, NOWHERE, overlay, main), by)
+        start = one.start.model_copy(update={"configuration": merge(overlay, changes)})
+        return one.model_copy(update={"start": start})
+
     def tried(name: ArmName) -> dict[str, Any] | None:
-        main = programs[main_name(scenario)]
         overlay, found = scenario.tried_first_in(name), tried_first(scenario, name, NOWHERE, main)
         return None if overlay is None or found is None else merge(overlay, _changes(main, found, by))
 

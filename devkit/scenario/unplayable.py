@@ -14,7 +14,16 @@ from pydantic import ValidationError
 from devkit.observe.arm_role import ArmName
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
-from devkit.scenario.configure import configured, is_like_main, main_name, programs_of, tried_first
+from devkit.scenario.arm_step import Start
+from devkit.scenario.configure import (
+    configured,
+    is_like_main,
+    launch_settings,
+    main_name,
+    programs_of,
+    started_with,
+    tried_first,
+)
 from devkit.scenario.impossible import impossible
 from devkit.scenario.misplaced import belongs
 from devkit.scenario.model import Scenario
@@ -105,7 +114,12 @@ def _expectations(scenario: Scenario) -> Iterator[Problem]:
 def _stack_keys(document: Any, scenario: Scenario) -> Iterator[Problem]:
     for name, program in programs_of(scenario).items():
         of_tries: list[Location] = (
-            [("tried_first", arm) for arm in scenario.tried_first] if name == main_name(scenario) else []
+            [
+                *(("tried_first", arm) for arm in scenario.tried_first),
+                *(place for arm in scenario.roles for place, _ in _configured_starts(scenario, arm)),
+            ]
+            if name == main_name(scenario)
+            else []
         )
         for base in (*of_tries, *(base for arm in scenario.roles for base in _bases(scenario, arm, name))):
             for key in program.given_by_stack:
@@ -129,6 +143,31 @@ def _configurations(document: Any, scenario: Scenario) -> Iterator[Problem]:
                 yield from _refused(
                     document, program, error, (("tried_first", scenario.key_of(scenario.tried_first, arm)), *bases)
                 )
+            yield from _starts(document, scenario, arm, program, bases)
+
+
+def _starts(
+    document: Any, scenario: Scenario, arm: ArmName, program: Program, bases: Sequence[Location]
+) -> Iterator[Problem]:
+    """Configurations that a step gives a start of its own."""
+    for place, start in _configured_starts(scenario, arm):
+        if launch_settings(scenario, arm, main_name(scenario)).raw_config is not None:
+            yield Problem(place, "nothing reads it, as the arm's file is its raw_config", "leave one of them out")
+            continue
+        try:
+            found = started_with(scenario, arm, NOWHERE, start.configuration, program)
+        except ValidationError as error:
+            yield from _refused(document, program, error, (place, *bases))
+            continue
+        if found.topics != started_with(scenario, arm, NOWHERE, {}, program).topics:
+            text = "with it the program has other topics than the arm, whose topics are made before its first step"
+            yield Problem(place, text, "leave out what names topics, and deferral.policy, which makes one needed")
+
+
+def _configured_starts(scenario: Scenario, arm: ArmName) -> Iterator[tuple[Location, Start]]:
+    for number, step in enumerate(scenario.arms[arm].steps):
+        if step.start is not None and step.start.configuration:
+            yield ("arms", arm, "steps", number, "start", "configuration"), step.start
 
 
 def _refused(document: Any, program: Program, error: ValidationError, bases: Sequence[Location]) -> Iterator[Problem]:

@@ -160,9 +160,9 @@ def has_run(run: ProgramRun) -> bool | None:
 
 
 def otherwise(run: ProgramRun) -> dict[str, OtherSetting] | None:
-    """The settings in which it ran otherwise than declared; None where it logged no configuration."""
+    """The settings in which its newest start ran otherwise than declared; None where it logged no configuration."""
     confirmed = run.state.confirmed
-    return None if confirmed is None else other_settings(run.configured.effective(), confirmed)
+    return None if confirmed is None else other_settings(run.current.effective(), confirmed)
 
 
 def _not_observable_of(arm: Arm, run: ProgramRun) -> frozenset[Observable]:

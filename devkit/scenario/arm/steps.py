@@ -14,11 +14,13 @@ from devkit.observe.kit_events import StepEnded
 from devkit.observe.step_outcome import StepOutcome
 from devkit.programs.operator_command import RunningCommand, run_command
 from devkit.programs.places import CONFIG_FILE
+from devkit.programs.program import ConfiguredProgram
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.place_values import value_of
 from devkit.scenario.arm.start import start_main
 from devkit.scenario.arm.until import SoFar, reached
 from devkit.scenario.arm_step import ArmStep, Awaited, OperatorCommand, Start
+from devkit.scenario.configure import started_with
 from devkit.scenario.filled_words import filled
 from located_config.duration import format_duration
 
@@ -107,18 +109,27 @@ class ArmSteps:
 
     def _start(self, start: Start) -> Done:
         main, arm = self._arm.main, self._arm
+        if not main.is_started or main.supervisor.is_over:
+            main.change(self._configured(start))
         arguments = filled(start.arguments, self._value)
         addition = main.launch.first if start.position == "new" else main.launch.again
         addition = addition.with_arguments(arguments)
         if not main.is_started:
             start_main(arm, addition)
         elif main.supervisor.is_over:
-            event = main.supervisor.start_again(addition)
+            event = main.supervisor.start_again(main.launch, addition)
             arm.events[main.name].take(event)
             arm.faults.note(event)
         else:
             return Done(holds=False, did=f"the {main.label} still runs, or is started again by its supervisor")
         return Done(holds=True, did=f"process {main.supervisor.starts}" + "".join(f" {word}" for word in arguments))
+
+    def _configured(self, start: Start) -> ConfiguredProgram:
+        arm = self._arm
+        if not start.configuration:
+            return arm.main.configured
+        program = arm.context.programs[arm.main.name]
+        return started_with(arm.scenario, arm.name, arm.places, start.configuration, program)
 
     def _stopped(self) -> Done | None:
         supervisor = self._arm.main.supervisor

@@ -22,6 +22,10 @@ class Process:
     exit_code: int | None = None
     killed: int = 0
     processes: list[psutil.Process] = field(default_factory=list)
+    signals: list[int] = field(default_factory=list)
+
+    def signal(self, number: int) -> None:
+        self.signals.append(number)
 
     def tree(self) -> list[psutil.Process]:
         return self.processes

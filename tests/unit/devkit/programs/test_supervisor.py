@@ -460,15 +460,16 @@ class TestOperator:
         guardian.started[0].exit_code = 2
         assert [event.event for event in supervisor.poll()] == ["failed", "process_ended", "start_refused"]
         assert (supervisor.is_over, supervisor.refusal) == (True, "no position")
-        started = supervisor.start_again(Addition(("--new", "latest")))
+        other = Launch(("python", "-m", "another"), {})
+        started = supervisor.start_again(other, Addition(("--new", "latest")))
         assert started == ProcessRestarted(process=2, pid=1002, by="operator")
-        assert guardian.started[1].argv == ["python", "-m", "pipeline", "--new", "latest"]
+        assert guardian.started[1].argv == ["python", "-m", "another", "--new", "latest"]
         assert (supervisor.is_over, supervisor.starts, supervisor.restarts) == (False, 2, 0)
         guardian.started[1].exit_code = 1
         list(supervisor.poll())
         clock.now += 5
         assert list(supervisor.poll()) == [ProcessRestarted(process=3, pid=1003)]
-        assert guardian.started[2].argv == ["python", "-m", "pipeline"]
+        assert guardian.started[2].argv == ["python", "-m", "another"]
         assert supervisor.restarts == 1
 
     def test_one_that_waits_for_its_restart_is_over_when_it_is_stopped(

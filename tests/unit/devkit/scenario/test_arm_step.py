@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from devkit.errors import InvalidFileError
+from devkit.programs.places import NOWHERE
 from devkit.scenario.arm_step import ArmStep
-from devkit.scenario.configure import config_difference
+from devkit.scenario.configure import config_difference, started_with
 from devkit.scenario.filled_words import PLACES, filled, unknown_places
 from devkit.scenario.load import load_scenario
 from devkit.scenario.stretch import stretch_scenario
@@ -36,6 +37,10 @@ def steps(edited: Edited, tmp_path: Path) -> Steps:
         ({"start": "checkpoint"}, "start checkpoint"),
         ({"start": {"arguments": ["--new", "latest"]}}, "start --new latest"),
         ({"start": {"position": "new", "arguments": ["--adopt"]}}, "start new --adopt"),
+        (
+            {"start": {"configuration": {"batch": {"max_offsets": 5}}}},
+            "start checkpoint with {batch: {max_offsets: 5}}",
+        ),
         ({"stop": True}, "stop"),
         ({"when": "committed >= 50%"}, "when committed >= 50%"),
         ({"expect": {"refused": "no position"}}, "expect refused: …no position…"),
@@ -69,6 +74,18 @@ def test_a_step_is_told_as_it_is_written(written: dict[str, object], text: str) 
         ("{ start: new }, { when: 'comitted >= 50%' }", "did you mean 'committed'?"),
         ("{ start: new }, { when: { request: { methods: [PUT] } } }", "let a fault of the timeline do"),
         ("{ start: again }", "'again'"),
+        (
+            "{ start: { position: new, configuration: { batch: { max_offset: 5 } } } }",
+            "steps[0].start.configuration.batch.max_offset: unknown key; did you mean 'max_offsets'?",
+        ),
+        (
+            "{ start: { position: new, configuration: { sink: { topic: x } } } }",
+            "steps[0].start.configuration: with it the program has other topics than the arm",
+        ),
+        (
+            "{ start: { position: new, configuration: { sink: { bootstrap_servers: x:1 } } } }",
+            "steps[0].start.configuration.sink.bootstrap_servers: is given by the stack; leave it out",
+        ),
         ("{ start: new }, { command: [] }", "command"),
     ],
 )
@@ -101,6 +118,17 @@ def test_times_of_steps_are_stretched(steps: Steps) -> None:
     assert (command.command.within.total_seconds(), expect.expect.elapsed) == (6, expect.expect.elapsed)
     assert expect.expect.elapsed is not None
     assert expect.expect.elapsed.total_seconds() == 8
+
+
+def test_times_of_a_starts_own_configuration_are_stretched(steps: Steps) -> None:
+    own = "batch: { max_offsets: 7 }, stall_timeout: 10s"
+    scenario = load_scenario(steps(f"{{ start: {{ position: new, configuration: {{ {own} }} }} }}"))
+    (step,) = stretch_scenario(scenario, 2).arms["incident"].steps
+    assert step.start is not None
+    configuration = step.start.configuration
+    assert (configuration["batch"]["max_offsets"], configuration["stall_timeout"]) == (7, "20s")
+    fetched = started_with(scenario, "incident", NOWHERE, {}).effective()["fetch"]["request_timeout"]
+    assert configuration["fetch"]["request_timeout"] != fetched
 
 
 class TestPlaces:

@@ -6,12 +6,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import orjson
 import pytest
 
 from devkit.faults.condition import Seen
 from devkit.guardian import Guardian
 from devkit.observe.arm_end import EndByCondition, EndByDeadline, EndByRefusal, EndByStep
 from devkit.observe.step_outcome import StepOutcome
+from devkit.programs.places import CONFIG_FILE
 from devkit.programs.spark import place as place_module
 from devkit.scenario.arm import steps as steps_module
 from devkit.scenario.arm.clock import ArmClock
@@ -138,6 +140,42 @@ def test_a_refusal_that_is_awaited_is_followed_by_the_operators_start(play: Play
     assert [(line["process"], line["by"]) for line in restarted] == [(2, "operator")]
 
 
+def test_an_operator_starts_it_again_with_another_configuration(play: Play) -> None:
+    """It stays for the supervisor's restarts, and the next start has the arm's own again."""
+    changed = "configuration: { batch: { max_offsets: 7 } }"
+    played = play(
+        f"{{ start: new }}, {{ stop: true }}, {{ start: {{ {changed} }} }}, {{ when: committed >= 50% }}, "
+        "{ stop: true }, { start: checkpoint }"
+    )
+    main, now, seen = played.stage.main, 0.0, []
+    main.supervisor._clock = lambda: now
+    own = main.configured.effective()["batch"]["max_offsets"]
+
+    def runs_with() -> tuple[int, int]:
+        file = orjson.loads((main.context.directory / CONFIG_FILE).read_bytes())
+        seen.append(main.current.effective()["batch"]["max_offsets"])
+        return file["batch"]["max_offsets"], main.supervisor.starts
+
+    played.look()
+    played.guardian.started[0].says({"event": "started", "start": "earliest"})
+    assert runs_with() == (own, 1)
+    played.ends(0)
+    assert played.look() == [True, True, True, None, None, None]
+    assert runs_with() == (7, 2)
+    played.guardian.started[1].says({"event": "started", "start": "checkpoint"})
+    played.ends(1)
+    played.look()
+    now = 1e6
+    played.look()
+    assert runs_with() == (7, 3)
+    played.stage.arm.faults.seen = Seen({"committed": 161})
+    played.look()
+    played.ends(0)
+    assert played.look() == [True] * 6
+    assert runs_with() == (own, 4)
+    assert seen == [own, 7, 7, own]
+
+
 def test_a_refusal_for_another_reason_fails(play: Play) -> None:
     played = play("{ start: new }, { expect: { refused: two metrics } }, { start: checkpoint }")
     played.look()
@@ -237,17 +275,8 @@ class TestCommand:
 class TestStop:
     def test_the_program_is_asked_to_end_and_is_not_restarted(self, play: Play) -> None:
         played = play("{ start: new }, { stop: true }, { start: checkpoint }")
-        asked: list[int] = []
-        spawned = played.guardian.spawn
-
-        def spawn(*args: Any, **keys: Any) -> Any:
-            process = spawned(*args, **keys)
-            process.signal = asked.append
-            return process
-
-        played.guardian.spawn = spawn  # type: ignore[method-assign]
         assert played.look() == [True, None, None]
-        assert asked == [15]
+        assert played.guardian.started[0].signals == [15]
         played.ends(0, {"event": "started"})
         assert played.look() == [True, True, True]
         assert played.outcomes[1].did == "ended with 0"
