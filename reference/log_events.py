@@ -14,7 +14,11 @@ from reference.markdown import code, in_a_cell, page, prose, table
 _INTRODUCTION = """\
 A pipeline process writes JSON lines to standard output. Each has the time (`at`, RFC 3339 in UTC), the name of the
 event (`event`) and the fields below. A field that has a default may be absent. The kit reads these lines, so
-[a program of your own](../own-pipeline.md) that writes the same events shows the same things."""
+[a program of your own](../own-pipeline.md) that writes the same events shows the same things.
+
+Lines of a Python worker (`claim_store_down`, `claim_store_back`, and `wikis_file_read` and `wikis_file_unusable` for
+its own copy) are on the standard error of its executor, which with `local[N]` is the job's own; the kit does not read
+these."""
 
 
 def log_events() -> str:

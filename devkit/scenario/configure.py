@@ -14,6 +14,7 @@ from devkit.programs.places import NOWHERE, Places, merge
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.programs.registry import find_program
 from devkit.programs.spark.program import SPARK
+from devkit.scenario.differing import differing
 from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSettings
@@ -180,17 +181,7 @@ def differences(settings: Mapping[ArmName, Any]) -> dict[str, Difference]:
 
     A mapping against a single value is one difference.
     """
-    return dict(sorted(_differences(settings, "")))
-
-
-def _differences(settings: Mapping[ArmName, Any], path: str) -> Iterator[tuple[str, Difference]]:
-    values = list(settings.values())
-    if all(isinstance(value, dict) for value in values):
-        for key in {key for value in values for key in value}:
-            inside = {arm: value.get(key) for arm, value in settings.items()}
-            yield from _differences(inside, f"{path}.{key}" if path else key)
-    elif any(value != values[0] for value in values):
-        yield path, dict(settings)
+    return dict(sorted((".".join(map(str, place)), values) for place, values in differing(settings)))
 
 
 def keys_of(settings: Mapping[str, Any], path: str = "") -> Iterator[str]:

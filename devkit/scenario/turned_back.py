@@ -14,6 +14,7 @@ from devkit.observe.arm_role import ArmName, arms_named
 from devkit.observe.changed_value import ChangedValue
 from devkit.programs.program import Program
 from devkit.scenario.configure import config_difference
+from devkit.scenario.differing import differing
 from devkit.scenario.load import LoadedFile, with_document
 from devkit.yaml_input import plain
 from located_config.place import Location, shown
@@ -50,14 +51,16 @@ class TurnedBack:
 def turned_back(file: LoadedFile, fixed: ArmName, incident: ArmName) -> Iterator[TurnedBack]:
     """One for each difference, in the order of the file."""
     arms = file.document["arms"]
-    for place in _differing(arms[fixed] or {}, arms[incident] or {}, ()):
+    written = {arm: arms[arm] or {} for arm in (fixed, incident)}
+    for place, values in differing(written, missing=_ABSENT, is_open=_is_open):
+        if place == _NO_DIFFERENCE:
+            continue
         document = copy.deepcopy(file.document)
         # A copy of its own, as an alias may have made one value of both.
         document["arms"][fixed] = copy.deepcopy(document["arms"][fixed] or {})
-        of_incident, of_fixed = _at(arms[incident], place), _at(arms[fixed], place)
-        _put(document["arms"][fixed], place, of_incident)
+        _put(document["arms"][fixed], place, values[incident])
         whole = shown(("arms", fixed, *place))
-        yield TurnedBack(shown(place), whole, _plain(of_incident), _plain(of_fixed), document)
+        yield TurnedBack(shown(place), whole, _plain(values[incident]), _plain(values[fixed]), document)
     roles = file.scenario.roles
     for number, item in enumerate(file.scenario.timeline):
         having = arms_named(item.arms, roles)
@@ -68,35 +71,9 @@ def turned_back(file: LoadedFile, fixed: ArmName, incident: ArmName) -> Iterator
             yield TurnedBack(name, name, str(item), None, document)
 
 
-def _differing(one: Any, other: Any, place: Location) -> Iterator[Location]:
-    """Where two values differ, down to what is no mapping in either of them, or is missing in one."""
-    keys = dict.fromkeys((*_keys(one), *_keys(other)))
-    if one == other or place == _NO_DIFFERENCE:
-        return
-    if not keys or not (_is_open(one) and _is_open(other)):
-        yield place
-        return
-    for key in keys:
-        yield from _differing(_get(one, key), _get(other, key), (*place, key))
-
-
 def _is_open(value: Any) -> bool:
     """Whether one may look into it: a mapping, or nothing at all where the other has one."""
     return isinstance(value, Mapping) or value is _ABSENT or value is None
-
-
-def _keys(value: Any) -> list[str]:
-    return list(value) if isinstance(value, Mapping) else []
-
-
-def _get(value: Any, key: int | str) -> Any:
-    return value.get(key, _ABSENT) if isinstance(value, Mapping) else _ABSENT
-
-
-def _at(value: Any, place: Location) -> Any:
-    for key in place:
-        value = _get(value, key)
-    return value
 
 
 def _put(value: Any, place: Location, new: Any) -> None:

@@ -28,6 +28,7 @@ from devkit.scenario.impossible import impossible
 from devkit.scenario.misplaced import belongs
 from devkit.scenario.model import Scenario
 from devkit.scenario.unanswerable import unanswerable
+from devkit.scenario.unfit_patches import unfit_patches
 from devkit.scenario.unpublishable import unpublishable
 from devkit.scenario.written import expected_at, once
 from located_config.model_keys import in_document
@@ -42,6 +43,7 @@ _CHECKS: tuple[tuple[frozenset[str], Callable[[Any, Scenario], Iterable[Problem]
     (_CONFIGURED, lambda document, scenario: _configurations(document, scenario)),
     (frozenset({"mock", "arms", "traffic"}), lambda _, scenario: _rules(scenario)),
     (_ALL - {"name", "title", "incident"}, lambda _, scenario: _expectations(scenario)),
+    (frozenset({"traffic"}), lambda _, scenario: unfit_patches(scenario)),
     (_CONFIGURED | {"traffic", "kafka"}, lambda _, scenario: unpublishable(scenario)),
     (
         frozenset({"timeline", "mock", "arms", "traffic", "until", "kafka", "programs"}),

@@ -60,7 +60,7 @@ class Patch(BaseModel):
         return self
 
     def applied(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        """The event with the fields set. Raises UsageError for a path that it does not have, and for a value with
+        """The event with the fields set. Raises PatchError for a path that it does not have, and for a value with
         which it does not end as expected.
         """
         patched = deepcopy(dict(event))
@@ -70,13 +70,15 @@ class Patch(BaseModel):
             for part in above:
                 inside = inside.get(part) if isinstance(inside, dict) else None
             if not isinstance(inside, dict) or last not in inside:
-                raise UsageError(
-                    f"traffic.patch: an edit of page {self.page} has no field {path}",
+                raise PatchError(
+                    self,
+                    f"an edit of page {self.page} has no field {path}",
                     hint=f"there are {', '.join(sorted(inside if isinstance(inside, dict) else patched))}",
                 )
             if self.error is None and type(inside[last]) is not type(value):
-                raise UsageError(
-                    f"traffic.patch: {path} is {_named(inside[last])} in the event, and {value!r} is {_named(value)}",
+                raise PatchError(
+                    self,
+                    f"{path} is {_named(inside[last])} in the event, and {value!r} is {_named(value)}",
                     hint="write a value of that type, or `error: schema_violation`",
                 )
             inside[last] = value
@@ -87,16 +89,24 @@ class Patch(BaseModel):
         try:
             orjson.dumps(patched)
         except orjson.JSONEncodeError as error:
-            problem = f"traffic.patch: an edit of page {self.page} cannot be written as JSON: {error}"
-            raise UsageError(problem) from error
+            raise PatchError(self, f"an edit of page {self.page} cannot be written as JSON: {error}") from error
         if self.error is not None:
             return
         for misfit in known_fields_validator().iter_errors(patched):
-            raise UsageError(
-                f"traffic.patch: an edit of page {self.page} does not fit its schema: "
+            raise PatchError(
+                self,
+                f"an edit of page {self.page} does not fit its schema: "
                 f"{'.'.join(map(str, misfit.instance_path))}: {misfit.message}",
                 hint="write a value that fits, or `error: schema_violation`",
             )
+
+
+class PatchError(UsageError):
+    """An event that a patch cannot be applied to, or that would not end as expected with it."""
+
+    def __init__(self, patch: Patch, problem: str, *, hint: str | None = None) -> None:
+        super().__init__(f"traffic.patch: {problem}", hint=hint)
+        self.patch, self.problem = patch, problem
 
 
 def patches_of(patches: Iterable[Patch], title: str, edit: int) -> list[Patch]:

@@ -1,0 +1,51 @@
+"""Patches of the traffic that cannot be: what is generated shows it, as it depends on the events that are drawn."""
+
+from collections.abc import Iterator
+
+from devkit.errors import UsageError
+from devkit.scenario.model import Scenario
+from devkit.traffic.all_streams import generate_all
+from devkit.traffic.event_patch import Patch, PatchError
+from devkit.traffic.model import TrafficSpec
+from located_config.place import Location
+from located_config.problem import Problem
+
+
+def unfit_patches(scenario: Scenario) -> Iterator[Problem]:
+    """Each with its place; of one patch the first event that it does not fit."""
+    traffic = scenario.traffic
+    while any(patches for _, patches in _patches(traffic)):
+        try:
+            generate_all(traffic)
+        except PatchError as error:
+            yield Problem(_place(scenario.traffic, error.patch), error.problem, error.hint or "write another value")
+            traffic = _without(traffic, error.patch)
+        except UsageError:
+            return  # the traffic itself cannot be generated, which a run tells
+        else:
+            return
+
+
+def _patches(traffic: TrafficSpec) -> Iterator[tuple[Location, tuple[Patch, ...]]]:
+    yield ("traffic", "patch"), traffic.patch
+    for name, stream in traffic.streams.items():
+        yield ("traffic", "streams", name, "patch"), stream.patch
+
+
+def _place(traffic: TrafficSpec, patch: Patch) -> Location:
+    """Equal ones are told apart, as each is an object of its own."""
+    return next(
+        (*place, number) for place, patches in _patches(traffic) for number, one in enumerate(patches) if one is patch
+    )
+
+
+def _without(traffic: TrafficSpec, patch: Patch) -> TrafficSpec:
+    streams = {
+        name: stream.model_copy(update={"patch": _others(stream.patch, patch)})
+        for name, stream in traffic.streams.items()
+    }
+    return traffic.model_copy(update={"patch": _others(traffic.patch, patch), "streams": streams})
+
+
+def _others(patches: tuple[Patch, ...], patch: Patch) -> tuple[Patch, ...]:
+    return tuple(one for one in patches if one is not patch)
