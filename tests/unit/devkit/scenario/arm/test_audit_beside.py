@@ -34,7 +34,20 @@ PROGRAMS = """programs:
 OUTPUT = "mediawiki.page_content_change.v1"
 # Of another content model: html-enrichment filters it, content-enrichment does not.
 EDIT = source_event(0)
-VALUE = EDIT.value.replace(b'"content_model":"wikitext"', b'"content_model":"css"')
+VALUE = orjson.dumps(
+    (edit := orjson.loads(EDIT.value))
+    | {
+        "changelog_kind": "update",
+        "page": edit["page"] | {"page_title": "X", "namespace_id": 0, "is_redirect": False},
+        "performer": {"user_text": "a user"},
+        "revision": {
+            "rev_id": 20,
+            "rev_dt": "2026-06-01T00:00:00Z",
+            "rev_size": 4,
+            "content_slots": {"main": {"slot_role": "main", "content_model": "css"}},
+        },
+    }
+)
 STATED = Expected(
     fate="filtered", reason="content_model", event_id="id-0-0", page=PageRef(wiki="enwiki", page_id=1, title="X")
 )
