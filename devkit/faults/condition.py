@@ -55,7 +55,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What can be in a scenario: the number of `events` published; the names of programs, of what they log (`said`),
+    """What can be in a scenario: the number of `events` published; the names of programs, of what they log (`logged`),
     and of the mock's rules.
     """
 

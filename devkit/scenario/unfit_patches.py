@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from devkit.errors import UsageError
 from devkit.scenario.model import Scenario
 from devkit.traffic.all_streams import generate_all
-from devkit.traffic.event_patch import Patch, PatchError
+from devkit.traffic.event_patch import Patch, UnfitPatchError
 from devkit.traffic.model import TrafficSpec
 from located_config.place import Location
 from located_config.problem import Problem
@@ -17,7 +17,7 @@ def unfit_patches(scenario: Scenario) -> Iterator[Problem]:
     while any(patches for _, patches in _patches(traffic)):
         try:
             generate_all(traffic)
-        except PatchError as error:
+        except UnfitPatchError as error:
             yield Problem(_place(scenario.traffic, error.patch), error.problem, error.hint or "write another value")
             traffic = _without(traffic, error.patch)
         except UsageError:

@@ -60,7 +60,7 @@ class Patch(BaseModel):
         return self
 
     def applied(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        """The event with the fields set. Raises PatchError for a path that it does not have, and for a value with
+        """The event with the fields set. Raises UnfitPatchError for a path that it does not have, and for a value with
         which it does not end as expected.
         """
         patched = deepcopy(dict(event))
@@ -70,13 +70,13 @@ class Patch(BaseModel):
             for part in above:
                 inside = inside.get(part) if isinstance(inside, dict) else None
             if not isinstance(inside, dict) or last not in inside:
-                raise PatchError(
+                raise UnfitPatchError(
                     self,
                     f"an edit of page {self.page} has no field {path}",
                     hint=f"there are {', '.join(sorted(inside if isinstance(inside, dict) else patched))}",
                 )
             if self.error is None and type(inside[last]) is not type(value):
-                raise PatchError(
+                raise UnfitPatchError(
                     self,
                     f"{path} is {_named(inside[last])} in the event, and {value!r} is {_named(value)}",
                     hint="write a value of that type, or `error: schema_violation`",
@@ -89,11 +89,11 @@ class Patch(BaseModel):
         try:
             orjson.dumps(patched)
         except orjson.JSONEncodeError as error:
-            raise PatchError(self, f"an edit of page {self.page} cannot be written as JSON: {error}") from error
+            raise UnfitPatchError(self, f"an edit of page {self.page} cannot be written as JSON: {error}") from error
         if self.error is not None:
             return
         for misfit in known_fields_validator().iter_errors(patched):
-            raise PatchError(
+            raise UnfitPatchError(
                 self,
                 f"an edit of page {self.page} does not fit its schema: "
                 f"{'.'.join(map(str, misfit.instance_path))}: {misfit.message}",
@@ -101,7 +101,7 @@ class Patch(BaseModel):
             )
 
 
-class PatchError(UsageError):
+class UnfitPatchError(UsageError):
     """An event that a patch cannot be applied to, or that would not end as expected with it."""
 
     def __init__(self, patch: Patch, problem: str, *, hint: str | None = None) -> None:

@@ -16,7 +16,12 @@ from tests.unit.pipeline.driver.batch_parts import Frame
 def test_also_where_the_batch_fails(reuse: Reuse, done: list[tuple[str]]) -> None:
     frame = Frame()
     given: Any = frame
-    with pytest.raises(OSError, match="gone"), reused(given, reuse) as rows:
-        assert rows is given
-        raise OSError("the broker is gone")
+
+    def fails() -> None:
+        with reused(given, reuse) as rows:
+            assert rows is given
+            raise OSError("the broker is gone")
+
+    with pytest.raises(OSError, match="gone"):
+        fails()
     assert frame.done == done

@@ -24,7 +24,7 @@ def test_the_jvms_table_is_read_and_one_name_counted_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         ("[B", "byte[]"),
         ("[[J", "long[][]"),
@@ -33,8 +33,8 @@ def test_the_jvms_table_is_read_and_one_name_counted_once() -> None:
         ("java/util/HashMap$Node", "java.util.HashMap$Node"),
     ],
 )
-def test_names_are_those_of_source_code(name: str, said: str) -> None:
-    assert readable(name) == said
+def test_names_are_those_of_source_code(name: str, expected: str) -> None:
+    assert readable(name) == expected
 
 
 TOTALS = st.lists(st.builds(ClassTotal, st.sampled_from("abcd"), st.integers(0, 9), st.integers(0, 99)))
