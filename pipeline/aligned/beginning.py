@@ -14,6 +14,7 @@ from kafka.errors import KafkaError
 
 from pipeline.aligned.horizon import Offsets
 from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.cluster import BrokersAt, python_client
 from pipeline.driver.start import NewStart
 from pipeline.errors import PipelineError, RefusedError
 
@@ -22,13 +23,15 @@ _FETCH_BYTES = 1024
 _KIND = "message.timestamp.type"
 
 
-def require_event_time(bootstrap: str, topics: Iterable[str]) -> None:
+def require_event_time(bootstrap: BrokersAt, topics: Iterable[str]) -> None:
     """Raises RefusedError for topics whose records have the broker's time instead of their own. A broker that does not
     let the job ask is no reason: each record says it once more.
     """
     wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, [_KIND]) for topic in topics]
     try:
-        with closing(KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=_ANSWER_MS)) as admin:
+        own = {"bootstrap_timeout_ms": _ANSWER_MS}
+        client = python_client(bootstrap, KafkaAdminClient) | own
+        with closing(KafkaAdminClient(**client)) as admin:
             found = admin.describe_configs(wanted, config_filter=ConfigFilterType.ALL).get("topic", {})
     except (KafkaError, OSError, ValueError):
         return
@@ -43,7 +46,7 @@ def require_event_time(bootstrap: str, topics: Iterable[str]) -> None:
         )
 
 
-def first_offsets(bootstrap: str, topics: Sequence[str], new: NewStart) -> Offsets:
+def first_offsets(bootstrap: BrokersAt, topics: Sequence[str], new: NewStart) -> Offsets:
     """Where a new start begins in each partition, as Spark's own source would. Raises PipelineError."""
     log = KafkaLog(bootstrap, "enrichment-planner", fetch_bytes=_FETCH_BYTES)
     try:

@@ -16,6 +16,7 @@ from kafka.structs import TopicPartition
 
 from pipeline.aligned.horizon import Offsets
 from pipeline.aligned.record_ranges import SilentError, read_ranges
+from pipeline.cluster import BrokersAt, python_client
 from pipeline.errors import PipelineError
 from pipeline.reconnect import RECONNECT_MAX_MS
 from pipeline.records.record import SourcePartition
@@ -34,26 +35,25 @@ class KafkaLog:
     """Not safe to use from several threads at once. Its methods raise PipelineError when the brokers do not answer."""
 
     def __init__(
-        self, bootstrap: str, client_id: str, *, fetch_bytes: int, clock: Callable[[], float] = time.monotonic
+        self, bootstrap: BrokersAt, client_id: str, *, fetch_bytes: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """At most `fetch_bytes` come at once of a partition, or one batch of the producer's."""
         self._bootstrap, self._clock = bootstrap, clock
         self._refreshed: float | None = None
         # One that asks and one that reads: what a client has not assigned, it forgets where its brokers are.
-        self._make = functools.partial(
-            KafkaConsumer,
-            bootstrap_servers=bootstrap,
-            client_id=client_id,
-            enable_auto_commit=False,
-            allow_auto_create_topics=False,
+        own = {
+            "client_id": client_id,
+            "enable_auto_commit": False,
+            "allow_auto_create_topics": False,
             # What is gone is an error: to go on behind it would be to lose it in silence.
-            auto_offset_reset="none",
-            isolation_level="read_committed",
-            max_partition_fetch_bytes=fetch_bytes,
-            fetch_max_wait_ms=_FETCH_WAIT_MS,
-            connections_max_idle_ms=_CONNECTION_IDLE_MS,
-            reconnect_backoff_max_ms=RECONNECT_MAX_MS,
-        )
+            "auto_offset_reset": "none",
+            "isolation_level": "read_committed",
+            "max_partition_fetch_bytes": fetch_bytes,
+            "fetch_max_wait_ms": _FETCH_WAIT_MS,
+            "connections_max_idle_ms": _CONNECTION_IDLE_MS,
+            "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
+        }
+        self._make = functools.partial(KafkaConsumer, **python_client(bootstrap, KafkaConsumer) | own)
         self._opened: dict[str, KafkaConsumer] = {}
 
     def bounds(self, topics: Sequence[str]) -> Mapping[SourcePartition, tuple[int, int]]:

@@ -36,6 +36,8 @@ from pipeline.aligned.horizon import BatchPlan, Front, Offsets, plan_batch
 from pipeline.aligned.kafka_log import KafkaLog
 from pipeline.aligned.kafka_times import KafkaTimes
 from pipeline.aligned.silence import SilenceWatch
+from pipeline.cluster import BrokersAt, brokers_of
+from pipeline.config.pipeline_config import Kafka
 from pipeline.errors import PipelineError
 from pipeline.records.record import SourcePartition
 
@@ -74,11 +76,17 @@ class AlignedOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     bootstrap_servers: str
+    kafka: Kafka = Kafka()
     topics: tuple[str, ...]
     slice_ms: PositiveInt
     idle_after_ms: NonNegativeInt
     max_offsets: PositiveInt
     initial: ByTopic | None = None
+
+    @property
+    def brokers(self) -> BrokersAt:
+        """As the clients reach them."""
+        return brokers_of(self.bootstrap_servers, self.kafka)
 
 
 @dataclass
@@ -154,7 +162,7 @@ class AlignedReader(DataSourceStreamReader):
         """In a Python worker, which keeps its connection to the brokers for the tasks that follow."""
         assert isinstance(partition, OffsetRange)
         place = SourcePartition(partition.topic, partition.partition)
-        log = _reading_log(self._options.bootstrap_servers)
+        log = _reading_log(self._options.bootstrap_servers, self._options.kafka.model_dump_json())
         records = (one for _, some in log.read({place: partition.first}, {place: partition.end}) for one in some)
         return arrow_batches(records, partition.horizon_ms)
 
@@ -167,7 +175,7 @@ class Planner:
 
     def __init__(self, options: AlignedOptions) -> None:
         self._options = options
-        log = KafkaLog(options.bootstrap_servers, "enrichment-planner", fetch_bytes=_PLANNING_BYTES)
+        log = KafkaLog(options.brokers, "enrichment-planner", fetch_bytes=_PLANNING_BYTES)
         self._times = KafkaTimes(log, min(options.max_offsets + 1, _MAX_SCANNED))
         self._log = log
         self._silence = SilenceWatch(options.idle_after_ms / 1000)
@@ -234,8 +242,10 @@ def _is_nothing_new(start: ByTopic, ends: ByTopic) -> bool:
 
 
 @functools.cache
-def _reading_log(bootstrap: str) -> KafkaLog:
-    return KafkaLog(bootstrap, "enrichment-source", fetch_bytes=_READING_BYTES)
+def _reading_log(bootstrap: str, kafka_json: str) -> KafkaLog:
+    return KafkaLog(
+        brokers_of(bootstrap, Kafka.model_validate_json(kafka_json)), "enrichment-source", fetch_bytes=_READING_BYTES
+    )
 
 
 def arrow_batches(records: Iterator[ConsumerRecord], horizon_ms: int | None) -> Iterator[pa.RecordBatch]:

@@ -14,6 +14,7 @@ import click
 
 from located_config.duration import format_duration, parse_duration
 from pipeline.claims.orphans import ClaimShelf, Stored, unnamed
+from pipeline.cluster import sink_brokers
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
@@ -98,7 +99,7 @@ def sweep_job(config: PipelineConfig, *, age: timedelta, more_topics: Iterable[s
         for name in more_topics:
             names.setdefault(name, "--also")
         topics = [
-            stack.enter_context(opened_topic(config.sink.bootstrap_servers, name, named_by=named_by))
+            stack.enter_context(opened_topic(sink_brokers(config), name, named_by=named_by))
             for name, named_by in names.items()
         ]
         orphans, read = unnamed(old, topics, config.claim_check.bucket, say=click.echo)

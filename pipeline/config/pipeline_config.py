@@ -29,6 +29,7 @@ from pipeline.config.count_section import Count
 from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
 from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig, RetryUnknown
 from pipeline.config.heap_dump_section import HeapDumps
+from pipeline.config.kafka_section import Kafka
 from pipeline.config.limits_section import ClaimCheck, ContentLimit, ErrorEvents, RecordLimit
 from pipeline.config.metrics_section import Metrics
 from pipeline.config.places import MediaWiki, Sink, Source
@@ -53,6 +54,7 @@ __all__ = [
     "Host",
     "HttpUrl",
     "JobName",
+    "Kafka",
     "MediaWiki",
     "Metrics",
     "PipelineConfig",
@@ -95,6 +97,7 @@ class PipelineConfig(Section):
     )
     source: Source = Field(description="Where source events come from.")
     sink: Sink = Field(description="Where enriched events and error events go.")
+    kafka: Kafka = Field(default=Kafka(), description="How the brokers of source and sink are reached.")
     mediawiki: MediaWiki = Field(description="Which host answers for which wiki.")
     checkpoint: Annotated[str, AfterValidator(require_something)] = Field(
         description="Directory or `s3a://` place of Spark's checkpoint. It belongs to one job.",

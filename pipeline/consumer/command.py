@@ -12,6 +12,7 @@ from time import sleep
 
 import click
 
+from pipeline.cluster import sink_brokers
 from pipeline.config.config_file import load_config
 from pipeline.consumer.by_time import PART_BYTES, Stretch, oldest_first
 from pipeline.consumer.claims import Claims
@@ -47,7 +48,7 @@ def consume(config_file: Path, remember: int, *, follow: bool) -> None:
     counts = Counts()
     with exit_codes():
         config = load_config(config_file)
-        opened = partial(opened_topic, config.sink.bootstrap_servers, named_by=OF_SINK, fetch_bytes=PART_BYTES)
+        opened = partial(opened_topic, sink_brokers(config), named_by=OF_SINK, fetch_bytes=PART_BYTES)
         with opened(config.sink.topic) as outputs, opened(config.sink.error_topic) as errors:
             try:
                 found = deliveries(outputs, errors, counts, job=config.job, follow=follow)

@@ -11,6 +11,8 @@ from typing import Any
 
 from kafka import KafkaProducer
 
+from pipeline.cluster import brokers_of, python_client
+from pipeline.config.kafka_section import Kafka
 from pipeline.config.places import Sink
 from pipeline.deferral.facts import Fact, Resolved
 from pipeline.deferral.wire import NullRecord, tombstone
@@ -71,21 +73,23 @@ class RoundWriter:
         _await_all(acks)
 
 
-def round_producer(sink: Sink) -> KafkaProducer:
+def round_producer(sink: Sink, kafka: Kafka) -> KafkaProducer:
     """As patient and as reliable as Spark's sink."""
     limit_ms = patience_ms(sink)
     return KafkaProducer(
-        bootstrap_servers=sink.bootstrap_servers,
-        client_id="enrichment-slow-round",
-        acks="all",
-        enable_idempotence=True,
-        linger_ms=0,
-        max_request_size=sink.max_request_size,
-        delivery_timeout_ms=limit_ms,
-        request_timeout_ms=min(REQUEST_MS, limit_ms),
-        max_block_ms=limit_ms,
-        reconnect_backoff_max_ms=RECONNECT_MAX_MS,
-        allow_auto_create_topics=False,
+        **python_client(brokers_of(sink.bootstrap_servers, kafka), KafkaProducer)
+        | {
+            "client_id": "enrichment-slow-round",
+            "acks": "all",
+            "enable_idempotence": True,
+            "linger_ms": 0,
+            "max_request_size": sink.max_request_size,
+            "delivery_timeout_ms": limit_ms,
+            "request_timeout_ms": min(REQUEST_MS, limit_ms),
+            "max_block_ms": limit_ms,
+            "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
+            "allow_auto_create_topics": False,
+        }
     )
 
 

@@ -16,6 +16,7 @@ from kafka.errors import KafkaError
 from kafka.producer.future import FutureRecordMetadata
 from kafka.structs import TopicPartition
 
+from pipeline.cluster import BrokersAt, python_client
 from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.deferral.topic_settings import require_topic
 from pipeline.deferral.wire import Item, NullRecord, parse
@@ -58,7 +59,7 @@ class LedgerTopic:
     reports none; both are known when it is open.
     """
 
-    bootstrap: str
+    bootstrap: BrokersAt
     topic: str
     max_record_bytes: int
     clock: Callable[[], float] = time.monotonic
@@ -80,27 +81,31 @@ class LedgerTopic:
                 facts = require_topic(self.bootstrap, self.topic, max_record_bytes=self.max_record_bytes, start=start)
                 self.limit_bytes, self.id = facts.limit_bytes, facts.id
             self._consumer = KafkaConsumer(
-                bootstrap_servers=self.bootstrap,
-                client_id="enrichment-ledger",
-                enable_auto_commit=False,
-                # To go on at the end of a log that lost its beginning would be to forget what it held.
-                auto_offset_reset="none",
-                allow_auto_create_topics=False,
-                max_partition_fetch_bytes=_FETCH_BYTES,
-                fetch_max_bytes=_FETCH_BYTES,
-                fetch_max_wait_ms=_FETCH_WAIT_MS,
-                reconnect_backoff_max_ms=RECONNECT_MAX_MS,
+                **python_client(self.bootstrap, KafkaConsumer)
+                | {
+                    "client_id": "enrichment-ledger",
+                    "enable_auto_commit": False,
+                    # To go on at the end of a log that lost its beginning would be to forget what it held.
+                    "auto_offset_reset": "none",
+                    "allow_auto_create_topics": False,
+                    "max_partition_fetch_bytes": _FETCH_BYTES,
+                    "fetch_max_bytes": _FETCH_BYTES,
+                    "fetch_max_wait_ms": _FETCH_WAIT_MS,
+                    "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
+                }
             )
             self._producer = KafkaProducer(
-                bootstrap_servers=self.bootstrap,
-                client_id="enrichment-ledger",
-                acks="all",
-                enable_idempotence=True,
-                linger_ms=0,
-                max_request_size=self.max_record_bytes,
-                delivery_timeout_ms=int(_ACK_S * 1000),
-                reconnect_backoff_max_ms=RECONNECT_MAX_MS,
-                allow_auto_create_topics=False,
+                **python_client(self.bootstrap, KafkaProducer)
+                | {
+                    "client_id": "enrichment-ledger",
+                    "acks": "all",
+                    "enable_idempotence": True,
+                    "linger_ms": 0,
+                    "max_request_size": self.max_record_bytes,
+                    "delivery_timeout_ms": int(_ACK_S * 1000),
+                    "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
+                    "allow_auto_create_topics": False,
+                }
             )
             places = [TopicPartition(self.topic, number) for number in self.partitions()]
             self._consumer.assign(places)

@@ -16,6 +16,7 @@ from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, Ne
 from kafka.errors import KafkaTimeoutError, TopicAlreadyExistsError
 
 from pipeline import log
+from pipeline.cluster import BrokersAt, python_client
 from pipeline.config.pipeline_config import ledger_topic_settings
 from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.errors import PipelineError, RefusedError
@@ -38,7 +39,7 @@ class TopicFacts:
 
 
 def require_topic(
-    bootstrap: str,
+    bootstrap: BrokersAt,
     topic: str,
     *,
     max_record_bytes: int,
@@ -50,14 +51,14 @@ def require_topic(
 
     Raises RefusedError when it is not so, PipelineError or a KafkaError when it cannot be made.
     """
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin = KafkaAdminClient(**python_client(bootstrap, KafkaAdminClient))
     try:
         may_make = start.missing == "make"
         until = clock() + (_DEADLINE_S if may_make else _MISSING_S)
         while (found := _described(admin, topic)) is None:
             if not may_make:
                 if clock() > until:
-                    raise start.absent(topic, bootstrap)
+                    raise start.absent(topic, str(bootstrap))
                 sleep(_LOOK_S)
                 continue
             if clock() > until:

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pipeline import log
+from pipeline.cluster import sink_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
 from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
@@ -228,7 +229,7 @@ class BatchWriter:
         if self._metrics:
             function = reporting(function, self._metrics.figures["main"])
         try:
-            write(rows.mapInArrow(function, RECORD_DDL), self._config.sink)
+            write(rows.mapInArrow(function, RECORD_DDL), self._config.sink, self._config.kafka)
         finally:
             # Also where the batch has failed: the restart makes repeats of its own.
             for one in retried(self._ended.value, number):
@@ -245,6 +246,6 @@ def _own(error: Exception) -> PipelineError | None:
 
 
 def _lanes(spark: "SparkSession", config: PipelineConfig, metrics: "JobMetrics | None") -> Lanes:
-    topic = LedgerTopic(config.sink.bootstrap_servers, config.deferral.topic, config.sink.max_request_size)
+    topic = LedgerTopic(sink_brokers(config), config.deferral.topic, config.sink.max_request_size)
     rounds = SparkRounds(spark, config, metrics.figures["slow"] if metrics else None)
     return Lanes(config, topic, rounds, replay=lambda: replayed_from(spark, config.checkpoint))

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from pipeline import log
+from pipeline.cluster import sink_brokers
 from pipeline.config.effective import effective_spark
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
@@ -288,7 +289,7 @@ def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None) 
             heap_bytes=heap,
             spark=effective_spark(spark.sparkContext.getConf().getAll()),
             source=source_options(resolved.config, new),
-            producer=producer_options(resolved.config.sink),
+            producer=producer_options(resolved.config.sink, resolved.config.kafka),
         )
     )
 
@@ -331,7 +332,7 @@ def _take_ledger(
     if config.deferral.policy == "none" and known is not None:
         from pipeline.deferral import topic, without_deferral
 
-        ledger = topic.LedgerTopic(config.sink.bootstrap_servers, known.topic, config.sink.max_request_size)
+        ledger = topic.LedgerTopic(sink_brokers(config), known.topic, config.sink.max_request_size)
         return without_deferral.require_nothing_deferred(ledger, wish)
     return writer.start(ledger_start(new=new, known=known, wish=wish))
 

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from pipeline.config.pipeline_config import Sink
+from pipeline.cluster import java_client
+from pipeline.config.pipeline_config import Kafka, Sink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -17,9 +18,9 @@ REQUEST_MS = 30_000
 """How long a producer waits for the answer to one request, where it may try for longer than that."""
 
 
-def write(records: "DataFrame", sink: Sink) -> None:
+def write(records: "DataFrame", sink: Sink, kafka: Kafka) -> None:
     """Produce rows of `worker.RECORD_DDL`. Raises what Spark raises when a record is refused."""
-    records.write.format("kafka").options(**producer_options(sink)).save()
+    records.write.format("kafka").options(**producer_options(sink, kafka)).save()
 
 
 def discard(rows: "DataFrame") -> None:
@@ -27,11 +28,14 @@ def discard(rows: "DataFrame") -> None:
     rows.write.format("noop").mode("overwrite").save()
 
 
-def producer_options(sink: Sink) -> dict[str, str | int]:
+def producer_options(sink: Sink, kafka: Kafka) -> dict[str, str | int]:
     """The settings of Spark's sink: those of the producer, with `kafka.` before their names."""
     sizes = {f"kafka.{name}": size for name, size in producer_sizes(sink).items()}
     reliable = {"kafka.acks": "all", "kafka.enable.idempotence": "true"}
-    return {"kafka.bootstrap.servers": sink.bootstrap_servers, **sizes, **_BATCHING, **reliable, **_patience(sink)}
+    reached = {f"kafka.{name}": value for name, value in java_client(kafka).items()}
+    own = {"kafka.bootstrap.servers": sink.bootstrap_servers, **sizes, **_BATCHING, **reliable, **_patience(sink)}
+    packed = {} if kafka.compression == "none" else {"kafka.compression.type": kafka.compression}
+    return {**reached, **own, **packed}
 
 
 def patience_ms(sink: Sink) -> int:

@@ -6,7 +6,8 @@ Both have the same columns and the same offsets, so nothing behind this knows wh
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.cluster import java_client, source_brokers
+from pipeline.config.pipeline_config import Kafka, PipelineConfig
 from pipeline.driver.job_checkpoint import BEGIN, read_text, write_text
 from pipeline.driver.start import NewStart
 
@@ -22,7 +23,7 @@ def require_readable(config: PipelineConfig) -> None:
     if config.source.read == "aligned":
         from pipeline.aligned.beginning import require_event_time
 
-        require_event_time(config.source.bootstrap_servers, config.source.all_topics)
+        require_event_time(source_brokers(config), config.source.all_topics)
 
 
 def source_stream(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "DataFrame":
@@ -34,7 +35,7 @@ def source_stream(spark: "SparkSession", config: PipelineConfig, new: NewStart |
 
     source = config.source
     if new is not None:
-        offsets = by_topic(first_offsets(source.bootstrap_servers, source.all_topics, new))
+        offsets = by_topic(first_offsets(source_brokers(config), source.all_topics, new))
         write_text(spark, config.checkpoint, BEGIN, offsets_text(offsets))
     began = read_text(spark, config.checkpoint, BEGIN)
     settings = AlignedOptions.model_validate(
@@ -72,6 +73,7 @@ def source_options(config: PipelineConfig, new: NewStart | None) -> Mapping[str,
 def kafka_options(config: PipelineConfig, new: NewStart | None) -> dict[str, str | int]:
     """Of Spark's Kafka source."""
     return {
+        **{f"kafka.{name}": value for name, value in java_client(config.kafka).items()},
         "kafka.bootstrap.servers": config.source.bootstrap_servers,
         "subscribe": ",".join(config.source.all_topics),
         "maxOffsetsPerTrigger": config.batch.max_offsets,
@@ -88,6 +90,7 @@ def aligned_options(config: PipelineConfig) -> dict[str, object]:
     source = config.source
     return {
         "bootstrap_servers": source.bootstrap_servers,
+        **({} if config.kafka == Kafka() else {"kafka": config.kafka.model_dump()}),
         "topics": source.all_topics,
         "slice_ms": max(1, round(source.slice.total_seconds() * 1000)),
         "idle_after_ms": round(source.idle_after.total_seconds() * 1000),

@@ -13,6 +13,7 @@ from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from pipeline import log
+from pipeline.cluster import BrokersAt, python_client, sink_brokers, source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.topic_settings import topic_id
 from pipeline.driver.sink import producer_sizes
@@ -89,10 +90,10 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
     lapsed = (sink.effective_lapsed_topic,) if source.late == "lapse" else ()
     topics = (sink.topic, sink.error_topic, config.deferral.topic, *lapsed)
     if source.bootstrap_servers == sink.bootstrap_servers:
-        at_source = at_sink = _ask(sink.bootstrap_servers, (*topics, *sources))
+        at_source = at_sink = _ask(sink_brokers(config), (*topics, *sources))
     else:
-        at_sink = _ask(sink.bootstrap_servers, topics)
-        at_source = _ask(source.bootstrap_servers, sources)
+        at_sink = _ask(sink_brokers(config), topics)
+        at_source = _ask(source_brokers(config), sources)
     limits = Limits(
         max_request_size=sink.max_request_size,
         buffer_memory=producer["buffer.memory"],
@@ -116,7 +117,7 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
     return Brokers(limits, at_source.cluster_id, missing, source_ids)
 
 
-def _ask(bootstrap: str, topics: Iterable[str]) -> _Cluster:
+def _ask(bootstrap: BrokersAt, topics: Iterable[str]) -> _Cluster:
     found = _Cluster()
     try:
         with closing(_connected(bootstrap)) as admin:
@@ -126,7 +127,7 @@ def _ask(bootstrap: str, topics: Iterable[str]) -> _Cluster:
             found = replace(found, ids=_ids(admin, topics))
             return _with_limits(found, admin, [str(one["broker_id"]) for one in described["brokers"]], topics)
     except _NO_ANSWER as error:
-        log.say(LimitsUnknown(bootstrap=bootstrap, reason=f"{type(error).__name__}: {error}"))
+        log.say(LimitsUnknown(bootstrap=str(bootstrap), reason=f"{type(error).__name__}: {error}"))
         return found
 
 
@@ -162,5 +163,6 @@ def _missing(admin: KafkaAdminClient, topics: Iterable[str]) -> frozenset[str]:
     return frozenset(one["name"] for one in admin.describe_topics(list(topics)) if one["error_code"] == gone)
 
 
-def _connected(bootstrap: str) -> KafkaAdminClient:
-    return KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=_ANSWER_MS, request_timeout_ms=_ANSWER_MS)
+def _connected(bootstrap: BrokersAt) -> KafkaAdminClient:
+    own = {"bootstrap_timeout_ms": _ANSWER_MS, "request_timeout_ms": _ANSWER_MS}
+    return KafkaAdminClient(**python_client(bootstrap, KafkaAdminClient) | own)

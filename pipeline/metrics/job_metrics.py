@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
+from pipeline.cluster import source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.progress import Progress
 from pipeline.events import Grain, StateCommitted
@@ -60,7 +61,7 @@ class JobMetrics(Collector):
         self._breakers: Callable[[], Breakers] | None = None
         self._deferred_unhealthy: Callable[[], int] | None = None
         self._lag = LagWatch(
-            lambda: KafkaSource(config.source.bootstrap_servers, config.source.all_topics),
+            lambda: KafkaSource(source_brokers(config), config.source.all_topics),
             self._position,
             interval_s=config.metrics.lag_interval.total_seconds(),
             now=now,

@@ -16,6 +16,7 @@ from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
 from pipeline import log
+from pipeline.cluster import BrokersAt, python_client
 from pipeline.events import LagUnknown
 from pipeline.reconnect import RECONNECT_MAX_MS
 from pipeline.records.record import SourcePartition
@@ -64,23 +65,27 @@ def lag_of(source: OffsetSource, committed: Mapping[SourcePartition, int], *, no
 class KafkaSource:
     """The topics on a broker. Not safe to use from several threads at once; every call raises KafkaError."""
 
-    def __init__(self, bootstrap: str, topics: Collection[str], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, bootstrap: BrokersAt, topics: Collection[str], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._topics = tuple(topics)
         self._clock = clock
         self._refreshed: float | None = None
         self._consumer = KafkaConsumer(
-            bootstrap_servers=bootstrap,
-            client_id="enrichment-lag",
-            enable_auto_commit=False,
-            allow_auto_create_topics=False,
-            auto_offset_reset="earliest",
-            request_timeout_ms=_REQUEST_MS,
-            connections_max_idle_ms=_CONNECTION_IDLE_MS,
-            max_poll_records=1,
-            reconnect_backoff_max_ms=RECONNECT_MAX_MS,
-            # One record of each is wanted; a broker sends at least a whole batch whatever the bound says.
-            fetch_max_bytes=1,
-            max_partition_fetch_bytes=1,
+            **python_client(bootstrap, KafkaConsumer)
+            | {
+                "client_id": "enrichment-lag",
+                "enable_auto_commit": False,
+                "allow_auto_create_topics": False,
+                "auto_offset_reset": "earliest",
+                "request_timeout_ms": _REQUEST_MS,
+                "connections_max_idle_ms": _CONNECTION_IDLE_MS,
+                "max_poll_records": 1,
+                "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
+                # One record of each is wanted; a broker sends at least a whole batch whatever the bound says.
+                "fetch_max_bytes": 1,
+                "max_partition_fetch_bytes": 1,
+            }
         )
 
     def bounds(self) -> Mapping[SourcePartition, tuple[int, int]]:

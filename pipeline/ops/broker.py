@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
+from pipeline.cluster import BrokersAt, python_client
 from pipeline.errors import PipelineError
 
 CLIENT_ID = "enrichment-operator"
@@ -13,20 +14,23 @@ CONNECT_MS = 10_000
 
 
 @contextmanager
-def connecting(bootstrap: str) -> Iterator[None]:
+def connecting(bootstrap: BrokersAt) -> Iterator[None]:
     """Turns what goes wrong with a connection into PipelineError."""
     try:
         yield
     except (KafkaError, OSError, ValueError) as error:
         raise PipelineError(
-            f"Kafka at {bootstrap} does not answer: {error}", hint="look at `bootstrap_servers` in the job's file"
+            f"Kafka at {bootstrap} does not answer: {error}",
+            hint="look at `bootstrap_servers` and `kafka` in the job's file",
         ) from error
 
 
-def cluster_id(bootstrap: str) -> str | None:
+def cluster_id(bootstrap: BrokersAt) -> str | None:
     """The id of the cluster, None where it has none. Raises PipelineError."""
     with (
         connecting(bootstrap),
-        closing(KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=CONNECT_MS)) as admin,
+        closing(
+            KafkaAdminClient(**python_client(bootstrap, KafkaAdminClient) | {"bootstrap_timeout_ms": CONNECT_MS})
+        ) as admin,
     ):
         return admin.describe_cluster().get("cluster_id") or None

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from pipeline.cluster import source_brokers
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
@@ -209,7 +210,7 @@ def _identity(files: CheckpointFiles) -> Identity | None:
 def _own(config: PipelineConfig, found: Identity | None) -> Identity:
     """The job's, with the cluster of its source where `found` says one to compare it with. Raises PipelineError."""
     asked = found is not None and found.cluster is not None
-    return Identity.of(config, cluster_id(config.source.bootstrap_servers) if asked else None)
+    return Identity.of(config, cluster_id(source_brokers(config)) if asked else None)
 
 
 def _require_own(
@@ -240,7 +241,4 @@ def _files(config: PipelineConfig, endpoint: str | None, place: str | None = Non
 def _sources(config: PipelineConfig) -> Iterator[list[SourceTopic]]:
     """Each topic that the job reads. Raises PipelineError when no broker answers."""
     with ExitStack() as stack:
-        yield [
-            stack.enter_context(opened_topic(config.source.bootstrap_servers, topic))
-            for topic in config.source.all_topics
-        ]
+        yield [stack.enter_context(opened_topic(source_brokers(config), topic)) for topic in config.source.all_topics]

@@ -12,6 +12,7 @@ from typing import ClassVar, Protocol
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
+from pipeline.cluster import BrokersAt, python_client
 from pipeline.errors import PipelineError
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.records.record import Headers
@@ -99,7 +100,7 @@ def copy_all(copies: Iterable[Copy], target: Target, pace: Pace | None = None) -
 class KafkaTarget:
     """A topic that is there."""
 
-    def __init__(self, producer: KafkaProducer, bootstrap: str, topic: str) -> None:
+    def __init__(self, producer: KafkaProducer, bootstrap: BrokersAt, topic: str) -> None:
         self._producer = producer
         self._place = f"topic {topic} at {bootstrap}"
         self._topic = topic
@@ -141,18 +142,20 @@ class KafkaTarget:
 
 
 @contextmanager
-def opened_target(bootstrap: str, topic: str, max_request_size: int) -> Iterator[KafkaTarget]:
+def opened_target(bootstrap: BrokersAt, topic: str, max_request_size: int) -> Iterator[KafkaTarget]:
     """Raises PipelineError when no broker answers."""
     with connecting(bootstrap):
         producer = KafkaProducer(
-            bootstrap_servers=bootstrap,
-            client_id=CLIENT_ID,
-            acks="all",
-            enable_idempotence=True,
-            max_request_size=max_request_size,
-            delivery_timeout_ms=int(_ACK_S * 1000),
-            bootstrap_timeout_ms=CONNECT_MS,
-            allow_auto_create_topics=False,
+            **python_client(bootstrap, KafkaProducer)
+            | {
+                "client_id": CLIENT_ID,
+                "acks": "all",
+                "enable_idempotence": True,
+                "max_request_size": max_request_size,
+                "delivery_timeout_ms": int(_ACK_S * 1000),
+                "bootstrap_timeout_ms": CONNECT_MS,
+                "allow_auto_create_topics": False,
+            }
         )
     try:
         yield KafkaTarget(producer, bootstrap, topic)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from pipeline.cluster import sink_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import Entry, order, rests
 from pipeline.deferral.fold import fold
@@ -63,7 +64,7 @@ def opened(config: PipelineConfig, *, new: str | None = None) -> Iterator[Ledger
 
     Raises PipelineError.
     """
-    topic = LedgerTopic(config.sink.bootstrap_servers, new or config.deferral.topic, config.sink.max_request_size)
+    topic = LedgerTopic(sink_brokers(config), new or config.deferral.topic, config.sink.max_request_size)
     topic.open(LedgerStart(missing="make") if new else None)
     try:
         yield topic

@@ -13,6 +13,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, NewTopic
 from kafka.errors import KafkaError, for_code
 
+from pipeline.cluster import BrokersAt, python_client
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.copying import Copy
 from pipeline.ops.source import Bounds, SourceRecord
@@ -59,13 +60,13 @@ def require_target(bounds: Bounds, topic: str, partitions: int) -> None:
         )
 
 
-def make_target(bootstrap: str, source: str, target: str, partitions: int) -> None:
+def make_target(bootstrap: BrokersAt, source: str, target: str, partitions: int) -> None:
     """Make the topic with the settings that the source has of its own, unless it is there.
 
     Raises RefusedError for one that the broker will not make, PipelineError.
     """
     try:
-        with closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
+        with closing(KafkaAdminClient(**python_client(bootstrap, KafkaAdminClient))) as admin:
             if any(found["name"] == target and found["partitions"] for found in admin.describe_topics()):
                 return
             settings = _own_settings(admin, source)

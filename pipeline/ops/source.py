@@ -13,6 +13,7 @@ from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from pipeline.aligned.record_ranges import SilentError, read_ranges
+from pipeline.cluster import BrokersAt, python_client
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.ops.spark_checkpoint import Offsets
@@ -50,7 +51,7 @@ class SourceTopic:
     def __init__(
         self,
         consumer: KafkaConsumer,
-        bootstrap: str,
+        bootstrap: BrokersAt,
         topic: str,
         clock: Callable[[], float] = time.monotonic,
         *,
@@ -120,22 +121,24 @@ class SourceTopic:
 
 @contextmanager
 def opened_topic(
-    bootstrap: str, topic: str, *, named_by: str = OF_SOURCE, fetch_bytes: int = _FETCH_BYTES
+    bootstrap: BrokersAt, topic: str, *, named_by: str = OF_SOURCE, fetch_bytes: int = _FETCH_BYTES
 ) -> Iterator[SourceTopic]:
     """`named_by` is who named the topic, for messages; at most `fetch_bytes` come at once, or one record. Raises
     PipelineError when no broker answers.
     """
     with connecting(bootstrap):
         consumer = KafkaConsumer(
-            bootstrap_servers=bootstrap,
-            client_id=CLIENT_ID,
-            enable_auto_commit=False,
-            auto_offset_reset="none",
-            isolation_level="read_committed",
-            allow_auto_create_topics=False,
-            bootstrap_timeout_ms=CONNECT_MS,
-            max_partition_fetch_bytes=fetch_bytes,
-            fetch_max_bytes=fetch_bytes,
+            **python_client(bootstrap, KafkaConsumer)
+            | {
+                "client_id": CLIENT_ID,
+                "enable_auto_commit": False,
+                "auto_offset_reset": "none",
+                "isolation_level": "read_committed",
+                "allow_auto_create_topics": False,
+                "bootstrap_timeout_ms": CONNECT_MS,
+                "max_partition_fetch_bytes": fetch_bytes,
+                "fetch_max_bytes": fetch_bytes,
+            }
         )
     try:
         yield SourceTopic(consumer, bootstrap, topic, named_by=named_by)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from pipeline.cluster import source_brokers
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
@@ -61,7 +62,7 @@ def replay(
         config = load_config(config_file)
         now = datetime.now(UTC)
         edges = parse_edge(begin, now), parse_edge(end, now)
-        bootstrap, topic = config.source.bootstrap_servers, _one_topic(config, chosen)
+        bootstrap, topic = source_brokers(config), _one_topic(config, chosen)
         with (
             opened_topic(bootstrap, topic) as source,
             opened_topic(bootstrap, target, named_by="--into") as there,
@@ -106,7 +107,7 @@ def fan_out(src: str, dst: str, partitions: int, config_file: Path) -> None:
         if src == dst:
             raise RefusedError(f"{src} cannot be copied into itself", hint="name a topic that is not there")
         config = load_config(config_file)
-        bootstrap = config.source.bootstrap_servers
+        bootstrap = source_brokers(config)
         with opened_topic(bootstrap, src, named_by="SRC") as source:
             bounds: Bounds = source.bounds()
             make_target(bootstrap, src, dst, partitions)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from pipeline.config.pipeline_config import Fetch, PipelineConfig, Sink, Source
+from pipeline.config.pipeline_config import Fetch, PipelineConfig, Source
 from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
@@ -126,8 +126,9 @@ def _job(config_json: str, lane: str) -> Enrichment[Any, Any]:
 
 
 @functools.cache
-def _producer(sink_json: str) -> "KafkaProducer":
-    return round_producer(Sink.model_validate_json(sink_json))
+def _producer(config_json: str) -> "KafkaProducer":
+    config = _config(config_json)
+    return round_producer(config.sink, config.kafka)
 
 
 def _leaves_alone(config: PipelineConfig, lane: str) -> bool:
@@ -270,9 +271,7 @@ def _slow_lane(
     writer: RoundWriter | None = None
     for settled in results:
         if settled:
-            writer = writer or RoundWriter(
-                _producer(config.sink.model_dump_json(by_alias=True)), config.deferral.topic, epoch
-            )
+            writer = writer or RoundWriter(_producer(config_json), config.deferral.topic, epoch)
             facts.add(writer.write(settled))
     yield from ()
 

@@ -1,0 +1,143 @@
+"""A Kafka cluster as the clients of the job reach it: its brokers' addresses, and TLS and login where it asks for them.
+
+Cluster ─┬─ python_client ─▶ arguments of kafka-python: ledger, lag, aligned source, operators' commands
+└─ java_client ───▶ Kafka's own properties: Spark's source and sink
+"""
+
+import ssl
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.config.kafka_section import Kafka
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.errors import RefusedError
+
+_LOGIN_MODULES = {"PLAIN": "plain.PlainLoginModule"}
+_SCRAM = "scram.ScramLoginModule"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """As text, its addresses."""
+
+    bootstrap: str
+    kafka: Kafka
+
+    def __str__(self) -> str:
+        return self.bootstrap
+
+
+BrokersAt = str | Cluster
+"""The addresses alone are those of brokers that ask for nothing."""
+
+
+def source_brokers(config: PipelineConfig) -> BrokersAt:
+    """Those that events are read from."""
+    return brokers_of(config.source.bootstrap_servers, config.kafka)
+
+
+def sink_brokers(config: PipelineConfig) -> BrokersAt:
+    """Those that are written to, the ledger's as well."""
+    return brokers_of(config.sink.bootstrap_servers, config.kafka)
+
+
+def brokers_of(bootstrap: str, kafka: Kafka) -> BrokersAt:
+    """The addresses alone where the section says nothing."""
+    return bootstrap if kafka == Kafka() else Cluster(bootstrap, kafka)
+
+
+def python_client(brokers: BrokersAt, client: Any) -> dict[str, Any]:
+    """The arguments by which a client of kafka-python, of the class `client`, gets there. Raises RefusedError for a file
+    that cannot be read.
+    """
+    if isinstance(brokers, str):
+        return {"bootstrap_servers": brokers}
+    kafka = brokers.kafka
+    found: dict[str, Any] = {"bootstrap_servers": brokers.bootstrap, "security_protocol": kafka.security_protocol}
+    if kafka.security_protocol.startswith("SASL"):
+        found |= {
+            "sasl_mechanism": kafka.sasl_mechanism,
+            "sasl_plain_username": kafka.username,
+            "sasl_plain_password": _password(kafka),
+        }
+    if kafka.is_encrypted:
+        found["ssl_context"] = _context(kafka)
+    return found | _further(kafka, client.DEFAULT_CONFIG)
+
+
+def java_client(kafka: Kafka) -> dict[str, str]:
+    """Properties of a Kafka client in Java, but for the addresses; none where the section says nothing. Raises
+    RefusedError for a file that cannot be read.
+    """
+    if kafka == Kafka():
+        return {}
+    found = {**kafka.properties, "security.protocol": kafka.security_protocol}
+    if kafka.security_protocol.startswith("SASL"):
+        module = _LOGIN_MODULES.get(kafka.sasl_mechanism, _SCRAM)
+        found["sasl.mechanism"] = kafka.sasl_mechanism
+        found["sasl.jaas.config"] = (
+            f"org.apache.kafka.common.security.{module} required username={_quoted(kafka.username or '')} "
+            f"password={_quoted(_password(kafka))};"
+        )
+    if kafka.is_encrypted:
+        if kafka.ca is not None:
+            found |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": kafka.ca}
+        if kafka.certificate is not None:
+            found |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": kafka.certificate}
+        if kafka.key_password is not None:
+            found["ssl.key.password"] = kafka.key_password
+        if not kafka.check_hostname:
+            found["ssl.endpoint.identification.algorithm"] = ""
+    return found
+
+
+def _quoted(text: str) -> str:
+    """As JAAS has it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _password(kafka: Kafka) -> str:
+    try:
+        return kafka.login()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is empty, or no text"
+        raise RefusedError(f"kafka.password_file {kafka.password_file} cannot be read: {why}") from None
+
+
+def _context(kafka: Kafka) -> ssl.SSLContext:
+    key, file = "ca", kafka.ca
+    try:
+        context = ssl.create_default_context(cafile=kafka.ca)
+        context.check_hostname = kafka.check_hostname
+        if kafka.certificate is not None:
+            key, file = "certificate", kafka.certificate
+            secret = kafka.key_password or ""
+            # Without a password OpenSSL would ask for one at the terminal.
+            context.load_cert_chain(kafka.certificate, password=lambda: secret)
+    except (ssl.SSLError, OSError, ValueError) as error:
+        is_there = isinstance(error, ssl.SSLError) or not isinstance(error, OSError)
+        why = "it is no PEM that can be loaded" if is_there else str(getattr(error, "strerror", ""))
+        raise RefusedError(
+            f"kafka.{key}: {file} cannot be used: {why}",
+            hint="PEM begins with -----BEGIN; `certificate` has a private key as well, and kafka.key_password is its",
+        ) from None
+    return context
+
+
+def _further(kafka: Kafka, known: dict[str, Any]) -> dict[str, Any]:
+    """The properties that the client knows, as numbers and truth values where it has such."""
+    found: dict[str, Any] = {}
+    for name, value in kafka.properties.items():
+        own = name.replace(".", "_")
+        if own not in known:
+            continue
+        default = known[own]
+        if isinstance(default, bool):
+            found[own] = value.lower() == "true"
+            continue
+        try:
+            found[own] = type(default)(value) if isinstance(default, int | float) else value
+        except ValueError:
+            raise RefusedError(f"kafka.properties.{name} is {value!r}, and has to be a number") from None
+    return found

@@ -1,0 +1,113 @@
+"""How the brokers are reached: by TLS, with a login, and with what other settings of their clients."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from pipeline.config.address import require_something
+from pipeline.config.section import Section
+
+Protocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+_Text = Annotated[str, AfterValidator(require_something)]
+_Path = Annotated[str, AfterValidator(require_something)]
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:\.[a-z0-9]+)+")
+# The job's promises depend on these, or another key of this section is for them.
+_OWN = re.compile(
+    r"bootstrap\.servers|security\.protocol|sasl\..*|ssl\..*|compression\.type|acks|enable\..*|isolation\.level"
+    r"|auto\.offset\.reset|group\.id|client\.id|transactional\.id|max\.request\.size|buffer\.memory|batch\.size|linger\.ms"
+    r"|delivery\.timeout\.ms|max\.block\.ms|max\.in\.flight.*|.*(?:serializer|deserializer|interceptor\.classes)"
+)
+
+
+class Kafka(Section):
+    """How the brokers of source and sink are reached, by every client of the job and of its operators' commands. Paths
+    are the same on every machine of the job.
+    """
+
+    security_protocol: Protocol = Field(
+        default="PLAINTEXT", description="Whether connections are encrypted (`SSL`), and log in (`SASL`)."
+    )
+    sasl_mechanism: Mechanism = Field(default="SCRAM-SHA-512", description="How a connection logs in.")
+    username: _Text | None = Field(default=None, description="Name of the login. Default: no login.")
+    password: _Text | None = Field(
+        default=None, description="Password of the login; `password_file` keeps it out of the configuration."
+    )
+    password_file: _Path | None = Field(
+        default=None, description="File that holds the password of the login and nothing else. Default: no file."
+    )
+    ca: _Path | None = Field(
+        default=None,
+        description="PEM file with the certificates of the authorities that the brokers' certificates are trusted by. "
+        "Default: those of the system, and of Java.",
+    )
+    certificate: _Path | None = Field(
+        default=None,
+        description="PEM file with the client's private key in PKCS#8 and its certificates, for brokers that ask for "
+        "one. Default: no certificate.",
+    )
+    key_password: _Text | None = Field(
+        default=None, description="Password of the private key in `certificate`. Default: it has none."
+    )
+    check_hostname: bool = Field(
+        default=True, description="Whether a broker's certificate has to be for the host that was connected to."
+    )
+    compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = Field(
+        default="none",
+        description="How Spark's producer compresses outputs and error events. Limits are on records before that.",
+    )
+    properties: dict[str, str] = Field(
+        default={},
+        description="Further settings of Kafka's clients, by Java's names. Spark's source and sink get all of them, "
+        "the job's other clients those that they know. Not those that have a key of their own in the configuration.",
+        examples=[{"client.rack": "eqiad-a"}],
+    )
+
+    @field_validator("properties")
+    @classmethod
+    def _not_the_jobs_own(cls, given: dict[str, str]) -> dict[str, str]:
+        for name in given:
+            if _NAME.fullmatch(name) is None:
+                raise ValueError(f"{name[:60]!r} is no name of a Kafka client's setting, as client.rack is")
+            if _OWN.fullmatch(name):
+                raise ValueError(f"{name} is set by the job, or has another key in the configuration: remove it")
+        return given
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        logs_in = self.security_protocol.startswith("SASL")
+        if self.password is not None and self.password_file is not None:
+            raise ValueError("kafka.password and kafka.password_file are both given: write one of them")
+        given = self.username is not None and (self.password is not None or self.password_file is not None)
+        if logs_in and not given:
+            raise ValueError(
+                f"kafka.security_protocol {self.security_protocol} needs a login: write kafka.username and "
+                "kafka.password_file"
+            )
+        unused = [name for name in ("username", "password", "password_file") if getattr(self, name) is not None]
+        if unused and not logs_in:
+            raise ValueError(
+                f"kafka.{unused[0]} is not used with kafka.security_protocol {self.security_protocol}: write SASL_SSL, "
+                "or remove it"
+            )
+        for name in ("ca", "certificate"):
+            if getattr(self, name) is not None and not self.is_encrypted:
+                raise ValueError(
+                    f"kafka.{name} is not used with kafka.security_protocol {self.security_protocol}: write SSL or "
+                    "SASL_SSL, or remove it"
+                )
+        return self
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether connections use TLS."""
+        return self.security_protocol.endswith("SSL")
+
+    def login(self) -> str:
+        """The password. Raises OSError when its file cannot be read, ValueError when it is empty."""
+        if self.password_file is None:
+            return self.password or ""
+        return require_something(Path(self.password_file).read_text(encoding="utf-8").rstrip("\r\n"))
