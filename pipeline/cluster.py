@@ -47,8 +47,8 @@ def brokers_of(bootstrap: str, kafka: Kafka) -> BrokersAt:
 
 
 def python_client(brokers: BrokersAt, client: Any) -> dict[str, Any]:
-    """The arguments by which a client of kafka-python, of the class `client`, gets there. Raises RefusedError for a file
-    that cannot be read.
+    """The arguments by which a client of kafka-python gets there, one of the class `client`. Raises RefusedError for a
+    file that cannot be read.
     """
     if isinstance(brokers, str):
         return {"bootstrap_servers": brokers}

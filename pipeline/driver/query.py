@@ -214,8 +214,10 @@ def _begin(
     names_of(config.metrics)  # a name used twice is known without Spark
     hosts = WikiHosts(config.mediawiki, say=log.say)  # so is a file of wikis that is not there
     # A Kafka client, which only a job that starts needs.
+    from pipeline.limits.access import require_access
     from pipeline.limits.read import ask_brokers, require_limits, require_topics
 
+    require_access(config)
     warn_without_contact(config)
     brokers = ask_brokers(config)
     require_limits(brokers.limits, config)

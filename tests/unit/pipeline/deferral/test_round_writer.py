@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from kafka.errors import KafkaTimeoutError
 
+from pipeline.config.kafka_section import Kafka
 from pipeline.config.pipeline_config import Sink
 from pipeline.deferral import round_writer as module
 from pipeline.deferral.facts import Resolved, Rewritten
@@ -57,7 +58,9 @@ def test_what_is_on_its_way_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_tries_as_long_as_sparks_sink(monkeypatch: pytest.MonkeyPatch, timeout_s: int | None, ms: int) -> None:
     monkeypatch.setattr(module, "KafkaProducer", lambda **given: given)
     timeout = None if timeout_s is None else timedelta(seconds=timeout_s)
-    given: Any = round_producer(Sink(bootstrap_servers="b:1", topic="o", error_topic="e", delivery_timeout=timeout))
+    given: Any = round_producer(
+        Sink(bootstrap_servers="b:1", topic="o", error_topic="e", delivery_timeout=timeout), Kafka()
+    )
     assert (given["delivery_timeout_ms"], given["max_block_ms"]) == (ms, ms)
     assert given["request_timeout_ms"] <= ms
     assert (given["acks"], given["enable_idempotence"]) == ("all", True)

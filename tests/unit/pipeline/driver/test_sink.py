@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.pipeline_config import Kafka, PipelineConfig
 from pipeline.driver.sink import producer_options
 
 LARGEST_INT = 2**31 - 1
@@ -12,7 +12,7 @@ LARGEST_INT = 2**31 - 1
 
 def test_the_producer_gives_up_on_no_record_before_the_process_ends(make_config: Callable[..., PipelineConfig]) -> None:
     """Or the later records of its page leave before it, and the replay brings it behind them."""
-    options = producer_options(make_config().sink)
+    options = producer_options(make_config().sink, Kafka())
     assert options["kafka.delivery.timeout.ms"] == LARGEST_INT
     assert options["kafka.max.block.ms"] == LARGEST_INT
     assert (options["kafka.acks"], options["kafka.enable.idempotence"]) == ("all", "true")
@@ -23,7 +23,7 @@ def test_an_incident_may_have_it_give_up(
     make_config: Callable[..., PipelineConfig], limit: str, request_ms: int
 ) -> None:
     sink = make_config(sink={"delivery_timeout": limit}).sink
-    options = producer_options(sink)
+    options = producer_options(sink, Kafka())
     assert sink.delivery_timeout is not None
     limit_ms = 1000 * sink.delivery_timeout.total_seconds()
     assert options["kafka.delivery.timeout.ms"] == options["kafka.max.block.ms"] == limit_ms

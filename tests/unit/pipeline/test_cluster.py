@@ -1,0 +1,102 @@
+"""How the clients of both kinds reach a cluster that asks for TLS and a login."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kafka import KafkaConsumer
+from pydantic import ValidationError
+
+from pipeline.cluster import Cluster, java_client, python_client, sink_brokers, source_brokers
+from pipeline.config.kafka_section import Kafka
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.errors import RefusedError
+
+LOGIN: dict[str, Any] = {"security_protocol": "SASL_PLAINTEXT", "username": "job", "password": "pw"}
+
+
+def test_brokers_that_ask_for_nothing_are_their_addresses(make_config: Callable[..., PipelineConfig]) -> None:
+    assert source_brokers(make_config()) == make_config().source.bootstrap_servers
+    assert python_client("a:1", KafkaConsumer) == {"bootstrap_servers": "a:1"}
+    assert java_client(Kafka()) == {}
+
+
+def test_every_client_gets_the_login(make_config: Callable[..., PipelineConfig]) -> None:
+    config = make_config(kafka=LOGIN | {"sasl_mechanism": "PLAIN"})
+    brokers = sink_brokers(config)
+    assert isinstance(brokers, Cluster)
+    assert f"{brokers}" == config.sink.bootstrap_servers
+    assert python_client(brokers, KafkaConsumer) == {
+        "bootstrap_servers": config.sink.bootstrap_servers,
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "PLAIN",
+        "sasl_plain_username": "job",
+        "sasl_plain_password": "pw",
+    }
+    assert java_client(config.kafka) == {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
+        'username="job" password="pw";',
+    }
+
+
+@given(st.text(st.characters(codec="ascii", exclude_categories=("Cc",)), min_size=1).filter(str.strip))
+def test_any_password_stands_in_jaas_as_it_is(password: str) -> None:
+    written = java_client(Kafka(**LOGIN | {"password": password}))["sasl.jaas.config"]
+    found = re.fullmatch(r'.*ScramLoginModule required username="job" password="((?:\\\\.|[^"\\\\])*)";', written)
+    assert found is not None
+    assert re.sub(r"\\\\(.)", r"\\1", found[1]) == password
+
+
+def test_a_password_comes_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("from a file\n")
+    login = {name: value for name, value in LOGIN.items() if name != "password"} | {"password_file": str(file)}
+    assert 'password="from a file"' in java_client(Kafka(**login))["sasl.jaas.config"]
+    file.unlink()
+    for reach in (java_client, lambda kafka: python_client(Cluster("a:1", kafka), KafkaConsumer)):
+        with pytest.raises(RefusedError, match=rf"kafka.password_file {file} cannot be read: No such file"):
+            reach(Kafka(**login))
+
+
+def test_further_properties_go_where_they_are_known() -> None:
+    given = {"client.rack": "a", "request.timeout.ms": "5000", "check.crcs": "false", "metadata.max.age.ms": "9"}
+    kafka = Kafka(properties=given | {"only.in.java": "x"})
+    assert java_client(kafka).items() >= (given | {"only.in.java": "x"}).items()
+    found = python_client(Cluster("a:1", kafka), KafkaConsumer)
+    assert (found["client_rack"], found["request_timeout_ms"], found["check_crcs"]) == ("a", 5000, False)
+    assert "only_in_java" not in found
+    with pytest.raises(RefusedError, match=r"kafka.properties.request.timeout.ms is 'soon'"):
+        python_client(Cluster("a:1", Kafka(properties={"request.timeout.ms": "soon"})), KafkaConsumer)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"security_protocol": "SASL_SSL"}, "needs a login"),
+        ({"username": "a", "password": "b"}, "is not used with kafka.security_protocol PLAINTEXT"),
+        ({**LOGIN, "password_file": "f"}, "both given"),
+        ({"ca": "ca.pem"}, "kafka.ca is not used"),
+        ({"properties": {"acks": "1"}}, "acks is set by the job"),
+        ({"properties": {"sasl.jaas.config": "x"}}, "sasl.jaas.config is set by the job"),
+        ({"properties": {"Client Rack": "x"}}, "is no name of a Kafka client's setting"),
+    ],
+)
+def test_what_cannot_be(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=re.escape(problem)):
+        Kafka.model_validate(given)
+
+
+@pytest.mark.parametrize("key", ["ca", "certificate"])
+@pytest.mark.parametrize("content", [None, b"no PEM"])
+def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, key: str, content: bytes | None) -> None:
+    file = tmp_path / "x.pem"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(RefusedError, match=rf"kafka.{key}: {file} cannot be used: (No such file|it is no PEM)"):
+        python_client(Cluster("a:1", Kafka(security_protocol="SSL", **{key: str(file)})), KafkaConsumer)
