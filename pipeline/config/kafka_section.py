@@ -70,10 +70,10 @@ class Kafka(Section):
     @classmethod
     def _not_the_jobs_own(cls, given: dict[str, str]) -> dict[str, str]:
         for name in given:
-            if _NAME.fullmatch(name) is None:
-                raise ValueError(f"{name[:60]!r} is no name of a Kafka client's setting, as client.rack is")
             if _OWN.fullmatch(name):
                 raise ValueError(f"{name} is set by the job, or has another key in the configuration: remove it")
+            if _NAME.fullmatch(name) is None:
+                raise ValueError(f"{name[:60]!r} is no name of a Kafka client's setting, as client.rack is")
         return given
 
     @model_validator(mode="after")
