@@ -1,5 +1,5 @@
-"""Whether the job gets into its clusters, and to its topics, before Spark starts. A login that is refused, a certificate
-that is not trusted or a topic that it has no rights on is named: no restart can help.
+"""Whether the job gets into its clusters, and to its topics, before Spark starts. A login that is refused, a
+certificate that is not trusted or a topic that it has no rights on is named: no restart can help.
 
 Asked only where `kafka` says how the brokers are reached; without, Spark's own words are as good.
 """
