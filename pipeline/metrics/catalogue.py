@@ -51,7 +51,7 @@ EVENTS = _worker(
 )
 ERRORS = _worker("errors", "counter", "Error events by their class.", "error_type")
 CLAIM_CHECKS = _worker("claim_checks", "counter", "Outputs whose payload went to the object store.")
-RECORD_SECONDS = _worker("record_seconds", "histogram", "From the start of an event to its outcome, with its fetches.")
+RECORD_SECONDS = _worker("record_seconds", "histogram", "From the start of an event to its outcome, of those tried.")
 FETCHES = _worker(
     "fetches", "counter", "Requests that ended: ok, failed (may be tried again), refused, abandoned.", "outcome"
 )
@@ -76,7 +76,9 @@ COMMITS_SLOW = _driver(
     "commits_slow", "counter", "Writes to the checkpoint that took longer than commit.slow_after, those under way too."
 )
 BATCH_ROWS = _driver("batch_rows", "counter", "Source messages in committed micro-batches.")
-LAST_COMMIT = _driver("last_commit_timestamp_seconds", "gauge", "When a batch was last written; at first, the start.")
+LAST_COMMIT = _driver(
+    "last_commit_timestamp_seconds", "gauge", "When Spark last told of a commit; at first, the start."
+)
 STALL_TIMEOUT = _driver("stall_timeout_seconds", "gauge", "The configured stall_timeout.")
 DEFERRED = _driver("deferred_entries", "gauge", "Events in the ledger.")
 DEFERRED_BYTES = _driver("deferred_bytes", "gauge", "Bytes that they count there.")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
 import orjson
 
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.jobs.message import Unfinished
 from pipeline.metrics import catalogue
 from pipeline.metrics.figures import Figures, Recorder
 from pipeline.metrics.resident_memory import resident_bytes
@@ -54,10 +55,13 @@ class Measured(Generic[M, O]):
     recorder: Recorder = RECORDER
 
     async def process(self, message: M) -> O:
-        """Records the seconds, unless the task raises."""
+        """Records the seconds of an event that was tried, unless the task raises: one that only waits for its page, or
+        for an upstream that is not asked, takes none, and would make the others look fast.
+        """
         started = time.monotonic()
         outcome = await self.task.process(message)
-        self.recorder.observe(catalogue.RECORD_SECONDS, time.monotonic() - started)
+        if not isinstance(outcome, Unfinished) or (outcome.tried and outcome.failure.error_type != "waits"):
+            self.recorder.observe(catalogue.RECORD_SECONDS, time.monotonic() - started)
         return outcome
 
     def settle(self, message: M, outcome: O) -> Record | None:

@@ -98,10 +98,10 @@ class JobMetrics(Collector):
     def batch_written(self, seconds: float) -> None:
         """All of a micro-batch is acknowledged."""
         self._recorder.observe(catalogue.BATCH_SECONDS, seconds)
-        self._recorder.set(catalogue.LAST_COMMIT, self._now())
 
     def batch_committed(self, progress: Progress) -> None:
         """Spark has reported a micro-batch, which it does some time after its commit."""
+        self._recorder.set(catalogue.LAST_COMMIT, self._now())
         self._recorder.count(catalogue.BATCH_ROWS, by=progress.rows)
         self._recorder.observe(catalogue.COMMIT_SECONDS, progress.commit_ms / 1000)
         for state in progress.states:

@@ -49,6 +49,7 @@ def test_alerts_watch_what_went_wrong() -> None:
     watched = "".join(rule["expr"] for rule in RULES)
     for name in ("lag_events", "last_commit", "deferral_max", "retries", "claim_checks"):
         assert name in watched, name
+    assert all("for" in rule for rule in RULES), "one sample is no alert"
     assert len({rule["alert"] for rule in RULES}) == len(RULES)
     assert all({"summary", "action"} <= rule["annotations"].keys() for rule in RULES)
 

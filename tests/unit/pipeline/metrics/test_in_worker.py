@@ -11,10 +11,12 @@ import pytest
 from pyspark import cloudpickle
 
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.jobs.message import Unfinished
 from pipeline.metrics import in_worker
 from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, FETCHES, IN_FLIGHT_PEAK, RECORD_SECONDS, RESPONSES
 from pipeline.metrics.figures import Figures, Recorder
 from pipeline.metrics.in_worker import Measured, measured_request, reporting, statuses_traced
+from pipeline.records.error_event import Failure
 from pipeline.records.record import Record
 
 MakeConfig = Callable[..., PipelineConfig]
@@ -63,6 +65,26 @@ def test_messages_are_counted_by_what_became_of_them(make_config: MakeConfig) ->
         ("enrichment_claim_checks",): 1,
     }
     assert sum(figures.histograms[RECORD_SECONDS.name, ()].counts) == len(messages)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "timed"),
+    [
+        (Unfinished(Failure("waits", "waits for its page")), 0),
+        (Unfinished(Failure("breaker_open", "not asked"), tried=False), 0),
+        (Unfinished(Failure("deadline_exceeded", "it takes long")), 1),
+    ],
+)
+def test_an_event_that_was_not_tried_takes_no_time(make_config: MakeConfig, outcome: Unfinished, timed: int) -> None:
+    class Answers(Settles):
+        async def process(self, message: Any) -> Any:
+            return outcome
+
+    recorder = Recorder()
+    task: Measured[Any, Any] = Measured(Answers(), make_config(), recorder)
+    assert asyncio.run(task.process(None)) is outcome
+    found = recorder.drain().histograms.get((RECORD_SECONDS.name, ()))
+    assert (sum(found.counts) if found else 0) == timed
 
 
 def test_an_entry_that_stands_is_not_counted_again(make_config: MakeConfig) -> None:

@@ -87,6 +87,20 @@ def test_batches_are_timed_and_their_commits(make_config: MakeConfig) -> None:
     assert found["enrichment_batch_rows_total"] == 70
 
 
+def test_a_batch_is_committed_when_spark_says_so_and_not_when_it_is_written(make_config: MakeConfig) -> None:
+    clock = [NOW_S]
+    filled = {"main": figures(), "slow": figures()}
+    metrics = JobMetrics(
+        make_config(), filled, jvm_pid=None, jvm=SilentJvm(), initial=lambda: None, now=lambda: clock[-1]
+    )
+    committed_at = "enrichment_last_commit_timestamp_seconds"
+    clock.append(NOW_S + 5)
+    metrics.batch_written(0.3)
+    assert samples(metrics)[committed_at] == NOW_S
+    metrics.batch_committed(PROGRESS)
+    assert samples(metrics)[committed_at] == NOW_S + 5
+
+
 def test_the_state_has_its_figures(make_config: MakeConfig) -> None:
     state = StateCommitted(
         batch=4,
