@@ -1,7 +1,8 @@
 """A real broker that asks its clients for TLS and a login, with certificates that are made for it.
 
-It has, beside the kit's own listeners, SECURE (TLS, and a login by PLAIN or SCRAM) and MUTUAL (TLS with a certificate
-of the client's). Its certificate is for 127.0.0.1 alone.
+It has, beside the kit's own listeners, SECURE (TLS, and a login by PLAIN or SCRAM), MUTUAL (TLS with a certificate of
+the client's) and EXPIRED (TLS with a certificate whose time is over). Its certificates are for 127.0.0.1 alone. Clients
+of the kit's listeners may do everything, others what an ACL allows; a topic without ACLs is everyone's.
 """
 
 import socket
@@ -35,13 +36,14 @@ class SecuredBroker:
     plain: str
     secure: str
     mutual: str
+    expired: str
     directory: Path
 
 
 def start_secured(guardian: Guardian, directory: Path, monkeypatch: pytest.MonkeyPatch) -> SecuredBroker:
     """Returns when it answers."""
     _certificates(directory)
-    ports = {name: f"{LOOPBACK}:{_free_port()}" for name in ("SECURE", "MUTUAL")}
+    ports = {name: f"{LOOPBACK}:{_free_port()}" for name in ("SECURE", "MUTUAL", "EXPIRED")}
     plain = kafka.render_properties
 
     def render(**given: Any) -> str:
@@ -56,11 +58,11 @@ def start_secured(guardian: Guardian, directory: Path, monkeypatch: pytest.Monke
         part.await_ready()
     with closing(KafkaAdminClient(bootstrap_servers=broker.direct)) as admin:
         admin.alter_user_scram_credentials([UserScramCredentialUpsertion(USER, "SCRAM-SHA-512", PASSWORD)])
-    return SecuredBroker(broker.direct, ports["SECURE"], ports["MUTUAL"], directory)
+    return SecuredBroker(broker.direct, ports["SECURE"], ports["MUTUAL"], ports["EXPIRED"], directory)
 
 
 def _listeners(directory: Path) -> str:
-    protocols = "PLAINTEXT:PLAINTEXT,KIT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL,MUTUAL:SSL"
+    protocols = "PLAINTEXT:PLAINTEXT,KIT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL,MUTUAL:SSL,EXPIRED:SSL"
     module = "org.apache.kafka.common.security"
     secure = "listener.name.secure"
     lines = [
@@ -75,6 +77,11 @@ def _listeners(directory: Path) -> str:
         f'{secure}.plain.sasl.jaas.config={module}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";',
         f"{secure}.scram-sha-512.sasl.jaas.config={module}.scram.ScramLoginModule required;",
         "listener.name.mutual.ssl.client.auth=required",
+        "listener.name.expired.ssl.keystore.type=PEM",
+        f"listener.name.expired.ssl.keystore.location={directory / 'expired.pem'}",
+        "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users=User:ANONYMOUS",
+        "allow.everyone.if.no.acl.found=true",
     ]
     return "\n".join(["", *lines, ""])
 
@@ -84,8 +91,8 @@ def _certificates(directory: Path) -> None:
     other, _ = _certificate("other", None)
     for name, made in (("ca", ca), ("other-ca", other)):
         (directory / f"{name}.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    for name in ("broker", "client"):
-        made, key = _certificate(name, (ca, ca_key))
+    for name in ("broker", "client", "expired"):
+        made, key = _certificate(name, (ca, ca_key), ends_in_h=-1 if name == "expired" else 24)
         pem = key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
@@ -93,7 +100,7 @@ def _certificates(directory: Path) -> None:
 
 
 def _certificate(
-    name: str, issuer: tuple[x509.Certificate, ec.EllipticCurvePrivateKey] | None
+    name: str, issuer: tuple[x509.Certificate, ec.EllipticCurvePrivateKey] | None, *, ends_in_h: int = 24
 ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
@@ -105,7 +112,7 @@ def _certificate(
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_after(now + timedelta(hours=ends_in_h))
         .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(LOOPBACK))]), critical=False)
     )

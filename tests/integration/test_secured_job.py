@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka import KafkaProducer
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 
 from devkit.guardian import Guardian
 from devkit.stack.topics import recreate_topics
@@ -109,6 +110,36 @@ def test_a_wrong_way_is_refused_in_words(
         changed = {"ca": str(broker.directory / Path(changed["ca"]))}
     with pytest.raises(RefusedError, match=message) as raised:
         require_access(with_login(broker, **changed))
-    assert key in raised.value.render()
-    assert PASSWORD not in raised.value.render()
-    assert raised.value.exit_code == 2
+    assert_refused(raised.value, key)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_certificate_whose_time_is_over_is_refused_in_words(broker: SecuredBroker) -> None:
+    with pytest.raises(RefusedError, match="certificate has expired") as raised:
+        require_access(config(broker, broker.expired, security_protocol="SSL"))
+    assert_refused(raised.value, "renew the certificate")
+
+
+def test_a_topic_without_rights_is_refused_in_words(broker: SecuredBroker) -> None:
+    only_others = ACL(
+        "User:other",
+        "*",
+        ACLOperation.ALL,
+        ACLPermissionType.ALLOW,
+        ResourcePattern(ResourceType.TOPIC, "others.source"),
+    )
+    recreate_topics(broker.plain, {"others.source": (1, {})})
+    with closing(KafkaAdminClient(bootstrap_servers=broker.plain)) as admin:
+        admin.create_acls([only_others])
+    job = with_login(broker)
+    job = job.model_copy(update={"source": job.source.model_copy(update={"topic": "others.source"})})
+    words = rf"source.topic: {USER} has no rights on topic others.source at {broker.secure}"
+    with pytest.raises(RefusedError, match=words) as raised:
+        require_access(job)
+    assert_refused(raised.value, "an ACL with READ and DESCRIBE")
+
+
+def assert_refused(error: RefusedError, remedy: str) -> None:
+    assert remedy in error.render()
+    assert PASSWORD not in error.render()
+    assert error.exit_code == 2
