@@ -1,0 +1,93 @@
+"""Spark at a broker that asks for TLS and a login: both sources, and the sink.
+
+Set-up: a broker with a listener for TLS and a login, and a topic of twenty records. Checked: they go through the job's
+own source and sink, and the settings of Spark that are logged hold no secret.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from kafka import KafkaProducer
+from pyspark.sql import DataFrame, SparkSession
+
+from devkit.guardian import Guardian
+from devkit.jvm import jars
+from devkit.jvm.runtime import java_home
+from devkit.observe.audit.arrivals import read_topic
+from devkit.stack.topics import recreate_topics
+from located_config.redaction import redacted
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.driver.sink import producer_options, write
+from pipeline.driver.source_stream import source_options, source_stream
+from pipeline.driver.start import NewStart
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, start_secured
+
+SOURCE, ERROR = "spark.source", "spark.error"
+RECORDS = 20
+EARLIEST = NewStart("earliest", {"startingOffsets": "earliest"})
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    with pytest.MonkeyPatch.context() as patch, Guardian() as guardian:
+        started = start_secured(guardian, tmp_path_factory.mktemp("secured"), patch)
+        recreate_topics(started.plain, {SOURCE: (2, {})})
+        with closing(KafkaProducer(bootstrap_servers=started.plain)) as producer:
+            for number in range(RECORDS):
+                producer.send(SOURCE, value=b"%d" % number, partition=number % 2)
+            producer.flush()
+        yield started
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    os.environ.setdefault("JAVA_HOME", str(java_home()))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.extraClassPath", ":".join(map(str, jars.ensure(jars.SPARK))))
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.mark.parametrize("read", ["proportional", "aligned"])
+def test_both_sources_and_the_sink(broker: SecuredBroker, spark: SparkSession, tmp_path: Path, read: str) -> None:
+    output = f"spark.{read}"
+    recreate_topics(broker.plain, {output: (1, {})})
+    secret = tmp_path / "password"
+    secret.write_text(PASSWORD)
+    job = PipelineConfig.model_validate(
+        {
+            "source": {"bootstrap_servers": broker.secure, "topic": SOURCE, "read": read},
+            "sink": {"bootstrap_servers": broker.secure, "topic": output, "error_topic": ERROR},
+            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+            "checkpoint": str(tmp_path / "checkpoint"),
+            "kafka": {
+                "security_protocol": "SASL_SSL",
+                "username": USER,
+                "password_file": str(secret),
+                "ca": str(broker.directory / "ca.pem"),
+                "compression": "zstd",
+                "properties": {"client.rack": "a"},
+            },
+        }
+    )
+
+    def pass_on(batch: DataFrame, _number: int) -> None:
+        write(batch.selectExpr(f"'{output}' AS topic", "key", "value"), job.sink, job.kafka)
+
+    rows = source_stream(spark, job, EARLIEST)
+    query = rows.writeStream.foreachBatch(pass_on).option("checkpointLocation", job.checkpoint).start()
+    try:
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    assert sorted(int(one.value) for one in read_topic(broker.plain, output)) == list(range(RECORDS))
+    logged = json.dumps(redacted([source_options(job, EARLIEST), producer_options(job.sink, job.kafka)]))
+    assert PASSWORD not in logged
+    assert broker.secure in logged
