@@ -23,7 +23,7 @@ _OF_LOGIN = re.compile(r"authenticat|sasl|password|credential", re.IGNORECASE)
 
 
 def require_access(config: PipelineConfig) -> None:
-    """Raises RefusedError where the job may not in, PipelineError where nobody answers."""
+    """Raises RefusedError where the job may not in, PipelineError where no broker answers."""
     source, sink = config.source, config.sink
     named = "source.topics" if source.topics else "source.topic"
     read = [(named, topic) for topic in source.all_topics]
