@@ -69,7 +69,7 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
         watch = StallWatch(10, lambda: now[0])
         lanes = Lanes(steps, reservations, watch=watch)
 
-        def write(function: Any, _sink: Any) -> None:
+        def write(function: Any, _sink: Any, _kafka: Any) -> None:
             steps.append("write")
             functions.append(function)
             assert watch.batch is not None
