@@ -472,7 +472,7 @@ def test_a_batch_that_began_before_the_stop_is_finished(bench: MakeBench, monkey
     made = bench()
     writing: list[int | None] = []
 
-    def write_and_stop(_function: Any, _sink: Any) -> None:
+    def write_and_stop(_function: Any, _sink: Any, _kafka: Any) -> None:
         made.writer.drain()
         writing.append(made.writer.writing)
 
@@ -487,7 +487,7 @@ def test_a_batch_that_fails_after_the_stop_has_failed(bench: MakeBench, monkeypa
     made = bench()
     held(monkeypatch, made)
 
-    def stop_and_fail(_function: Any, _sink: Any) -> None:
+    def stop_and_fail(_function: Any, _sink: Any, _kafka: Any) -> None:
         made.writer.drain()
         raise PipelineError("ledger topic x could not be written")
 
