@@ -27,6 +27,7 @@ SCENARIOS = (
     "oversized-error-event",
     "compressed-content-length",
     "memory-creep",
+    "memory-mismatch",
     "oversized-message",
     "retry-storm",
     "stalled-progress",
@@ -183,6 +184,7 @@ def _the_store_is_fast(document: Any) -> None:
         ("event-time-skew", _nothing_is_uneven, "event-time skew of 2m"),
         ("event-time-skew", _nothing_differs, "differs source.read"),
         ("hot-page", _nothing_differs, "differs batch.page_order"),
+        ("memory-mismatch", _nothing_differs, "differs spark.driver.memory"),
         ("hot-page", _nothing_is_matched, "fault 'time of a fetch'"),
     ],
 )
