@@ -8,7 +8,6 @@ import asyncio
 import math
 from collections.abc import Callable, Coroutine, Hashable
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from starlette.types import Receive
@@ -18,6 +17,7 @@ from mockapi.patience import GivenUp, while_awaited
 from mockapi.plan import Plan, StatusAnswer
 from mockapi.reply import Reply
 from mockapi.routes import status
+from mockapi.upstream.places import Place
 from mockapi.upstream.pool import Parse, QueueFull
 from mockapi.upstream.upstream import Upstream
 
@@ -31,18 +31,20 @@ async def answer(
     renders: Hashable | None,
     client: str,
     upstream: Upstream,
+    place: Place | None = None,
     receive: Receive,
     request_id: str,
 ) -> Reply | None:
     """The reply; None when the client disconnected before there was one.
 
-    `renders` names what has to be parsed for it, None if nothing has; `client` is whom a rate limit counts.
+    `renders` names what has to be parsed for it, None if nothing has; `client` is whom a rate limit counts,
+    and `place` what its connection keeps until the parse has ended.
     """
     refused = _limited(plan, upstream, client, request_id)
     if refused is not None:
         return refused
     try:
-        parse = None if renders is None else _begin(plan, upstream, renders)
+        parse = None if renders is None else _begin(plan, upstream, renders, place)
     except QueueFull as full:
         return status.overflow(full.code, request_id)
     if parse is None and plan.latency == timedelta(0) and plan.gateway_timeout is None:
@@ -71,15 +73,22 @@ def _limited(plan: Plan, upstream: Upstream, client: str, request_id: str) -> Re
     return None
 
 
-def _begin(plan: Plan, upstream: Upstream, renders: Hashable) -> Parse | None:
+def _begin(plan: Plan, upstream: Upstream, renders: Hashable, place: Place | None) -> Parse | None:
     if plan.parse is None and plan.capacity is None and not plan.parser_cache:
         return None
-    finished = None
-    if plan.parser_cache:
-        if upstream.parser_cache.has(renders):
-            return None
-        finished = partial(upstream.parser_cache.put, renders)
-    return upstream.parser.begin((plan.parse or timedelta(0)).total_seconds(), plan.capacity, finished)
+    if plan.parser_cache and upstream.parser_cache.has(renders):
+        return None
+
+    def finished() -> None:
+        if plan.parser_cache:
+            upstream.parser_cache.put(renders)
+        if place is not None:
+            place.parse_ended()
+
+    parse = upstream.parser.begin((plan.parse or timedelta(0)).total_seconds(), plan.capacity, finished)
+    if place is not None:
+        place.parse_begins()
+    return parse
 
 
 async def _behind(parse: Parse | None, latency: timedelta | None, render: Render) -> Reply:

@@ -63,6 +63,14 @@ class Exchange:
         leaving, sent = None, NOTHING_SENT
         wire = wire_of(scope)
         try:
+            place = None
+            if wire is not None:
+                world.upstream.places.came(wire.connection)
+                if plan.connections is not None:
+                    place = world.upstream.places.take(*plan.connections, wire.connection)
+                    if place is None:
+                        wire.reset()
+                        return
             if plan.delivery.hang is not None and wire is not None:
                 await hang(wire, partial(self._hangs, world, plan.delivery.hang))
                 return
@@ -72,6 +80,7 @@ class Exchange:
                 renders=(subject.targets[0].wiki, endpoint.key) if endpoint.renders and plan.status is None else None,
                 client=request.client,
                 upstream=world.upstream,
+                place=place,
                 receive=receive,
                 request_id=request_id,
             )

@@ -64,11 +64,13 @@ class Plan:
     `rules` are the names of all that matched, also those a later one overrode. `draws` holds what was drawn, by a name
     that ends in its unit (`latency_s`). `latency` None is for ever. `parse` and `gateway_timeout` are None without such
     a fault; `capacity` is the name of the rule whose capacity holds, `limits` are the token buckets to pass, by their
-    rules' names. `body` is about the document, `delivery` about how its bytes leave.
+    rules' names, and `connections` is the rule that bounds connections, with their number. `body` is about the
+    document, `delivery` about how its bytes leave.
     """
 
     rules: tuple[str, ...] = ()
     limits: tuple[tuple[str, Limit], ...] = ()
+    connections: tuple[str, int] | None = None
     latency: timedelta | None = timedelta(0)
     status: StatusAnswer | None = None
     body: OtherBody | None = None

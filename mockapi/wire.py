@@ -14,6 +14,7 @@ import struct
 import sys
 import termios
 import weakref
+from collections.abc import Callable
 from typing import Any, Final
 
 from starlette.types import Scope
@@ -42,6 +43,7 @@ class WireProtocol(HttpToolsProtocol):
     _in_head = False
     _head_bytes = 0
     _before: "weakref.WeakSet[RequestResponseCycle] | None" = None
+    _when_lost: list[Callable[[], None]] | None = None
 
     def on_message_begin(self) -> None:
         """Called by the parser at a request's first byte; makes its Wire."""
@@ -67,10 +69,17 @@ class WireProtocol(HttpToolsProtocol):
         sends without waiting for answers that is not the one being answered.
         """
         super().connection_lost(exc)
+        for ended in self._when_lost or ():
+            ended()
+        self._when_lost = None
         for cycle in self._before or ():
             if not cycle.response_complete:
                 cycle.disconnected = True
                 cycle.message_event.set()
+
+    def when_lost(self, ended: Callable[[], None]) -> None:
+        """Calls it once, when the connection has ended."""
+        self._when_lost = [*(self._when_lost or ()), ended]
 
     def data_received(self, data: bytes) -> None:
         """Refuses, with 431, a head that does not end."""
@@ -101,6 +110,11 @@ class Wire:
         """The exchange that this one is of; it has the scope, and the scope the wire."""
         # Weakly, for a circle in each request would have to wait for the garbage collector.
         self._cycle = weakref.ref(cycle)
+
+    @property
+    def connection(self) -> WireProtocol:
+        """What all requests of the connection have in common."""
+        return self._protocol
 
     @property
     def cycle(self) -> RequestResponseCycle | None:

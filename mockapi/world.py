@@ -21,6 +21,7 @@ from mockapi.rules.book import RuleBook
 from mockapi.rules.model import Rule
 from mockapi.tally import Counts
 from mockapi.upstream.load import UpstreamCounts
+from mockapi.upstream.places import ConnectionCounts
 from mockapi.upstream.upstream import Upstream
 from mockapi.wiki.accounts import Accounts
 from mockapi.wiki.overlay import Overlay
@@ -36,6 +37,7 @@ class WorldCounts(Counts):
 
     clock_s: float | None
     upstream: UpstreamCounts
+    connections: ConnectionCounts
 
 
 class World:
@@ -107,12 +109,18 @@ class World:
     def counts(self) -> WorldCounts:
         """What journal and parser counted since they were last told to forget it."""
         counts = self.journal.counts(self.rule_names)
-        return WorldCounts(**vars(counts), clock_s=self.clock.elapsed(), upstream=self.upstream.parser.counts())
+        return WorldCounts(
+            **vars(counts),
+            clock_s=self.clock.elapsed(),
+            upstream=self.upstream.parser.counts(),
+            connections=self.upstream.places.counts(),
+        )
 
     def forget(self) -> None:
         """Empties the journal and begins to count anew; the clock goes on."""
         self.journal.clear()
         self.upstream.parser.forget()
+        self.upstream.places.forget()
 
     def request_id(self) -> str:
         """An id of 24 hex digits for a request that brought none."""

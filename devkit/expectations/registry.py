@@ -11,6 +11,7 @@ from devkit.expectations.checkpoint_size import CHECKPOINT_SIZE
 from devkit.expectations.claim_checks import CLAIM_CHECKS
 from devkit.expectations.commit_time import COMMIT_TIME
 from devkit.expectations.compare import Compare
+from devkit.expectations.connections import CONNECTIONS
 from devkit.expectations.container import CONTAINER_KILLS, PEAK_MEMORY
 from devkit.expectations.deferred import DEFERRED
 from devkit.expectations.drained import DRAINED
@@ -62,6 +63,7 @@ _ALL: tuple[ExpectationKind, ...] = (
     AMPLIFICATION,
     ABANDONED,
     SUCCESS_RATE,
+    CONNECTIONS,
     PEAK_QUEUE,
     AUDIT,
     ERROR_EVENTS,

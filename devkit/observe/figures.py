@@ -67,7 +67,8 @@ class Figures(_Model):
     parses whose client was gone. `answers_after_fault` are of the time from the end of the
     last fault that has one to the end of the traffic. `deferred_ever` counts source events that ever stood in
     the deferral topic, `over_budget` those among them whose batch was over its budget. `healthy_latency` is of
-    events whose page no rule that picks pages matched. `container` is None where the program's processes had no limits.
+    events whose page no rule that picks pages matched. `connections` carried a request to the upstream, which reset
+    `connections_refused` of them for want of a place. `container` is None where the program's processes had no limits.
     """
 
     requests: int
@@ -88,3 +89,5 @@ class Figures(_Model):
     peak_memory_bytes: int
     mean_cpu_cores: float | None
     container: ContainerFigures | None = None
+    connections: int = 0
+    connections_refused: int = 0

@@ -57,6 +57,8 @@ def measure(
         peak_memory_bytes=max(sample.memory_bytes for sample in samples),
         mean_cpu_cores=_mean_cores(list(pairwise(samples))),
         container=container,
+        connections=last.connections_opened,
+        connections_refused=last.connections_refused,
     )
 
 

@@ -62,6 +62,10 @@ class Sample(BaseModel):
     """Number of fetches since the arm's start; all attempts of one count as one."""
     max_attempt: int = 0
     """Highest number of requests for one fetch since the arm's start."""
+    connections_opened: int = 0
+    """Number of connections since the arm's start that carried a request to the upstream."""
+    connections_refused: int = 0
+    """Number of those that the upstream reset, as it had no place for them."""
     busy: int = 0
     """Number of parsers at work now."""
     queued: int = 0

@@ -75,6 +75,8 @@ class Sampler:
             answer_p99_s=p99,
             faults={name: rule.requests for name, rule in counts.rules.items()},
             deferred=deferred,
+            connections_opened=counts.connections.opened,
+            connections_refused=counts.connections.refused,
             partitions=self._begun(source_ends),
             partitions_read=self._begun(committed),
             lags=self._lags(committed, source_ends),

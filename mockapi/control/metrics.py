@@ -90,6 +90,14 @@ def _upstream(world: World) -> Iterator[Metric]:
         parses.add_metric([rule], load.parses)
         abandoned.add_metric([rule], load.abandoned)
     yield from (busy, queued, parses, abandoned)
+    connections = world.upstream.places.counts()
+    yield CounterMetricFamily(
+        "mockapi_connections", "Connections that carried a request to a wiki.", connections.opened
+    )
+    yield CounterMetricFamily(
+        "mockapi_connections_refused", "Connections that were reset for want of a place.", connections.refused
+    )
+    yield GaugeMetricFamily("mockapi_connections_held", "Places for connections that are taken.", connections.held)
     tokens = GaugeMetricFamily(
         "mockapi_rate_limit_tokens", "Tokens remaining when a rule's buckets were last used.", labels=["rule"]
     )

@@ -1,4 +1,4 @@
-"""The wiki's state behind the proxy: parser, parser cache, replicas; and the proxy's rate limits."""
+"""The wiki's state behind the proxy: parser, parser cache, replicas; the proxy's rate limits, and who is connected."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,17 +7,19 @@ from mockapi.rules.model import Rule
 from mockapi.upstream.buckets import Buckets
 from mockapi.upstream.parser import Parser
 from mockapi.upstream.parser_cache import ParserCache
+from mockapi.upstream.places import Places
 from mockapi.upstream.replicas import Replicas
 
 
 class Upstream:
-    """What answers of one world wait for: its parser, parser cache, replicas and rate limits."""
+    """What answers of one world wait for: its parser, parser cache, replicas, rate limits and connections."""
 
     def __init__(self, monotonic: Callable[[], float], later: Later) -> None:
         self.parser = Parser(monotonic, later)
         self.parser_cache = ParserCache()
         self.replicas = Replicas()
         self.buckets = Buckets(monotonic)
+        self.places = Places()
 
     def follow(self, rules: Sequence[Rule]) -> None:
         """Takes over what the effective `rules` say about capacities."""

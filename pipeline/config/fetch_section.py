@@ -86,6 +86,11 @@ class Fetch(Section):
         "decompresses to, so that reading stops there. `content_length`: the response header, which is unsafe, as it "
         "gives the compressed length and may be absent.",
     )
+    connections: Literal["kept", "per_request"] = Field(
+        default="kept",
+        description="What happens to a connection after a request. `kept`: the next request uses it, so there are at "
+        "most `concurrency`. `per_request` is unsafe: it is closed, and each request opens another.",
+    )
     inline_limit: Annotated[Size, Field(ge=0)] = Field(
         default=MIB, description="Bytes of a body that are read into memory; the rest goes into a spool file."
     )

@@ -59,6 +59,13 @@ UNSAFE = (
         lambda config: config.fetch.max_in_flight_bytes == "none",
     ),
     Unsafe(
+        "fetch.connections",
+        "per_request",
+        "Each request takes a place at the server's listener for itself. When places are few, requests are refused, "
+        "and those of a process that has died keep its successor out.",
+        lambda config: config.fetch.connections == "per_request",
+    ),
+    Unsafe(
         "fetch.retried_statuses",
         "504",
         "A gateway's timeout says that the upstream is still at work. Each retry makes it begin once more, so load "

@@ -16,6 +16,7 @@ from typing import Any
 import aiohttp
 
 from pipeline import log
+from pipeline.config.fetch_section import Fetch
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.answers import FOREIGN, head_of, is_foreign, is_transient, retry_after_s
 from pipeline.fetch.ask import Ask
@@ -155,7 +156,7 @@ class WikiClient:
         self._budget = Unlimited() if budget == "none" else RetryBudget(budget.share, budget.burst)
         self._session = aiohttp.ClientSession(
             base_url=config.mediawiki.endpoint,
-            connector=aiohttp.TCPConnector(limit=config.fetch.concurrency, keepalive_timeout=_KEEPALIVE_S),
+            connector=_connector(config.fetch),
             headers=common_headers(config),
             auto_decompress=False,
             # All wikis answer at one address, and must not get each other's cookies.
@@ -381,6 +382,13 @@ class WikiClient:
 
     def _retry_after_s(self, response: aiohttp.ClientResponse) -> float | None:
         return retry_after_s(response.headers.get("Retry-After"), self._now)
+
+
+def _connector(settings: Fetch) -> aiohttp.TCPConnector:
+    """To be called in the event loop in which it is used."""
+    if settings.connections == "per_request":
+        return aiohttp.TCPConnector(limit=settings.concurrency, force_close=True)
+    return aiohttp.TCPConnector(limit=settings.concurrency, keepalive_timeout=_KEEPALIVE_S)
 
 
 def common_headers(config: PipelineConfig) -> dict[str, str]:

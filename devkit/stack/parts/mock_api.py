@@ -68,6 +68,13 @@ class UpstreamCounts(BaseModel):
     max_queued: int = 0
 
 
+class ConnectionCounts(BaseModel):
+    """`opened` carried a request to the wiki, the `refused` among these were reset for want of a place."""
+
+    opened: int = 0
+    refused: int = 0
+
+
 class JournalCounts(BaseModel):
     """What the journal counted since the state was set, of requests that have ended.
 
@@ -83,6 +90,7 @@ class JournalCounts(BaseModel):
     by_status: dict[str, int]
     latency: LatencyCounts = LatencyCounts()
     upstream: UpstreamCounts = UpstreamCounts()
+    connections: ConnectionCounts = ConnectionCounts()
     rules: dict[str, RuleCounts]
     revision: int = 0
 

@@ -8,7 +8,7 @@ from devkit.expectations import Expectation, Finding
 from devkit.headroom.stretched_model import stretched
 from devkit.observe.checkpoint_size import CheckpointSize
 from devkit.observe.latency import EventLatency, Latencies
-from tests.unit.devkit.observed import A_SAMPLE, an_observation
+from tests.unit.devkit.observed import A_SAMPLE, an_observation, some_figures
 
 BATCHES = {"batches": ((3.0, 9.5), (5.0, 1.25), (6.0, 1.0))}
 COMMITS = {"commits": ((3.0, 0.2), (5.0, 6.5))}
@@ -16,6 +16,8 @@ WATERMARKS = {"watermarks": ((1.0, 0.0), (2.0, 1000.0), (3.0, 1045.0), (4.0, 104
 SKEW = {"samples": tuple(A_SAMPLE.model_copy(update={"event_time_skew_s": one}) for one in (None, 480.5, 0.0))}
 CHECKPOINT = {"checkpoint": CheckpointSize(bytes=3_000_000, files=40)}
 THREE_OF_FOUR = {"last_sample": A_SAMPLE.model_copy(update={"partitions": 4, "partitions_read": 3})}
+
+CONNECTED = {"figures": some_figures(connections=26, connections_refused=6)}
 
 
 def leaving(*, waits: bool = False) -> dict[str, Any]:
@@ -66,6 +68,29 @@ def judge(name: str, argument: Any, **changes: Any) -> Finding:
         ("rate", {"of": "healthy", "at_least": "9/s"}, leaving(), "10.0/s (39 events)", True),
         ("rate", {"at_least": "1/s"}, {"latencies": Latencies()}, "n/a: no event had to leave, or none is known", None),
         ("rate", {"of": "healthy", "at_least": "1/s"}, {"latencies": Latencies()}, "n/a: no event had to leave", None),
+        ("connections", {"at_most": 60}, CONNECTED, "26 (26 connections, 6 of them refused, for 260 requests)", True),
+        (
+            "connections",
+            {"of": "refused", "at_most": 0},
+            CONNECTED,
+            "6 (26 connections, 6 of them refused, for 260 requests)",
+            False,
+        ),
+        (
+            "connections",
+            {"of": "per_request", "at_most": 0.1},
+            CONNECTED,
+            "0.1 (26 connections, 6 of them refused, for 260 requests)",
+            True,
+        ),
+        (
+            "connections",
+            {"of": "per_request", "at_least": 0.9},
+            CONNECTED,
+            "0.1 (26 connections, 6 of them refused, for 260 requests)",
+            False,
+        ),
+        ("connections", {"at_most": 60}, {"figures": some_figures(requests=0)}, "no request came", False),
         ("gave_up", True, {"gave_up": True, "restarts": 3}, "gave up after 3 restarts", True),
         ("gave_up", True, {"restarts": 3}, "not given up after 3 restarts", False),
         ("gave_up", False, {}, "not given up after 0 restarts", True),

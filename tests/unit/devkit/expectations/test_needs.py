@@ -44,6 +44,7 @@ NOT_JUDGED: dict[Observable, tuple[dict[str, Any], ...]] = {
         {"abandoned": "0%"},
         {"success_rate": {"at_least": "50%"}},
         {"peak_queue": 0},
+        {"connections": {"at_most": 60}},
         {"latency": {"percentile": 50, "at_most": "1s", "of": "healthy"}},
     ),
 }
@@ -61,6 +62,7 @@ EVERY: tuple[dict[str, Any], ...] = (
     {"abandoned": "0%"},
     {"success_rate": {"at_least": "50%"}},
     {"peak_queue": 0},
+    {"connections": {"at_most": 60}},
     {"audit": "clean"},
     {"drained": True},
     {"deferred": 0},

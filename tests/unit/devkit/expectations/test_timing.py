@@ -35,6 +35,7 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("abandoned", {"at_most": "50%"}, "arm"),
     ("success_rate", {"at_least": "50%"}, "arm"),
     ("peak_queue", {"at_least": 100}, "arm"),
+    ("connections", {"at_most": 60}, "arm"),
     ("audit", "clean", None),
     ("error_events", {"type": "revision_not_found"}, None),
     ("drained", True, "arm"),

@@ -48,6 +48,23 @@ def test_one_wiki_has_no_more_requests_at_once_than_its_share(fetching: Any) -> 
     assert most == 2
 
 
+@pytest.mark.parametrize(("connections", "fewest", "most"), [("kept", 1, 2), ("per_request", 8, 8)])
+def test_a_connection_carries_one_request_or_all(fetching: Any, connections: str, fewest: int, most: int) -> None:
+    peers: set[Any] = set()
+
+    async def handler(request: web.Request, _number: int) -> web.Response:
+        assert request.transport is not None
+        peers.add(request.transport.get_extra_info("peername"))
+        return web.Response(text="<p>")
+
+    async def steps(client: Any) -> list[Any]:
+        return [one for _ in range(4) for one in await asyncio.gather(client.outcome(5), client.outcome(6))]
+
+    exchange = fetching(handler, steps, concurrency=2, fetch={"connections": connections})
+    assert exchange.outcomes == [FetchedText("<p>", 3)] * 8
+    assert fewest <= len(peers) <= most
+
+
 def test_a_record_holds_what_was_fetched_for_it_until_it_leaves(fetching: Any) -> None:
     async def steps(client: Any) -> list[Any]:
         bound = in_flight(client)
