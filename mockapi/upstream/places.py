@@ -6,16 +6,14 @@ A connection belongs to the mock and outlives a world; each world counts those t
 """
 
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 
 class Connection(Protocol):
-    """What carries requests. It is its own key."""
-
-    __hash__: Callable[[], int]  # type: ignore[assignment]
+    """What carries requests."""
 
     def when_lost(self, ended: Callable[[], None]) -> None:
         """Calls it once, when the connection has ended."""
@@ -37,7 +35,7 @@ class Place:
 
     __slots__ = ("_connected", "_free", "_parses")
 
-    def __init__(self, free: Callable[[], None]) -> None:
+    def __init__(self, free: Callable[[], object]) -> None:
         self._free = free
         self._connected = True
         self._parses = 0
@@ -66,7 +64,7 @@ class Places:
 
     def __init__(self) -> None:
         self._known: weakref.WeakSet[Connection] = weakref.WeakSet()
-        self._held: dict[tuple[str, Hashable], Place] = {}
+        self._held: dict[tuple[str, Connection], Place] = {}
         self._opened = self._refused = 0
 
     def came(self, connection: Connection) -> None:
