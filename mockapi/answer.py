@@ -17,7 +17,7 @@ from mockapi.patience import GivenUp, while_awaited
 from mockapi.plan import Plan, StatusAnswer
 from mockapi.reply import Reply
 from mockapi.routes import status
-from mockapi.upstream.places import Place
+from mockapi.upstream.places import ConnectionPlace
 from mockapi.upstream.pool import Parse, QueueFull
 from mockapi.upstream.upstream import Upstream
 
@@ -31,7 +31,7 @@ async def answer(
     renders: Hashable | None,
     client: str,
     upstream: Upstream,
-    place: Place | None = None,
+    place: ConnectionPlace | None = None,
     receive: Receive,
     request_id: str,
 ) -> Reply | None:
@@ -73,7 +73,7 @@ def _limited(plan: Plan, upstream: Upstream, client: str, request_id: str) -> Re
     return None
 
 
-def _begin(plan: Plan, upstream: Upstream, renders: Hashable, place: Place | None) -> Parse | None:
+def _begin(plan: Plan, upstream: Upstream, renders: Hashable, place: ConnectionPlace | None) -> Parse | None:
     if plan.parse is None and plan.capacity is None and not plan.parser_cache:
         return None
     if plan.parser_cache and upstream.parser_cache.has(renders):

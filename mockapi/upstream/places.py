@@ -30,7 +30,7 @@ class ConnectionCounts:
     held: int
 
 
-class Place:
+class ConnectionPlace:
     """Of one connection. `free` is called once."""
 
     __slots__ = ("_connected", "_free", "_parses")
@@ -59,12 +59,12 @@ class Place:
             self._free()
 
 
-class Places:
+class ConnectionPlaces:
     """Those of one world, by the rule that bounds them."""
 
     def __init__(self) -> None:
         self._known: weakref.WeakSet[Connection] = weakref.WeakSet()
-        self._held: dict[tuple[str, Connection], Place] = {}
+        self._held: dict[tuple[str, Connection], ConnectionPlace] = {}
         self._opened = self._refused = 0
 
     def came(self, connection: Connection) -> None:
@@ -73,7 +73,7 @@ class Places:
             self._known.add(connection)
             self._opened += 1
 
-    def take(self, rule: str, at_most: int, connection: Connection) -> Place | None:
+    def take(self, rule: str, at_most: int, connection: Connection) -> ConnectionPlace | None:
         """The connection's place; None where it has none and none is free."""
         key = (rule, connection)
         if (place := self._held.get(key)) is not None:
@@ -81,7 +81,7 @@ class Places:
         if sum(held == rule for held, _ in self._held) >= at_most:
             self._refused += 1
             return None
-        place = self._held[key] = Place(partial(self._held.pop, key))
+        place = self._held[key] = ConnectionPlace(partial(self._held.pop, key))
         connection.when_lost(place.disconnected)
         return place
 

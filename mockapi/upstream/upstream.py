@@ -7,7 +7,7 @@ from mockapi.rules.model import Rule
 from mockapi.upstream.buckets import Buckets
 from mockapi.upstream.parser import Parser
 from mockapi.upstream.parser_cache import ParserCache
-from mockapi.upstream.places import Places
+from mockapi.upstream.places import ConnectionPlaces
 from mockapi.upstream.replicas import Replicas
 
 
@@ -19,7 +19,7 @@ class Upstream:
         self.parser_cache = ParserCache()
         self.replicas = Replicas()
         self.buckets = Buckets(monotonic)
-        self.places = Places()
+        self.places = ConnectionPlaces()
 
     def follow(self, rules: Sequence[Rule]) -> None:
         """Takes over what the effective `rules` say about capacities."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.upstream.places import ConnectionCounts, Place, Places
+from mockapi.upstream.places import ConnectionCounts, ConnectionPlace, ConnectionPlaces
 
 
 class Connection:
@@ -22,7 +22,7 @@ class Connection:
 
 
 def test_a_connection_keeps_its_place_and_one_too_many_gets_none() -> None:
-    places, first, second = Places(), Connection(), Connection()
+    places, first, second = ConnectionPlaces(), Connection(), Connection()
     for connection in (first, first, second):
         places.came(connection)
     place = places.take("few", 1, first)
@@ -35,7 +35,7 @@ def test_a_connection_keeps_its_place_and_one_too_many_gets_none() -> None:
 
 
 def test_a_parse_keeps_the_place_of_a_client_that_died() -> None:
-    places, dead, living = Places(), Connection(), Connection()
+    places, dead, living = ConnectionPlaces(), Connection(), Connection()
     place = places.take("few", 1, dead)
     assert place is not None
     place.parse_begins()
@@ -48,7 +48,7 @@ def test_a_parse_keeps_the_place_of_a_client_that_died() -> None:
 
 
 def test_a_place_is_kept_by_a_client_whose_parses_are_over() -> None:
-    places, kept = Places(), Connection()
+    places, kept = ConnectionPlaces(), Connection()
     place = places.take("few", 1, kept)
     assert place is not None
     place.parse_begins()
@@ -57,7 +57,7 @@ def test_a_place_is_kept_by_a_client_whose_parses_are_over() -> None:
 
 
 def test_rules_have_places_of_their_own() -> None:
-    places, one = Places(), Connection()
+    places, one = ConnectionPlaces(), Connection()
     assert places.take("few", 1, one) is not places.take("others", 1, one)
     assert places.counts().held == 2
     one.close()
@@ -65,7 +65,7 @@ def test_rules_have_places_of_their_own() -> None:
 
 
 def test_what_is_forgotten_is_counted_anew_and_places_are_kept() -> None:
-    places, one = Places(), Connection()
+    places, one = ConnectionPlaces(), Connection()
     places.came(one)
     places.take("few", 1, one)
     places.forget()
@@ -77,9 +77,9 @@ def test_what_is_forgotten_is_counted_anew_and_places_are_kept() -> None:
 @given(st.integers(1, 4), st.lists(st.tuples(st.sampled_from(["ask", "close", "begin", "end"]), st.integers(0, 7))))
 def test_there_are_never_more_than_that_and_none_is_lost(at_most: int, steps: list[tuple[str, int]]) -> None:
     """Against a model: a place is held by who has it and is connected, or has a parse under way."""
-    places = Places()
+    places = ConnectionPlaces()
     connections = [Connection() for _ in range(8)]
-    held: dict[int, tuple[Place, int, bool]] = {}
+    held: dict[int, tuple[ConnectionPlace, int, bool]] = {}
     for what, number in steps:
         place, parses, connected = held.get(number, (None, 0, True))
         match what:
