@@ -18,6 +18,11 @@ ready:
 scenario *args: ready
     @devkit scenario run "$@"
 
+# Random faults on every part under live traffic, then an audit: just soak --seed 7 --for 2m
+[no-cd, no-exit-message]
+soak *args: ready
+    @devkit soak "$@"
+
 # List the scenarios
 [no-cd, no-exit-message]
 scenarios: ready

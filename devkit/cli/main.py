@@ -23,6 +23,7 @@ from devkit.cli.look import deferred, lag, tail, topics
 from devkit.cli.ps import ps
 from devkit.cli.report import report
 from devkit.cli.scenario import scenario
+from devkit.cli.soak import soak
 from devkit.cli.stack import down, logs, resume, status, up
 from devkit.cli.tools import clean, doctor, heal
 from devkit.cli.traffic import traffic
@@ -70,6 +71,7 @@ def cli() -> None:
 
 _COMMANDS = (
     scenario,
+    soak,
     up,
     down,
     status,

@@ -1,0 +1,83 @@
+"""`devkit soak`."""
+
+from pathlib import Path
+
+import click
+
+from devkit.cli.scenario_run import run
+from devkit.errors import UsageError
+
+_SEED, _FOR = 1, "2m"
+
+
+@click.command(short_help="Random faults on every part under live traffic, then an audit.")
+@click.option("--seed", type=click.IntRange(min=0), help=f"Seed of the faults and of the traffic. Default: {_SEED}.")
+@click.option("--for", "for_", metavar="TIME", help=f"How long events are published, for example 10m. Default: {_FOR}.")
+@click.option(
+    "--replay",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Play the faults of this file, which an earlier soak wrote, instead of drawing some.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Directory that the file and its runs are written to.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print result.json on standard output, and all else on standard error."
+)
+@click.option("--plain", is_flag=True, help="Print plain lines on a terminal too, instead of the live view.")
+@click.option(
+    "--stretch",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Multiply every duration by N, and divide the rate by it.",
+)
+@click.pass_context
+def soak(
+    context: click.Context,
+    seed: int | None,
+    for_: str | None,
+    replay: Path | None,
+    out: Path,
+    stretch: int,
+    *,
+    as_json: bool,
+    plain: bool,
+) -> None:
+    """Let random faults act on three brokers, the network, the object store, the program and the mock API, under live
+    traffic; then end them all, drain, and audit every event.
+
+    Exit code 0: nothing was lost, out of order for its page, or repeated beyond what restarts read again. Exit code 1:
+    the audit names what was. The faults and their times are a scenario file, which --replay plays again.
+    """
+    if replay is not None and (seed is not None or for_ is not None):
+        raise UsageError("--replay plays the faults of a file, and --seed and --for draw some", hint="give one of both")
+    file = replay or _drawn(_SEED if seed is None else seed, for_ or _FOR, out)
+    if replay is None:
+        click.echo(f"faults: {file}; `devkit soak --replay {file}` plays them again", err=True)
+    context.invoke(
+        run, name_or_file=str(file), wanted=("fixed",), out=out, as_json=as_json, plain=plain, stretch=stretch
+    )
+
+
+def _drawn(seed: int, for_: str, out: Path) -> Path:
+    from devkit.soak.document import soak_text
+    from devkit.soak.draw import LEAST
+    from located_config.duration import format_duration, parse_duration
+
+    try:
+        length = parse_duration(for_)
+    except ValueError as error:
+        raise UsageError(f"--for: {error}") from error
+    if length < LEAST:
+        raise UsageError(f"--for: {for_} is too short for a fault", hint=f"{format_duration(LEAST)} is the least")
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / f"soak-{seed}-{format_duration(length)}.yaml"
+    file.write_text(soak_text(seed, length))
+    return file
