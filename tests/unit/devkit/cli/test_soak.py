@@ -1,0 +1,61 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devkit.programs.spark.program import SparkProgram
+from devkit.scenario import run as run_module
+from devkit.scenario.model import Scenario
+from devkit.scenario.options import RunOptions
+from tests.unit.devkit.cli.conftest import Devkit
+
+
+class _PlayedError(Exception):
+    """In the place of a run."""
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Scenario, RunOptions]]:
+    """What would have been played."""
+    asked: list[tuple[Scenario, RunOptions]] = []
+
+    def run_scenario(scenario: Scenario, options: RunOptions, progress: Any, *, on_keep: object) -> None:
+        asked.append((scenario, options))
+        raise _PlayedError
+
+    monkeypatch.setattr(run_module, "run_scenario", run_scenario)
+    monkeypatch.setattr(SparkProgram, "after_verdict", lambda _program, _say: None)
+    return asked
+
+
+def test_what_is_drawn_is_played_and_kept(
+    devkit: Devkit, here: Path, played: list[tuple[Scenario, RunOptions]]
+) -> None:
+    ended = devkit("soak", "--seed", "7", "--for", "1m")
+    ((scenario, options),) = played
+    assert (scenario.name, options.arms, options.stretch) == ("soak-7", ("fixed",), 1)
+    assert scenario.timeline
+    assert (here / "runs" / "soak-7-1m.yaml").is_file()
+    assert "`devkit soak --replay runs/soak-7-1m.yaml` plays them again" in ended.err
+
+
+def test_a_replay_plays_the_same(devkit: Devkit, played: list[tuple[Scenario, RunOptions]]) -> None:
+    devkit("soak", "--seed", "7", "--for", "1m")
+    devkit("soak", "--replay", "runs/soak-7-1m.yaml")
+    first, again = (scenario for scenario, _ in played)
+    assert again == first
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--replay", "soak.yaml", "--seed", "1"), "give one of both"),
+        (("--for", "59s"), "--for: 59s is too short"),
+        (("--for", "soon"), "--for: "),
+    ],
+)
+def test_what_cannot_be_played_is_refused(devkit: Devkit, here: Path, options: tuple[str, ...], message: str) -> None:
+    (here / "soak.yaml").touch()
+    ended = devkit("soak", *options)
+    assert ended.code == 2
+    assert message in ended.err
