@@ -33,10 +33,9 @@ _SEED, _FOR = 1, "2m"
 @click.option(
     "--stretch",
     type=click.IntRange(1),
-    default=1,
-    show_default=True,
     metavar="N",
-    help="Multiply every duration by N, and divide the rate by it.",
+    help="Multiply every duration by N, and divide the rate by it. Default: what a short calibration of the machine "
+    "asks for.",
 )
 @click.pass_context
 def soak(
@@ -45,7 +44,7 @@ def soak(
     for_: str | None,
     replay: Path | None,
     out: Path,
-    stretch: int,
+    stretch: int | None,
     *,
     as_json: bool,
     plain: bool,

@@ -11,7 +11,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
-STARTS: Final = timedelta(seconds=30)
+STARTS: Final = timedelta(seconds=40)
 """For a program and its first batch on an idle machine. Before it there is no process that could be killed."""
 LEAST: Final = timedelta(minutes=1)
 """Of traffic, or there is no time for a fault between start and end."""
