@@ -12,7 +12,7 @@ _SEED, _FOR = 1, "2m"
 
 @click.command(short_help="Random faults on every part under live traffic, then an audit.")
 @click.option("--seed", type=click.IntRange(min=0), help=f"Seed of the faults and of the traffic. Default: {_SEED}.")
-@click.option("--for", "for_", metavar="TIME", help=f"How long events are published, for example 10m. Default: {_FOR}.")
+@click.option("--for", "for_", metavar="TIME", help=f"Time to publish events for, for example 10m. Default: {_FOR}.")
 @click.option(
     "--replay",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
