@@ -5,6 +5,8 @@ records. Checked: every client of the job that is no Spark gets there, and each 
 code 2 and without the secret.
 """
 
+import gc
+import warnings
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -49,6 +51,15 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
         yield started
 
 
+@pytest.fixture(autouse=True)
+def unclosed() -> Iterator[None]:
+    """kafka-python leaves the socket of a connection that was refused to the garbage collector, which warns of it."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
 def config(broker: SecuredBroker, bootstrap: str, **kafka: Any) -> PipelineConfig:
     return PipelineConfig.model_validate(
         {
@@ -86,9 +97,9 @@ def test_every_client_of_the_job_gets_in(broker: SecuredBroker, way: str) -> Non
         assert len(list(topic.records({0: 0}, topic.bounds().end))) == RECORDS
     with closing(KafkaSource(source, [SOURCE])) as watched:
         assert watched.bounds() == {SourcePartition(SOURCE, 0): (0, RECORDS)}
-    ledger = LedgerTopic(sink, f"{LEDGER}.{way.lower()}", 2**20)
-    ledger.open(ledger_start(new=True, known=None, wish=None))
-    assert list(ledger.read()) == []
+    with closing(LedgerTopic(sink, f"{LEDGER}.{way.lower()}", 2**20)) as ledger:
+        ledger.open(ledger_start(new=True, known=None, wish=None))
+        assert list(ledger.read()) == []
     with closing(round_producer(job.sink, job.kafka)) as producer:
         assert producer.send(OUTPUT, value=b"x").get(timeout=30).topic == OUTPUT
     with opened_target(sink, OUTPUT, 2**20):
