@@ -6,7 +6,7 @@ Asked only where `kafka` says how the brokers are reached; without, Spark's own 
 
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from kafka import KafkaAdminClient
@@ -44,7 +44,7 @@ def _require(brokers: BrokersAt, topics: Iterable[tuple[str, str]], rights: str)
             with closing(KafkaAdminClient(**client)) as admin:
                 found = {one["name"]: one["error_code"] for one in admin.describe_topics([name for _, name in topics])}
         except (KafkaError, OSError, ValueError) as error:
-            raise _refused(brokers, why[0] if why else f"{type(error).__name__}: {error}") from None
+            raise refused(brokers, why or [f"{type(error).__name__}: {error}"]) from None
     denied = [(key, name) for key, name in topics if found.get(name) == TopicAuthorizationFailedError.errno]
     if denied:
         who = brokers.kafka.username or "the job's certificate"
@@ -54,7 +54,13 @@ def _require(brokers: BrokersAt, topics: Iterable[tuple[str, str]], rights: str)
         )
 
 
-def _refused(brokers: Cluster, why: str) -> PipelineError:
+def refused(brokers: Cluster, failures: Sequence[str]) -> PipelineError:
+    """What to say of connections that failed for these reasons, the first one first."""
+    telling = (one for one in failures if _OF_LOGIN.search(one) or _OF_CERTIFICATE.search(one))
+    why = next(telling, failures[0])
+    if "disconnected" in why and brokers.kafka.username is not None:
+        # A broker that refuses a login ends the connection, and its words may come too late to be read.
+        why = f"{why} at the login, so it is most likely refused (sasl)"
     text = f"Kafka at {brokers} does not let the job in: {why}"
     if "expired" in why:
         return RefusedError(text, hint="renew the certificate: the broker's, or its authority's in kafka.ca")

@@ -1,0 +1,35 @@
+"""What is said of brokers that do not let the job in."""
+
+import pytest
+
+from pipeline.cluster import Cluster
+from pipeline.config.kafka_section import Kafka
+from pipeline.errors import RefusedError
+from pipeline.limits.access import refused
+
+LOGIN = Cluster("a:1", Kafka(security_protocol="SASL_SSL", username="job", password="pw"))
+TLS = Cluster("a:1", Kafka(security_protocol="SSL"))
+CLOSED = "KafkaConnectionError: socket disconnected"
+
+
+@pytest.mark.parametrize(
+    ("brokers", "failures", "said", "remedy"),
+    [
+        (LOGIN, [CLOSED, "SaslAuthenticationFailedError: Authentication failed"], "Authentication failed", "username"),
+        (LOGIN, [CLOSED, CLOSED], "disconnected at the login", "kafka.password_file"),
+        (TLS, ["SSLError: certificate verify failed: certificate has expired"], "has expired", "renew the certificate"),
+        (TLS, ["SSLError: certificate verify failed: self-signed"], "verify failed", "kafka.ca"),
+    ],
+)
+def test_what_a_restart_cannot_mend_is_refused(brokers: Cluster, failures: list[str], said: str, remedy: str) -> None:
+    error = refused(brokers, failures)
+    assert isinstance(error, RefusedError)
+    assert said in str(error)
+    assert remedy in str(error.hint)
+
+
+@pytest.mark.parametrize(("brokers", "failure"), [(TLS, CLOSED), (LOGIN, "KafkaConnectionError: 111 ECONNREFUSED")])
+def test_a_broker_that_is_away_may_come_back(brokers: Cluster, failure: str) -> None:
+    error = refused(brokers, [failure])
+    assert not isinstance(error, RefusedError)
+    assert failure in str(error)
