@@ -30,10 +30,12 @@ SCENARIOS = (
     "oversized-error-event",
     "compressed-content-length",
     "memory-creep",
+    "forgotten-batch",
     "eternal-state",
     "memory-mismatch",
     "oversized-message",
     "retry-storm",
+    "connection-explosion",
     "stalled-progress",
 )
 Cli = Callable[..., CliRun]
@@ -160,6 +162,10 @@ def _nothing_is_uneven(document: Any) -> None:
     burst.update({"rate": "15/m", "for": "10m"})
 
 
+def _connections_are_not_bounded(document: Any) -> None:
+    document["mock"]["rules"][0]["when"] = {"path": "/nowhere"}
+
+
 def _the_store_is_fast(document: Any) -> None:
     document["timeline"][0]["do"]["store_slow"]["bucket"] = "nowhere"
 
@@ -189,6 +195,9 @@ def _the_store_is_fast(document: Any) -> None:
         ("event-time-skew", _nothing_differs, "differs source.read"),
         ("idle-too-eager", _nothing_differs, "differs source.idle_after"),
         ("watermark-stall", _nothing_differs, "differs source.read"),
+        ("connection-explosion", _nothing_differs, "differs fetch.connections"),
+        ("connection-explosion", _connections_are_not_bounded, "fault 'places'"),
+        ("forgotten-batch", _nothing_differs, "differs batch.reuse"),
         ("hot-page", _nothing_differs, "differs batch.page_order"),
         ("two-hundred-stores", _nothing_differs, "differs state.partitions"),
         ("eternal-state", _nothing_differs, "differs source.deduplicate.within"),
