@@ -10,8 +10,6 @@ checkpoint, and that the late ones lapse.
 """
 
 import json
-import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -26,8 +24,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from devkit.guardian import Guardian
-from devkit.jvm import jars
-from devkit.jvm.runtime import java_home
 from devkit.observe.audit.arrivals import read_topic
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics, topic_admin
@@ -38,6 +34,7 @@ from pipeline.ops.spark_checkpoint import read_checkpoint
 from pipeline.schemas import lapsed_validator
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
+from tests.integration.local_spark import local_spark
 
 TOPIC = "aligned.source"
 BEGIN_MS = 1_767_225_600_000  # 2026-01-01
@@ -55,15 +52,9 @@ Rows = Counter[tuple[str, int, int]]
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    os.environ.setdefault("JAVA_HOME", str(java_home()))
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.sql.shuffle.partitions", "1").config("spark.sql.session.timeZone", "UTC")
-    builder = builder.config("spark.driver.extraClassPath", ":".join(map(str, jars.ensure(jars.SPARK))))
-    session = builder.getOrCreate()
-    session.dataSource.register(AlignedSource)
-    yield session
-    session.stop()
+    with local_spark(2, sql__shuffle__partitions="1", sql__session__timeZone="UTC") as session:
+        session.dataSource.register(AlignedSource)
+        yield session
 
 
 @pytest.fixture

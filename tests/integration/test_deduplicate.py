@@ -8,7 +8,6 @@ find what Spark has kept.
 """
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -19,13 +18,13 @@ from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
 from pyspark.sql import SparkSession
 
-from devkit.jvm.runtime import java_home
 from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.stack.topics import topic_admin
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.state.deduplicate import key_of_state
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
+from tests.integration.local_spark import local_spark
 
 MakeBench = Callable[..., Bench]
 ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a"
@@ -119,10 +118,8 @@ def test_repeats_are_dropped_and_the_same_ones_after_a_crash(make_bench: MakeBen
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    os.environ.setdefault("JAVA_HOME", str(java_home()))
-    session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    yield session
-    session.stop()
+    with local_spark(1) as session:
+        yield session
 
 
 READABLE = [

@@ -5,8 +5,6 @@ own source and sink, and the settings of Spark that are logged hold no secret.
 """
 
 import json
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,8 +14,6 @@ from kafka import KafkaProducer
 from pyspark.sql import DataFrame, SparkSession
 
 from devkit.guardian import Guardian
-from devkit.jvm import jars
-from devkit.jvm.runtime import java_home
 from devkit.observe.audit.arrivals import read_topic
 from devkit.stack.topics import recreate_topics
 from located_config.redaction import redacted
@@ -25,6 +21,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.sink import producer_options, write
 from pipeline.driver.source_stream import source_options, source_stream
 from pipeline.driver.start import NewStart
+from tests.integration.local_spark import local_spark
 from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, start_secured
 
 SOURCE, ERROR = "spark.source", "spark.error"
@@ -46,13 +43,8 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    os.environ.setdefault("JAVA_HOME", str(java_home()))
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.driver.extraClassPath", ":".join(map(str, jars.ensure(jars.SPARK))))
-    session = builder.getOrCreate()
-    yield session
-    session.stop()
+    with local_spark(2) as session:
+        yield session
 
 
 @pytest.mark.parametrize("read", ["proportional", "aligned"])

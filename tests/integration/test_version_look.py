@@ -7,7 +7,6 @@ among what is uncertain; and what producers usually write is certain.
 
 import itertools
 import json
-import os
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -15,12 +14,12 @@ from datetime import UTC, datetime
 import pytest
 from pyspark.sql import SparkSession
 
-from devkit.jvm.runtime import java_home
 from pipeline.driver.version_look import count_uncertain, is_certain
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.page_change import InvalidEventError, parse
 from pipeline.records.record import Position
 from pipeline.worker.unknown_versions import versions_of
+from tests.integration.local_spark import local_spark
 
 GOOD, OTHER_MINOR, BAD = (f"/mediawiki/page/change/{version}" for version in ("1.2.0", "1.9.9", "2.0.0"))
 TOPIC = "source"
@@ -38,10 +37,8 @@ USUAL = {
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    os.environ.setdefault("JAVA_HOME", str(java_home()))
-    session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    yield session
-    session.stop()
+    with local_spark(1) as session:
+        yield session
 
 
 def is_unreadable(value: bytes | None) -> bool:
