@@ -1,13 +1,12 @@
 """How far commits are ahead of the events still to be read, in event time: what a watermark would make late."""
 
 from datetime import timedelta
-from typing import Literal, Self
+from typing import Literal
 
 from pydantic import Field
 
 from devkit.expectations.base import gone
-from devkit.expectations.bounds import Time
-from devkit.expectations.of_samples import OfCourse, OfSamples
+from devkit.expectations.of_samples import OfCourse, TimeOfSamples
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.course import Course
 from devkit.observe.observable import Observable
@@ -15,20 +14,12 @@ from devkit.observe.observable import Observable
 _NEEDS: frozenset[Observable] = frozenset({"offsets"})
 
 
-class EventTimeSkewBound(Time, OfSamples):
+class EventTimeSkewBound(TimeOfSamples):
     """Bounds on a number of all looks, in event time."""
 
     of: Literal["highest", "lowest", "mean", "last"] = Field(
         default="highest", description="Number that is made of all looks."
     )
-
-    def __str__(self) -> str:
-        return f"{self.number} {super().__str__()}"
-
-    def slower(self, by: int) -> Self:
-        """A bound is a duration, and in a run that is stretched event time is too."""
-        bounds = {"at_least": self.at_least, "at_most": self.at_most}
-        return self.model_copy(update={name: bound * by for name, bound in bounds.items() if bound is not None})
 
 
 def _absent(_argument: EventTimeSkewBound, observation: ArmObservation) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.bounds import Time
 from devkit.expectations.timing import of_arm
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
@@ -78,6 +79,18 @@ class OfSamples(InPhase):
             return self
         bounds: dict[str, Any] = {name: getattr(self, name) for name in ("at_least", "at_most")}
         return self.model_copy(update={name: bound / by for name, bound in bounds.items() if bound is not None})
+
+
+class TimeOfSamples(Time, OfSamples):
+    """Bounds that are durations, of the run's clock or of event time: both are longer in a run that is stretched."""
+
+    def __str__(self) -> str:
+        return f"{self.number} {super().__str__()}"
+
+    def slower(self, by: int) -> Self:
+        """Bounds that are that many times as long."""
+        bounds = {"at_least": self.at_least, "at_most": self.at_most}
+        return self.model_copy(update={name: bound * by for name, bound in bounds.items() if bound is not None})
 
 
 def _nothing_absent(_argument: Any, _observation: ArmObservation) -> str:

@@ -2,30 +2,21 @@
 
 from datetime import timedelta
 from itertools import pairwise
-from typing import Literal, Self
+from typing import Literal
 
 from pydantic import Field
 
-from devkit.expectations.bounds import Time
-from devkit.expectations.of_samples import OfCourse, OfSamples
+from devkit.expectations.of_samples import OfCourse, TimeOfSamples
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.course import Course
 
 
-class WatermarkStep(Time, OfSamples):
+class WatermarkStep(TimeOfSamples):
     """Bounds on a number of all steps, in event time."""
 
     of: Literal["highest", "lowest", "mean", "last"] = Field(
         default="highest", description="Number that is made of all steps."
     )
-
-    def __str__(self) -> str:
-        return f"{self.number} {super().__str__()}"
-
-    def slower(self, by: int) -> Self:
-        """A bound is a duration, and in a run that is stretched event time is too."""
-        bounds = {"at_least": self.at_least, "at_most": self.at_most}
-        return self.model_copy(update={name: bound * by for name, bound in bounds.items() if bound is not None})
 
 
 def _steps(_argument: WatermarkStep, observation: ArmObservation) -> Course:
