@@ -1,8 +1,6 @@
 """Consumers with which the kit looks at topics: of no group, committing nothing, and their errors are StackErrors."""
 
 import contextlib
-import logging
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,6 +13,7 @@ from kafka.structs import TopicPartition
 from devkit.errors import PartError, UsageError
 from located_config.count import counted
 from located_config.near import nearest
+from pipeline.connection_failures import connection_failures
 from pipeline.reconnect import RECONNECT_MAX_MS
 
 LARGE: Mapping[str, int] = MappingProxyType(
@@ -22,7 +21,6 @@ LARGE: Mapping[str, int] = MappingProxyType(
 )
 """Settings with which the largest records come in one fetch."""
 
-_FAILED = re.compile(r"Bootstrap connection to \S+ failed: (.*?)(?: \(backoff .*)?$", re.DOTALL)
 # A cluster of many may have thousands of topics.
 _FEW = 20
 
@@ -42,7 +40,7 @@ class TopicRecord:
 
 def connect(bootstrap: str, **settings: Any) -> KafkaConsumer:
     """One that is yet to be assigned, and reads from the beginning where it is not told. Raises StackError."""
-    with _first_failure() as failures:
+    with connection_failures() as failures:
         try:
             return KafkaConsumer(
                 bootstrap_servers=bootstrap,
@@ -54,24 +52,6 @@ def connect(bootstrap: str, **settings: Any) -> KafkaConsumer:
         except (KafkaError, OSError) as error:
             why = f"{error} ({failures[0]})" if failures else str(error)
             raise PartError(f"Kafka at {bootstrap} does not answer: {why}", "kafka") from error
-
-
-@contextlib.contextmanager
-def _first_failure() -> Iterator[list[str]]:
-    """Why connections failed, the first one first: kafka-python raises that it took too long, and only logs why."""
-    found: list[str] = []
-
-    class Heard(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if match := _FAILED.search(record.getMessage()):
-                found.append(match[1])
-
-    logger, handler = logging.getLogger("kafka.net.manager"), Heard(logging.WARNING)
-    logger.addHandler(handler)
-    try:
-        yield found
-    finally:
-        logger.removeHandler(handler)
 
 
 @contextlib.contextmanager

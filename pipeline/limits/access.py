@@ -4,20 +4,19 @@ certificate that is not trusted or a topic that it has no rights on is named: no
 Asked only where `kafka` says how the brokers are reached; without, Spark's own words are as good.
 """
 
-import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from pipeline.cluster import BrokersAt, Cluster, python_client, sink_brokers, source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.connection_failures import connection_failures
 from pipeline.errors import PipelineError, RefusedError
 
 _ANSWER_MS = 10_000
-_FAILED = re.compile(r"Bootstrap connection to \S+ failed: (.*?)(?: \(backoff .*)?$", re.DOTALL)
 _OF_CERTIFICATE = re.compile(r"certificate|hostname|ssl|tls", re.IGNORECASE)
 _OF_LOGIN = re.compile(r"authenticat|sasl|password|credential", re.IGNORECASE)
 
@@ -39,7 +38,7 @@ def _require(brokers: BrokersAt, topics: Iterable[tuple[str, str]], rights: str)
         return
     own = {"bootstrap_timeout_ms": _ANSWER_MS, "request_timeout_ms": _ANSWER_MS}
     client = python_client(brokers, KafkaAdminClient) | own
-    with _failures() as why:
+    with connection_failures() as why:
         try:
             with closing(KafkaAdminClient(**client)) as admin:
                 found = {one["name"]: one["error_code"] for one in admin.describe_topics([name for _, name in topics])}
@@ -71,21 +70,3 @@ def refused(brokers: Cluster, failures: Sequence[str]) -> PipelineError:
     return PipelineError(
         f"Kafka at {brokers} does not answer: {why}", hint="look at `bootstrap_servers` and `kafka.security_protocol`"
     )
-
-
-@contextmanager
-def _failures() -> Iterator[list[str]]:
-    """Why connections failed, the first one first: kafka-python raises that it took too long, and only logs why."""
-    found: list[str] = []
-
-    class Heard(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if match := _FAILED.search(record.getMessage()):
-                found.append(match[1])
-
-    logger, handler = logging.getLogger("kafka.net.manager"), Heard(logging.WARNING)
-    logger.addHandler(handler)
-    try:
-        yield found
-    finally:
-        logger.removeHandler(handler)

@@ -5,8 +5,11 @@ the client's) and EXPIRED (TLS with a certificate whose time is over). Its certi
 of the kit's listeners may do everything, others what an ACL allows; a topic without ACLs is everyone's.
 """
 
+import gc
 import socket
-from contextlib import closing
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -18,12 +21,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from kafka import KafkaAdminClient
+from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import UserScramCredentialUpsertion
 
 from devkit.guardian import Guardian
 from devkit.stack.parts import kafka, local_kafka
 from devkit.stack.ports import LOOPBACK
+from devkit.stack.topics import recreate_topics
 
 USER = "reader"
 PASSWORD = "correct horse; battery"
@@ -59,6 +63,29 @@ def start_secured(guardian: Guardian, directory: Path, monkeypatch: pytest.Monke
     with closing(KafkaAdminClient(bootstrap_servers=broker.direct)) as admin:
         admin.alter_user_scram_credentials([UserScramCredentialUpsertion(USER, "SCRAM-SHA-512", PASSWORD)])
     return SecuredBroker(broker.direct, ports["SECURE"], ports["MUTUAL"], ports["EXPIRED"], directory)
+
+
+@contextmanager
+def secured_with(
+    directory: Path, records: Mapping[str, Sequence[bytes]], partitions: int = 1
+) -> Iterator[SecuredBroker]:
+    """A broker with these records in these topics, spread over their partitions."""
+    with pytest.MonkeyPatch.context() as patch, Guardian() as guardian:
+        started = start_secured(guardian, directory, patch)
+        recreate_topics(started.plain, {topic: (partitions, {}) for topic in records})
+        with closing(KafkaProducer(bootstrap_servers=started.plain)) as producer:
+            for topic, values in records.items():
+                for number, value in enumerate(values):
+                    producer.send(topic, partition=number % partitions, value=value)
+            producer.flush()
+        yield started
+
+
+def collect_refused() -> None:
+    """kafka-python leaves the socket of a connection that was refused to the garbage collector, which warns of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def _listeners(directory: Path) -> str:

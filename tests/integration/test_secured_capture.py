@@ -5,28 +5,22 @@ certificate, and a topic of a hundred records. Checked: what is captured, what a
 no secret is in any output or file, and what a SIGKILL and a SIGTERM leave.
 """
 
-import gc
 import signal
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from kafka import KafkaProducer
 
 from devkit.errors import StackError
-from devkit.guardian import Guardian
 from devkit.stack.client_settings import read_client_settings
-from devkit.stack.topics import recreate_topics
 from devkit.traffic.capture.take import CaptureOrder, take_capture
 from devkit.waiting import wait_until
 from tests.integration.cli_run import REPOSITORY
 from tests.integration.flowing_records import flowing_records
-from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, start_secured
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, collect_refused, secured_with
 from tests.unit.devkit.traffic.capture.captures import read_capture
 
 TOPIC = "secured.source"
@@ -36,23 +30,16 @@ DEADLINE = timedelta(seconds=60)
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
-    with pytest.MonkeyPatch.context() as patch, Guardian() as guardian:
-        started = start_secured(guardian, tmp_path_factory.mktemp("secured"), patch)
-        recreate_topics(started.plain, {TOPIC: (2, {})})
-        with closing(KafkaProducer(bootstrap_servers=started.plain)) as producer:
-            for number in range(RECORDS):
-                producer.send(TOPIC, partition=number % 2, value=b'{"n": %d}' % number)
-            producer.flush()
+    with secured_with(
+        tmp_path_factory.mktemp("secured"), {TOPIC: [b'{"n": %d}' % number for number in range(RECORDS)]}, 2
+    ) as started:
         yield started
 
 
 @pytest.fixture(autouse=True)
 def unclosed() -> Iterator[None]:
-    """kafka-python leaves the socket of a connection that was refused to the garbage collector, which warns of it."""
     yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    collect_refused()
 
 
 def properties(broker: SecuredBroker, tmp_path: Path, **changed: str) -> Path:

@@ -5,18 +5,15 @@ records. Checked: every client of the job that is no Spark gets there, and each 
 code 2 and without the secret.
 """
 
-import gc
-import warnings
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaAdminClient
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 
-from devkit.guardian import Guardian
 from devkit.stack.topics import recreate_topics
 from pipeline.aligned.beginning import first_offsets, require_event_time
 from pipeline.cluster import sink_brokers, source_brokers
@@ -33,7 +30,7 @@ from pipeline.ops.broker import cluster_id
 from pipeline.ops.copying import opened_target
 from pipeline.ops.source import opened_topic
 from pipeline.records.record import SourcePartition
-from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, start_secured
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, collect_refused, secured_with
 
 SOURCE, OUTPUT, ERROR, LEDGER = "job.source", "job.output", "job.error", "job.deferred"
 RECORDS = 10
@@ -41,23 +38,17 @@ RECORDS = 10
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
-    with pytest.MonkeyPatch.context() as patch, Guardian() as guardian:
-        started = start_secured(guardian, tmp_path_factory.mktemp("secured"), patch)
-        recreate_topics(started.plain, {SOURCE: (1, {}), OUTPUT: (1, {}), ERROR: (1, {})})
-        with closing(KafkaProducer(bootstrap_servers=started.plain)) as producer:
-            for number in range(RECORDS):
-                producer.send(SOURCE, value=b"%d" % number)
-            producer.flush()
+    with secured_with(
+        tmp_path_factory.mktemp("secured"),
+        {SOURCE: [b"%d" % number for number in range(RECORDS)], OUTPUT: [], ERROR: []},
+    ) as started:
         yield started
 
 
 @pytest.fixture(autouse=True)
 def unclosed() -> Iterator[None]:
-    """kafka-python leaves the socket of a connection that was refused to the garbage collector, which warns of it."""
     yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    collect_refused()
 
 
 def config(broker: SecuredBroker, bootstrap: str, **kafka: Any) -> PipelineConfig:

@@ -6,14 +6,11 @@ own source and sink, and the settings of Spark that are logged hold no secret.
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from kafka import KafkaProducer
 from pyspark.sql import DataFrame, SparkSession
 
-from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import read_topic
 from devkit.stack.topics import recreate_topics
 from located_config.redaction import redacted
@@ -22,7 +19,7 @@ from pipeline.driver.sink import producer_options, write
 from pipeline.driver.source_stream import source_options, source_stream
 from pipeline.driver.start import NewStart
 from tests.integration.local_spark import local_spark
-from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, start_secured
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, secured_with
 
 SOURCE, ERROR = "spark.source", "spark.error"
 RECORDS = 20
@@ -31,13 +28,9 @@ EARLIEST = NewStart("earliest", {"startingOffsets": "earliest"})
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
-    with pytest.MonkeyPatch.context() as patch, Guardian() as guardian:
-        started = start_secured(guardian, tmp_path_factory.mktemp("secured"), patch)
-        recreate_topics(started.plain, {SOURCE: (2, {})})
-        with closing(KafkaProducer(bootstrap_servers=started.plain)) as producer:
-            for number in range(RECORDS):
-                producer.send(SOURCE, value=b"%d" % number, partition=number % 2)
-            producer.flush()
+    with secured_with(
+        tmp_path_factory.mktemp("secured"), {SOURCE: [b"%d" % number for number in range(RECORDS)]}, 2
+    ) as started:
         yield started
 
 

@@ -25,6 +25,7 @@ ALLOWED = {
         "pipeline.events",
         "pipeline.jobs.names",
         "pipeline.metrics.catalogue",
+        "pipeline.connection_failures",
         "pipeline.reconnect",
         "pipeline.records.error_types",
         "pipeline.schemas",
