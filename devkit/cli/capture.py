@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from devkit.cli.chosen_stack import KAFKA, address_of, run_id_option, running_stack
+from devkit.cli.quantity_options import duration_of, size_of
 from devkit.errors import UsageError
 from located_config.count import counted
-from located_config.duration import parse_duration
-from located_config.quantity import QuantityError
-from located_config.size import parse_size
 
 if TYPE_CHECKING:
     from devkit.traffic.capture.topic_window import WindowStart
@@ -127,14 +125,8 @@ def capture(
     if not topics:
         raise UsageError("--topic: which topic is to be read is missing", hint="write --topic NAME")
     out = out or Path(f"capture-{datetime.now(UTC):%Y-%m-%dT%H-%M-%S}.jsonl")
-    try:
-        span = parse_duration(for_)
-    except QuantityError as error:
-        raise UsageError(f"--for: {error}") from error
-    try:
-        most_bytes = parse_size(max_bytes)
-    except QuantityError as error:
-        raise UsageError(f"--max-bytes: {error}") from error
+    span = duration_of("--for", for_)
+    most_bytes = size_of("--max-bytes", max_bytes)
     if not span:
         raise UsageError("--for: must be longer than 0", hint="write for example 10m")
     if most_bytes < _LEAST_BYTES:

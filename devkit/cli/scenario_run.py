@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,11 +12,12 @@ import click
 
 from devkit.cli.exit_codes import ExitCodes, bisect_option
 from devkit.cli.extend_option import extend_option
+from devkit.cli.play_options import play_options
+from devkit.cli.quantity_options import duration_of
 from devkit.cli.scenario_directory import scenario_directory
 from devkit.cli.set_option import set_option
 from devkit.cli.stack_options import STACKS, require_addresses_fit, stack_options
 from devkit.errors import UsageError
-from devkit.headroom.calibration import MOST
 from located_config.near import near_miss
 
 if TYPE_CHECKING:
@@ -48,21 +49,7 @@ if TYPE_CHECKING:
     help="After a run that passed, play the fixed arm without each of its differences from the incident arm, and print "
     "which of them the fix needs. Of several fixed arms, --arm names the one.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("runs"),
-    show_default=True,
-    help="Directory that runs are written to.",
-)
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print result.json on standard output, and all else on standard error.",
-)
 @click.option("--keep", is_flag=True, help="Leave the stack up afterwards, with what the last arm left in it.")
-@click.option("--plain", is_flag=True, help="Print plain lines on a terminal too, instead of the live view.")
 @click.option(
     "--pipeline",
     "command",
@@ -90,17 +77,11 @@ if TYPE_CHECKING:
     "no verdict.",
 )
 @click.option(
-    "--stretch",
-    type=click.IntRange(1, MOST),
-    metavar="N",
-    help="Multiply every duration of the scenario by N and divide every rate by it. Default: what a short calibration "
-    "of the machine asks for, 1 where it is idle; a run that was short of time is then played again.",
-)
-@click.option(
     "--unchecked",
     is_flag=True,
     help="Play a file that `check` refuses because a run of it proves nothing, for example with its arms swapped.",
 )
+@play_options
 @extend_option
 @bisect_option
 @click.pass_context
@@ -150,7 +131,7 @@ def run(
     require_addresses_fit(backend, addresses)
     instead = None if command is None else CommandKind(given_by="--pipeline").program(command)
     points = tuple(PausePoint.parse(text) for text in pause_at)
-    limit = None if pause_limit is None else _duration("--pause-limit", pause_limit)
+    limit = None if pause_limit is None else duration_of("--pause-limit", pause_limit)
     require_way_on(points, limit, sys.stdin)
     path = find_scenario(name_or_file, scenario_directory())
     file = load_file(path, written, unchecked=unchecked, instead=instead)
@@ -271,12 +252,3 @@ def _arms(wanted: Collection[str], known: "Roles") -> tuple[str, ...]:
         if name not in known:
             raise UsageError(f"--arm {name}: the scenario has no such arm", hint=near_miss(name, known))
     return tuple(name for name in known if name in wanted) if wanted else tuple(known)
-
-
-def _duration(option: str, text: str) -> timedelta:
-    from located_config.duration import parse_duration
-
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from error

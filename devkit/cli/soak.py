@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from devkit.cli.play_options import play_options
+from devkit.cli.quantity_options import duration_of
 from devkit.cli.scenario_run import run
 from devkit.errors import UsageError
 
@@ -19,24 +21,7 @@ _SEED, _FOR = 1, "2m"
     metavar="FILE",
     help="Play the faults of this file, which an earlier soak wrote, instead of drawing some.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("runs"),
-    show_default=True,
-    help="Directory that the file and its runs are written to.",
-)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print result.json on standard output, and all else on standard error."
-)
-@click.option("--plain", is_flag=True, help="Print plain lines on a terminal too, instead of the live view.")
-@click.option(
-    "--stretch",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Multiply every duration by N, and divide the rate by it. Default: what a short calibration of the machine "
-    "asks for.",
-)
+@play_options
 @click.pass_context
 def soak(
     context: click.Context,
@@ -68,12 +53,9 @@ def soak(
 def _drawn(seed: int, for_: str, out: Path) -> Path:
     from devkit.soak.document import soak_text
     from devkit.soak.draw import LEAST
-    from located_config.duration import format_duration, parse_duration
+    from located_config.duration import format_duration
 
-    try:
-        length = parse_duration(for_)
-    except ValueError as error:
-        raise UsageError(f"--for: {error}") from error
+    length = duration_of("--for", for_)
     if length < LEAST:
         raise UsageError(f"--for: {for_} is too short for a fault", hint=f"{format_duration(LEAST)} is the least")
     out.mkdir(parents=True, exist_ok=True)
