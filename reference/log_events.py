@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from located_config.flow import flow
 from located_config.words import Schema, in_words
-from pipeline.events import EVENT_CLASSES
+from pipeline.events import EVENT_CLASSES, OF_WORKERS
 from reference.field_docs import field_docs
 from reference.markdown import code, in_a_cell, page, prose, table
 
@@ -16,14 +16,15 @@ A pipeline process writes JSON lines to standard output. Each has the time (`at`
 event (`event`) and the fields below. A field that has a default may be absent. The kit reads these lines, so
 [a program of your own](../own-pipeline.md) that writes the same events shows the same things.
 
-Lines of a Python worker (`claim_store_down`, `claim_store_back`, and `wikis_file_read` and `wikis_file_unusable` for
-its own copy) are on the standard error of its executor, which with `local[N]` is the job's own; the kit does not read
-these."""
+Lines of a Python worker are on the standard error of its executor, which with `local[N]` is the job's own. The kit
+reads there what only workers say, {of_workers}. Of `wikis_file_read` and `wikis_file_unusable` it reads the driver's,
+and not those that a worker writes for its own copy."""
 
 
 def log_events() -> str:
     """Every event, in the order in which `pipeline.events` declares them."""
-    return page("Log events", _INTRODUCTION, *(event_section(name, event) for name, event in EVENT_CLASSES.items()))
+    introduction = _INTRODUCTION.replace("{of_workers}", " and ".join(map(code, sorted(OF_WORKERS))))
+    return page("Log events", introduction, *(event_section(name, event) for name, event in EVENT_CLASSES.items()))
 
 
 def event_section(name: str, event: type) -> str:

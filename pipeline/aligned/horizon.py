@@ -58,7 +58,7 @@ class EventTimes(Protocol):
 class BatchPlan:
     """Where a batch ends in each partition, and its horizon; None when it takes no record.
 
-    `holding` are the partitions that hold others back: silent, and not for long enough.
+    `holding` are the partitions that end it: silent, and not for long enough. None where something else does.
     """
 
     ends: Offsets
@@ -90,7 +90,9 @@ def plan_batch(
     if taken is None:
         least = min(first + 1, horizon)
         taken = least, _shared(waiting, times.ends_before(least), least, max_offsets or 0)
-    horizon, of_waiting = taken
+    limit, (horizon, of_waiting) = horizon, taken
+    # A bound that ends the batch sooner is no fault of theirs.
+    holding = holding if horizon == limit else []
     if all(end == waiting[partition].position for partition, end in of_waiting.items()):
         return BatchPlan(ends, None, holding)
     return BatchPlan({**ends, **of_waiting}, horizon, holding)

@@ -23,3 +23,7 @@ class SilenceWatch:
             if partition not in self._seen or self._seen[partition][0] != end:
                 self._seen[partition] = end, now_s
         return frozenset(one for one in ends if now_s - self._seen[one][1] >= self.idle_after_s)
+
+    def silent_s(self, partition: SourcePartition, now_s: float) -> float:
+        """For how long a partition has been silent at `now_s`; 0 for one that was never looked at."""
+        return now_s - self._seen[partition][1] if partition in self._seen else 0.0

@@ -13,6 +13,7 @@ import functools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -35,6 +36,7 @@ from pyspark.sql.types import (
 from pipeline.aligned.horizon import BatchPlan, Front, Offsets, plan_batch
 from pipeline.aligned.kafka_log import KafkaLog
 from pipeline.aligned.kafka_times import KafkaTimes
+from pipeline.aligned.plan_status import StatusWatch, write_status
 from pipeline.aligned.silence import SilenceWatch
 from pipeline.cluster import BrokersAt, brokers_of
 from pipeline.config.pipeline_config import Kafka
@@ -70,7 +72,8 @@ ByTopic = dict[str, dict[str, int]]
 
 class AlignedOptions(BaseModel):
     """What the source is given, as one option `settings` in JSON. `initial` is where the first batch begins, by topic
-    and partition; None for a query whose checkpoint has a batch.
+    and partition; None for a query whose checkpoint has a batch. Into `status_file` goes what is known of each plan;
+    None where no one asks.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -82,6 +85,7 @@ class AlignedOptions(BaseModel):
     idle_after_ms: NonNegativeInt
     max_offsets: PositiveInt
     initial: ByTopic | None = None
+    status_file: Path | None = None
 
     @property
     def brokers(self) -> BrokersAt:
@@ -179,6 +183,7 @@ class Planner:
         self._times = KafkaTimes(log, min(options.max_offsets + 1, _MAX_SCANNED))
         self._log = log
         self._silence = SilenceWatch(options.idle_after_ms / 1000)
+        self._status = StatusWatch()
         self.latest: Offsets = {}
 
     def plan(self, positions: Offsets, max_offsets: int | None) -> BatchPlan:
@@ -187,14 +192,21 @@ class Planner:
         starts = {one: positions.get(one, 0) for one in bounds}
         require_kept(positions, bounds)
         self.latest = {one: end for one, (_, end) in bounds.items()}
-        idle = self._silence.look(self.latest, time.monotonic())
+        now_s = time.monotonic()
+        idle = self._silence.look(self.latest, now_s)
         around = self._times.around(starts, bounds)
         fronts = {
             one: Front(start, bounds[one][1], around[one].next_ms, idle=one in idle) for one, start in starts.items()
         }
         self._times.fronts, self._times.firsts = fronts, {one: first for one, (first, _) in bounds.items()}
         reached = max((one.before_ms for one in around.values() if one.before_ms is not None), default=None)
-        return plan_batch(fronts, reached, self._times, slice_ms=self._options.slice_ms, max_offsets=max_offsets)
+        plan = plan_batch(fronts, reached, self._times, slice_ms=self._options.slice_ms, max_offsets=max_offsets)
+        silent_s = {one: self._silence.silent_s(one, now_s) for one in fronts}
+        read_ms = {one: found.before_ms for one, found in around.items()}
+        status = self._status.look(plan, fronts, read_ms, silent_s, now_s)
+        if self._options.status_file is not None:
+            write_status(self._options.status_file, status)
+        return plan
 
     def reached_before(self, positions: Offsets) -> int | None:
         """The latest event time below the positions, None when nothing is there."""

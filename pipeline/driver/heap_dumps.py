@@ -31,6 +31,11 @@ class AwaitedDump:
 
     file: Path | None
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the JVM has run out of memory since the start."""
+        return self.file is not None and self.file.exists()
+
     def tell(self) -> None:
         """Log the dump if there is one, with its largest classes unless it is too large to be read at once."""
         if self.file is None or not self.file.exists():

@@ -51,5 +51,5 @@ class Ownership:
         """As `check`, where nothing depends on an answer."""
         try:
             self.check()
-        except Py4JError:
-            return  # a store that is down is noticed, and said, where it is needed
+        except (Py4JError, OSError):
+            return  # a store that is down, or a JVM that is gone, is noticed and said where it is needed

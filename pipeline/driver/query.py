@@ -8,7 +8,7 @@ process: it is a crash, and the restart continues from the checkpoint.
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -19,12 +19,15 @@ from pipeline.config.effective import effective_spark
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
 from pipeline.driver.contact import warn_without_contact
+from pipeline.driver.event_time_watch import EventTimeWatch
 from pipeline.driver.heap_dumps import AwaitedDump, await_dump
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.driver.job_checkpoint import committed_offsets, look, write_text
+from pipeline.driver.query_end import ended_by
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.driver.sink import producer_options
 from pipeline.driver.source_stream import (
+    plan_status,
     require_readable,
     source_options,
     source_stream,
@@ -36,7 +39,7 @@ from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.driver.stall import StallWatch
 from pipeline.driver.start import NewStart, check, instead_of_missing
 from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
-from pipeline.errors import PipelineError, failure, root_cause
+from pipeline.errors import PipelineError, root_cause
 from pipeline.events import (
     CheckpointTaken,
     EffectiveSettings,
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from pipeline.aligned.plan_status import PlanStatus
     from pipeline.driver.batch import BatchWriter
     from pipeline.metrics.job_metrics import JobMetrics
 
@@ -72,13 +76,13 @@ _NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The query, what writes its batches, the table of wikis, where it began, the address of Spark's UI if it has one,
-    when Spark has reported its last word on the query, and what an OutOfMemoryError would have left.
+    """The query, what writes its batches, what else is looked at now and then, where it began, the address of Spark's
+    UI if it has one, when Spark has reported its last word on the query, and what an OutOfMemoryError would have left.
     """
 
     query: "StreamingQuery"
     writer: "BatchWriter"
-    hosts: WikiHosts
+    looks: Sequence[Callable[[], None]]
     start: str
     ui: str | None
     ended: threading.Event
@@ -116,7 +120,7 @@ def _until_the_end(running: Running, stop: StopRequest) -> None:
     """Raises PipelineError unless the job was stopped."""
     query, writer = running.query, running.writer
     try:
-        _watch(query, writer, stop, running.hosts)
+        _watch(query, writer, stop, running.looks)
         if stop.is_there and query.isActive:
             _end(running, stop)
             return
@@ -124,18 +128,13 @@ def _until_the_end(running: Running, stop: StopRequest) -> None:
     except PipelineError:
         raise
     except Exception as error:
-        raise _ended_by(writer, str(error)) from error
-    raise _ended_by(writer, words)
+        raise ended_by(writer, running.dump, error) from error
+    raise ended_by(writer, running.dump, words)
 
 
-def _ended_by(writer: "BatchWriter", words: str) -> PipelineError:
-    """What ended the query, of which Spark says these words. Raises PipelineError for a cause of our own."""
-    writer.check()
-    writer.look_for_others()
-    return failure("query", words)
-
-
-def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest, hosts: WikiHosts) -> None:
+def _watch(
+    query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest, looks: Sequence[Callable[[], None]]
+) -> None:
     """Returns when the job is to stop and has nothing under way, or the query has ended. Raises PipelineError, or what
     Spark raises.
     """
@@ -160,7 +159,8 @@ def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest, ho
         if time.monotonic() - looked >= _OTHERS_S:
             looked = time.monotonic()
             writer.look_for_others()
-            hosts.look()
+            for look_once in looks:
+                look_once()
 
 
 def _is_committed(query: "StreamingQuery", writer: "BatchWriter") -> bool:
@@ -239,7 +239,11 @@ def _begin(
     own = Identity.of(config, brokers.source_cluster, brokers.source_ids)
     taken = _take_checkpoint(spark, config, new, own, slots=slots)
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
-    metrics = _metrics(spark, config)
+    looks: list[Callable[[], None]] = [hosts.look]
+    planned = plan_status(spark, config)
+    metrics = _metrics(spark, config, planned)
+    if planned is not None:
+        looks.append(EventTimeWatch(planned).look)
     writer = BatchWriter(spark, config, watch, metrics)
     known, new = taken.maker.ledger if taken.maker else None, taken.new
     _mark_checkpoint(spark, taken, _take_ledger(writer, config, known, new=new is not None, wish=wish))
@@ -268,7 +272,7 @@ def _begin(
         .start()
     )
     start = new.name if new else "checkpoint"
-    return Running(query, writer, hosts, start, spark.sparkContext.uiWebUrl, listener.ended, dump)
+    return Running(query, writer, looks, start, spark.sparkContext.uiWebUrl, listener.ended, dump)
 
 
 def _main_slots(spark: "SparkSession", config: PipelineConfig) -> int | None:
@@ -347,7 +351,9 @@ def _mark_checkpoint(spark: "SparkSession", taken: _Taken, ledger: LedgerMark | 
     log.say(CheckpointTaken(place=taken.place, made_by=mark.model_dump(), adopted=taken.adopted))
 
 
-def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | None":
+def _metrics(
+    spark: "SparkSession", config: PipelineConfig, planned: "Callable[[], PlanStatus | None] | None"
+) -> "JobMetrics | None":
     """Served from now on, if they are wanted. Raises RefusedError."""
     if config.metrics.port is None:
         return None
@@ -361,5 +367,7 @@ def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | Non
         jvm=DriverJvm(spark),
         initial=lambda: committed_offsets(spark, config.checkpoint),
     )
+    if planned is not None:
+        metrics.watch_event_times(planned)
     log.say(MetricsServed(url=metrics.start()))
     return metrics

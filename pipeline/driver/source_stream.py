@@ -3,7 +3,9 @@
 Both have the same columns and the same offsets, so nothing behind this knows which of them a job has.
 """
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.cluster import java_client, source_brokers
@@ -14,8 +16,11 @@ from pipeline.driver.start import NewStart
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from pipeline.aligned.plan_status import PlanStatus
+
 # A trigger without news asks the brokers for each partition's end; Spark would begin the next one at once.
 _ALIGNED_TRIGGER_S = 0.05
+_STATUS = "plan-status.json"
 
 
 def require_readable(config: PipelineConfig) -> None:
@@ -24,6 +29,21 @@ def require_readable(config: PipelineConfig) -> None:
         from pipeline.aligned.beginning import require_event_time
 
         require_event_time(source_brokers(config), config.source.all_topics)
+
+
+def plan_status_file(spark: "SparkSession", config: PipelineConfig) -> Path | None:
+    """Where the planner writes how far each partition is in event time; None for a source that has none. Spark removes
+    it with its own files.
+    """
+    return Path(spark.sparkContext._temp_dir) / _STATUS if config.source.read == "aligned" else None  # noqa: SLF001
+
+
+def plan_status(spark: "SparkSession", config: PipelineConfig) -> "Callable[[], PlanStatus | None] | None":
+    """Asks for the planner's last status; None for a source without a planner."""
+    from pipeline.aligned.plan_status import read_status
+
+    place = plan_status_file(spark, config)
+    return None if place is None else functools.partial(read_status, place)
 
 
 def source_stream(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "DataFrame":
@@ -39,7 +59,11 @@ def source_stream(spark: "SparkSession", config: PipelineConfig, new: NewStart |
         write_text(spark, config.checkpoint, BEGIN, offsets_text(offsets))
     began = read_text(spark, config.checkpoint, BEGIN)
     settings = AlignedOptions.model_validate(
-        {**aligned_options(config), "initial": None if began is None else read_offsets(began)}
+        {
+            **aligned_options(config),
+            "initial": None if began is None else read_offsets(began),
+            "status_file": plan_status_file(spark, config),
+        }
     )
     spark.dataSource.register(AlignedSource)
     return spark.readStream.format(FORMAT).option("settings", settings.model_dump_json()).load()

@@ -37,6 +37,11 @@ from pipeline.events.end_events import (
     Stopped,
     Stopping,
 )
+from pipeline.events.event_time_events import (
+    EventTimeFreed,
+    EventTimeHeld,
+    PartitionsIdle,
+)
 from pipeline.events.outage_events import (
     BreakerClosed,
     BreakerOpen,
@@ -70,6 +75,7 @@ from pipeline.events.start_events import (
 
 __all__ = [
     "EVENT_CLASSES",
+    "OF_WORKERS",
     "BatchCommitted",
     "BatchStarted",
     "BatchWritten",
@@ -87,6 +93,8 @@ __all__ = [
     "DeferralStatus",
     "EffectiveSettings",
     "Event",
+    "EventTimeFreed",
+    "EventTimeHeld",
     "Failed",
     "GaveUp",
     "Grain",
@@ -102,6 +110,7 @@ __all__ = [
     "Memory",
     "MetricsServed",
     "OffsetsRead",
+    "PartitionsIdle",
     "PipelineEvent",
     "Resumed",
     "SettingsUnknown",
@@ -160,6 +169,9 @@ PipelineEvent = Annotated[
     | CommitSlow
     | Waiting
     | Resumed
+    | EventTimeHeld
+    | EventTimeFreed
+    | PartitionsIdle
     | DeferralStatus
     | SlowRound
     | GaveUp
@@ -187,3 +199,8 @@ EVENT_CLASSES: Mapping[str, type[Event]] = {
     if field.name == "event"
 }
 """The members of the union by the names of their events, in its order."""
+
+OF_WORKERS = frozenset({"claim_store_down", "claim_store_back"})
+"""Events that only Python workers log. What those print comes out on the standard error of their executor, which with
+`local[N]` is the job's own.
+"""

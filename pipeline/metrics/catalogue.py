@@ -110,6 +110,33 @@ LATE_DROPPED = _driver(
     "late_dropped", "counter", "Source messages that Spark dropped behind its watermark: they are lost.", "operator"
 )
 WATERMARK = _driver("watermark_timestamp_seconds", "gauge", "Event time behind which a message is late.")
+EVENT_TIME = _driver(
+    "event_time_timestamp_seconds",
+    "gauge",
+    "Latest event time that was read of a source partition, with source.read: aligned.",
+    "topic",
+    "partition",
+)
+EVENT_TIME_COMMON = _driver(
+    "event_time_common_timestamp_seconds", "gauge", "The latest of them: what is earlier than that comes late."
+)
+EVENT_TIME_WAITING = _driver(
+    "event_time_waiting_timestamp_seconds",
+    "gauge",
+    "Event time of the first event of a source partition that waits for the others.",
+    "topic",
+    "partition",
+)
+EVENT_TIME_HELD = _driver(
+    "event_time_held_seconds",
+    "gauge",
+    "For how long a source partition that was read to its end has kept the others waiting; 0 when it does not.",
+    "topic",
+    "partition",
+)
+EVENT_TIME_IDLE = _driver(
+    "event_time_idle", "gauge", "1 for a source partition that is taken as idle, else 0.", "topic", "partition"
+)
 MEMORY = _driver("resident_bytes", "gauge", "Resident memory: the driver's Python process, and its JVM.", "process")
 JVM_POOL_USED = _driver("jvm_memory_pool_used_bytes", "gauge", "Memory of the driver's JVM in use.", "area", "pool")
 JVM_POOL_MAX = _driver("jvm_memory_pool_max_bytes", "gauge", "The most that a pool may take.", "area", "pool")
@@ -174,6 +201,11 @@ METRICS = (
     DUPLICATES,
     LATE_DROPPED,
     WATERMARK,
+    EVENT_TIME,
+    EVENT_TIME_COMMON,
+    EVENT_TIME_WAITING,
+    EVENT_TIME_HELD,
+    EVENT_TIME_IDLE,
     MEMORY,
     *OF_JVM,
 )

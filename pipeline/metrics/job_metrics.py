@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, cast
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
+from pipeline.aligned.plan_status import PlanStatus
 from pipeline.cluster import source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.progress import Progress
 from pipeline.events import Grain, StateCommitted
 from pipeline.metrics import catalogue
 from pipeline.metrics.endpoint import Endpoint, serve
+from pipeline.metrics.event_times import record_event_times
 from pipeline.metrics.exposition import families
 from pipeline.metrics.figures import Figures, FiguresParam, Recorder
 from pipeline.metrics.jvm_watch import JvmSource, JvmWatch
@@ -60,6 +62,7 @@ class JobMetrics(Collector):
         self._status: Callable[[], LedgerStatus] | None = None
         self._breakers: Callable[[], Breakers] | None = None
         self._deferred_unhealthy: Callable[[], int] | None = None
+        self._plan_status: Callable[[], PlanStatus | None] | None = None
         self._lag = LagWatch(
             lambda: KafkaSource(source_brokers(config), config.source.all_topics),
             self._position,
@@ -94,6 +97,10 @@ class JobMetrics(Collector):
         """Ask these for the breakers, and for the number of deferred events of wikis whose breaker is open."""
         self._breakers = breakers
         self._deferred_unhealthy = deferred_unhealthy
+
+    def watch_event_times(self, status: Callable[[], PlanStatus | None]) -> None:
+        """Ask this for the last plan of an aligned source; without it nothing is reported of event times."""
+        self._plan_status = status
 
     def batch_written(self, seconds: float) -> None:
         """All of a micro-batch is acknowledged."""
@@ -147,6 +154,9 @@ class JobMetrics(Collector):
             levels.forget(catalogue.BREAKER_OPEN)  # a wiki's name may have gone to another
             for (grain, wiki_id), count in self._breakers().items():
                 levels.set(catalogue.BREAKER_OPEN, count, grain, wiki_id)
+        planned = None if self._plan_status is None else self._plan_status()
+        if planned is not None:
+            record_event_times(planned, levels)
         lag = self._lag.lag
         if lag is not None:
             for partition, events in lag.events.items():

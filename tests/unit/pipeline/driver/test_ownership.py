@@ -12,8 +12,10 @@ from tests.unit.pipeline.driver.test_job_checkpoint import Files, spark
 
 
 class DownFiles(Files):
+    error: Exception = Py4JError("the store is down")
+
     def exists(self, path: Path) -> bool:
-        raise Py4JError("the store is down")
+        raise self.error
 
 
 def start(place: Path, files: Files | None = None) -> Ownership:
@@ -44,3 +46,10 @@ def test_a_store_that_is_down_matters_before_a_write_alone(tmp_path: Path) -> No
     owner.look()
     with pytest.raises(Py4JError):
         owner.check()
+
+
+def test_of_a_jvm_that_is_gone_nothing_can_be_asked(tmp_path: Path) -> None:
+    """py4j lets the operating system's own error through."""
+    files = DownFiles()
+    files.error = ConnectionRefusedError(111, "Connection refused")
+    start(tmp_path, files).look()

@@ -134,9 +134,9 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
     def go(query: Query, writer: Writer) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
-        hosts = SimpleNamespace(look=lambda: query.steps.append("looked at the wikis"))
-        running = {"query": query, "writer": writer, "hosts": hosts, "start": "checkpoint", "ui": None, "ended": ended}
-        running["dump"] = SimpleNamespace(tell=lambda: looked.append(query))
+        looks = [lambda: query.steps.append("looked at the wikis")]
+        running = {"query": query, "writer": writer, "looks": looks, "start": "checkpoint", "ui": None, "ended": ended}
+        running["dump"] = SimpleNamespace(tell=lambda: looked.append(query), is_there=False)
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
 

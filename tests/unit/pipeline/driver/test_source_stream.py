@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -6,6 +7,7 @@ import orjson
 import pytest
 
 from pipeline.aligned import beginning
+from pipeline.aligned.plan_status import PlanStatus, write_status
 from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver import source_stream as module
@@ -37,6 +39,7 @@ class Stream:
         self.kind = ""
         self.registered: list[type] = []
         self.dataSource = SimpleNamespace(register=self.registered.append)
+        self.sparkContext = SimpleNamespace(_temp_dir="/of/spark")
 
     @property
     def readStream(self) -> "Stream":  # noqa: N802 — Spark's name
@@ -83,6 +86,7 @@ def test_a_new_start_is_in_the_checkpoint_before_the_query_begins(
     assert (spark.kind, spark.registered) == (FORMAT, [AlignedSource])
     assert (settings.topics, settings.slice_ms, settings.max_offsets) == (("a", "b"), 5000, 50)
     assert settings.initial == {"a": {"0": 7}, "b": {"0": 3}}
+    assert settings.status_file == Path("/of/spark/plan-status.json")
     monkeypatch.setattr(beginning, "first_offsets", lambda *_: pytest.fail("a restart begins nowhere else"))
     again: Any = Stream()
     module.source_stream(again, config, None)
@@ -96,6 +100,22 @@ def test_a_copy_of_a_checkpoint_need_not_say_where_the_job_began(
     spark: Any = Stream()
     module.source_stream(spark, make_config(source=ALIGNED), None)
     assert orjson.loads(spark.options_["settings"])["initial"] is None
+
+
+def test_the_driver_reads_what_the_planner_has_written(
+    make_config: Callable[..., PipelineConfig], tmp_path: Path
+) -> None:
+    spark: Any = Stream()
+    spark.sparkContext._temp_dir = str(tmp_path)
+    planned = module.plan_status(spark, make_config(source=ALIGNED))
+    assert planned is not None
+    assert planned() is None, "before the first plan"
+    place = module.plan_status_file(spark, make_config(source=ALIGNED))
+    assert place is not None
+    status = PlanStatus(at_s=1.5, common_ms=7, partitions=())
+    write_status(place, status)
+    assert planned() == status
+    assert module.plan_status(spark, make_config()) is None, "Spark's own source has no planner"
 
 
 def test_sparks_own_source_is_left_to_itself(make_config: Callable[..., PipelineConfig], files: dict[str, str]) -> None:

@@ -1,0 +1,97 @@
+"""Says which partition holds a batch of the aligned source, whom it keeps waiting, and which are taken as idle.
+
+A partition may hold the others back for `source.idle_after` each time that it falls silent: that is how it is read, and
+not worth a line. So only what lasts is said, and seldom.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pipeline import log
+from pipeline.aligned.plan_status import PartitionStatus, PlanStatus
+from pipeline.events import Event, EventTimeFreed, EventTimeHeld, PartitionsIdle
+
+_LASTS_S = 10.0
+_HELD_EVERY_S = 60.0
+_IDLE_EVERY_S = 600.0
+_NAMED = 20
+
+
+@dataclass
+class EventTimeWatch:
+    """`status` is that of the last plan, None while there is none."""
+
+    status: Callable[[], PlanStatus | None]
+    say: Callable[[Event], None] = log.say
+    clock: Callable[[], float] = time.monotonic
+    _seen_at: float | None = None
+    _held_said: float | None = None
+    _longest_s: float = 0.0
+    _is_held: bool = False
+    _idle: frozenset[str] = frozenset()
+    _idle_said: float | None = None
+
+    def look(self) -> None:
+        """Look once at what was planned since the last look."""
+        found = self.status()
+        if found is None or found.at_s == self._seen_at:
+            return
+        self._seen_at = found.at_s
+        self._look_at_held(found)
+        self._look_at_idle(found)
+
+    def _look_at_held(self, found: PlanStatus) -> None:
+        slowest = max(found.partitions, key=lambda one: one.held_s, default=None)
+        if slowest is None or slowest.held_s == 0:
+            if self._is_held:
+                self.say(EventTimeFreed(seconds=round(self._longest_s, 1)))
+            self._is_held, self._longest_s = False, 0.0
+            return
+        self._longest_s = max(self._longest_s, slowest.held_s)
+        if slowest.held_s >= _LASTS_S and self._is_due(self._held_said, _HELD_EVERY_S):
+            self._is_held, self._held_said = True, self.clock()
+            self.say(_held(found, slowest))
+
+    def _look_at_idle(self, found: PlanStatus) -> None:
+        idle = [_name(one) for one in found.partitions if one.idle]
+        if frozenset(idle) != self._idle and self._is_due(self._idle_said, _IDLE_EVERY_S):
+            self._idle, self._idle_said = frozenset(idle), self.clock()
+            self.say(PartitionsIdle(partitions=tuple(idle[:_NAMED]), number=len(idle), of=len(found.partitions)))
+
+    def _is_due(self, said: float | None, every_s: float) -> bool:
+        return said is None or self.clock() - said >= every_s
+
+
+def _held(found: PlanStatus, slowest: PartitionStatus) -> EventTimeHeld:
+    others = (_name(one) for one in found.partitions if one.held_s and one is not slowest)
+    kept = sorted(
+        ((one.waiting_ms, _name(one)) for one in found.partitions if one.waiting_ms is not None), reverse=True
+    )
+    common = found.common_ms
+    return EventTimeHeld(
+        by=_name(slowest),
+        seconds=round(slowest.held_s, 1),
+        silent_s=round(slowest.silent_s, 1),
+        read_to=_time(slowest.read_ms),
+        common=_time(common),
+        also=tuple(others)[:_NAMED],
+        # Before anything was read nothing is common: then the earliest that waits counts as that.
+        waiting={name: (at - (kept[-1][0] if common is None else common)) / 1000 for at, name in kept[:_NAMED]},
+        idle=tuple(_name(one) for one in found.partitions if one.idle)[:_NAMED],
+    )
+
+
+def _name(one: PartitionStatus) -> str:
+    return f"{one.topic}/{one.partition}"
+
+
+def _time(ms: int | None) -> str | None:
+    """As it stands in the log; whatever a producer says, also where no calendar has it."""
+    if ms is None:
+        return None
+    try:
+        return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):
+        return f"{ms} ms"
