@@ -5,9 +5,10 @@ another operator or key with an exception of its own. So the first start writes 
 one with something else is refused.
 """
 
+from datetime import timedelta
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, PositiveInt
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.start import CHOICES
@@ -18,8 +19,9 @@ _SCHEMA = 1
 
 
 class StateMark(BaseModel):
-    """`operator` is Spark's name for it, `schema_version` that of the key's form. `window_ms` is that of counts, None
-    where nothing is counted, and `streams` are those of the union that the state is of.
+    """`operator` is Spark's name for it, `schema_version` that of the key's form. `streams` are those of the union that
+    the state is of. `window_ms`, `delay_ms`, `lateness_ms` and `headers` are those of counts, None where nothing is
+    counted; but for the first also in the mark of an earlier version. `lateness_ms` is None too where nothing lapses.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -30,6 +32,9 @@ class StateMark(BaseModel):
     provider: Literal["rocksdb", "heap"]
     partitions: PositiveInt
     window_ms: PositiveInt | None = None
+    delay_ms: PositiveInt | None = None
+    lateness_ms: NonNegativeInt | None = None
+    headers: bool | None = None
     streams: PositiveInt = 1
 
     @classmethod
@@ -53,7 +58,13 @@ class StateMark(BaseModel):
                 key="page",
                 provider=config.state.provider,
                 partitions=partitions,
-                window_ms=max(1, round(config.count.window.total_seconds() * 1000)),
+                window_ms=max(1, _milliseconds(config.count.window)),
+                # With a longer one, late events get a time that the watermark of the shorter one has passed already.
+                delay_ms=max(1, _milliseconds(config.count.delay)),
+                # What lapses is no page's while it waits in the state, and is asked once more when it leaves.
+                lateness_ms=_milliseconds(config.source.lateness) if config.source.late == "lapse" else None,
+                # Whole rows are in the state.
+                headers=bool(config.source.pass_headers),
                 streams=len(config.source.all_topics) if config.source.read == "proportional" else 1,
             )
         wanted = config.source.deduplicate
@@ -112,7 +123,7 @@ def pinned(
 
 def differences(found: StateMark, own: StateMark) -> list[str]:
     """In what the state of a checkpoint is not what the configuration wants, in words."""
-    pairs = (
+    pairs: tuple[tuple[str, object, object], ...] = (
         ("source.deduplicate.within", _within(found), _within(own)),
         ("source.deduplicate.by", found.key, own.key),
         ("form of its key", found.schema_version, own.schema_version),
@@ -121,6 +132,12 @@ def differences(found: StateMark, own: StateMark) -> list[str]:
         ("count.window", _seconds(found.window_ms), _seconds(own.window_ms)),
         ("number of streams, by source.read and source.topics,", found.streams, own.streams),
     )
+    if found.delay_ms is not None:
+        pairs += (
+            ("count.delay", _seconds(found.delay_ms), _seconds(own.delay_ms)),
+            ("source.lateness", _seconds(found.lateness_ms), _seconds(own.lateness_ms)),
+            ("source.pass_headers", _some(is_there=found.headers), _some(is_there=own.headers)),
+        )
     return [f"{what} is {its}, not {mine}" for what, its, mine in pairs if its != mine]
 
 
@@ -138,8 +155,16 @@ def _needing(config: PipelineConfig) -> str:
     return f"the job {config.job}" if counts_edits(config) else "source.deduplicate"
 
 
-def _seconds(window_ms: int | None) -> str:
-    return "none" if window_ms is None else f"{window_ms / 1000:g} s"
+def _milliseconds(one: timedelta) -> int:
+    return round(one.total_seconds() * 1000)
+
+
+def _seconds(ms: int | None) -> str:
+    return "none" if ms is None else f"{ms / 1000:g} s"
+
+
+def _some(*, is_there: bool | None) -> str:
+    return "with names" if is_there else "empty"
 
 
 def _within(mark: StateMark) -> str:

@@ -88,11 +88,12 @@ def test_a_state_neither_begins_nor_ends_on_the_way(make_config: MakeConfig) -> 
     assert pinned(None, make_config(), checkpoint="place", slots=8, exists=True) is None
 
 
-def counting(make_config: MakeConfig, *, window: str = "1m", read: str = "proportional") -> PipelineConfig:
-    aligned = {"late": "lapse"} if read == "aligned" else {}
-    return make_config(
-        job="edit-counts", source={"topics": ["a", "b"], "read": read, **aligned}, count={"window": window}
-    )
+def counting(make_config: MakeConfig, *, read: str = "proportional", **settings: Any) -> PipelineConfig:
+    """`settings` are of the sections `source` and `count`, by name."""
+    source = {"topics": ["a", "b"], "read": read} | ({"late": "lapse"} if read == "aligned" else {})
+    of_source = {name: value for name, value in settings.items() if name in ("lateness", "pass_headers")}
+    count = {"window": "1m"} | {name: value for name, value in settings.items() if name not in of_source}
+    return make_config(job="edit-counts", source=source | of_source, count=count)
 
 
 def test_counts_fix_their_window_and_how_many_streams_are_united(make_config: MakeConfig) -> None:
@@ -107,3 +108,32 @@ def test_counts_fix_their_window_and_how_many_streams_are_united(make_config: Ma
 
 def test_counts_need_their_state_from_the_first_batch_on(make_config: MakeConfig) -> None:
     assert "has no state, and the job edit-counts needs it" in refused(None, counting(make_config))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"delay": "2m"}, "count.delay is 60 s, not 120 s"),
+        ({"delay": "45s"}, "count.delay is 60 s, not 45 s"),
+        ({"lateness": "10s"}, "source.lateness is 30 s, not 10 s"),
+        ({"pass_headers": ["traceparent"]}, "source.pass_headers is empty, not with names"),
+    ],
+)
+def test_counts_fix_what_decides_where_an_event_counts(
+    make_config: MakeConfig, change: dict[str, Any], message: str
+) -> None:
+    first = {"read": "aligned", "delay": "1m", "lateness": "30s"}
+    begun = pinned(None, counting(make_config, **first), checkpoint="place", slots=2, exists=False)
+    assert begun is not None
+    assert pinned(begun, counting(make_config, **first), checkpoint="place", slots=2, exists=True) == begun
+    later = counting(make_config, **first | change)
+    assert refused(begun, later) == f"the state in checkpoint place is fixed: {message}"
+    # An earlier version has not written it, and nothing is known.
+    unknown = begun.model_copy(update={"delay_ms": None, "lateness_ms": None, "headers": None})
+    assert pinned(unknown, later, checkpoint="place", slots=2, exists=True) == unknown
+
+
+def test_how_late_events_may_be_is_only_of_a_job_in_which_they_lapse(make_config: MakeConfig) -> None:
+    begun = pinned(None, counting(make_config), checkpoint="place", slots=2, exists=False)
+    assert begun is not None
+    assert (begun.delay_ms, begun.lateness_ms, begun.headers) == (30_000, None, False)
