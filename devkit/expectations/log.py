@@ -1,4 +1,4 @@
-"""How often a program wrote an event on its standard output: `log: {event: gave_up, at_most: 0}`.
+"""How often a program wrote an event: `log: {event: gave_up, at_most: 0}`.
 
 Without a bound it is at least once. A program that wrote no event at all may have none to write, so it cannot be
 judged. Nor can that one wrote no more than it may, when it crashed for good: it might have written more.
@@ -32,9 +32,10 @@ class LoggedEvent(ProgramCount):
 class _Log:
     name: str = "log"
     summary: str = (
-        "Number of times that the program wrote the event named `event` on its standard output, as a JSON line. "
-        "Without a bound: at least once. Not observable of a program that wrote no event at all, nor `at_most` of one "
-        "that ended with another exit code than 0 and was not started again."
+        "Number of times that the program wrote the event named `event` on its standard output, as a JSON line; of the "
+        "pipeline, those that only its workers write count too. Without a bound: at least once. Not observable of a "
+        "program that wrote no event at all, nor `at_most` of one that ended with another exit code than 0 and was not "
+        "started again."
     )
     example: str = "{event: gave_up, at_most: 0}"
     argument: Any = LoggedEvent

@@ -1,8 +1,8 @@
-"""What a pipeline process wrote: its own lines on standard output, exceptions in Spark's log on standard error."""
+"""What a pipeline process wrote: its own lines on standard output, its workers' and exceptions on standard error."""
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,10 +63,12 @@ class UnknownLine:
 
 
 class LineTail:
-    """Reads the events that a growing file has gained since the last look."""
+    """Reads the events that a growing file has gained since the last look; `only` those with these names, if any are
+    given.
+    """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, only: Collection[str] = ()) -> None:
+        self._path, self._only = path, only
         self._offset = 0
 
     def new_events(self) -> Iterator[PipelineEvent | UnknownLine]:
@@ -83,12 +85,17 @@ class LineTail:
         end = data.rfind(b"\n") + 1
         self._offset += end
         for line in data[:end].splitlines():
-            if (event := _event(line)) is not None:
+            if (event := self._event(line)) is not None:
                 yield event
         # No part of an object is an object: a line of which half is written stays for the next look.
-        if (event := _event(data[end:])) is not None:
+        if (event := self._event(data[end:])) is not None:
             self._offset += len(data) - end
             yield event
+
+    def _event(self, line: bytes) -> PipelineEvent | UnknownLine | None:
+        # Most of Spark's log is no object, and need not be parsed to know.
+        found = _event(line) if line.startswith(b"{") or not self._only else None
+        return found if found is not None and (not self._only or found.event in self._only) else None
 
 
 def _event(line: bytes) -> PipelineEvent | UnknownLine | None:

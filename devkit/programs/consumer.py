@@ -32,6 +32,7 @@ class ConsumerView:
 
     says_when_it_runs = False
     writes_events = False
+    worker_events = ()
     introduction = "a consumer: no more is to be seen of it than whether it runs"
     beginning = "it read anything"
     shows_offsets = False

@@ -71,7 +71,7 @@ class Supervisor:
         self._has_moved_on = False
         self._row, self._spawned_at = 0, 0.0
         self._processes: list[ManagedProcess] = []
-        self._tail: LineTail | None = None
+        self._tails: tuple[LineTail, ...] = ()
         self._unread: list[PipelineEvent | UnknownLine] = []
         self._restart_at: float | None = None
         self._has_begun = False
@@ -146,12 +146,11 @@ class Supervisor:
             return
         process = self._processes[-1]
         code = process.exit_code
-        if self._tail is not None:
-            for event in self._tail.new_events():
-                self._has_begun |= isinstance(event, Started)
-                if isinstance(event, Failed) and event.refused:
-                    self._reason = event.error
-                yield event
+        for event in self._new_events():
+            self._has_begun |= isinstance(event, Started)
+            if isinstance(event, Failed) and event.refused:
+                self._reason = event.error
+            yield event
         if self._restart_at is None:
             if code is None:
                 return
@@ -211,8 +210,7 @@ class Supervisor:
         """Kill the process and all below it. The protocol handles crashes, so nothing is lost by that."""
         if self._container is not None:
             self._container.stop()
-        if self._tail is not None:
-            self._unread += self._tail.new_events()
+        self._unread += self._new_events()
         if self._processes:
             self._processes[-1].kill_tree()
 
@@ -220,9 +218,8 @@ class Supervisor:
         """Once it is stopped: what the program said since the last `poll`. The kill is no end that is told."""
         yield from self._unread
         self._unread = []
-        if self._tail is not None:
-            # A driver whose JVM is killed before it may still say that it failed: the kill did that.
-            yield from (event for event in self._tail.new_events() if not isinstance(event, Failed))
+        # A driver whose JVM is killed before it may still say that it failed: the kill did that.
+        yield from (event for event in self._new_events() if not isinstance(event, Failed))
 
     def exceptions(self) -> tuple[LoggedException, ...]:
         """Distinct ones of each process, in the order of the starts; every call reads all logs anew."""
@@ -250,9 +247,15 @@ class Supervisor:
         process = self._launch.spawn(self._guardian, name, logs=self._logs, addition=addition)
         self._processes.append(process)
         self._spawned_at = self._clock()
-        self._tail = LineTail(process.stdout) if self._view.writes_events else None
+        self._tails = (LineTail(process.stdout),) if self._view.writes_events else ()
+        if self._view.worker_events:
+            self._tails += (LineTail(process.stderr, self._view.worker_events),)
         if self._container is not None:
             self._container.start(self.starts)
+
+    def _new_events(self) -> Iterator[PipelineEvent | UnknownLine]:
+        for tail in self._tails:
+            yield from tail.new_events()
 
     def _kill_of(self, process: int) -> ContainerKill | None:
         if self._container is None:

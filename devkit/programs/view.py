@@ -1,5 +1,6 @@
 """How much a program shows of itself: everything, or perhaps nothing but what leaves it."""
 
+from collections.abc import Collection
 from typing import Protocol
 
 from devkit.observe.checkpoint import Offsets
@@ -19,6 +20,10 @@ class View(Protocol):
     @property
     def writes_events(self) -> bool:
         """Whether its standard output may have events, a JSON object each line."""
+
+    @property
+    def worker_events(self) -> Collection[str]:
+        """Names of events that its workers write on the standard error of its process; empty where there are none."""
 
     @property
     def introduction(self) -> str:

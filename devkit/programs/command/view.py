@@ -22,6 +22,7 @@ class CommandView:
 
     says_when_it_runs = False
     writes_events = True
+    worker_events = ()
     introduction = "the program under test: committed offsets and batches are observable only if it shows them"
     beginning = "it fetched or wrote anything"
 

@@ -6,6 +6,7 @@ from devkit.observe.observable import Observable
 from devkit.observe.sample import Sample
 from devkit.programs.program_state import ProgramState
 from devkit.traffic.publish import Publisher
+from pipeline.events import OF_WORKERS
 
 _REFUSED = 2
 
@@ -15,6 +16,7 @@ class SparkView:
 
     says_when_it_runs = True
     writes_events = True
+    worker_events = OF_WORKERS
     introduction = ""
     beginning = "its query began"
     shows_offsets = True

@@ -172,6 +172,17 @@ class TestTail:
             UnknownLine("mine", {"figure": [1, None]}),
         ]
 
+    def test_of_a_log_of_spark_only_what_is_asked_for(self, tmp_path: Path) -> None:
+        (tmp_path / "err").write_text(
+            "26/11/23 10:00:00 WARN TaskSetManager: Lost task\n"
+            '{"event": "a"}\n'
+            'WARN Logger: {"event": "b"}\n'
+            '{"event": "b", "figure": 5}\n'
+            '{"event": "b"}'
+        )
+        found = list(LineTail(tmp_path / "err", {"b"}).new_events())
+        assert found == [UnknownLine("b", {"figure": 5}), UnknownLine("b", {})]
+
     def test_bytes_that_are_no_text_are_left_out(self, tmp_path: Path) -> None:
         (tmp_path / "out").write_bytes(b'\xff\xfe\n{"event": "a"}\n')
         assert list(LineTail(tmp_path / "out").new_events()) == [UnknownLine("a", {})]

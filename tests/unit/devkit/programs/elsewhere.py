@@ -27,6 +27,7 @@ class TallySettings(BaseModel):
 class TallyView:
     says_when_it_runs = True
     writes_events = True
+    worker_events = ()
     introduction = ""
     beginning = "it counted anything"
     shows_offsets = False

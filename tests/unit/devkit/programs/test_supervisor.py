@@ -1,5 +1,6 @@
 """The supervisor against a guardian made of files: what it starts, when, and what it tells."""
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +22,7 @@ from devkit.programs.spark.view import SparkView
 from devkit.programs.supervisor import Restart, Supervisor
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.programs.view import View
-from pipeline.events import BatchStarted, Failed, Started
+from pipeline.events import BatchStarted, ClaimStoreBack, Failed, Started
 from tests.unit.devkit.programs.file_guardian import FileGuardian
 
 
@@ -100,6 +101,14 @@ def test_passes_on_what_the_pipeline_says(supervisor: Supervisor, guardian: File
     assert list(supervisor.poll()) == []
     guardian.started[0].says({"event": "started"}, "a library that prints", {"event": "batch_started", "batch": 0})
     assert list(supervisor.poll()) == [Started(), BatchStarted(batch=0)]
+    assert list(supervisor.poll()) == []
+
+
+def test_what_only_workers_say_is_read_of_standard_error(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    begin(supervisor, guardian)
+    back = {"event": "claim_store_back", "store": "s3", "seconds": 4.5}
+    guardian.started[0].stderr.write_text(f'WARN Spark: x\n{json.dumps(back)}\n{{"event": "failed", "error": "x"}}\n')
+    assert list(supervisor.poll()) == [ClaimStoreBack(store="s3", seconds=4.5)]
     assert list(supervisor.poll()) == []
 
 
@@ -269,7 +278,11 @@ class TestCommand:
         shows_life: bool,
     ) -> Supervisor:
         view = SimpleNamespace(
-            refused=lambda _: False, shows_life=lambda: shows_life, writes_events=True, beginning="it did anything"
+            refused=lambda _: False,
+            shows_life=lambda: shows_life,
+            writes_events=True,
+            worker_events=(),
+            beginning="it did anything",
         )
         supervisor = Supervisor(
             cast(Guardian, guardian),
@@ -364,7 +377,7 @@ class TestPolicy:
         assert (supervisor.is_over, supervisor.ended_with) == (True, 3)
 
     def test_what_writes_no_events_is_not_read(self, guardian: FileGuardian, tmp_path: Path) -> None:
-        view = cast(View, SimpleNamespace(writes_events=False))
+        view = cast(View, SimpleNamespace(writes_events=False, worker_events=()))
         supervisor = Supervisor(cast(Guardian, guardian), view, logs=tmp_path, policy=POLICY)
         supervisor.start(PIPELINE)
         guardian.started[0].says({"event": "started"})
