@@ -45,6 +45,19 @@ class EventTimeSkew:
                 left.append(min(one.times_ms[end:]))
         return max(0, max(done) - min(left)) / 1000 if done and left else None
 
+    def reached(self, committed: Offsets) -> dict[str, float]:
+        """The event time of the newest committed event of each stream, in seconds since the epoch: of each topic where
+        there are several, else of each partition, as `TOPIC/PARTITION`. Nothing of a stream without a committed event.
+        """
+        self._catch_up()
+        by_topic = len({topic for topic, _ in self._partitions}) > 1
+        found: dict[str, float] = {}
+        for (topic, number), one in sorted(self._partitions.items()):
+            if end := bisect_left(one.offsets, committed.get((topic, number), 0)):
+                name = topic if by_topic else f"{topic}/{number}"
+                found[name] = max(found.get(name, 0.0), max(one.times_ms[:end]) / 1000)
+        return found
+
     def _catch_up(self) -> None:
         for (topic, partition, offset), time_ms in self._landed(self._seen):
             self._seen += 1

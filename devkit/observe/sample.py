@@ -102,6 +102,10 @@ class Sample(BaseModel):
     """Seconds of event time by which the newest committed event is newer than the oldest one that is not committed;
     null where events have no times of their own, and where none or all are committed.
     """
+    event_times: dict[str, Rounded] = {}
+    """Event time of the newest committed event of each source topic, or of each partition of a single one, in seconds
+    since the epoch; empty where events have no times of their own.
+    """
     programs: dict[str, ProgramUse] = {}
     """Processes, cores and memory of each program, by its name, where the arm has several."""
 

@@ -35,7 +35,8 @@ class Look:
 @dataclass
 class Sampler:
     """`clock` gives seconds since the arm's start. `usage` is of the main program's processes, which has a `name` where
-    there are others `beside` it. `skew` is how far committed offsets are ahead of the rest in event time, in seconds.
+    there are others `beside` it. `skew` is how far committed offsets are ahead of the rest in event time, in seconds,
+    and `event_times` to what event time each stream is committed, in seconds since the epoch.
     """
 
     counts: Callable[[], JournalCounts]
@@ -48,6 +49,7 @@ class Sampler:
     name: str = ""
     beside: Mapping[str, TreeUsage] = field(default_factory=dict)
     skew: Callable[[Offsets], float | None] = lambda _committed: None
+    event_times: Callable[[Offsets], dict[str, float]] = lambda _committed: {}
     _answers: tuple[int, ...] = field(default=(), init=False)
     _first: Offsets = field(default_factory=dict, init=False)
 
@@ -81,6 +83,7 @@ class Sampler:
             partitions_read=self._begun(committed),
             lags=self._lags(committed, source_ends),
             event_time_skew_s=self.skew(committed),
+            event_times=self.event_times(committed),
             programs=self._programs(usage),
             **_by_name(counts, counts.upstream, usage),
         )

@@ -6,8 +6,9 @@ that of a fault on a part is from when it was begun until it was ended.
 """
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from devkit.headroom.window import HeadroomSample
 from devkit.observe.heap_dump_text import dump_text
@@ -28,7 +29,17 @@ from devkit.observe.program_observation import ONLY
 from devkit.observe.sample import Sample
 from devkit.observe.timeline import TimelineEntry
 from located_config.count import counted
-from pipeline.events import BatchStarted, BatchWritten, Failed, HeapDumped, Resumed, SlowRound, Started, Waiting
+from pipeline.events import (
+    BatchStarted,
+    BatchWritten,
+    Failed,
+    HeapDumped,
+    Resumed,
+    SlowRound,
+    Started,
+    StateCommitted,
+    Waiting,
+)
 
 _MERGE_GAP_S = 1.5
 """Spans of growth that lie closer than this are one: requests come in bursts."""
@@ -79,6 +90,7 @@ class ArmRecord:
 
     Times count from the arm's first line, those of the samples too. `headroom` is empty where the machine was not
     watched. `processes` and what they did are the main program's, `beside` has those of each other one by name.
+    `watermarks` are those that its batches reported, in seconds since the epoch, from the first that an event has made.
     """
 
     arm: str
@@ -94,6 +106,7 @@ class ArmRecord:
     not_observable: frozenset[Observable] = frozenset()
     program: str = ONLY
     headroom: tuple[HeadroomSample, ...] = ()
+    watermarks: tuple[tuple[float, float], ...] = ()
     beside: Mapping[str, tuple[Process, ...]] = field(default_factory=dict)
 
     @property
@@ -152,6 +165,7 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
             for entry in of_arm
             if isinstance(entry.event, HeadroomSample) and entry.event.from_s >= start
         ),
+        watermarks=tuple(_watermarks(of_arm)),
         beside={name: _heard([one for one in timed if one.program == name], ended_s) for name in others},
         not_observable=frozenset(
             observable
@@ -160,6 +174,14 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
             for observable in entry.event.observables
         ),
     )
+
+
+def _watermarks(entries: Sequence[TimelineEntry]) -> Iterator[tuple[float, float]]:
+    for entry in entries:
+        if isinstance(entry.event, StateCommitted) and entry.event.watermark is not None:
+            seconds = datetime.fromisoformat(entry.event.watermark).timestamp()
+            if seconds > 0:  # before the first event it is at the epoch
+                yield entry.t_s, seconds
 
 
 def _programs(entries: Sequence[TimelineEntry]) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 Add a panel by adding a function to `PANELS`: it gets an arm's record and gives lines, or nothing.
 """
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -118,6 +119,7 @@ def _batches(arm: ArmRecord) -> list[Line]:
     return [Line("batch", tuple((batch.begin_s, batch.end_s - batch.begin_s) for batch in arm.batches))]
 
 
+_STREAMS: tuple[Style, ...] = ("main", "second", "third")
 _BESIDE: tuple[Style, ...] = ("second", "third", "context")
 
 
@@ -138,10 +140,40 @@ def _slowdown(arm: ArmRecord) -> list[Line]:
     ]
 
 
+def _event_times(arm: ArmRecord) -> list[Line]:
+    """Seconds behind the earliest time that is shown. Of more streams than there are lines, the two ends."""
+    names = sorted({name for one in arm.samples for name in one.event_times})
+    shown = [time for one in arm.samples for time in one.event_times.values()]
+    if not shown:
+        return []
+    begin = min(*shown, *(seconds for _, seconds in arm.watermarks))
+
+    def line(label: str, of: Callable[[Mapping[str, float]], float | None], style: Style) -> Line:
+        times = ((one.at_s, of(one.event_times)) for one in arm.samples)
+        return Line(label, tuple((at_s, None if time is None else time - begin) for at_s, time in times), style)
+
+    if len(names) <= len(_STREAMS):
+        styles = dict(zip(names, _STREAMS, strict=False))
+        lines = [line(name, operator.methodcaller("get", name), style) for name, style in styles.items()]
+    else:
+        lines = [
+            line("furthest stream", lambda of: max(of.values(), default=None), "main"),
+            line("furthest behind", lambda of: min(of.values()) if len(of) == len(names) else None, "second"),
+        ]
+    watermarks = tuple((at_s, seconds - begin) for at_s, seconds in arm.watermarks)
+    return [*lines, Line("watermark", watermarks, "context")] if watermarks else lines
+
+
 _OVER = f"over {WINDOW_S:g} s"
 
 PANELS: tuple[Panel, ...] = (
     Panel("Committed offset and lag", "events", _offsets, "The shaded area is the lag.", filled=True),
+    Panel(
+        "Event time of each stream",
+        "seconds",
+        _event_times,
+        "Of the newest committed event, since the earliest in the arm. What is read below the watermark is too late.",
+    ),
     Panel("Events in and out", "per second", _events, f"Records a second, {_OVER}."),
     Panel(
         "End-to-end latency",

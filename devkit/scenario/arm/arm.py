@@ -190,6 +190,7 @@ class Arm:
         """Of the main program's topics and checkpoint; of the others it samples processes alone. Raises StackError."""
         ends, topics = TopicEnds(self.bootstrap), self.topics
         self.closing.callback(ends.close)
+        skew = EventTimeSkew(lambda first: self.publisher.landed(first))
         return Sampler(
             counts=self.context.stack.mock_api.counts,
             topics=SampledTopics(sources=topics.sources, output=topics.output, error=topics.error),
@@ -200,7 +201,8 @@ class Arm:
             clock=self.clock.now_s,
             name=self.main.name,
             beside={run.name: TreeUsage(run.tree, first=run.first_pid) for run in self.programs[1:]},
-            skew=EventTimeSkew(lambda first: self.publisher.landed(first)).seconds,
+            skew=skew.seconds,
+            event_times=skew.reached,
         )
 
     def pause(self, phase: Phase) -> float | None:

@@ -38,6 +38,16 @@ def test_of_recorded_commits(committed: Offsets, seconds: float | None) -> None:
     assert two_streams().seconds(committed) == pytest.approx(seconds)
 
 
+def test_how_far_each_stream_is() -> None:
+    assert two_streams().reached({DENSE: 50}) == {"dense": 49.0}, "of the other one nothing is committed"
+    assert two_streams().reached({DENSE: 50, BURST: 5}) == {"dense": 49.0, "burst": 540.004}
+    one = skew((("t", 0, 0), 5_000), (("t", 0, 1), 4_000), (("t", 1, 0), 9_000))
+    assert one.reached({("t", 0): 2, ("t", 1): 1}) == {"t/0": 5.0, "t/1": 9.0}, "the partitions of a single one"
+    two = skew((("t", 0, 0), 5_000), (("t", 1, 0), 9_000), (("u", 0, 0), 1_000))
+    assert two.reached({("t", 0): 1, ("t", 1): 1, ("u", 0): 1}) == {"t": 9.0, "u": 1.0}
+    assert skew((("a", 0, 0), None)).reached({("a", 0): 1}) == {}
+
+
 def test_of_records_without_times_there_is_none() -> None:
     assert skew((("a", 0, 0), None), (("a", 0, 1), None)).seconds({("a", 0): 1}) is None
 

@@ -28,6 +28,7 @@ RATE = 10
 ENDS_S = (22.0, 38.0)
 """When processes of the incident arm end."""
 DOWN_S = 4.0
+EVENT_TIME_S = 1_790_000_000.0
 WINDOW_S = (6.0, 10.0)
 STALLED = "no commit within 12 s: batch 1 of 100 events has waited for 12.3 s"
 LOG = "\n".join(
@@ -96,6 +97,11 @@ class _Arm:
             "cpu_cores": round((0.4 + 0.3 * math.sin(at_s)) if running else 1.4, 3),
             "memory_bytes": int(9e8 + 4e6 * at_s) if running else int(2e8),
             "lag": published - self.committed,
+            "event_times": {
+                name: EVENT_TIME_S + self.committed * pace for name, pace in (("changes", 6.0), ("links", 5.0))
+            }
+            if self.committed
+            else {},
             "faults": {
                 "parser": self.requests,
                 "slow parsing": max(0, min(self.requests, int((min(at_s, WINDOW_S[1]) - WINDOW_S[0]) * 18))),

@@ -205,3 +205,14 @@ def test_the_others_stand_beside_it() -> None:
     assert (second.begin_s, second.exit_code) == (5.0, None)
     assert arm.beside["once"] == ()
     assert arm.not_observable == frozenset(), "what one beside it does not show is not the main one's"
+
+
+def test_watermarks_count_from_the_first_that_an_event_has_made() -> None:
+    figures = {"operator": "dedupe", "rows": 1, "bytes": 1, "commit_ms": 1, "duplicates": 0, "late_dropped": 0}
+    times: list[dict[str, str]] = [
+        {},
+        {"watermark": "1970-01-01T00:00:00.000Z"},
+        {"watermark": "2026-03-02T09:08:30.000Z"},
+    ]
+    lines = [line(108.0 + at, "state_committed", batch=at, **figures, **time) for at, time in enumerate(times)]
+    assert record(*lines).watermarks == ((10.0, 1772442510.0),)

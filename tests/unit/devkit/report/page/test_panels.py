@@ -1,0 +1,50 @@
+"""Lines of panels that are more than a field of a sample."""
+
+from dataclasses import replace
+
+import pytest
+
+from devkit.report.arm_record import ArmRecord, arm_record
+from devkit.report.page.panels import PANELS
+from tests.unit.devkit.report import storm
+
+BEGIN_S = 1_790_000_000.0
+(EVENT_TIME,) = (one for one in PANELS if one.title == "Event time of each stream")
+
+
+@pytest.fixture
+def arm() -> ArmRecord:
+    return arm_record("incident", storm.entries_of("incident"))
+
+
+def at(arm: ArmRecord, *looks: dict[str, float], watermarks: tuple[tuple[float, float], ...] = ()) -> ArmRecord:
+    """With these streams at each look, in seconds behind the beginning."""
+    samples = tuple(
+        arm.samples[0].model_copy(
+            update={"at_s": float(second), "event_times": {name: BEGIN_S + time for name, time in look.items()}}
+        )
+        for second, look in enumerate(looks)
+    )
+    return replace(arm, samples=samples, watermarks=tuple((at_s, BEGIN_S + time) for at_s, time in watermarks))
+
+
+def lines(arm: ArmRecord) -> dict[str, tuple[str, list[float | None]]]:
+    return {line.label: (line.style, [value for _, value in line.points]) for line in EVENT_TIME.lines(arm)}
+
+
+def test_each_stream_stands_against_the_watermark(arm: ArmRecord) -> None:
+    found = at(arm, {}, {"dense": 10}, {"dense": 20, "burst": 500}, watermarks=((1.5, 5), (2.5, 470)))
+    assert lines(found) == {
+        "burst": ("main", [None, None, 495]),
+        "dense": ("second", [None, 5, 15]),
+        "watermark": ("context", [0, 465]),
+    }
+
+
+def test_of_many_streams_the_two_ends(arm: ArmRecord) -> None:
+    found = at(arm, {"a": 10}, {"a": 20, "b": 30, "c": 90, "d": 15})
+    assert lines(found) == {"furthest stream": ("main", [0, 80]), "furthest behind": ("second", [None, 5])}
+
+
+def test_where_events_have_no_times_there_is_nothing(arm: ArmRecord) -> None:
+    assert lines(at(arm, {}, {}, watermarks=((1.0, 5),))) == {}
