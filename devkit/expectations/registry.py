@@ -30,6 +30,7 @@ from devkit.expectations.metric import METRIC_EXISTS, METRIC_MISSING
 from devkit.expectations.metric_value import METRIC
 from devkit.expectations.never_ran import NEVER_RAN
 from devkit.expectations.other_settings import OTHER_SETTINGS
+from devkit.expectations.over_time import BATCH_GROWTH, LIFETIME_RATIO
 from devkit.expectations.partitions_read import PARTITIONS_READ
 from devkit.expectations.past_failed_batch import PAST_FAILED_BATCH
 from devkit.expectations.peak_queue import PEAK_QUEUE
@@ -44,6 +45,7 @@ from located_config.registry import Registry
 
 _ALL: tuple[ExpectationKind, ...] = (
     RESTARTS,
+    LIFETIME_RATIO,
     GAVE_UP,
     REPLAYS,
     REPLAYED_OFFSETS,
@@ -57,6 +59,7 @@ _ALL: tuple[ExpectationKind, ...] = (
     FLAT_COMMIT,
     IDLE_CPU,
     BATCH_TIME,
+    BATCH_GROWTH,
     COMMIT_TIME,
     CHECKPOINT_SIZE,
     CHECKPOINT_FILES,

@@ -22,7 +22,8 @@ class ProgramState:
     checkpoint shows, `furthest` the furthest that one ever showed; `emitted` stands in where it shows nothing.
     `confirmed` is the effective configuration that its newest process logged, `spark` are the settings of its
     Spark. `commits` has what each commit took, in seconds, by when it was reported, and `batch_times` what each
-    batch did, by when it was written. `late_dropped` counts the rows that
+    batch did, by when it was written. `query_began_s` is when the newest query began, `lifetimes` has how long each ran
+    whose process ended by itself, by its end. `late_dropped` counts the rows that
     Spark dropped behind its watermark, None where it reported no state; `watermarks` are in seconds since the epoch.
     """
 
@@ -43,6 +44,8 @@ class ProgramState:
     drained: bool = False
     commits: list[Point] = field(default_factory=list)
     batch_times: list[Point] = field(default_factory=list)
+    query_began_s: float | None = None
+    lifetimes: list[Point] = field(default_factory=list)
     late_dropped: int | None = None
     watermarks: list[Point] = field(default_factory=list)
     emitted: Emitted | None = None

@@ -59,7 +59,7 @@ class ProgramEvents:
         self._log.add(replace(event, effective=None) if isinstance(event, Configuration) else event)
         match event:
             case Started():
-                state.process, state.has_run = state.processes, True
+                state.process, state.has_run, state.query_began_s = state.processes, True, self._clock()
                 if event.start not in (None, "checkpoint") and state.batches.any_begun:
                     state.batches.begin_anew()
                 ui = f", Spark UI {event.spark_ui}" if event.spark_ui != "off" else ""
@@ -102,7 +102,10 @@ class ProgramEvents:
             case ProcessOverLimit():
                 say(self._label, event.text)
             case ProcessEnded():
-                state.process, state.metrics_url = None, None
+                if state.query_began_s is not None:
+                    ended_s = self._clock()
+                    state.lifetimes.append((ended_s, ended_s - state.query_began_s))
+                state.process, state.metrics_url, state.query_began_s = None, None, None
                 say(self._label, f"process {event.process} ended with exit code {event.exit_code}")
             case StartRefused():
                 say(self._label, f"refused its start: {event.reason}")

@@ -75,6 +75,23 @@ def test_each_batch_that_was_written_has_its_time(stage: Stage) -> None:
     assert [took for _, took in stage.main.state.batch_times] == [4.5, 0.5]
 
 
+def test_how_long_each_query_ran_whose_process_ended(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: tuple[ProgramEvent, ...] = (
+        Started(start="new", spark_ui="off"),
+        ProcessEnded(process=1, exit_code=1),
+        ProcessRestarted(process=2, pid=7),
+        ProcessEnded(process=2, exit_code=1),
+        ProcessRestarted(process=3, pid=8),
+        Started(start="checkpoint", spark_ui="off"),
+        ProcessEnded(process=3, exit_code=1),
+        Started(start="checkpoint", spark_ui="off"),
+    )
+    for at_s, event in enumerate(happened):
+        monkeypatch.setattr(stage.arm.events[stage.main.name], "_clock", lambda at_s=at_s: float(at_s * at_s))
+        stage.take(event)
+    assert stage.main.state.lifetimes == [(1, 1), (36, 11)], "one ended before its query began, and one runs"
+
+
 def test_what_spark_says_of_a_state_is_added_up(stage: Stage) -> None:
     assert stage.main.state.late_dropped is None
     figures = {"operator": "dedupeWithinWatermark", "rows": 9, "bytes": 900, "commit_ms": 3, "duplicates": 0}
