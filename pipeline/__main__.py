@@ -23,6 +23,7 @@ from pipeline import log
 from pipeline.config.config_file import load_config
 from pipeline.config.unsafe import unsafe_settings
 from pipeline.deferral.ledger_start import LedgerWish
+from pipeline.driver.jvm_signals import pass_signals_on
 from pipeline.driver.session import submitted_settings
 from pipeline.driver.spark_given import given_settings, is_submitted
 from pipeline.driver.spark_keys import require_of_spark, require_protocol
@@ -160,6 +161,8 @@ def run(
                 f"unsafe: {', '.join(unsafe)}", hint="each reproduces an incident; --allow-unsafe accepts them"
             )
         new = parse_new(new_start, datetime.now(UTC)) if new_start is not None else None
+        if is_submitted():
+            pass_signals_on()
         given = submitted_settings() if is_submitted() else given_settings()
         require_of_spark(given)
         require_protocol(given)

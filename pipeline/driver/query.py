@@ -99,8 +99,8 @@ def run(
     """
     stop = StopRequest(resolved.config.effective_stop_timeout.total_seconds(), time.monotonic)
 
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        stop.signal()
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        stop.signal(number)
 
     try:
         running = _begin(resolved, new, lambda: on_signals(on_signal), allow_unsafe=allow_unsafe, wish=ledger)

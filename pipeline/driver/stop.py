@@ -5,6 +5,9 @@ the next batch is held before it writes anything
 slow rounds end, or are given up with the time: their entries stand in the ledger
 a signal before the query runs ─▶ exit 0 at once: nothing has begun that could be finished
 stop_timeout is over, or a second signal ─▶ exit 3: the batch at work comes again after the next start
+
+Signals come in two ways: to this process, and to the JVM that is its parent (`jvm_signals`). One that goes to a whole
+group of processes, as Ctrl-C does, comes in both, and is one signal all the same.
 """
 
 import signal
@@ -18,6 +21,9 @@ from pipeline.errors import PipelineError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+PASSED_ON = signal.SIGUSR1
+"""By which this process hears of a signal that the JVM has got."""
+_OWN = (signal.SIGTERM, signal.SIGINT)
 _AN_HOUR_MS = 3_600_000
 # By these words Spark knows an exception from Python for a stop, and not for a failure of the query.
 _INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling sleep: java.lang.InterruptedException"
@@ -33,15 +39,20 @@ class StoppedEarlyError(BaseException):
     """A signal came before the query runs. No `Exception`, so that no handler takes it for a failure of a part."""
 
 
-def stop_early(_number: int, _frame: FrameType | None) -> None:
-    """What a signal does until the query runs; the next one ends the process by itself. Raises StoppedEarlyError."""
-    on_signals(signal.SIG_DFL)
+def stop_early(number: int, _frame: FrameType | None) -> None:
+    """What a signal does until the query runs; the next one of its way ends the process by itself, and the same one of
+    the other way does nothing. Raises StoppedEarlyError.
+    """
+    passed_on = number == PASSED_ON
+    for own in _OWN:
+        signal.signal(own, signal.SIG_IGN if passed_on else signal.SIG_DFL)
+    signal.signal(PASSED_ON, signal.SIG_DFL if passed_on else signal.SIG_IGN)
     raise StoppedEarlyError
 
 
-def on_signals(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+def on_signals(handler: Callable[[int, FrameType | None], None]) -> None:
     """What the signals that ask for an end do from now on; in the main thread."""
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (*_OWN, PASSED_ON):
         signal.signal(number, handler)
 
 
@@ -55,14 +66,18 @@ class StopRequest:
     def __init__(self, limit_s: float, clock: Callable[[], float]) -> None:
         self.limit_s = limit_s
         self._clock = clock
-        self._signals = 0
+        self._own = 0
+        self._passed_on = 0
         self._since: float | None = None
 
-    def signal(self) -> None:
-        """Another signal has come."""
+    def signal(self, number: int) -> None:
+        """This signal has come."""
         if self._since is None:
             self._since = self._clock()
-        self._signals += 1
+        if number == PASSED_ON:
+            self._passed_on += 1
+        else:
+            self._own += 1
 
     @property
     def is_there(self) -> bool:
@@ -77,7 +92,7 @@ class StopRequest:
     @property
     def ends_now(self) -> str | None:
         """Why nothing may be waited for any more, if so."""
-        if self._signals > 1:
+        if max(self._own, self._passed_on) > 1:
             return "a second signal came"
         if self.seconds >= self.limit_s:
             return f"stop_timeout {self.limit_s:g} s is over"

@@ -2,7 +2,7 @@
 
 Set-up: master and workers as processes of this machine, in a directory of their own; their interpreter can import
 neither the job nor what it needs. Step: package and submit as `deploy/README.md` says. Checked: the fate of every
-event, and that executors ran on both workers.
+event, that executors ran on both workers, and that spark-submit is stopped gracefully.
 """
 
 import json
@@ -88,6 +88,7 @@ def test_a_job_runs_on_workers_that_have_nothing_of_it(
     try:
         run.await_condition(bench.is_drained, "all events to be committed, and none deferred", WORKING)
         workers = cluster.workers()
+        assert run.terminate() == 0, run.process.last_words(20)
     finally:
         run.process.kill_tree()
     assert [worker["coresused"] for worker in workers] == [2, 2]

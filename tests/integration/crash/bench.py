@@ -50,6 +50,7 @@ from tests.integration.json_lines import json_lines
 DEADLINE = timedelta(seconds=180)
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _REPOSITORY = Path(__file__).parents[3]
+_SUBMITTED = _REPOSITORY / "deploy" / "spark" / "submit.py"
 _TIMEOUT_S = 30
 _RETRIED = TypeAdapter(TaskRetried)
 _COMMAND_S = 120
@@ -174,9 +175,10 @@ class Bench:
         crash: CrashPoint | None = None,
         constants: Mapping[str, object] | None = None,
         beside: bool = False,
+        submitted: bool = False,
     ) -> Run:
         """A process of the pipeline; the first one makes the checkpoint. Of the one before nothing is left, unless this
-        one is to run `beside` it.
+        one is to run `beside` it. With `submitted` it is spark-submit, and the pipeline its child.
         """
         if not beside:
             self.end()
@@ -185,13 +187,21 @@ class Bench:
             environment[CRASH_VARIABLE] = crash.model_dump_json()
         if constants:
             environment[CONSTANTS_VARIABLE] = orjson.dumps(constants).decode()
-        launch = replace(self._launch, argv=(*self._launch.argv, *arguments), environment=environment)
+        argv = self._launch.argv
+        if submitted:
+            argv = (*self._spark_submit(environment["SPARK_HOME"]), *argv[argv.index("run") :])
+            del environment["PYSPARK_SUBMIT_ARGS"]
+        launch = replace(self._launch, argv=(*argv, *arguments), environment=environment)
         name = f"pipeline-{len(self._runs) + 1}"
         process = launch.spawn(
             self.guardian, name, logs=self._directory / "logs", addition=launch.again if self._runs else None
         )
         self._runs.append(Run(process, self.guardian.run_id))
         return self._runs[-1]
+
+    def _spark_submit(self, spark_home: str) -> tuple[str, ...]:
+        settings = str(self.conf_dir / "spark-defaults.conf")
+        return f"{spark_home}/bin/spark-submit", "--properties-file", settings, str(_SUBMITTED)
 
     def end(self) -> None:
         """Kill what is left of all processes."""

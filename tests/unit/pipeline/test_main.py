@@ -45,7 +45,7 @@ class Stream:
 @pytest.fixture
 def query(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
     """The handlers of this process's signals come back at the end. What would end it at once is an exit like others."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)}
     fake = Stream()
     monkeypatch.setattr("os._exit", sys.exit)
     monkeypatch.setattr(module, "run", fake.run)

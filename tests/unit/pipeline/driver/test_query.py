@@ -126,7 +126,7 @@ Run = Callable[..., list[dict[str, Any]]]
 @pytest.fixture
 def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """Runs a query to its end; what was said. The handlers of this process's signals come back at the end."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)}
 
     clock = [0.0]
     looked: list[Query] = []
@@ -454,7 +454,7 @@ class ReachedError(Exception):
 
 @pytest.fixture
 def handlers() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

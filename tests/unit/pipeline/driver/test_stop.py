@@ -1,12 +1,23 @@
 """What a signal asks for, and the gate that no batch passes afterwards."""
 
+import signal
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from pipeline.driver.stop import BatchGate, HeldError, StopRequest, hold
+from pipeline.driver.stop import (
+    PASSED_ON,
+    BatchGate,
+    HeldError,
+    StoppedEarlyError,
+    StopRequest,
+    hold,
+    on_signals,
+    stop_early,
+)
 
 
 def test_a_request_ends_the_patience_with_its_time_or_a_second_signal() -> None:
@@ -15,16 +26,52 @@ def test_a_request_ends_the_patience_with_its_time_or_a_second_signal() -> None:
     assert (stop.is_there, stop.seconds, stop.ends_now) == (False, 0.0, None)
     now[0] = 100.0
     assert stop.ends_now is None, "nobody has asked"
-    stop.signal()
+    stop.signal(signal.SIGTERM)
     assert (stop.is_there, stop.seconds, stop.ends_now) == (True, 0.0, None)
     now[0] = 109.9
     assert stop.ends_now is None
     now[0] = 110.0
     assert stop.ends_now == "stop_timeout 10 s is over"
     now[0] = 101.0
-    stop.signal()
+    stop.signal(signal.SIGINT)
     assert stop.ends_now == "a second signal came"
     assert stop.seconds == 1.0, "from the first"
+
+
+def test_a_signal_to_a_group_of_processes_comes_in_two_ways_and_is_one() -> None:
+    stop = StopRequest(10, lambda: 0.0)
+    stop.signal(signal.SIGTERM)
+    stop.signal(PASSED_ON)
+    assert (stop.is_there, stop.ends_now) == (True, None)
+    stop.signal(PASSED_ON)
+    assert stop.ends_now == "a second signal came"
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, PASSED_ON)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers")
+@pytest.mark.parametrize(
+    ("first", "ends", "ignored"),
+    [
+        (signal.SIGTERM, [signal.SIGTERM, signal.SIGINT], [PASSED_ON]),
+        (PASSED_ON, [PASSED_ON], [signal.SIGTERM, signal.SIGINT]),
+    ],
+    ids=["own", "passed on"],
+)
+def test_a_signal_before_the_query_runs_is_taken_once_whichever_way_it_comes_first(
+    first: signal.Signals, ends: list[int], ignored: list[int]
+) -> None:
+    on_signals(stop_early)
+    with pytest.raises(StoppedEarlyError):
+        signal.raise_signal(first)
+    assert {signal.getsignal(number) for number in ends} == {signal.SIG_DFL}
+    assert {signal.getsignal(number) for number in ignored} == {signal.SIG_IGN}
 
 
 def test_a_closed_gate_keeps_whom_it_has_and_lets_nobody_in() -> None:
