@@ -43,6 +43,8 @@ def test_a_partition_that_is_read_with_all_others_to_the_end_holds_nothing() -> 
     log, watch = PlannedLog.of({"a": [1, 5], "b": [5]}), StatusWatch()
     for now_s in (100.0, 120.0, 140.0):
         assert {one.held_s for one in look(watch, log, now_s).values()} == {0.0}
+        for times in log.times.values():
+            times.append(int(now_s))
 
 
 def test_one_that_is_idle_holds_nothing_and_says_so() -> None:

@@ -1,5 +1,6 @@
 """What Spark gets of the aligned source, without Spark: offsets in its own form, ranges, columns."""
 
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -8,6 +9,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles, Rea
 
 from pipeline.aligned import spark_source as module
 from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.aligned.plan_status import read_status
 from pipeline.aligned.spark_source import (
     AlignedOptions,
     AlignedReader,
@@ -75,6 +77,19 @@ def test_how_far_the_topics_go_is_reported_after_the_first_plan(reader: AlignedR
     assert reader.reportLatestOffset() is None
     reader.latestOffset({"a": {"0": 0, "1": 0}}, LIMIT)
     assert reader.reportLatestOffset() == {"a": {"0": 100, "1": 3}}
+
+
+def test_what_is_known_of_a_plan_goes_to_the_driver(log: RecordsInMemory, tmp_path: Path) -> None:
+    place = tmp_path / "status.json"
+    reader = AlignedReader(OPTIONS.model_copy(update={"status_file": place, "idle_after_ms": 60_000}))
+    reader.latestOffset({"a": {"0": 60, "1": 3}}, LIMIT)
+    found = read_status(place)
+    assert found is not None
+    assert found.common_ms == 64, "the furthest that was read"
+    assert [(one.partition, one.read_ms, one.waiting_ms, one.idle) for one in found.partitions] == [
+        (0, 64, 65, False),
+        (1, 61, None, False),
+    ]
 
 
 def test_limits_of_spark(reader: AlignedReader) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from pipeline.aligned.plan_status import PlanStatus
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.progress import Progress
 from pipeline.errors import RefusedError
@@ -157,6 +158,14 @@ def test_a_breaker_is_reported_from_the_first_time_that_it_opened(make_config: M
     assert [name for name in samples(metrics) if "breaker" in name] == [
         'enrichment_breaker_open{grain="endpoint",wiki=""}'
     ]
+
+
+def test_what_an_aligned_source_planned_is_asked_for(make_config: MakeConfig) -> None:
+    metrics = metrics_of(make_config())
+    statuses = [None, PlanStatus(at_s=1, common_ms=7_500, partitions=())]
+    metrics.watch_event_times(lambda: statuses.pop(0))
+    assert "enrichment_event_time_common_timestamp_seconds" not in samples(metrics), "before the first plan"
+    assert samples(metrics)["enrichment_event_time_common_timestamp_seconds"] == 7.5
 
 
 def test_the_lag_is_that_of_each_partition_with_its_age(make_config: MakeConfig) -> None:
