@@ -61,8 +61,8 @@ class Identity(BaseModel):
         )
 
     def completed(self, own: "Identity", ledger: LedgerMark | None) -> "Identity":
-        """With what a start knows beside: ids that this one does not name, and the ledger that was taken. The epoch of
-        a ledger that it names already stays: what the ledger has to know is at least that.
+        """With what a start knows beside: ids that this one does not name, its state, and the ledger that was taken.
+        The epoch of a ledger that it names already stays: what the ledger has to know is at least that.
         """
         known = self.ledger
         same = known and ledger and (known.topic, known.id) == (ledger.topic, ledger.id) and known.epoch <= ledger.epoch
@@ -71,7 +71,7 @@ class Identity(BaseModel):
                 "cluster": self.cluster or own.cluster,
                 "source_ids": {**own.source_ids, **self.source_ids},
                 "ledger": known if ledger is None or same else ledger,
-                "state": self.state or own.state,
+                "state": own.state or self.state,
             }
         )
 

@@ -261,7 +261,8 @@ def _begin(
         if counts_edits(config):
             rows = counted_by_window(source_streams(spark, config, new), config, tasks=tasks)
         else:
-            rows = without_repeats(source_stream(spark, config, new), config, tasks=tasks)
+            source, shortest_ms = source_stream(spark, config, new), taken.own.state.delay_ms
+            rows = without_repeats(source, config, tasks=tasks, shortest_ms=shortest_ms)
     else:
         rows = source_stream(spark, config, new)
     query = (

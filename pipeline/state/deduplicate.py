@@ -9,8 +9,9 @@
 - The key is a text: `meta.id` where that is a UUID in valid JSON, as the job's parser wants it, else the source
   position, which no other event has.
 - Spark drops what is at or behind its watermark before the operator sees it. The aligned source says with each row
-  which event time was read before its batch, and the watermark is `within` behind that at most. A row that is late
-  takes the first time that is not: it is never dropped for being late, and forgotten soonest.
+  which event time was read before its batch, and the watermark is `within` behind that at most, or where a shorter one
+  of an earlier start has brought it. A row that is late takes the first time that is not: it is never dropped for being
+  late, and forgotten soonest.
 """
 
 from typing import TYPE_CHECKING
@@ -28,9 +29,12 @@ _KEY, _EVENT_TIME = "state_key", "event_time"
 _UUID = "^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$"
 
 
-def without_repeats(rows: "DataFrame", config: PipelineConfig, *, tasks: int) -> "DataFrame":
+def without_repeats(
+    rows: "DataFrame", config: PipelineConfig, *, tasks: int, shortest_ms: int | None = None
+) -> "DataFrame":
     """The stream without its repeats, where the configuration wants that: then in `tasks` partitions, each page in one
-    of them. To be sorted by `PAGE_ORDER`, which Spark allows only in `foreachBatch`.
+    of them. To be sorted by `PAGE_ORDER`, which Spark allows only in `foreachBatch`. `shortest_ms` is the shortest
+    `within` that the checkpoint has had, None where it is not known.
     """
     wanted = config.source.deduplicate
     if wanted is None:
@@ -40,7 +44,7 @@ def without_repeats(rows: "DataFrame", config: PipelineConfig, *, tasks: int) ->
         once = keyed.dropDuplicates([_KEY])
     else:
         within_ms = max(1, round(wanted.within.total_seconds() * 1000))
-        timed = keyed.withColumn(_EVENT_TIME, in_time(config, within_ms))
+        timed = keyed.withColumn(_EVENT_TIME, in_time(config, min(within_ms, shortest_ms or within_ms)))
         once = timed.withWatermark(_EVENT_TIME, f"{within_ms} milliseconds").dropDuplicatesWithinWatermark([_KEY])
     return once.repartition(tasks, *_PAGE)
 

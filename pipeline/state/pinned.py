@@ -20,8 +20,9 @@ _SCHEMA = 1
 
 class StateMark(BaseModel):
     """`operator` is Spark's name for it, `schema_version` that of the key's form. `streams` are those of the union that
-    the state is of. `window_ms`, `delay_ms`, `lateness_ms` and `headers` are those of counts, None where nothing is
-    counted; but for the first also in the mark of an earlier version. `lateness_ms` is None too where nothing lapses.
+    the state is of. `delay_ms` is that of the watermark: of counts, and the shortest that repeats were ever looked for;
+    None without a watermark, and in the mark of an earlier version. `window_ms`, `lateness_ms` and `headers` are those
+    of counts, None where nothing is counted; `lateness_ms` also where nothing lapses.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -74,6 +75,7 @@ class StateMark(BaseModel):
             key=wanted.by,
             provider=config.state.provider,
             partitions=partitions,
+            delay_ms=None if wanted.within == "ever" else max(1, _milliseconds(wanted.within)),
         )
 
     def in_words(self) -> str:
@@ -118,7 +120,10 @@ def pinned(
             hint="write what it has, or leave state.partitions out; to change it, name a place that holds nothing, "
             f"with --new {CHOICES}: it begins with an empty state",
         )
-    return found
+    if found.delay_ms is None:
+        return own  # what an earlier version did not write is fixed from now on
+    # A watermark never goes back, so it stays where the shortest delay has brought it.
+    return found.model_copy(update={"delay_ms": min(found.delay_ms, own.delay_ms or found.delay_ms)})
 
 
 def differences(found: StateMark, own: StateMark) -> list[str]:
@@ -132,7 +137,7 @@ def differences(found: StateMark, own: StateMark) -> list[str]:
         ("count.window", _seconds(found.window_ms), _seconds(own.window_ms)),
         ("number of streams, by source.read and source.topics,", found.streams, own.streams),
     )
-    if found.delay_ms is not None:
+    if found.window_ms is not None and found.delay_ms is not None:
         pairs += (
             ("count.delay", _seconds(found.delay_ms), _seconds(own.delay_ms)),
             ("source.lateness", _seconds(found.lateness_ms), _seconds(own.lateness_ms)),

@@ -9,6 +9,7 @@ from pipeline.deferral.ledger_start import LedgerMark
 from pipeline.driver.identity import Identity, require_checkpoint, require_own
 from pipeline.driver.start import CHOICES
 from pipeline.errors import RefusedError
+from pipeline.state.pinned import StateMark
 
 OWN = Identity(job="html-enrichment", source="page_change", cluster="c1", sink="html")
 
@@ -117,6 +118,13 @@ def test_a_file_of_an_earlier_version_is_read_and_completed() -> None:
     completed = earlier.completed(own, MARK)
     assert completed == own.model_copy(update={"ledger": MARK})
     assert Identity.read(completed.model_dump_json(), "x") == completed
+
+
+def test_what_a_start_makes_of_the_state_is_written() -> None:
+    state = StateMark(operator="dedupeWithinWatermark", key="id", provider="rocksdb", partitions=2, delay_ms=9)
+    known, own = (OWN.model_copy(update={"state": state.model_copy(update={"delay_ms": ms})}) for ms in (9, 5))
+    assert known.completed(own, None) == own, "the shortest delay"
+    assert known.completed(OWN, None) == known
 
 
 def test_what_is_known_stays() -> None:

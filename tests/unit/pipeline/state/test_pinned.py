@@ -10,7 +10,7 @@ from pipeline.errors import RefusedError
 from pipeline.state.pinned import StateMark, pinned
 
 MakeConfig = Callable[..., PipelineConfig]
-MARK = StateMark(operator="dedupeWithinWatermark", key="id", provider="rocksdb", partitions=3)
+MARK = StateMark(operator="dedupeWithinWatermark", key="id", provider="rocksdb", partitions=3, delay_ms=600_000)
 
 
 def stateful(make_config: MakeConfig, *, within: str = "10m", by: str = "id", **state: Any) -> PipelineConfig:
@@ -58,8 +58,17 @@ def test_a_later_start_with_other_slots_keeps_the_partitions(make_config: MakeCo
     assert pinned(MARK, stateful(make_config, partitions=3), checkpoint="place", slots=8, exists=True) == MARK
 
 
-def test_how_long_is_remembered_may_change(make_config: MakeConfig) -> None:
-    assert pinned(MARK, stateful(make_config, within="1h"), checkpoint="place", slots=8, exists=True) == MARK
+def test_how_long_is_remembered_may_change_and_the_shortest_is_kept(make_config: MakeConfig) -> None:
+    """The watermark stays where that has brought it."""
+
+    def later(found: StateMark, within: str) -> StateMark | None:
+        return pinned(found, stateful(make_config, within=within), checkpoint="place", slots=8, exists=True)
+
+    assert later(MARK, "1h") == MARK
+    shorter = MARK.model_copy(update={"delay_ms": 60_000})
+    assert later(MARK, "1m") == shorter
+    assert later(shorter, "1h") == shorter
+    assert later(MARK.model_copy(update={"delay_ms": None}), "1m") == shorter, "an earlier version did not write it"
 
 
 @pytest.mark.parametrize(
@@ -128,9 +137,10 @@ def test_counts_fix_what_decides_where_an_event_counts(
     assert pinned(begun, counting(make_config, **first), checkpoint="place", slots=2, exists=True) == begun
     later = counting(make_config, **first | change)
     assert refused(begun, later) == f"the state in checkpoint place is fixed: {message}"
-    # An earlier version has not written it, and nothing is known.
+    # An earlier version has not written it: it is fixed from now on.
     unknown = begun.model_copy(update={"delay_ms": None, "lateness_ms": None, "headers": None})
-    assert pinned(unknown, later, checkpoint="place", slots=2, exists=True) == unknown
+    completed = pinned(unknown, later, checkpoint="place", slots=5, exists=True)
+    assert completed == pinned(None, later, checkpoint="place", slots=2, exists=False)
 
 
 def test_how_late_events_may_be_is_only_of_a_job_in_which_they_lapse(make_config: MakeConfig) -> None:
