@@ -67,9 +67,7 @@ def find_claim(
 
 
 def _by_key(reference: str, sha256: str, client: "S3Client", place: ClaimPlace) -> FoundClaim:
-    key = reference
-    if reference == sha256:
-        key = "/".join(part for part in (place.prefix.strip("/"), sha256[:2], sha256) if part)
+    key = reference if reference != sha256 else _key_that_ends_in(sha256, client, place)
     where = f"{place.bucket}/{key}"
     try:
         answer = client.get_object(Bucket=place.bucket, Key=key)
@@ -84,6 +82,20 @@ def _by_key(reference: str, sha256: str, client: "S3Client", place: ClaimPlace) 
     if found != sha256:
         raise StackError(f"{where} holds {counted(len(payload), 'byte')} with SHA-256 {found}: it is damaged")
     return FoundClaim(where, payload, found)
+
+
+def _key_that_ends_in(sha256: str, client: "S3Client", place: ClaimPlace) -> str:
+    """Below the prefix, at whatever page; what a key of older versions would be where there is none."""
+    folder = place.prefix.strip("/")
+    try:
+        pages = client.get_paginator("list_objects_v2").paginate(
+            Bucket=place.bucket, Prefix=f"{folder}/" if folder else ""
+        )
+        found = (stored["Key"] for page in pages for stored in page.get("Contents", ()))
+        key = next((key for key in found if key.endswith(f"/{sha256}")), None)
+    except (BotoCoreError, ClientError) as error:
+        raise StackError(f"bucket {place.bucket} cannot be listed: {error}") from error
+    return key or "/".join(part for part in (folder, sha256[:2], sha256) if part)
 
 
 def _by_record(

@@ -1,4 +1,5 @@
-"""`python -m pipeline claims sweep --older-than 30d [--dry-run] --config FILE`: exit 0, 1 no answer, 2 refused.
+"""`python -m pipeline claims sweep --older-than 30d [--dry-run] --config FILE`: exit 0, 1 no answer, 2 refused; and
+`claims suppress`, likewise.
 
 Where output records expire, a lifecycle rule of the bucket is the better tool: one that expires objects below
 `claim_check.prefix` some days after the output topic's retention. The sweep is for topics whose records stay, and for
@@ -14,9 +15,11 @@ import click
 
 from located_config.duration import format_duration, parse_duration
 from pipeline.claims.orphans import ClaimShelf, Stored, unnamed
+from pipeline.claims.suppressed import outputs, suppressed_claims
 from pipeline.cluster import sink_brokers
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.consumer.by_time import PART_BYTES
 from pipeline.errors import RefusedError
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import usable_store
@@ -28,7 +31,21 @@ _LEAST_AGE, _MOST_AGE = timedelta(hours=1), timedelta(days=36_500)
 
 @click.group()
 def claims() -> None:
-    """Remove claim checks that no record refers to."""
+    """Remove claim checks that no record refers to, or whose page or revision is deleted or hidden."""
+
+
+@claims.command()
+@click.option("--dry-run", is_flag=True, help="Print what would be removed, and remove nothing.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
+def suppress(config_file: Path, *, dry_run: bool) -> None:
+    """Remove claim checks of what the output topic says is deleted or hidden.
+
+    For what a job could not remove as the store did not answer, and for what was published before it had
+    claim_check.suppressed: remove. All of the topic is read. A consumer that asks for a removed claim check is answered
+    that it was suppressed.
+    """
+    with exit_codes():
+        suppress_job(load_config(config_file), dry_run=dry_run)
 
 
 @claims.command()
@@ -114,6 +131,25 @@ def sweep_job(config: PipelineConfig, *, age: timedelta, more_topics: Iterable[s
             click.echo("  it was written again meanwhile, and stays")
     verb = "would be removed" if dry_run else "removed"
     click.echo(f"{_counted(removed)} {verb}, {len(old) - len(removed)} older ones stay")
+
+
+def suppress_job(config: PipelineConfig, *, dry_run: bool) -> None:
+    """Print what was looked at and what became of it. Raises PipelineError, RefusedError."""
+    with usable_store(f"bucket {config.claim_check.bucket}"):
+        shelf = ClaimShelf(store_client(config.claim_check), config.claim_check)
+    with opened_topic(sink_brokers(config), config.sink.topic, named_by=OF_SINK, fetch_bytes=PART_BYTES) as topic:
+        found = suppressed_claims(outputs(topic, say=click.echo), config.claim_check.bucket)
+    claims = found.to_remove()
+    click.echo(f"{config.sink.topic}: {found.records} records; {len(claims)} claim checks are deleted or hidden since")
+    removed = 0
+    for claim in claims:
+        if dry_run:
+            click.echo(f"would remove {claim.key}, suppressed by {claim.by}")
+        elif shelf.suppress(claim):
+            removed += 1
+            click.echo(f"removed {claim.key}, suppressed by {claim.by}")
+    if not dry_run:
+        click.echo(f"{removed} removed, {len(claims) - removed} were gone before")
 
 
 def _counted(stored: Iterable[Stored]) -> str:

@@ -8,25 +8,26 @@ record may be removed from the topic by retention. So an orphan is an object
     last written before a moment long past                   its event would have followed by now
     named by no record of the output topics                  all of them are read, from their beginning to their end
 
-in this order: the ends are looked up after the objects were listed.
+in this order: the ends are looked up after the objects were listed. What stands in the place of a claim check that was
+removed is an orphan when the claim check would be one.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from pipeline.claims.removal import replace_by_mark
+from pipeline.claims.suppressed import ToRemove
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.source import SourceTopic, total
-from pipeline.records.claim_check import BUCKET_HEADER, KEY_HEADER, key_of
+from pipeline.records.claim_check import BUCKET_HEADER, KEY_HEADER
+from pipeline.records.claim_key import is_claim, mark_of, without_mark
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class ClaimShelf:
         with _answers(self._config):
             for page in pages:
                 for found in page.get("Contents", ()):
-                    if is_claim(found["Key"], self._config.prefix):
+                    if is_claim(without_mark(found["Key"]), self._config.prefix):
                         claims.append(Stored(found["Key"], found["Size"], found["LastModified"]))
                     else:
                         others += 1
@@ -87,11 +88,14 @@ class ClaimShelf:
             self._client.delete_object(Bucket=self._config.bucket, Key=orphan.key)
         return True
 
-
-def is_claim(key: str, prefix: str) -> bool:
-    """Whether the pipeline would give a payload this key."""
-    digest = key.rpartition("/")[2]
-    return _SHA256.fullmatch(digest) is not None and key == key_of(prefix, digest)
+    def suppress(self, claim: ToRemove) -> bool:
+        """Whether it was there to be removed; a mark stands in its place, then as before."""
+        with _answers(self._config):
+            found = self._client.list_objects_v2(Bucket=self._config.bucket, Prefix=claim.key, MaxKeys=1)
+            if not any(stored["Key"] == claim.key for stored in found.get("Contents", ())):
+                return False
+            replace_by_mark(self._client, self._config.bucket, claim.key, claim.suppression, claim.by)
+        return True
 
 
 def unnamed(
@@ -120,7 +124,9 @@ def unnamed(
             if KEY_HEADER in headers:
                 naming += 1
                 if headers.get(BUCKET_HEADER) == bucket.encode():
-                    left.pop(headers[KEY_HEADER].decode(errors="replace"), None)
+                    key = headers[KEY_HEADER].decode(errors="replace")
+                    left.pop(key, None)
+                    left.pop(mark_of(key), None)
         read.append(TopicRead(topic.topic, records, naming))
     return list(left.values()), read
 

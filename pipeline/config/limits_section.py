@@ -58,6 +58,13 @@ class ClaimCheck(Section):
         default=None, description="Address of the object store, without a path. Default: that of the region at AWS."
     )
     region: str = Field(default="us-east-1", description="Region that requests to the object store are signed for.")
+    suppressed: Literal["keep", "remove"] = Field(
+        default="keep",
+        description="What becomes of earlier claim checks when an event deletes their page, or hides something of "
+        "their revision, in jobs that read page changes. `remove`: they are removed before the event's record is "
+        "emitted, and headers of the record say what it suppresses. It cannot be undone, and the credentials need "
+        "the rights to list and to delete.",
+    )
     max_bytes: Annotated[Size, Field(ge=0)] = Field(
         default=64 * MIB,
         description="Largest body that is read; a larger one is cut off and becomes the error event `body_too_large`.",

@@ -2,19 +2,39 @@
 
 The record says bucket and key. Only the configured bucket is asked, and only for a key that is made of the hash, so
 that no record sends the consumer's credentials elsewhere.
+
+A payload that the job removed, as a later event suppressed it, has left a mark in its place: that is an answer, and no
+error.
 """
 
 import hashlib
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.consumer.delivery import UnreadableOutputError
 from pipeline.errors import PipelineError
 from pipeline.records.claim_check import Claim, store_client
+from pipeline.records.claim_key import mark_of, names_hash
+from pipeline.records.suppression import Scope
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+
+_MISSING = ("NoSuchKey", "404")
+_MOST_MARK_BYTES = 4096
+
+
+class Suppressed(BaseModel):
+    """What is left of a payload that was removed: with what (`suppressed`), and `by` which source event."""
+
+    model_config = ConfigDict(frozen=True)
+
+    suppressed: Scope
+    by: str
 
 
 class Claims:
@@ -23,15 +43,14 @@ class Claims:
     def __init__(self, config: ClaimCheck) -> None:
         self._config = config
 
-    def resolve(self, claim: Claim, place: str) -> bytes:
-        """The payload. Raises UnreadableOutputError when it is not what the record at `place` says, PipelineError when
-        the store does not give it.
+    def resolve(self, claim: Claim, place: str) -> bytes | Suppressed:
+        """The payload, or what says that it was removed. Raises UnreadableOutputError when it is not what the record at
+        `place` says, PipelineError when the store does not give it.
         """
         from botocore.exceptions import BotoCoreError, ClientError
 
         named = f"claim check {claim.bucket}/{claim.key} of record {place}"
-        digits = claim.sha256
-        if claim.bucket != self._config.bucket or not f"/{claim.key}".endswith(f"/{digits[:2]}/{digits}"):
+        if claim.bucket != self._config.bucket or not names_hash(claim.key, claim.sha256):
             raise UnreadableOutputError(
                 f"{named} is not where this job puts one", hint=f"claim_check.bucket is {self._config.bucket}"
             )
@@ -40,6 +59,10 @@ class Claims:
             # One byte more is enough to know that it is too long.
             payload = body.read(claim.length_bytes + 1)
         except (BotoCoreError, ClientError) as error:
+            if isinstance(error, ClientError) and error.response["Error"]["Code"] in _MISSING:
+                mark = self._mark(claim, named)
+                if mark is not None:
+                    return mark
             raise PipelineError(
                 f"{named} cannot be read: {error}",
                 hint="is the store at claim_check.endpoint, and has a lifecycle rule removed what is this old?",
@@ -52,6 +75,20 @@ class Claims:
                 hint="the object was overwritten or cut off; a replay of the source event writes it again",
             )
         return payload
+
+    def _mark(self, claim: Claim, named: str) -> Suppressed | None:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            answer = self._client.get_object(Bucket=claim.bucket, Key=mark_of(claim.key))
+            return Suppressed.model_validate_json(answer["Body"].read(_MOST_MARK_BYTES))
+        except ValidationError as error:
+            raise UnreadableOutputError(
+                f"{named} is gone, and {mark_of(claim.key)} in its place does not say why: {error.errors()[0]['msg']}",
+                hint="the object was overwritten; a replay of the source event writes the claim check again",
+            ) from error
+        except (BotoCoreError, ClientError):
+            return None  # the first answer stands
 
     @cached_property
     def _client(self) -> "S3Client":

@@ -5,18 +5,19 @@ from dataclasses import dataclass
 
 import orjson
 
+from pipeline.consumer.claims import Suppressed
 from pipeline.consumer.delivery import Delivery
 from pipeline.consumer.seen_events import SeenEvents
 from pipeline.records.claim_check import Claim
 
-Resolve = Callable[[Claim, str], bytes]
+Resolve = Callable[[Claim, str], bytes | Suppressed]
 
 
 @dataclass
 class Counts:
     """Of `records`, some are repeats, in either topic: of these, `differing` have other bytes than the first. `errors`
     are error events that stand for their event. The next two contradict the record that stands. `of_other_jobs` are
-    error events that were passed over, and in no other count.
+    error events that were passed over, and in no other count. `suppressed` are claim checks that a later event removed.
     """
 
     records: int = 0
@@ -27,20 +28,24 @@ class Counts:
     errors_after_output: int = 0
     outputs_after_error: int = 0
     of_other_jobs: int = 0
+    suppressed: int = 0
 
     def __str__(self) -> str:
         return (
             f"{self.records} records, {self.claims} claim checks resolved, {self.repeats} repeats removed "
             f"({self.differing} with other bytes), {self.errors} error events, conflicts removed: "
             f"{self.errors_after_output} error after output, {self.outputs_after_error} output after error"
+            + (f"; {self.suppressed} claim checks suppressed" if self.suppressed else "")
             + (f"; {self.of_other_jobs} error events of other jobs passed over" if self.of_other_jobs else "")
         )
 
 
 def once(
     deliveries: Iterable[Delivery], seen: SeenEvents, resolve: Resolve, counts: Counts
-) -> Iterator[tuple[Delivery, bytes]]:
-    """Each output that is the first record of its event, with its whole value. Raises what `resolve` raises."""
+) -> Iterator[tuple[Delivery, bytes | Suppressed]]:
+    """Each output that is the first record of its event, with its whole value, or with why it is gone. Raises what
+    `resolve` raises.
+    """
     for delivery in deliveries:
         counts.records += 1
         found = seen.see(delivery)
@@ -55,18 +60,24 @@ def once(
         elif delivery.claim is None:
             yield delivery, delivery.value
         else:
-            counts.claims += 1
-            yield delivery, resolve(delivery.claim, delivery.place)
+            whole = resolve(delivery.claim, delivery.place)
+            counts.suppressed += isinstance(whole, Suppressed)
+            counts.claims += not isinstance(whole, Suppressed)
+            yield delivery, whole
 
 
-def line(delivery: Delivery, value: bytes) -> bytes:
-    """`{"id", "source": {topic, partition, offset}, "claim_check": key or null, "event": …}`, without a line's end."""
+def line(delivery: Delivery, value: bytes | Suppressed) -> bytes:
+    """`{"id", "source": {topic, partition, offset}, "claim_check": key or null, "suppressed": scope or null,
+    "suppresses": scope or null, "event": …}`, without a line's end. A suppressed event has no content.
+    """
     source = delivery.source
     return orjson.dumps(
         {
             "id": delivery.id,
             "source": {"topic": source.topic, "partition": source.partition, "offset": source.offset},
             "claim_check": delivery.claim.key if delivery.claim else None,
-            "event": orjson.Fragment(value),
+            "suppressed": value.suppressed if isinstance(value, Suppressed) else None,
+            "suppresses": delivery.suppresses.scope if delivery.suppresses else None,
+            "event": orjson.Fragment(delivery.value if isinstance(value, Suppressed) else value),
         }
     )

@@ -11,6 +11,7 @@ import orjson
 from pipeline.errors import PipelineError
 from pipeline.records.claim_check import Claim
 from pipeline.records.record import Headers, Position
+from pipeline.records.suppression import Suppression
 
 
 class UnreadableOutputError(PipelineError):
@@ -22,8 +23,9 @@ class UnreadableOutputError(PipelineError):
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """`place` is where the record stands in its topic, `source` its source event. `fingerprint` tells whether a repeat
-    is one byte for byte. With a `claim` the value has no content; what the store has is the whole of it. The `id` of an
-    error event is its source position: of its value no more is needed than which job it is of.
+    is one byte for byte. With a `claim` the value has no content; what the store has is the whole of it. `suppresses`
+    is what is to be hidden of what came before it. The `id` of an error event is its source position: of its value no
+    more is needed than which job it is of.
     """
 
     place: str
@@ -33,6 +35,7 @@ class Delivery:
     value: bytes
     claim: Claim | None
     fingerprint: bytes
+    suppresses: Suppression | None = None
 
 
 def read(place: str, value: bytes | None, headers: Headers) -> Delivery:
@@ -40,13 +43,14 @@ def read(place: str, value: bytes | None, headers: Headers) -> Delivery:
     named = dict(headers)
     try:
         event_id, source, claim = _id(value), _source(named), Claim.of_headers(named)
+        suppresses = Suppression.of_headers(named)
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableOutputError(
             f"record {place} is no output of this job: {_what(error)}",
             hint="check that sink.topic is the job's output topic, and that no other program writes there",
         ) from error
     whole = value or b""
-    return Delivery(place, "output", event_id, source, whole, claim, _fingerprint(whole, headers))
+    return Delivery(place, "output", event_id, source, whole, claim, _fingerprint(whole, headers), suppresses)
 
 
 def read_error(place: str, value: bytes | None, headers: Headers, *, job: str) -> Delivery | None:

@@ -9,11 +9,13 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from pipeline.fetch.deadline import noticed_begin
-from pipeline.jobs.message import Outcome, Unfinished
+from pipeline.jobs.message import Unfinished
 from pipeline.records.error_event import Failure
+
+O = TypeVar("O")  # noqa: E741 — an outcome
 
 BATCH_BUDGET: Final = "batch_budget"
 """The class of the failure; entries of the ledger have it as their cause."""
@@ -31,7 +33,7 @@ class BatchBudget:
         elapsed = self._clock() - self._begun
         return self._seconds * math.ceil((elapsed + self._allowance_s) / self._seconds) - elapsed
 
-    async def within(self, process: Callable[[], Awaitable[Outcome]]) -> Outcome:
+    async def within(self, process: Callable[[], Awaitable[O]]) -> O | Unfinished:
         """What comes of a record, which is begun anew if it has made no request when the budget is over."""
         while True:
             with noticed_begin() as begin:

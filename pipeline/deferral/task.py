@@ -3,7 +3,8 @@
     main  admit ─ drop (its entry stands) · hold (behind a deferred one) · run ─▶ done, or deferred as stuck
     slow  a page's entries one after the other ─▶ done, or again as stuck and the rest of the page stands
 
-`process` may run ahead of the page's order; `settle` comes in that order and has the last word. What the main lane
+`process` may run ahead of the page's order; `in_turn`, which does what an outcome has to do in the page's order, and
+`settle` come in that order, and `settle` has the last word. What the main lane
 defers goes out as a record of the ledger's topic; what the slow lane's driver must know goes out as facts.
 """
 
@@ -17,7 +18,8 @@ from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import WAITS, Destination, MainLane, SlowLane
 from pipeline.deferral.snapshot import UNRESERVED, Reservation
 from pipeline.deferral.wire import bounded_record
-from pipeline.jobs.message import Outcome, Processor, SourceMessage, Unfinished
+from pipeline.fetch.deadline import notice_begin
+from pipeline.jobs.message import InTurn, Outcome, Processed, Processor, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
 
@@ -56,12 +58,17 @@ class DirectTask:
     job: Processor
     limit_s: float
 
-    async def process(self, message: SourceMessage) -> Outcome:
+    async def process(self, message: SourceMessage) -> Processed:
         """The job's own outcome; `Unfinished` when `limit_s` was over."""
         return await self.job.process(message, limit_s=self.limit_s)
 
-    def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
+    async def in_turn(self, message: SourceMessage, outcome: Processed) -> Processed:  # noqa: ARG002
+        """What the outcome has to do now."""
+        return await outcome.finish() if isinstance(outcome, InTurn) else outcome
+
+    def settle(self, message: SourceMessage, outcome: Processed) -> Record | None:
         """The record to emit; an unfinished event becomes an error event, as no ledger takes it."""
+        outcome = finished(outcome)
         return self.job.error(message, never_fetched(outcome.failure)) if isinstance(outcome, Unfinished) else outcome
 
 
@@ -80,7 +87,7 @@ class MainTask:
     now_ms: Callable[[], int]
     budget: BatchBudget
 
-    async def process(self, message: SourceMessage) -> Outcome:
+    async def process(self, message: SourceMessage) -> Processed:
         """What the job makes of the message, or anything when its turn will not come in this batch."""
         position = message.position
         if self.lane.admit(position, page_of(message)) != "run":
@@ -89,7 +96,20 @@ class MainTask:
             return self.job.error(message, given_up(reservation))
         return await self.budget.within(lambda: self.job.process(message, limit_s=self.limit_s))
 
-    def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
+    async def in_turn(self, message: SourceMessage, outcome: Processed) -> Processed:
+        """What the outcome has to do now, unless its turn will not come in this batch: then it does nothing."""
+        if not isinstance(outcome, InTurn):
+            return outcome
+        if self.lane.admit(message.position, page_of(message)) != "run":
+            return _WAITS
+
+        async def begun() -> Outcome:
+            notice_begin()
+            return await outcome.finish()
+
+        return await self.budget.within(begun)
+
+    def settle(self, message: SourceMessage, outcome: Processed) -> Record | None:
         """The record to emit for the message, one of the ledger's included; None when none does."""
         page = page_of(message)
         admission = self.lane.admit(message.position, page)
@@ -97,7 +117,7 @@ class MainTask:
             return None
         if admission == "hold":
             return self._hold(message)
-        match outcome:
+        match finished(outcome):
             case None:
                 return None
             case Unfinished(failure, tried=False, wiki_id=wiki_id):
@@ -116,10 +136,10 @@ class MainTask:
                         headers=message.headers,
                     )
                 )
-            case Record():
-                if not self.lane.may_emit(page, destination(outcome, self.error_topic)):
+            case Record() as record:
+                if not self.lane.may_emit(page, destination(record, self.error_topic)):
                     return self._hold(message)
-                return outcome
+                return record
 
     def _hold(
         self, message: SourceMessage, reason: str = WAITS, cause: Cause | None = None, wiki_id: str | None = None
@@ -153,7 +173,7 @@ class SlowTask:
     report: Callable[[Fact], None] = field(repr=False)
     is_over: Callable[[], bool] = lambda: False
 
-    async def process(self, message: SourceMessage) -> Outcome:
+    async def process(self, message: SourceMessage) -> Processed:
         """To be called in the order of the page: nothing is fetched behind an entry that was not emitted."""
         reservation = self.reservations.get(message.position, UNRESERVED)
         if self.is_over():
@@ -164,11 +184,16 @@ class SlowTask:
             return self.job.error(message, given_up(reservation))
         return await self.job.process(message, limit_s=self.limit_s)
 
-    def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
+    async def in_turn(self, message: SourceMessage, outcome: Processed) -> Processed:  # noqa: ARG002
+        """What the outcome has to do now; `process` gives none to do behind an entry that was not emitted."""
+        return await outcome.finish() if isinstance(outcome, InTurn) else outcome
+
+    def settle(self, message: SourceMessage, outcome: Processed) -> Record | None:
         """The record that is emitted. An entry of which nothing is reported stands as it was."""
         page, gave_up = page_of(message), ""
         if self.lane.admit(page) == "skip":
             return None
+        outcome = finished(outcome)
         if isinstance(outcome, Unfinished):
             again = self.lane.failed(
                 self._entry(message, outcome.wiki_id),
@@ -204,6 +229,13 @@ class SlowTask:
             wiki_id=wiki_id or reservation.wiki_id,
             headers=message.headers,
         )
+
+
+def finished(outcome: Processed) -> Outcome:
+    """What `in_turn` leaves. Raises TypeError for an outcome whose turn was passed over."""
+    if isinstance(outcome, InTurn):
+        raise TypeError("an outcome that has something to do in its turn was settled before it")
+    return outcome
 
 
 def page_of(message: SourceMessage) -> Page:

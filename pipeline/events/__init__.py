@@ -46,6 +46,8 @@ from pipeline.events.outage_events import (
     BreakerClosed,
     BreakerOpen,
     BreakerProbe,
+    ClaimChecksNotRemoved,
+    ClaimChecksRemoved,
     ClaimStoreBack,
     ClaimStoreDown,
     Grain,
@@ -84,6 +86,8 @@ __all__ = [
     "BreakerProbe",
     "BrokerLimits",
     "CheckpointTaken",
+    "ClaimChecksNotRemoved",
+    "ClaimChecksRemoved",
     "ClaimStoreBack",
     "ClaimStoreDown",
     "CommandCarriedOut",
@@ -181,6 +185,8 @@ PipelineEvent = Annotated[
     | BreakerClosed
     | ClaimStoreDown
     | ClaimStoreBack
+    | ClaimChecksRemoved
+    | ClaimChecksNotRemoved
     | WikisFileRead
     | WikisFileUnusable
     | LagUnknown

@@ -88,6 +88,45 @@ class ClaimStoreBack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimChecksRemoved:
+    """An event deleted a page, or hid something of a revision: the claim checks of what was published before are
+    removed. Not logged where there were none.
+    """
+
+    event: Literal["claim_checks_removed"] = "claim_checks_removed"
+    wiki: str
+    """Id of the wiki."""
+    page: int
+    """Id of the page."""
+    revision: int | None = None
+    """Id of the revision; null where the whole page is meant."""
+    source: str
+    """Topic, partition and offset of the event."""
+    removed: int
+    """Number of claim checks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimChecksNotRemoved:
+    """The claim checks of what an event deleted or hid could not be removed, and may still be there."""
+
+    event: Literal["claim_checks_not_removed"] = "claim_checks_not_removed"
+    wiki: str
+    """Id of the wiki."""
+    page: int
+    """Id of the page."""
+    revision: int | None = None
+    """Id of the revision; null where the whole page is meant."""
+    source: str
+    """Topic, partition and offset of the event."""
+    reason: str
+    """What the last attempt failed with; that of another event where this one was not tried, as the store did not
+    answer seconds before."""
+    remedy: str
+    """The command that removes them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WikisFileRead:
     """A table of wikis that has changed, or was unusable, is effective."""
 

@@ -28,6 +28,12 @@ def noticed_begin() -> Iterator[Begin]:
         _begin.reset(token)
 
 
+def notice_begin() -> None:
+    """Says that something has begun that need not be done again from its beginning."""
+    if (begin := _begin.get()) is not None:
+        begin.noticed = True
+
+
 class Deadline:
     """`limit_s` seconds from `begin`, on a clock that counts seconds and never goes back."""
 
@@ -40,8 +46,7 @@ class Deadline:
         """Start the clock; only the first call counts."""
         if self._ends is None:
             self._ends = self._clock() + self._limit_s
-            if (begin := _begin.get()) is not None:
-                begin.noticed = True
+            notice_begin()
 
     def remaining_s(self) -> float:
         """Seconds remaining, at most 0 when it has passed; all of them before it has begun."""

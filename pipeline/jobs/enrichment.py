@@ -5,43 +5,76 @@
       └──── error event ◀──┤                                        claim check
             unfinished  ◀──┘ (may succeed later: the caller decides between waiting and an error event)
 
-An event that needs no fetch passes without one.
+An event that needs no fetch passes without one. Where claim checks of what is suppressed are removed, all that is done
+to the store waits for the event's turn in its page (`pipeline.records.suppression`).
 """
 
-from typing import Generic
+from functools import partial
+from typing import Generic, Protocol
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.jobs.job import E, F, Fetched, Job
-from pipeline.jobs.message import Outcome, SourceMessage, Unfinished
+from pipeline.jobs.message import InTurn, Outcome, Processed, SourceMessage, Unfinished
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.error_event import Failure, error_record
-from pipeline.records.page_change import InvalidEventError
-from pipeline.records.record import Record
+from pipeline.records.page_change import InvalidEventError, PageChange
+from pipeline.records.record import Headers, Position, Record
 from pipeline.records.size import serialized_size
+from pipeline.records.suppression import Suppression, suppression_of
 
 CANARY_DOMAIN = "canary"
 MOST_KEY_BYTES = 16 * 1024
 """A key travels with a deferred event, and must leave room in the ledger's record."""
 
 
+class Removal(Protocol):
+    """Removes claim checks."""
+
+    async def remove(self, suppression: Suppression, position: Position) -> None:
+        """Remove what the event at `position` suppresses. Does not raise for the store's sake."""
+
+
 class Enrichment(Generic[E, F]):
     """A job within one Python worker; see `Processor`."""
 
-    def __init__(self, config: PipelineConfig, job: Job[E, F], client: WikiClient, claims: ClaimStore) -> None:
-        """`client` is the one that the job fetches with, and is closed with it."""
+    def __init__(
+        self,
+        config: PipelineConfig,
+        job: Job[E, F],
+        client: WikiClient,
+        claims: ClaimStore,
+        removal: Removal | None = None,
+    ) -> None:
+        """`client` is the one that the job fetches with, and is closed with it. Without `removal` claim checks are
+        kept, whatever is suppressed.
+        """
         self._config = config
+        self._removal = removal
         self._job = job
         self._client = client
         self._claims = claims
 
-    async def process(self, message: SourceMessage, *, limit_s: float) -> Outcome:
+    async def process(self, message: SourceMessage, *, limit_s: float) -> Processed:
         """The record of a message, None when it is filtered, or `Unfinished` after `limit_s` seconds from its first
-        request.
+        request. What is to be done in its turn does not raise for the event's sake.
         """
         try:
             event = self._job.parse(message)
-            if event.domain == CANARY_DOMAIN or not self._job.wants(event):
+        except InvalidEventError as error:
+            return self.error(message, error.failure)
+        if event.domain == CANARY_DOMAIN:
+            return None
+        outcome = await self._processed(message, event, limit_s)
+        suppression = self._suppression(event)
+        if suppression is None or self._removal is None:
+            return outcome
+        # An event that is filtered, or may yet end in an error event, says what is to be hidden all the same.
+        return InTurn(partial(self._after_removal, self._removal, suppression, message.position, outcome))
+
+    async def _processed(self, message: SourceMessage, event: E, limit_s: float) -> Processed:
+        try:
+            if not self._job.wants(event):
                 return None
             if message.key is not None and len(message.key) > MOST_KEY_BYTES:
                 text = f"key of {len(message.key)} bytes, more than {MOST_KEY_BYTES}"
@@ -102,13 +135,32 @@ class Enrichment(Generic[E, F]):
             return message.value
         return self._job.value(event, fetched, stream=self._config.sink.topic)
 
-    async def _fit(self, message: SourceMessage, event: E, fetched: F | None) -> Record:
+    async def _after_removal(
+        self, removal: Removal, suppression: Suppression, position: Position, outcome: Processed
+    ) -> Outcome:
+        await removal.remove(suppression, position)
+        return await outcome.finish() if isinstance(outcome, InTurn) else outcome
+
+    def _suppression(self, event: E) -> Suppression | None:
+        """What the event suppresses, where claim checks of that are removed."""
+        if self._removal is None or not isinstance(event, PageChange):
+            return None
+        return suppression_of(event.raw)
+
+    async def _fit(self, message: SourceMessage, event: E, fetched: F | None) -> Processed:
         """The record as it is when it fits, else by claim check; an error event when not even that fits."""
         record = self._record(message, event, fetched)
-        if fetched is not None and (self._content_is_over(fetched) or self._record_is_over(record)):
-            claim = await self._claims.keep(record.value)
-            slim = self._record(message, event, None)
-            record = Record(slim.topic, slim.key, slim.value, slim.headers + claim.headers())
+        if fetched is None or not (self._content_is_over(fetched) or self._record_is_over(record)):
+            return self._measured(message, record)
+        by_claim_check = partial(self._by_claim_check, message, event, record.value)
+        return await by_claim_check() if self._removal is None else InTurn(by_claim_check)
+
+    async def _by_claim_check(self, message: SourceMessage, event: E, payload: bytes) -> Record:
+        claim = await self._claims.keep(payload, event.page_revision if isinstance(event, PageChange) else None)
+        slim = self._record(message, event, None)
+        return self._measured(message, Record(slim.topic, slim.key, slim.value, slim.headers + claim.headers()))
+
+    def _measured(self, message: SourceMessage, record: Record) -> Record:
         if self._record_is_over(record):
             size = serialized_size(record.key, record.value, record.headers)
             limit = self._config.sink.max_request_size
@@ -129,4 +181,8 @@ class Enrichment(Generic[E, F]):
     def _record(self, message: SourceMessage, event: E, fetched: F | None) -> Record:
         topic = self._config.sink.topic
         value = self._job.value(event, fetched, stream=topic)
-        return Record(topic, self._job.key(message, event), value, message.headers_of_output)
+        return Record(topic, self._job.key(message, event), value, message.headers_of_output + self._said(event))
+
+    def _said(self, event: E) -> Headers:
+        suppression = self._suppression(event)
+        return () if suppression is None else suppression.headers()

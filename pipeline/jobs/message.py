@@ -1,5 +1,6 @@
 """What goes into a job, and what comes of it; the lanes know a job by this alone."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -46,12 +47,25 @@ class Unfinished:
 Outcome = Record | Unfinished | None
 
 
+@dataclass(frozen=True, slots=True)
+class InTurn:
+    """A message that has something to do which must wait for its turn in its page: `finish` does it, and may be called
+    again.
+    """
+
+    finish: Callable[[], Awaitable[Outcome]]
+
+
+Processed = Outcome | InTurn
+
+
 class Processor(Protocol):
     """A job at work."""
 
-    async def process(self, message: SourceMessage, *, limit_s: float) -> Outcome:
-        """The record for a message, None when it is filtered. `limit_s` seconds are for its fetches, counted from the
-        first request. Raises only when the job cannot go on.
+    async def process(self, message: SourceMessage, *, limit_s: float) -> Processed:
+        """The record for a message, None when it is filtered; or what makes it, when the earlier events of its page
+        have been emitted. `limit_s` seconds are for its fetches, counted from the first request. Raises only when the
+        job cannot go on.
         """
         ...
 

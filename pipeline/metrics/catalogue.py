@@ -51,6 +51,10 @@ EVENTS = _worker(
 )
 ERRORS = _worker("errors", "counter", "Error events by their class.", "error_type")
 CLAIM_CHECKS = _worker("claim_checks", "counter", "Outputs whose payload went to the object store.")
+CLAIM_CHECKS_REMOVED = _worker("claim_checks_removed", "counter", "Claim checks removed as an event suppressed them.")
+CLAIM_REMOVALS_FAILED = _worker(
+    "claim_removals_failed", "counter", "Events whose suppressed claim checks could not be removed."
+)
 RECORD_SECONDS = _worker("record_seconds", "histogram", "From the start of an event to its outcome, of those tried.")
 FETCHES = _worker(
     "fetches", "counter", "Requests that ended: ok, failed (may be tried again), refused, abandoned.", "outcome"
@@ -169,6 +173,8 @@ METRICS = (
     EVENTS,
     ERRORS,
     CLAIM_CHECKS,
+    CLAIM_CHECKS_REMOVED,
+    CLAIM_REMOVALS_FAILED,
     RECORD_SECONDS,
     FETCHES,
     RESPONSES,

@@ -42,6 +42,9 @@ class Task(Protocol[M_contra, O]):
     async def process(self, message: M_contra) -> O:
         """May run for several messages at once, ahead of their order."""
 
+    async def in_turn(self, message: M_contra, outcome: O) -> O:
+        """What comes of a message when those of its page before it are settled."""
+
     def settle(self, message: M_contra, outcome: O) -> Record | None:
         """Called in the order of the messages; None when no record is emitted."""
 
@@ -63,6 +66,10 @@ class Measured(Generic[M, O]):
         if not isinstance(outcome, Unfinished) or (outcome.tried and outcome.failure.error_type != "waits"):
             self.recorder.observe(catalogue.RECORD_SECONDS, time.monotonic() - started)
         return outcome
+
+    async def in_turn(self, message: M, outcome: O) -> O:
+        """The task's own."""
+        return await self.task.in_turn(message, outcome)
 
     def settle(self, message: M, outcome: O) -> Record | None:
         """Counts the record here and not in `process`, whose outcome the task may still replace."""

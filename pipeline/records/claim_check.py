@@ -1,7 +1,7 @@
 """Claim checks: a payload too large for a record goes to the object store, its reference into Kafka headers.
 
-The payload is the value the record would have had. Its key is its SHA-256, so a replay writes the same object again
-and nothing else; it is written before the event that names it.
+The payload is the value the record would have had. Its key ends in its SHA-256, so a replay writes the same object
+again and nothing else (`claim_key`); it is written before the event that names it.
 
 A store that is down holds the record, and with it the lane, until the store is back: nothing is dropped, the lag
 stays in the source, and both are logged. A batch that waits for longer than its budget defers them, up to the
@@ -22,6 +22,7 @@ from pipeline import log
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError
 from pipeline.events import ClaimStoreBack, ClaimStoreDown
+from pipeline.records.claim_key import PageRevision, key_of
 from pipeline.records.record import Headers
 
 if TYPE_CHECKING:
@@ -103,14 +104,14 @@ class ClaimStore:
         self._down_since: float | None = None
         self._said_at = 0.0
 
-    async def keep(self, payload: bytes) -> Claim:
+    async def keep(self, payload: bytes, about: PageRevision | None = None) -> Claim:
         """As `put`; waits while the store is down, however long that is. Raises StoreRefusedError.
 
         All calls are made on one event loop.
         """
         if self._down_since is None:
             try:
-                return await asyncio.to_thread(self.put, payload)
+                return await asyncio.to_thread(self.put, payload, about)
             except StoreDownError as error:
                 self._say_down(error)
         pause_s = _FIRST_PAUSE_S
@@ -120,34 +121,28 @@ class ClaimStore:
                     await self._sleep(pause_s)
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
                 try:
-                    claim = await asyncio.to_thread(self.put, payload)
+                    claim = await asyncio.to_thread(self.put, payload, about)
                 except StoreDownError as error:
                     self._say_down(error)
                 else:
                     self._say_back()
                     return claim
 
-    def put(self, payload: bytes) -> Claim:
-        """Store a payload; returns when the store has acknowledged it. Blocking: call it in a thread.
+    def put(self, payload: bytes, about: PageRevision | None = None) -> Claim:
+        """Store a payload, under a key that says what it is `about`; returns when the store has acknowledged it.
+        Blocking: call it in a thread.
 
         Raises StoreDownError, StoreRefusedError.
         """
         from botocore import exceptions as s3
 
         digest = hashlib.sha256(payload).hexdigest()
-        key = key_of(self._config.prefix, digest)
+        key = key_of(self._config.prefix, digest, about)
         try:
             self._connected().put_object(Bucket=self._config.bucket, Key=key, Body=payload, ContentType=CONTENT_TYPE)
-        except s3.ClientError as error:
-            status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-            if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
+        except (s3.BotoCoreError, s3.ClientError) as error:
+            if may_answer_later(error):
                 raise StoreDownError(str(error)) from error
-            raise self._refused(len(payload), error) from error
-        except (s3.ConnectionError, s3.HTTPClientError) as error:
-            if isinstance(error, s3.SSLError):
-                raise self._refused(len(payload), error) from error
-            raise StoreDownError(str(error)) from error
-        except s3.BotoCoreError as error:
             raise self._refused(len(payload), error) from error
         return Claim(self._config.bucket, key, len(payload), digest)
 
@@ -189,10 +184,14 @@ class ClaimStore:
             return self._client
 
 
-def key_of(prefix: str, sha256: str) -> str:
-    """The key of a payload by its hash, below the configured prefix."""
-    folder = prefix.strip("/")
-    return f"{folder}/{sha256[:2]}/{sha256}" if folder else f"{sha256[:2]}/{sha256}"
+def may_answer_later(error: Exception) -> bool:
+    """Whether the same request may succeed later, by what botocore has raised for it."""
+    from botocore import exceptions as s3
+
+    if isinstance(error, s3.ClientError):
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS
+    return isinstance(error, s3.ConnectionError | s3.HTTPClientError) and not isinstance(error, s3.SSLError)
 
 
 def store_client(config: ClaimCheck) -> "S3Client":

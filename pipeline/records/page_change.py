@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 
 import orjson
 
+from pipeline.records.claim_key import PageRevision
 from pipeline.records.error_event import Failure
 from pipeline.schemas import (
     PAGE_CHANGE_MAJOR,
@@ -58,6 +59,11 @@ class PageChange:
     def page_key(self) -> bytes:
         """The key of the page's events, as their stream has it."""
         return orjson.dumps({"wiki_id": self.wiki_id, "page_id": self.page_id})
+
+    @property
+    def page_revision(self) -> PageRevision:
+        """Which revision it is about."""
+        return PageRevision(self.wiki_id, self.page_id, self.rev_id, self.parent_id)
 
     def request_id(self, role: str) -> str:
         """`X-Request-Id` of a fetch, the same for all its attempts; `role` says what is fetched."""

@@ -26,6 +26,7 @@ O = TypeVar("O")  # noqa: E741 — an outcome
 R = TypeVar("R")
 
 Process = Callable[[M], Awaitable[O]]
+InTurn = Callable[[M, O], Awaitable[O]]
 Settle = Callable[[M, O], R | None]
 
 # The main thread is woken for this number of finished messages, this long after the first of them, or for the last:
@@ -156,13 +157,16 @@ def run(
     buffer: ResultBuffer[R],
     ahead: bool = True,
     around: Callable[[], AbstractContextManager[object]] = nullcontext,
+    in_turn: InTurn[M, O] | None = None,
 ) -> Iterator[list[R]]:
     """Yield the results of all messages, as they come; at most `max_started` are under way. What `process` raises is
     raised here. An empty list says that for a moment there was nothing more: what was kept to go in a group may go now.
 
     `process` runs for messages of one key side by side, or with `ahead=False` one after the other; `settle` makes the
-    result of its outcome, on the loop, in the order of the key. None is no result. Each message is `around` from its
-    beginning until its result is in the buffer; they are entered in the order of the messages.
+    result of its outcome, on the loop, in the order of the key. None is no result. Between the two `in_turn` may
+    replace the outcome: it begins when the results of all earlier messages of the key are in the buffer, and ends
+    before that of a later one begins. Each message is `around` from its beginning until its result is in the buffer;
+    they are entered in the order of the messages.
     """
     tasks: set[asyncio.Task[None]] = set()
     tails: dict[Hashable, asyncio.Event] = {}
@@ -180,6 +184,8 @@ def run(
                 outcome = await process(message)
                 if before is not None:
                     await before.wait()
+                if in_turn is not None:
+                    outcome = await in_turn(message, outcome)
                 await buffer.put(settle(message, outcome))
             done.set()
         except asyncio.CancelledError:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from pipeline.claims.removal import ClaimRemoval
 from pipeline.config.pipeline_config import Fetch, PipelineConfig, Source
 from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.deferral.entry import Entry
@@ -30,7 +31,7 @@ from pipeline.fetch.in_flight import InFlightBytes
 from pipeline.fetch.share import of_worker
 from pipeline.jobs import registry
 from pipeline.jobs.enrichment import Enrichment
-from pipeline.jobs.message import Outcome, SourceMessage
+from pipeline.jobs.message import Processed, SourceMessage
 from pipeline.metrics.catalogue import EVENTS
 from pipeline.metrics.in_worker import RECORDER, Measured, Task
 from pipeline.records.claim_check import ClaimStore
@@ -120,7 +121,8 @@ def _job(config_json: str, lane: str) -> Enrichment[Any, Any]:
             breakers=breakers.of_process(config.breaker) if _leaves_alone(config, lane) else None,
         )
         job = registry.JOBS[config.job](config, client)
-        return Enrichment(config, job, client, ClaimStore(config.claim_check))
+        removal = ClaimRemoval(config.claim_check) if config.claim_check.suppressed == "remove" else None
+        return Enrichment(config, job, client, ClaimStore(config.claim_check), removal)
 
     return _loop_thread().call(make)
 
@@ -252,7 +254,7 @@ def _slow_lane(
     )
     measured = _measured(config, task)
 
-    def settle(message: SourceMessage, outcome: Outcome) -> Settled:
+    def settle(message: SourceMessage, outcome: Processed) -> Settled:
         record = measured.settle(message, outcome)
         return Settled(record, reported.pop() if reported else None)
 
@@ -267,6 +269,7 @@ def _slow_lane(
         buffer=engine.ResultBuffer(config.result_buffer, lambda settled: settled.size),
         ahead=False,
         around=_in_flight(_patient(config).fetch.in_flight_bound, "slow").record,
+        in_turn=measured.in_turn,
     )
     writer: RoundWriter | None = None
     for settled in results:
@@ -306,7 +309,7 @@ def _now_ms() -> int:
 
 def _run(
     config: PipelineConfig,
-    task: Task[SourceMessage, Outcome],
+    task: Task[SourceMessage, Processed],
     batches: Iterator[pa.RecordBatch],
     *,
     max_started: int,
@@ -327,6 +330,7 @@ def _run(
             buffer=engine.ResultBuffer(config.result_buffer, _size),
             ahead=config.batch.page_order == "together",
             around=in_flight.record,
+            in_turn=measured.in_turn,
         )
     )
     yield from _arrow_batches(results)
@@ -335,7 +339,7 @@ def _run(
         yield from _arrow_batches([lapsed])
 
 
-def _measured(config: PipelineConfig, task: Task[SourceMessage, Outcome]) -> Task[SourceMessage, Outcome]:
+def _measured(config: PipelineConfig, task: Task[SourceMessage, Processed]) -> Task[SourceMessage, Processed]:
     return task if config.metrics.port is None else Measured(task, config)
 
 

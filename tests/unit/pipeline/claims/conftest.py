@@ -1,15 +1,16 @@
 import hashlib
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from botocore.exceptions import EndpointConnectionError
+from botocore.exceptions import ClientError, EndpointConnectionError
 
 from pipeline.ops.source import Bounds, SourceRecord
 from pipeline.ops.spark_checkpoint import Offsets
-from pipeline.records.claim_check import key_of
+from pipeline.records.claim_key import PageRevision, key_of
 from pipeline.records.record import Headers
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -22,9 +23,17 @@ class Bucket:
 
     objects: dict[str, tuple[bytes, datetime]] = field(default_factory=dict)
     down: bool = False
+    calls: list[str] = field(default_factory=list)
 
-    def put(self, payload: bytes, written: datetime = LONG_AGO, *, prefix: str = PREFIX) -> str:
-        key = key_of(prefix, hashlib.sha256(payload).hexdigest())
+    def put(
+        self,
+        payload: bytes,
+        written: datetime = LONG_AGO,
+        *,
+        prefix: str = PREFIX,
+        about: PageRevision | None = None,
+    ) -> str:
+        key = key_of(prefix, hashlib.sha256(payload).hexdigest(), about)
         self.objects[key] = payload, written
         return key
 
@@ -45,9 +54,28 @@ class Bucket:
         self._answer(Bucket)
         return {"LastModified": self.objects[Key][1]}
 
-    def delete_object(self, *, Bucket: str, Key: str) -> None:  # noqa: N803
+    def put_object(self, *, Bucket: str, Key: str, Body: bytes, ContentType: str) -> None:  # noqa: N803
         self._answer(Bucket)
-        del self.objects[Key]
+        assert ContentType == "application/json"
+        self.calls.append(f"put {Key}")
+        self.objects[Key] = Body, LONG_AGO
+
+    def get_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803
+        self._answer(Bucket)
+        if Key not in self.objects:
+            raise ClientError({"Error": {"Code": "NoSuchKey", "Message": "no such key"}}, "GetObject")
+        return {"Body": io.BytesIO(self.objects[Key][0])}
+
+    def list_objects_v2(self, *, Bucket: str, Prefix: str, MaxKeys: int) -> dict[str, Any]:  # noqa: N803
+        self._answer(Bucket)
+        found = sorted(key for key in self.objects if key.startswith(Prefix))[:MaxKeys]
+        return {"Contents": [{"Key": key} for key in found]} if found else {"KeyCount": 0}
+
+    def delete_object(self, *, Bucket: str, Key: str) -> None:  # noqa: N803
+        """A store has no objection to what is not there."""
+        self._answer(Bucket)
+        self.calls.append(f"delete {Key}")
+        self.objects.pop(Key, None)
 
     def _answer(self, bucket: str) -> None:
         assert bucket == BUCKET

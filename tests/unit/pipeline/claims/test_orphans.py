@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mypy_boto3_s3 import S3Client
 
-from pipeline.claims.orphans import ClaimShelf, Stored, is_claim, unnamed
+from pipeline.claims.orphans import ClaimShelf, Stored, unnamed
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.source import SourceTopic
-from pipeline.records.claim_check import key_of
+from pipeline.records.claim_key import is_claim, key_of, mark_of
 from tests.unit.pipeline.claims.conftest import BUCKET, LONG_AGO, PREFIX, Bucket, Topic, naming
 
 SHA256 = "ab" * 32
@@ -73,6 +73,14 @@ def test_what_a_record_of_any_topic_names_stays() -> None:
     keys = [key_of(PREFIX, f"{number:064x}") for number in range(4)]
     first, second = Topic("out", [(), naming(keys[0]), ()]), Topic("copy", [naming(keys[2])])
     assert left(stored(*keys), first, second) == [keys[1], keys[3]]
+
+
+def test_what_stands_in_the_place_of_a_removed_claim_check_goes_with_it(bucket: Bucket) -> None:
+    named, orphan = (mark_of(key_of(PREFIX, f"{number:064x}")) for number in range(2))
+    bucket.objects[named] = bucket.objects[orphan] = b"{}", LONG_AGO
+    found = shelf(bucket).look()
+    assert ({one.key for one in found.claims}, found.others) == ({named, orphan}, 0)
+    assert left(list(found.claims), Topic("out", [naming(key_of(PREFIX, f"{0:064x}"))])) == [orphan]
 
 
 def test_the_same_key_in_another_bucket_is_another_object() -> None:

@@ -4,9 +4,11 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.consumer.claims import Suppressed
 from pipeline.consumer.consume import Counts, line, once
 from pipeline.consumer.seen_events import SeenEvents
 from pipeline.records.claim_check import Claim
+from pipeline.records.suppression import Suppression
 from tests.unit.pipeline.consumer.records import an_error, an_output
 
 CLAIM = Claim("claims", "ab/abc", 9, "abc")
@@ -79,6 +81,23 @@ def test_a_line_is_the_event_with_where_it_comes_from() -> None:
         "id": "0",
         "source": {"topic": "source", "partition": 0, "offset": 0},
         "claim_check": "ab/abc",
+        "suppressed": None,
+        "suppresses": None,
         "event": {"meta": {"id": "0"}, "body": "all of it"},
     }
     assert orjson.loads(line(an_output(1), an_output(1).value))["claim_check"] is None
+
+
+def test_a_suppressed_payload_is_counted_apart_and_leaves_without_content() -> None:
+    counts, gone = Counts(), Suppressed(suppressed="page", by="source/0/7")
+    record = an_output(0, headers=CLAIM.headers())
+    ((delivery, value),) = once([record], SeenEvents(9), lambda *_: gone, counts)
+    assert (counts.claims, counts.suppressed) == (0, 1)
+    assert "; 1 claim checks suppressed" in str(counts)
+    shown = orjson.loads(line(delivery, value))
+    assert (shown["suppressed"], shown["event"]) == ("page", orjson.loads(record.value))
+
+
+def test_a_record_says_what_it_suppresses() -> None:
+    headers = Suppression("enwiki", 7, 28674).headers()
+    assert orjson.loads(line(an_output(1, headers=headers), an_output(1).value))["suppresses"] == "revision"

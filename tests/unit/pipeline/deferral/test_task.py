@@ -19,7 +19,7 @@ from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, appended_us
 from pipeline.deferral.wire import TOO_LARGE, EntryItem, parse
 from pipeline.fetch.deadline import Deadline
-from pipeline.jobs.message import Outcome, SourceMessage, Unfinished
+from pipeline.jobs.message import Outcome, Processed, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure, error_record
 from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
@@ -37,10 +37,10 @@ REFUSED = Unfinished(Failure("breaker_open", "the breaker of enwiki is open"), t
 class Job:
     """Answers by offset, else with an output; `asked` are offsets with the time they got."""
 
-    answers: dict[int, Outcome] = field(default_factory=dict)
+    answers: dict[int, Processed] = field(default_factory=dict)
     asked: list[tuple[int, float]] = field(default_factory=list)
 
-    async def process(self, message: SourceMessage, *, limit_s: float) -> Outcome:
+    async def process(self, message: SourceMessage, *, limit_s: float) -> Processed:
         self.asked.append((message.position.offset, limit_s))
         return self.answers.get(message.position.offset, output(message))
 

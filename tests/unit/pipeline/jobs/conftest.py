@@ -12,9 +12,10 @@ from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import HTML, Head, Route
 from pipeline.jobs import registry
-from pipeline.jobs.enrichment import Enrichment
-from pipeline.jobs.message import Outcome, SourceMessage
+from pipeline.jobs.enrichment import Enrichment, Removal
+from pipeline.jobs.message import InTurn, Outcome, SourceMessage
 from pipeline.records.claim_check import Claim, ClaimStore
+from pipeline.records.claim_key import PageRevision
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Headers, Position, Record
 
@@ -60,10 +61,13 @@ class FakeClaims:
     stored: list[bytes] = field(default_factory=list)
     down: Exception | None = None
 
-    async def keep(self, payload: bytes) -> Claim:
+    about: list[PageRevision | None] = field(default_factory=list)
+
+    async def keep(self, payload: bytes, about: PageRevision | None = None) -> Claim:
         if self.down:
             raise self.down
         self.stored.append(payload)
+        self.about.append(about)
         return Claim("claims", f"key-{len(payload)}", len(payload), "0" * 64)
 
 
@@ -75,11 +79,12 @@ class Bench:
     client: FakeClient
     claims: FakeClaims
     make: registry.MakeJob | None = None
+    removal: Removal | None = None
 
     def job(self) -> Enrichment[Any, Any]:
         client = cast("WikiClient", self.client)
         job = (self.make or registry.JOBS[self.config.job])(self.config, client)
-        return Enrichment(self.config, job, client, cast("ClaimStore", self.claims))
+        return Enrichment(self.config, job, client, cast("ClaimStore", self.claims), self.removal)
 
     def process(
         self, event: dict[str, Any] | bytes | None, *, key: bytes | None = b"page", headers: Headers = ()
@@ -92,7 +97,8 @@ class Bench:
 
         async def go() -> Outcome:
             async with asyncio.timeout(20):
-                return await job.process(message, limit_s=LIMIT_S)
+                outcome = await job.process(message, limit_s=LIMIT_S)
+                return await outcome.finish() if isinstance(outcome, InTurn) else outcome
 
         return asyncio.run(go())
 

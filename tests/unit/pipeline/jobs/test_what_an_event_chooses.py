@@ -1,4 +1,4 @@
-"""An event chooses a wiki by name and a revision by number: no host, no path beside the template, no header, no key.
+"""An event chooses a wiki by name and page and revisions by number: no host, no path beside the template, no header.
 
 Set-up: both jobs as a worker makes them, and two servers that keep every byte they are sent, one as MediaWiki, one as
 object store. Every page is over the content limit, so each that is fetched is stored too. Checked: each request by its
@@ -43,7 +43,8 @@ PATHS = {
 }
 ROLES = {"html-enrichment": "(latest|parent)", "content-enrichment": "content"}
 UUID = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-OBJECT = rb"PUT /claims/jobs/[0-9a-f]{2}/[0-9a-f]{64} HTTP/1\.1"
+KEY = rb"jobs/(enwiki|dewiki)/[0-9]{1,16}/[1-9][0-9]{0,15}/[0-9]{1,16}/[0-9a-f]{64}"
+OBJECT = rb"PUT /claims/" + KEY + rb" HTTP/1\.1"
 
 NASTY = [
     "evil.example.org",
@@ -246,7 +247,7 @@ def assert_as_configured(wired: Wired, job: str, outcome: Outcome, key: bytes | 
     claims = dict(outcome.headers)
     if "claim-check-key" in claims:
         assert claims["claim-check-bucket"] == b"claims"
-        assert re.fullmatch(rb"jobs/[0-9a-f]{2}/[0-9a-f]{64}", claims["claim-check-key"])
+        assert re.fullmatch(KEY, claims["claim-check-key"])
 
 
 @pytest.mark.parametrize("job", JOBS)

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import random
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -340,3 +341,46 @@ def test_what_is_finished_is_handed_on_while_another_is_slow(loop_thread: LoopTh
     assert sorted(in_time(until_quiet)) == list(range(1, 40))
     loop_thread.loop.call_soon_threadsafe(slow.set)
     assert in_time(lambda: [one for group in groups for one in group]) == [0]
+
+
+@shared_loop
+@given(keys=st.lists(st.integers(0, 2), max_size=12), rng=st.randoms(use_true_random=False))
+def test_what_waits_for_its_turn_happens_between_those_of_its_key(
+    loop_thread: LoopThread, in_time: InTime, keys: list[int], rng: random.Random
+) -> None:
+    """However `process` ends: no turn begins before the one of the same key before it is settled."""
+    happened: list[tuple[str, int]] = []
+
+    async def process(message: int) -> int:
+        for _ in range(rng.randrange(4)):
+            await asyncio.sleep(0)
+        return message
+
+    async def in_turn(message: int, outcome: int) -> int:
+        assert outcome == message
+        happened.append(("begins", message))
+        for _ in range(rng.randrange(4)):
+            await asyncio.sleep(0)
+        happened.append(("ends", message))
+        return -message
+
+    def settle(message: int, outcome: int) -> int:
+        assert outcome == -message
+        happened.append(("settled", message))
+        return message
+
+    results = run(
+        range(len(keys)),
+        process,
+        settle,
+        thread=loop_thread,
+        key_of=lambda message: keys[message],
+        max_started=5,
+        buffer=plain_buffer(),
+        in_turn=in_turn,
+    )
+    assert sorted(in_time(lambda: list(results))) == list(range(len(keys)))
+    for key in set(keys):
+        of_key = [(what, message) for what, message in happened if keys[message] == key]
+        in_order = [message for message, one in enumerate(keys) if one == key]
+        assert of_key == [(what, message) for message in in_order for what in ("begins", "ends", "settled")]

@@ -1,0 +1,146 @@
+"""Removes the claim checks of what is suppressed; `pipeline.records.suppression` tells when and why.
+
+    list the page's prefix ─▶ of those that are covered, each: write its mark ─▶ delete it
+
+A mark says by what event, and is there before its payload is gone: a consumer that finds no payload finds the mark. All
+of it may be done again. A store that does not answer is tried a few times within half a minute. What is given up is
+logged, counted, and left for `claims suppress`; for some seconds after that no other removal tries at all.
+
+Where the bucket keeps old versions of objects, these remain: a lifecycle rule for them is the bucket's matter.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import orjson
+
+from pipeline import log
+from pipeline.config.pipeline_config import ClaimCheck
+from pipeline.events import ClaimChecksNotRemoved, ClaimChecksRemoved
+from pipeline.metrics.catalogue import CLAIM_CHECKS_REMOVED, CLAIM_REMOVALS_FAILED
+from pipeline.metrics.in_worker import RECORDER
+from pipeline.records.claim_check import may_answer_later, store_client
+from pipeline.records.claim_key import MOST_KEY_BYTES, mark_of, page_prefix, revision_in
+from pipeline.records.record import Position
+from pipeline.records.suppression import Suppression
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+_AT_ONCE = 8
+_PAUSES_S = (0.5, 2.0)
+_LIMIT_S = 30.0
+_REST_S = 10.0
+
+
+class ClaimRemoval:
+    """Within a job. All calls of `remove` are made on one event loop; credentials come from the environment."""
+
+    def __init__(
+        self,
+        config: ClaimCheck,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._config, self._clock, self._sleep = config, clock, sleep
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._connecting = threading.Lock()
+        self._rests_until: float | None = None
+        self._reason = ""
+
+    async def remove(self, suppression: Suppression, position: Position) -> None:
+        """Remove what the event at `position` suppresses; returns when it is gone or was given up."""
+        async with self._slots:
+            removed = await self._tried(suppression, position)
+        source, revision = str(position), suppression.rev_id
+        if removed is None:
+            RECORDER.count(CLAIM_REMOVALS_FAILED)
+            log.say(
+                ClaimChecksNotRemoved(
+                    wiki=suppression.wiki_id,
+                    page=suppression.page_id,
+                    revision=revision,
+                    source=source,
+                    reason=self._reason,
+                    remedy="python -m pipeline claims suppress, when the store answers",
+                )
+            )
+        elif removed:
+            RECORDER.count(CLAIM_CHECKS_REMOVED, by=removed)
+            log.say(
+                ClaimChecksRemoved(
+                    wiki=suppression.wiki_id,
+                    page=suppression.page_id,
+                    revision=revision,
+                    source=source,
+                    removed=removed,
+                )
+            )
+
+    async def _tried(self, suppression: Suppression, position: Position) -> int | None:
+        """How many were removed; None when it was given up, with the reason noted."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        if self._rests_until is not None and self._clock() < self._rests_until:
+            return None
+        is_over = threading.Event()
+        try:
+            async with asyncio.timeout(_LIMIT_S):
+                for pause_s in (*_PAUSES_S, None):
+                    try:
+                        return await asyncio.to_thread(self._remove_all, suppression, position, is_over.is_set)
+                    except (BotoCoreError, ClientError) as error:
+                        self._reason = str(error)
+                        if pause_s is None or not may_answer_later(error):
+                            break
+                        await self._sleep(pause_s)
+        except TimeoutError:
+            self._reason = f"no answer for {_LIMIT_S:g} s"
+        finally:
+            # What still runs in a thread must remove nothing that is written from now on.
+            is_over.set()
+        self._rests_until = self._clock() + _REST_S
+        return None
+
+    def _remove_all(self, suppression: Suppression, position: Position, is_over: Callable[[], bool]) -> int:
+        removed = 0
+        for key in list(covered_keys(self._connected(), self._config, suppression)):
+            if is_over():
+                break
+            replace_by_mark(self._connected(), self._config.bucket, key, suppression, position)
+            removed += 1
+        return removed
+
+    def _connected(self) -> "S3Client":
+        # boto3's clients may be shared by threads, but not made by two at once.
+        with self._connecting:
+            return self._client
+
+    @cached_property
+    def _client(self) -> "S3Client":
+        return store_client(self._config)
+
+
+def covered_keys(client: "S3Client", config: ClaimCheck, suppression: Suppression) -> Iterator[str]:
+    """The keys of stored payloads that are suppressed, by their names alone. Raises what botocore raises."""
+    prefix = page_prefix(config.prefix, suppression.wiki_id, suppression.page_id)
+    if len(prefix.encode()) > MOST_KEY_BYTES:
+        return  # nothing can have been stored there, and a store may refuse the question
+    pages = client.get_paginator("list_objects_v2").paginate(Bucket=config.bucket, Prefix=prefix)
+    for page in pages:
+        for found in page.get("Contents", ()):
+            about = revision_in(found["Key"], config.prefix)
+            if about is not None and suppression.covers(about):
+                yield found["Key"]
+
+
+def replace_by_mark(client: "S3Client", bucket: str, key: str, suppression: Suppression, position: Position) -> None:
+    """Remove one payload; the mark says by which source event. Raises what botocore raises."""
+    content = {"suppressed": suppression.scope, "by": str(position)}
+    client.put_object(Bucket=bucket, Key=mark_of(key), Body=orjson.dumps(content), ContentType="application/json")
+    client.delete_object(Bucket=bucket, Key=key)

@@ -1,0 +1,84 @@
+"""Which claim checks the output topic says are to be gone: for what a removal could not reach, or what came before.
+
+    record with a claim check        named by its page, with the revisions its payload has something of
+    record that suppresses           what was named of that before it is to go ─▶ mark, delete
+    named again behind that          stays: an undelete's, or a repeat whose suppression is still to come
+
+What a record suppresses stands in its event, so records count too that were written before anything was removed, and
+keys of older versions, which say nothing of a page. Records are read by their times, as a page may have changed its
+partition.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from pipeline.consumer.by_time import Stretch, oldest_first
+from pipeline.consumer.delivery import Delivery, UnreadableOutputError, read
+from pipeline.ops.source import SourceTopic
+from pipeline.records.claim_key import PageRevision
+from pipeline.records.record import Position
+from pipeline.records.suppression import Suppression, revision_of, suppression_of
+
+_Page = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ToRemove:
+    """A claim check that is to be gone, and by which source event."""
+
+    key: str
+    suppression: Suppression
+    by: Position
+
+
+@dataclass
+class SuppressedClaims:
+    """Takes records in their order. About 500 bytes each for records that name a claim check, none for others."""
+
+    bucket: str
+    records: int = 0
+    _named: dict[_Page, dict[str, PageRevision]] = field(default_factory=dict)
+    _gone: dict[str, ToRemove] = field(default_factory=dict)
+
+    def take(self, delivery: Delivery) -> None:
+        """A record of the output topic. Raises UnreadableOutputError for one that is of no page change."""
+        self.records += 1
+        event: Mapping[str, Any] = orjson.loads(delivery.value)
+        try:
+            about, suppression = revision_of(event), suppression_of(event)
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnreadableOutputError(
+                f"record {delivery.place} is of no page change: {error!r}",
+                hint="only jobs that read page changes have something to suppress",
+            ) from error
+        page = (about.wiki_id, about.page_id)
+        if suppression is not None:
+            for key, named in self._named.get(page, {}).items():
+                if suppression.covers(named):
+                    self._gone.setdefault(key, ToRemove(key, suppression, delivery.source))
+        if delivery.claim is not None and delivery.claim.bucket == self.bucket:
+            self._named.setdefault(page, {})[delivery.claim.key] = about
+            self._gone.pop(delivery.claim.key, None)
+
+    def to_remove(self) -> tuple[ToRemove, ...]:
+        """What is to be gone, in the order in which it was suppressed."""
+        return tuple(self._gone.values())
+
+
+def outputs(topic: SourceTopic, *, say: Callable[[str], None]) -> Iterator[Delivery]:
+    """All records of the output topic to its present end, the oldest first. Raises PipelineError."""
+    bounds = topic.bounds()
+    say(f"reading {topic.topic}: {sum(bounds.end.values()) - sum(bounds.first.values())} offsets")
+    for _, record in oldest_first([Stretch(topic, bounds.first, bounds.end)]):
+        yield read(f"{topic.topic}/{record.partition}/{record.offset}", record.value, record.headers)
+
+
+def suppressed_claims(deliveries: Iterable[Delivery], bucket: str) -> SuppressedClaims:
+    """What all records say together. Raises UnreadableOutputError."""
+    found = SuppressedClaims(bucket)
+    for delivery in deliveries:
+        found.take(delivery)
+    return found

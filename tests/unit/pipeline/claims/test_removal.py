@@ -1,0 +1,173 @@
+"""What a removal takes and leaves, and that a store that does not answer holds it for a bounded time."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+from botocore.exceptions import ClientError
+
+from pipeline import log
+from pipeline.claims import removal as module
+from pipeline.claims.removal import ClaimRemoval
+from pipeline.config.pipeline_config import ClaimCheck
+from pipeline.events import fields_of
+from pipeline.metrics.figures import Recorder
+from pipeline.records.claim_key import PageRevision, mark_of
+from pipeline.records.record import Position
+from pipeline.records.suppression import Suppression
+from tests.unit.pipeline.claims.conftest import BUCKET, PREFIX, Bucket
+
+EVENT = Position("source", 0, 7)
+PAGE, REVISION = Suppression("enwiki", 7, None), Suppression("enwiki", 7, 20)
+
+
+@dataclass
+class Bench:
+    """Time passes by sleeping alone."""
+
+    bucket: Bucket
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    pauses_s: list[float] = field(default_factory=list)
+    now: float = 0.0
+    recorder: Recorder = field(default_factory=Recorder)
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses_s.append(seconds)
+        self.now += seconds
+
+    def remove(self, *suppressions: Suppression) -> None:
+        """One after the other, by one removal."""
+
+        async def all_of_them() -> None:
+            removal = ClaimRemoval(ClaimCheck(bucket=BUCKET, prefix=PREFIX), clock=lambda: self.now, sleep=self.sleep)
+            for suppression in suppressions:
+                await removal.remove(suppression, EVENT)
+
+        asyncio.run(all_of_them())
+
+    def counted(self, metric: str) -> float:
+        return sum(value for key, value in self.recorder.drain().counts.items() if metric in str(key))
+
+
+@pytest.fixture
+def bench(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    bench = Bench(bucket)
+    monkeypatch.setattr(module, "store_client", lambda _: bucket)
+    monkeypatch.setattr(module, "RECORDER", bench.recorder)
+    monkeypatch.setattr(log, "say", lambda event: bench.lines.append({"event": event.event} | fields_of(event)))
+    return bench
+
+
+@pytest.fixture
+def keys(bucket: Bucket) -> dict[str, str]:
+    """Of a page with three revisions, of other pages, and one that says nothing of a page."""
+    about = {
+        "first": PageRevision("enwiki", 7, 10),
+        "second": PageRevision("enwiki", 7, 20, 10),
+        "third": PageRevision("enwiki", 7, 30, 20),
+        "longer id": PageRevision("enwiki", 71, 20),
+        "other wiki": PageRevision("dewiki", 7, 20),
+    }
+    return {name: bucket.put(name.encode(), about=of) for name, of in about.items()} | {"old": bucket.put(b"old")}
+
+
+def test_a_delete_takes_all_of_the_page_and_nothing_else(bench: Bench, keys: dict[str, str]) -> None:
+    bench.remove(PAGE)
+    gone = {keys[name] for name in ("first", "second", "third")}
+    assert set(bench.bucket.objects) == {keys[name] for name in ("longer id", "other wiki", "old")} | set(
+        map(mark_of, gone)
+    )
+    assert orjson.loads(bench.bucket.objects[mark_of(keys["first"])][0]) == {"suppressed": "page", "by": "source/0/7"}
+    assert bench.lines == [
+        {"event": "claim_checks_removed", "wiki": "enwiki", "page": 7, "source": "source/0/7", "removed": 3}
+    ]
+    assert bench.counted("enrichment_claim_checks_removed") == 3
+
+
+def test_a_hidden_revision_takes_its_own_and_its_child_s(bench: Bench, keys: dict[str, str]) -> None:
+    bench.remove(REVISION)
+    assert keys["first"] in bench.bucket.objects
+    assert {keys["second"], keys["third"]}.isdisjoint(bench.bucket.objects)
+    assert bench.lines[0]["revision"] == 20
+
+
+def test_the_mark_is_there_before_the_payload_is_gone(bench: Bench, keys: dict[str, str]) -> None:
+    bench.remove(PAGE)
+    for name in ("first", "second", "third"):
+        put, delete = f"put {mark_of(keys[name])}", f"delete {keys[name]}"
+        assert bench.bucket.calls.index(put) < bench.bucket.calls.index(delete)
+
+
+def test_again_changes_nothing(bench: Bench, keys: dict[str, str]) -> None:
+    bench.remove(REVISION)
+    after_first, calls = dict(bench.bucket.objects), list(bench.bucket.calls)
+    bench.remove(REVISION)
+    assert (bench.bucket.objects, bench.bucket.calls) == (after_first, calls)
+    assert len(bench.lines) == 1, "where there is nothing, nothing is said"
+
+
+def test_after_a_crash_the_rest_is_removed(bench: Bench, keys: dict[str, str]) -> None:
+    """Between mark and removal, and between two claim checks."""
+    bench.bucket.objects[mark_of(keys["first"])] = bench.bucket.objects[keys["longer id"]]
+    del bench.bucket.objects[keys["second"]]
+    bench.remove(PAGE)
+    assert {keys["first"], keys["third"]}.isdisjoint(bench.bucket.objects)
+
+
+def test_a_store_that_is_down_is_tried_for_a_bounded_time_and_it_is_said(bench: Bench, keys: dict[str, str]) -> None:
+    bench.bucket.down = True
+    bench.remove(PAGE)
+    assert bench.pauses_s == [0.5, 2.0]
+    (line,) = bench.lines
+    assert (line["event"], line["page"], line["source"]) == ("claim_checks_not_removed", 7, "source/0/7")
+    assert "Could not connect" in line["reason"]
+    assert "claims suppress" in line["remedy"]
+    assert bench.counted("enrichment_claim_removals_failed") == 1
+
+
+def test_others_do_not_try_for_a_while(bench: Bench, keys: dict[str, str]) -> None:
+    bench.bucket.down = True
+    bench.remove(PAGE, REVISION, PAGE)
+    assert bench.pauses_s == [0.5, 2.0]
+    assert [line["event"] for line in bench.lines] == ["claim_checks_not_removed"] * 3
+    assert len({line["reason"] for line in bench.lines}) == 1
+
+
+def test_a_store_that_is_back_is_tried_again(bench: Bench, keys: dict[str, str]) -> None:
+    async def back_after(seconds: float) -> None:
+        await bench.sleep(seconds)
+        bench.bucket.down = False
+
+    removal = ClaimRemoval(ClaimCheck(bucket=BUCKET, prefix=PREFIX), clock=lambda: bench.now, sleep=back_after)
+    bench.bucket.down = True
+    asyncio.run(removal.remove(PAGE, EVENT))
+    assert bench.lines[-1]["event"] == "claim_checks_removed"
+
+
+def test_a_store_that_refuses_is_not_tried_again(
+    bench: Bench, keys: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    denied: Any = {"Error": {"Code": "AccessDenied"}, "ResponseMetadata": {"HTTPStatusCode": 403}}
+
+    def refuse(_operation: str) -> None:
+        raise ClientError(denied, "ListObjectsV2")
+
+    monkeypatch.setattr(bench.bucket, "get_paginator", refuse)
+    bench.remove(PAGE)
+    assert bench.pauses_s == []
+    assert "AccessDenied" in bench.lines[0]["reason"]
+
+
+def test_what_is_over_removes_nothing_more(bench: Bench, keys: dict[str, str]) -> None:
+    """A thread that hung in an answer when its time was over: an undelete may have stored something since."""
+    removal = ClaimRemoval(ClaimCheck(bucket=BUCKET, prefix=PREFIX))
+    assert removal._remove_all(PAGE, EVENT, lambda: True) == 0
+    assert bench.bucket.calls == []
+
+
+def test_a_wiki_whose_name_no_key_can_have_is_not_asked_for(bench: Bench) -> None:
+    bench.bucket.down = True
+    bench.remove(Suppression("w" * 2000, 7, None))
+    assert bench.lines == []

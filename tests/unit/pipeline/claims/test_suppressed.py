@@ -1,0 +1,147 @@
+"""What the output topic says is to be gone, and what `claims suppress` does about it."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.__main__ import main
+from pipeline.claims import commands
+from pipeline.claims.suppressed import suppressed_claims
+from pipeline.consumer.delivery import Delivery, UnreadableOutputError, read
+from pipeline.ops.source import Bounds, SourceRecord
+from pipeline.ops.spark_checkpoint import Offsets
+from pipeline.records.claim_check import Claim
+from pipeline.records.claim_key import mark_of
+from pipeline.records.record import Headers, Position
+from tests.unit.pipeline.claims.conftest import BUCKET, Bucket
+
+MakeEvent = Callable[..., dict[str, Any]]
+OUTPUT = "mediawiki.page_html_content_change.v1"
+HIDDEN = {"is_content_visible": False}
+
+
+@dataclass
+class Outputs:
+    """Takes the place of `SourceTopic`: one partition of outputs, each of the next source event."""
+
+    written: list[tuple[bytes, Headers]] = field(default_factory=list)
+    topic: str = OUTPUT
+
+    def add(self, event: dict[str, Any], key: str | None = None, bucket: str = BUCKET) -> "Outputs":
+        claim = () if key is None else Claim(bucket, key, 1, "0" * 64).headers()
+        self.written.append((orjson.dumps(event), Position("source", 0, len(self.written)).headers() + claim))
+        return self
+
+    def deliveries(self) -> list[Delivery]:
+        return [read(f"out/0/{number}", *record) for number, record in enumerate(self.written)]
+
+    def gone(self) -> list[str]:
+        return [claim.key for claim in suppressed_claims(self.deliveries(), BUCKET).to_remove()]
+
+    def bounds(self) -> Bounds:
+        return Bounds({0: 0}, {0: len(self.written)})
+
+    def records(self, first: Offsets, end: Offsets) -> Iterator[SourceRecord]:
+        for number in range(first[0], end[0]):
+            value, headers = self.written[number]
+            yield SourceRecord(0, number, number, None, value, headers)
+
+
+def test_what_was_named_before_a_delete_is_to_go_and_what_comes_behind_it_stays(make_event: MakeEvent) -> None:
+    topic = Outputs().add(make_event(), "first").add(make_event("move"), "second").add(make_event("delete"))
+    assert topic.gone() == ["first", "second"]
+    assert topic.add(make_event("undelete"), "third").gone() == ["first", "second"]
+    assert topic.add(make_event("delete")).gone() == ["first", "second", "third"]
+
+
+def test_a_claim_check_that_is_named_again_behind_the_delete_stays(make_event: MakeEvent) -> None:
+    """A batch was repeated, and its delete is still to come again; or the event was replayed."""
+    topic = Outputs().add(make_event(), "key").add(make_event("delete")).add(make_event(), "key")
+    assert topic.gone() == []
+    assert topic.add(make_event("delete")).gone() == ["key"]
+
+
+def test_a_hidden_revision_takes_its_own_and_its_child_s(make_event: MakeEvent) -> None:
+    topic = Outputs()
+    for revision, parent in ((10, 0), (20, 10), (30, 20)):
+        topic.add(make_event(revision={"rev_id": revision, "rev_parent_id": parent}), str(revision))
+    topic.add(make_event("visibility_change", revision={"rev_id": 10} | HIDDEN))
+    assert topic.gone() == ["10", "20"]
+
+
+def test_other_pages_and_other_buckets_are_not_meant(make_event: MakeEvent) -> None:
+    topic = Outputs().add(make_event(page_id=8), "other page").add(make_event(wiki_id="dewiki"), "other wiki")
+    assert topic.add(make_event(), "key", "elsewhere").add(make_event("delete")).gone() == []
+
+
+def test_the_first_suppression_is_named(make_event: MakeEvent) -> None:
+    topic = Outputs().add(make_event(), "key").add(make_event("visibility_change", revision=HIDDEN))
+    (claim,) = suppressed_claims(topic.add(make_event("delete")).deliveries(), BUCKET).to_remove()
+    assert (claim.suppression.scope, claim.by) == ("revision", Position("source", 0, 1))
+
+
+def test_an_output_of_no_page_change_is_an_error_with_its_place() -> None:
+    topic = Outputs().add({"meta": {"id": "a"}, "edits": 3})
+    with pytest.raises(UnreadableOutputError, match="record out/0/0 is of no page change: KeyError"):
+        topic.gone()
+
+
+Suppress = Callable[..., Result]
+
+
+@pytest.fixture
+def topic() -> Outputs:
+    return Outputs()
+
+
+@pytest.fixture
+def suppress(tmp_path: Path, bucket: Bucket, topic: Outputs, monkeypatch: pytest.MonkeyPatch) -> Suppress:
+    @contextmanager
+    def opened(_bootstrap: str, name: str, **_: Any) -> Iterator[Outputs]:
+        assert name == OUTPUT
+        yield topic
+
+    monkeypatch.setattr(commands, "opened_topic", opened)
+    monkeypatch.setattr(commands, "store_client", lambda _: bucket)
+    places = {"source": {"bootstrap_servers": "s:1"}, "sink": {"bootstrap_servers": "s:1"}}
+    mediawiki = {"mediawiki": {"endpoint": "http://127.0.0.1:1"}, "checkpoint": "unused"}
+    file = tmp_path / "pipeline.yaml"
+    file.write_text(json.dumps(places | mediawiki))
+    return lambda *arguments: CliRunner().invoke(main, ["claims", "suppress", "--config", str(file), *arguments])
+
+
+def test_the_command_removes_what_is_still_there(
+    suppress: Suppress, topic: Outputs, bucket: Bucket, make_event: MakeEvent
+) -> None:
+    old, kept = bucket.put(b"of an older version"), bucket.put(b"of another page")
+    topic.add(make_event(), old).add(make_event(), "gone already").add(make_event(page_id=8), kept)
+    topic.add(make_event("delete"))
+    dry = suppress("--dry-run")
+    assert (dry.exit_code, f"would remove {old}, suppressed by source/0/3" in dry.output) == (0, True), dry.output
+    assert set(bucket.objects) == {old, kept}
+    done = suppress()
+    assert done.exit_code == 0, done.output
+    assert set(bucket.objects) == {mark_of(old), kept}
+    assert done.output.splitlines() == [
+        f"reading {OUTPUT}: 4 offsets",
+        f"{OUTPUT}: 4 records; 2 claim checks are deleted or hidden since",
+        f"removed {old}, suppressed by source/0/3",
+        "1 removed, 1 were gone before",
+    ]
+    assert suppress().output.endswith("0 removed, 2 were gone before\n")
+
+
+def test_a_store_that_does_not_answer(
+    suppress: Suppress, topic: Outputs, bucket: Bucket, make_event: MakeEvent
+) -> None:
+    topic.add(make_event(), bucket.put(b"1")).add(make_event("delete"))
+    bucket.down = True
+    done = suppress()
+    assert (done.exit_code, "does not answer" in done.stderr) == (1, True)
