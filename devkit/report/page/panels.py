@@ -12,6 +12,7 @@ from devkit.observe.sample import ProgramUse, Sample
 from devkit.report.arm_record import ArmRecord
 from devkit.report.page.numbers import Unit
 from devkit.report.page.series import WINDOW_S, Points, rate, share
+from devkit.report.page.short_names import short_names
 
 MIB = 1024 * 1024
 Style = Literal["main", "second", "third", "context"]
@@ -153,8 +154,9 @@ def _event_times(arm: ArmRecord) -> list[Line]:
         return Line(label, tuple((at_s, None if time is None else time - begin) for at_s, time in times), style)
 
     if len(names) <= len(_STREAMS):
+        labels = dict(zip(names, short_names(names), strict=True))
         styles = dict(zip(names, _STREAMS, strict=False))
-        lines = [line(name, operator.methodcaller("get", name), style) for name, style in styles.items()]
+        lines = [line(labels[name], operator.methodcaller("get", name), style) for name, style in styles.items()]
     else:
         lines = [
             line("furthest stream", lambda of: max(of.values(), default=None), "main"),

@@ -98,7 +98,8 @@ class _Arm:
             "memory_bytes": int(9e8 + 4e6 * at_s) if running else int(2e8),
             "lag": published - self.committed,
             "event_times": {
-                name: EVENT_TIME_S + self.committed * pace for name, pace in (("changes", 6.0), ("links", 5.0))
+                name: EVENT_TIME_S + self.committed * pace
+                for name, pace in (("codfw.page_change.v1", 6.0), ("eqiad.page_change.v1", 5.0))
             }
             if self.committed
             else {},
