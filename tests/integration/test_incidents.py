@@ -157,9 +157,10 @@ def _nothing_is_matched(document: Any) -> None:
 
 
 def _nothing_is_uneven(document: Any) -> None:
-    burst = document["traffic"]["streams"]["burst"]
-    del burst["phases"]
-    burst.update({"rate": "15/m", "for": "10m"})
+    traffic = document["traffic"]
+    del traffic["streams"]["burst"]["phases"]
+    for stream in (traffic, *traffic["streams"].values()):
+        stream.update({"rate": "15/m", "for": "10m"})
 
 
 def _connections_are_not_bounded(document: Any) -> None:
