@@ -23,6 +23,7 @@ from pipeline.driver.event_time_watch import EventTimeWatch
 from pipeline.driver.heap_dumps import AwaitedDump, await_dump
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.driver.job_checkpoint import committed_offsets, look, write_text
+from pipeline.driver.looking import Looking
 from pipeline.driver.query_end import ended_by
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.driver.sink import producer_options
@@ -139,28 +140,24 @@ def _watch(
     Spark raises.
     """
     draining = committed = False
-    looked = time.monotonic()
-    while query.isActive:
-        if stop.is_there and not draining:
-            draining = True
-            log.say(Stopping(batch=writer.writing, rounds=writer.rounds, within_s=stop.limit_s))
-            writer.drain()
-        if draining:
-            # It stays so: a batch that begins now is held before it writes anything, and most triggers have none.
-            committed = committed or _is_committed(query, writer)
-            if _is_done(writer, stop, committed=committed):
-                return
-        query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
-        # Asked in this order: a batch that begins after the first question is not ended by the second's answer.
-        batch = writer.batch
-        active = query.status["isTriggerActive"]
-        writer.check(committed=None if active else batch)
-        writer.check_commit(active=active)
-        if time.monotonic() - looked >= _OTHERS_S:
-            looked = time.monotonic()
-            writer.look_for_others()
-            for look_once in looks:
-                look_once()
+    with Looking((writer.look_for_others, *looks), _OTHERS_S) as looking:
+        while query.isActive:
+            if stop.is_there and not draining:
+                draining = True
+                log.say(Stopping(batch=writer.writing, rounds=writer.rounds, within_s=stop.limit_s))
+                writer.drain()
+            if draining:
+                # It stays so: a batch that begins now is held before it writes anything, and most triggers have none.
+                committed = committed or _is_committed(query, writer)
+                if _is_done(writer, stop, committed=committed):
+                    return
+            query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
+            # Asked in this order: a batch that begins after the first question is not ended by the second's answer.
+            batch = writer.batch
+            active = query.status["isTriggerActive"]
+            writer.check(committed=None if active else batch)
+            writer.check_commit(active=active)
+            looking.check()
 
 
 def _is_committed(query: "StreamingQuery", writer: "BatchWriter") -> bool:

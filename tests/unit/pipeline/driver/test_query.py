@@ -2,9 +2,9 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,19 +12,12 @@ import pytest
 
 from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.deferral import without_deferral
 from pipeline.deferral.fold import FencedError
-from pipeline.deferral.ledger_start import LedgerMark, LedgerWish
-from pipeline.deferral.topic import LedgerTopic
 from pipeline.driver import query as module
-from pipeline.driver.identity import Identity
-from pipeline.driver.job_checkpoint import Found
-from pipeline.driver.start import NewStart, parse_new
-from pipeline.driver.stop import StoppedHardError, stop_early
-from pipeline.errors import PipelineError, RefusedError
+from pipeline.driver.start import NewStart
+from pipeline.driver.stop import StoppedHardError
+from pipeline.errors import PipelineError
 from pipeline.events import fields_of
-from pipeline.limits import read
-from pipeline.limits.judge import Limits
 from pipeline.memory.budget import Budget
 
 TRACE = "Query failed\nCaused by: a.b.RecordTooLargeException: The message is 23048294 bytes\n"
@@ -120,6 +113,8 @@ def _next(values: list[Any]) -> Any:
     return values.pop(0) if len(values) > 1 else values[0]
 
 
+# More than any of these tests takes on a busy machine.
+LONG_S = 30.0
 Run = Callable[..., list[dict[str, Any]]]
 
 
@@ -131,12 +126,12 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
     clock = [0.0]
     looked: list[Query] = []
 
-    def go(query: Query, writer: Writer) -> list[dict[str, Any]]:
+    def go(query: Query, writer: Writer, looks: Sequence[Callable[[], object]] = ()) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
-        looks = [lambda: query.steps.append("looked at the wikis")]
         running = {"query": query, "writer": writer, "looks": looks, "start": "checkpoint", "ui": None, "ended": ended}
         running["dump"] = SimpleNamespace(tell=lambda: looked.append(query), is_there=False)
+        monkeypatch.setattr(module, "_OTHERS_S", 0.001)
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
 
@@ -253,21 +248,41 @@ def test_when_a_later_start_has_the_checkpoint_that_is_why_it_failed(run: Run) -
     assert fenced.value.exit_code == 2
 
 
+def looks_are_over() -> None:
+    """Of a look that raises no other follows."""
+    for thread in threading.enumerate():
+        if thread.name == "looking":
+            thread.join(LONG_S)
+
+
 def test_a_job_that_does_nothing_ends_when_a_later_start_has_the_checkpoint(run: Run) -> None:
-    clock = run.clock  # type: ignore[attr-defined]
-    query = Query()
-    query.events += [None, lambda: clock.append(2.0), None, lambda: pytest.fail("it should have ended")]
+    query = Query(events=[None, looks_are_over, lambda: pytest.fail("it should have ended")])
     with pytest.raises(FencedError):
         run(query, Writer(query, others=True))
 
 
+def test_a_store_that_answers_nobody_does_not_hold_the_end_of_a_late_batch(run: Run) -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    def unanswered() -> None:
+        asked.set()
+        answer.wait(LONG_S)
+
+    query = Query(events=[None, lambda: asked.wait(LONG_S), None])
+    try:
+        with pytest.raises(PipelineError, match=r"^no commit within 15 s$"):
+            run(query, Writer(query, failures=[None, PipelineError("no commit within 15 s")]), looks=[unanswered])
+        assert asked.is_set()
+    finally:
+        answer.set()
+
+
 def test_the_table_of_wikis_is_looked_at_while_nothing_is_fetched(run: Run) -> None:
-    clock = run.clock  # type: ignore[attr-defined]
-    query = Query(active=[False] * 3)
-    query.events += [None, lambda: clock.append(2.0), RuntimeError(TRACE)]
+    looked = threading.Event()
+    query = Query(active=[False] * 3, events=[None, lambda: looked.wait(LONG_S), RuntimeError(TRACE)])
     with pytest.raises(PipelineError):
-        run(query, Writer(query))
-    assert query.steps.count("looked at the wikis") == 1
+        run(query, Writer(query), looks=[looked.set])
+    assert looked.is_set()
 
 
 def test_a_heap_dump_is_looked_for_when_the_query_has_failed(run: Run) -> None:
@@ -325,175 +340,3 @@ def test_what_fails_before_the_query_runs_is_told_with_what_it_needs(
     ) as caught:
         module.run(Budget(make_config()), None)
     assert "classpath" in str(caught.value.hint)
-
-
-@pytest.mark.parametrize(
-    ("home", "message"),
-    [("/opt/java-8", "JAVA_HOME is /opt/java-8: "), (None, "JAVA_HOME is not set, so it is the `java`")],
-)
-def test_a_java_that_does_not_start_is_named(
-    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, home: str | None, message: str
-) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.")
-
-    monkeypatch.setattr(module, "_begin", fail)
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    if home:
-        monkeypatch.setenv("JAVA_HOME", home)
-    with pytest.raises(PipelineError, match="JAVA_GATEWAY_EXITED") as caught:
-        module.run(Budget(make_config()), None)
-    assert str(caught.value.hint).startswith(message)
-    assert "jdk.incubator.vector" in str(caught.value.hint)
-
-
-NEW = parse_new("earliest", datetime(2026, 1, 1, tzinfo=UTC))
-LEDGER = LedgerMark("ledger", "id-1", 1)
-ANOTHER = Identity(job="html-enrichment", source="no.such", cluster="c1", sink="html").model_dump_json()
-
-
-@pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    texts: list[str] = []
-    monkeypatch.setattr(log, "say", lambda _: None)
-    monkeypatch.setattr(module, "write_text", lambda *args: texts.append(args[-1]))
-    return texts
-
-
-@pytest.mark.parametrize("mark", [ANOTHER, "", None], ids=["another's", "half a mark", "none"])
-def test_a_mark_without_a_position_does_not_stop_a_new_start(
-    make_config: Callable[..., PipelineConfig],
-    monkeypatch: pytest.MonkeyPatch,
-    written: list[str],
-    mark: str | None,
-) -> None:
-    """A start that failed has left it."""
-    config = make_config()
-    monkeypatch.setattr(module, "look", lambda *_: Found("unused", ("job.json",), mark))
-    own = Identity.of(config, "c1")
-    taken = module._take_checkpoint(SimpleNamespace(), config, NEW, own, slots=3)  # type: ignore[arg-type]
-    assert written == [], "what the start may still refuse leaves nothing"
-    module._mark_checkpoint(SimpleNamespace(), taken, LEDGER)  # type: ignore[arg-type]
-    assert written == [own.model_copy(update={"ledger": LEDGER}).model_dump_json()]
-
-
-def test_a_mark_is_completed_once(
-    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
-) -> None:
-    config = make_config()
-    own = Identity.of(config, "c1", {config.source.topic: "a"})
-    for mark in (Identity.of(config, None), own.model_copy(update={"ledger": LEDGER})):
-        last = ("sources/0/0", f'v1\n{{"{config.source.topic}":{{"0":0}}}}')
-        found = Found("unused", ("job.json", "sources"), mark.model_dump_json(), last)
-        monkeypatch.setattr(module, "look", lambda *_, found=found: found)
-        taken = module._take_checkpoint(SimpleNamespace(), config, None, own, slots=3)  # type: ignore[arg-type]
-        module._mark_checkpoint(SimpleNamespace(), taken, LEDGER)  # type: ignore[arg-type]
-    assert written == [own.model_copy(update={"ledger": LEDGER}).model_dump_json()]
-
-
-@pytest.mark.parametrize("new", [NEW, None])
-def test_a_mark_with_a_position_does(
-    make_config: Callable[..., PipelineConfig],
-    monkeypatch: pytest.MonkeyPatch,
-    written: list[str],
-    new: NewStart | None,
-) -> None:
-    last = ("sources/0/0", 'v1\n{"no.such":{"0":0}}')
-    monkeypatch.setattr(module, "look", lambda *_: Found("unused", ("job.json", "sources"), ANOTHER, last))
-    config = make_config()
-    own = Identity.of(config, "c1")
-    with pytest.raises(RefusedError, match="is another job's: source topic no"):
-        module._take_checkpoint(SimpleNamespace(), config, new, own, slots=3)  # type: ignore[arg-type]
-    assert written == []
-
-
-@pytest.mark.parametrize("new", [NEW, None])
-def test_the_incidents_policy_begins_at_the_beginning_where_there_is_no_checkpoint(
-    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, new: NewStart | None
-) -> None:
-    monkeypatch.setattr(module, "look", lambda *_: Found("unused", (), None))
-    config = make_config(missing_checkpoint="earliest")
-    own = Identity.of(config, "c1")
-    taken = module._take_checkpoint(SimpleNamespace(), config, new, own, slots=3)  # type: ignore[arg-type]
-    assert taken.new is not None
-    assert taken.new.name == ("earliest" if new is None else new.name)
-
-
-def test_the_state_is_fixed_by_the_first_start(
-    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
-) -> None:
-    config = make_config(source={"deduplicate": {"within": "10m"}})
-    own = Identity.of(config, "c1")
-
-    def take(found: Found, new: NewStart | None, slots: int) -> Any:
-        monkeypatch.setattr(module, "look", lambda *_: found)
-        return module._take_checkpoint(SimpleNamespace(), config, new, own, slots=slots)  # type: ignore[arg-type]
-
-    module._mark_checkpoint(SimpleNamespace(), take(Found("unused"), NEW, 3), None)  # type: ignore[arg-type]
-    last = ("sources/0/0", f'v1\n{{"{config.source.topic}":{{"0":0}}}}')
-    taken = take(Found("unused", ("job.json", "sources"), written[0], last), None, 8)
-    assert taken.own.state.partitions == 3
-    unmarked = Found("unused", ("sources",), None, last)
-    with pytest.raises(RefusedError, match="has no state, and source"):
-        take(unmarked, None, 8)
-
-
-def test_a_missing_topic_is_refused_before_spark_starts(
-    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
-) -> None:
-    found = read.Brokers(Limits(2**20, 2**25), "c1", (read.Missing("source.topic", "no.such", "here:1"),))
-    monkeypatch.setattr(read, "ask_brokers", lambda _: found)
-    monkeypatch.setattr(module, "start_session", lambda *_, **__: pytest.fail("Spark was started"))
-    with pytest.raises(RefusedError, match=r"^source\.topic: there is no topic no\.such at here:1$"):
-        module.run(Budget(make_config()), NEW)
-
-
-class ReachedError(Exception):
-    """The step that a start was followed to."""
-
-
-@pytest.fixture
-def handlers() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
-@pytest.mark.usefixtures("handlers", "written")
-def test_a_session_that_takes_the_signals_does_not_keep_them(
-    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def session(*_: Any, **__: Any) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def reached(*_: Any, **__: Any) -> None:
-        assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == [stop_early] * 2
-        raise ReachedError
-
-    monkeypatch.setattr(read, "ask_brokers", lambda _: read.Brokers(Limits(2**20, 2**25), "c1"))
-    monkeypatch.setattr(module, "start_session", session)
-    monkeypatch.setattr(module, "_check_spark", reached)
-    with pytest.raises(ReachedError):
-        module._begin(Budget(make_config()), NEW, lambda: pytest.fail("nothing runs yet"), allow_unsafe=False)
-
-
-@pytest.mark.parametrize(("policy", "known", "asked"), [("none", LEDGER, 1), ("none", None, 0), ("defer", LEDGER, 0)])
-def test_a_start_without_deferral_looks_into_the_ledger_of_its_checkpoint(
-    make_config: Callable[..., PipelineConfig],
-    monkeypatch: pytest.MonkeyPatch,
-    policy: str,
-    known: LedgerMark | None,
-    asked: int,
-) -> None:
-    looked: list[str] = []
-
-    def look(topic: LedgerTopic, _wish: LedgerWish | None) -> None:
-        looked.append(topic.topic)
-
-    monkeypatch.setattr(without_deferral, "require_nothing_deferred", look)
-    writer = SimpleNamespace(start=lambda _: LedgerMark("ledger", "id-1", 2))
-    config = make_config(deferral={"policy": policy, "topic": "renamed"})
-    mark = module._take_ledger(writer, config, known, new=False, wish=None)  # type: ignore[arg-type]
-    assert looked == ["ledger"] * asked
-    assert mark == (None if asked else LedgerMark("ledger", "id-1", 2))

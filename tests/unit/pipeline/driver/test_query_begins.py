@@ -1,0 +1,196 @@
+"""What is asked and refused before the query runs."""
+
+import signal
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline import log
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.deferral import without_deferral
+from pipeline.deferral.ledger_start import LedgerMark, LedgerWish
+from pipeline.deferral.topic import LedgerTopic
+from pipeline.driver import query as module
+from pipeline.driver.identity import Identity
+from pipeline.driver.job_checkpoint import Found
+from pipeline.driver.start import NewStart, parse_new
+from pipeline.driver.stop import stop_early
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.limits import read
+from pipeline.limits.judge import Limits
+from pipeline.memory.budget import Budget
+
+
+@pytest.mark.parametrize(
+    ("home", "message"),
+    [("/opt/java-8", "JAVA_HOME is /opt/java-8: "), (None, "JAVA_HOME is not set, so it is the `java`")],
+)
+def test_a_java_that_does_not_start_is_named(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, home: str | None, message: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.")
+
+    monkeypatch.setattr(module, "_begin", fail)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    if home:
+        monkeypatch.setenv("JAVA_HOME", home)
+    with pytest.raises(PipelineError, match="JAVA_GATEWAY_EXITED") as caught:
+        module.run(Budget(make_config()), None)
+    assert str(caught.value.hint).startswith(message)
+    assert "jdk.incubator.vector" in str(caught.value.hint)
+
+
+NEW = parse_new("earliest", datetime(2026, 1, 1, tzinfo=UTC))
+LEDGER = LedgerMark("ledger", "id-1", 1)
+ANOTHER = Identity(job="html-enrichment", source="no.such", cluster="c1", sink="html").model_dump_json()
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    texts: list[str] = []
+    monkeypatch.setattr(log, "say", lambda _: None)
+    monkeypatch.setattr(module, "write_text", lambda *args: texts.append(args[-1]))
+    return texts
+
+
+@pytest.mark.parametrize("mark", [ANOTHER, "", None], ids=["another's", "half a mark", "none"])
+def test_a_mark_without_a_position_does_not_stop_a_new_start(
+    make_config: Callable[..., PipelineConfig],
+    monkeypatch: pytest.MonkeyPatch,
+    written: list[str],
+    mark: str | None,
+) -> None:
+    """A start that failed has left it."""
+    config = make_config()
+    monkeypatch.setattr(module, "look", lambda *_: Found("unused", ("job.json",), mark))
+    own = Identity.of(config, "c1")
+    taken = module._take_checkpoint(SimpleNamespace(), config, NEW, own, slots=3)  # type: ignore[arg-type]
+    assert written == [], "what the start may still refuse leaves nothing"
+    module._mark_checkpoint(SimpleNamespace(), taken, LEDGER)  # type: ignore[arg-type]
+    assert written == [own.model_copy(update={"ledger": LEDGER}).model_dump_json()]
+
+
+def test_a_mark_is_completed_once(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
+) -> None:
+    config = make_config()
+    own = Identity.of(config, "c1", {config.source.topic: "a"})
+    for mark in (Identity.of(config, None), own.model_copy(update={"ledger": LEDGER})):
+        last = ("sources/0/0", f'v1\n{{"{config.source.topic}":{{"0":0}}}}')
+        found = Found("unused", ("job.json", "sources"), mark.model_dump_json(), last)
+        monkeypatch.setattr(module, "look", lambda *_, found=found: found)
+        taken = module._take_checkpoint(SimpleNamespace(), config, None, own, slots=3)  # type: ignore[arg-type]
+        module._mark_checkpoint(SimpleNamespace(), taken, LEDGER)  # type: ignore[arg-type]
+    assert written == [own.model_copy(update={"ledger": LEDGER}).model_dump_json()]
+
+
+@pytest.mark.parametrize("new", [NEW, None])
+def test_a_mark_with_a_position_does(
+    make_config: Callable[..., PipelineConfig],
+    monkeypatch: pytest.MonkeyPatch,
+    written: list[str],
+    new: NewStart | None,
+) -> None:
+    last = ("sources/0/0", 'v1\n{"no.such":{"0":0}}')
+    monkeypatch.setattr(module, "look", lambda *_: Found("unused", ("job.json", "sources"), ANOTHER, last))
+    config = make_config()
+    own = Identity.of(config, "c1")
+    with pytest.raises(RefusedError, match="is another job's: source topic no"):
+        module._take_checkpoint(SimpleNamespace(), config, new, own, slots=3)  # type: ignore[arg-type]
+    assert written == []
+
+
+@pytest.mark.parametrize("new", [NEW, None])
+def test_the_incidents_policy_begins_at_the_beginning_where_there_is_no_checkpoint(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, new: NewStart | None
+) -> None:
+    monkeypatch.setattr(module, "look", lambda *_: Found("unused", (), None))
+    config = make_config(missing_checkpoint="earliest")
+    own = Identity.of(config, "c1")
+    taken = module._take_checkpoint(SimpleNamespace(), config, new, own, slots=3)  # type: ignore[arg-type]
+    assert taken.new is not None
+    assert taken.new.name == ("earliest" if new is None else new.name)
+
+
+def test_the_state_is_fixed_by_the_first_start(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
+) -> None:
+    config = make_config(source={"deduplicate": {"within": "10m"}})
+    own = Identity.of(config, "c1")
+
+    def take(found: Found, new: NewStart | None, slots: int) -> Any:
+        monkeypatch.setattr(module, "look", lambda *_: found)
+        return module._take_checkpoint(SimpleNamespace(), config, new, own, slots=slots)  # type: ignore[arg-type]
+
+    module._mark_checkpoint(SimpleNamespace(), take(Found("unused"), NEW, 3), None)  # type: ignore[arg-type]
+    last = ("sources/0/0", f'v1\n{{"{config.source.topic}":{{"0":0}}}}')
+    taken = take(Found("unused", ("job.json", "sources"), written[0], last), None, 8)
+    assert taken.own.state.partitions == 3
+    unmarked = Found("unused", ("sources",), None, last)
+    with pytest.raises(RefusedError, match="has no state, and source"):
+        take(unmarked, None, 8)
+
+
+def test_a_missing_topic_is_refused_before_spark_starts(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
+) -> None:
+    found = read.Brokers(Limits(2**20, 2**25), "c1", (read.Missing("source.topic", "no.such", "here:1"),))
+    monkeypatch.setattr(read, "ask_brokers", lambda _: found)
+    monkeypatch.setattr(module, "start_session", lambda *_, **__: pytest.fail("Spark was started"))
+    with pytest.raises(RefusedError, match=r"^source\.topic: there is no topic no\.such at here:1$"):
+        module.run(Budget(make_config()), NEW)
+
+
+class ReachedError(Exception):
+    """The step that a start was followed to."""
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers", "written")
+def test_a_session_that_takes_the_signals_does_not_keep_them(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def session(*_: Any, **__: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def reached(*_: Any, **__: Any) -> None:
+        assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == [stop_early] * 2
+        raise ReachedError
+
+    monkeypatch.setattr(read, "ask_brokers", lambda _: read.Brokers(Limits(2**20, 2**25), "c1"))
+    monkeypatch.setattr(module, "start_session", session)
+    monkeypatch.setattr(module, "_check_spark", reached)
+    with pytest.raises(ReachedError):
+        module._begin(Budget(make_config()), NEW, lambda: pytest.fail("nothing runs yet"), allow_unsafe=False)
+
+
+@pytest.mark.parametrize(("policy", "known", "asked"), [("none", LEDGER, 1), ("none", None, 0), ("defer", LEDGER, 0)])
+def test_a_start_without_deferral_looks_into_the_ledger_of_its_checkpoint(
+    make_config: Callable[..., PipelineConfig],
+    monkeypatch: pytest.MonkeyPatch,
+    policy: str,
+    known: LedgerMark | None,
+    asked: int,
+) -> None:
+    looked: list[str] = []
+
+    def look(topic: LedgerTopic, _wish: LedgerWish | None) -> None:
+        looked.append(topic.topic)
+
+    monkeypatch.setattr(without_deferral, "require_nothing_deferred", look)
+    writer = SimpleNamespace(start=lambda _: LedgerMark("ledger", "id-1", 2))
+    config = make_config(deferral={"policy": policy, "topic": "renamed"})
+    mark = module._take_ledger(writer, config, known, new=False, wish=None)  # type: ignore[arg-type]
+    assert looked == ["ledger"] * asked
+    assert mark == (None if asked else LedgerMark("ledger", "id-1", 2))
