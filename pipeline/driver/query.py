@@ -360,7 +360,7 @@ def _metrics(
 
     metrics = JobMetrics(
         config,
-        lane_figures(spark.sparkContext),
+        lane_figures(spark.sparkContext, rounds=config.deferral.slow_lane.rounds),
         jvm_pid=jvm_pid(spark),
         jvm=DriverJvm(spark),
         initial=lambda: committed_offsets(spark, config.checkpoint),

@@ -62,17 +62,21 @@ FETCHES = _worker(
 RESPONSES = _worker("responses", "counter", "Responses by HTTP status.", "status")
 RETRIES = _worker("fetch_retries", "counter", "Requests that are not the first of their fetch.")
 FETCH_SECONDS = _worker("fetch_seconds", "histogram", "A request, to the last byte of its body; its rate is in flight.")
-IN_FLIGHT_PEAK = _worker("fetches_in_flight_peak", "gauge", "Most requests at once in the task that ended last.")
+IN_FLIGHT_PEAK = _worker(
+    "fetches_in_flight_peak", "gauge", "Most requests at once in each worker of the last batch or round, added up."
+)
 BUFFER_PEAK = _worker(
-    "result_buffer_peak_bytes", "gauge", "Most bytes of finished records that waited for the sink in that task."
+    "result_buffer_peak_bytes", "gauge", "Most bytes of finished records that waited for the sink, likewise."
 )
 MEMORY_HELD_PEAK = _worker(
-    "in_flight_memory_peak_bytes",
-    "gauge",
-    "Most bytes of fetched content in that task's memory.",
+    "in_flight_memory_peak_bytes", "gauge", "Most bytes of fetched content in the workers' memory, likewise."
 )
-SPOOL_PEAK = _worker("in_flight_spool_peak_bytes", "gauge", "Most bytes of fetched content in that task's spool files.")
-WORKER_MEMORY = _worker("worker_resident_bytes", "gauge", "Resident memory of the Python worker of that task.")
+SPOOL_PEAK = _worker(
+    "in_flight_spool_peak_bytes", "gauge", "Most bytes of fetched content in the workers' spool files, likewise."
+)
+WORKER_MEMORY = _worker(
+    "worker_resident_bytes", "gauge", "Resident memory of the Python workers of the last batch or round, together."
+)
 
 BATCH_SECONDS = _driver("batch_seconds", "histogram", "A micro-batch, from its plan to the last acknowledgement.")
 COMMIT_SECONDS = _driver("commit_seconds", "histogram", "Spark's two log writes of a micro-batch, offsets and commit.")

@@ -47,8 +47,8 @@ def _counter(name: str, metric: Metric, parts: list[Part]) -> Family:
 def _gauge(name: str, metric: Metric, parts: list[Part]) -> Family:
     family = GaugeMetricFamily(name, metric.help, labels=metric.labels)
     for first, figures in parts:
-        for labels, level in _values(metric, first, figures.levels, None):
-            family.add_metric([*first, *labels], level.value)
+        for labels, _ in _values(metric, first, figures.levels, None):
+            family.add_metric([*first, *labels], figures.level((metric.name, labels)))
     return family
 
 

@@ -1,13 +1,12 @@
 """Figures that add up: what a task measured, and the sum of all tasks'.
 
-Counts and histograms are added. Of a level (memory, requests at once) the newest value stands, so sums need no order
-and no clock but the time of day of the machine where it was measured.
+Counts and histograms are added. A level (memory, requests at once) is that of all workers which ran the newest stage:
+of each worker the highest, and these added. Spark numbers stages as they begin, so no clock is asked which is newer.
 """
 
 import threading
-import time
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pipeline.metrics.catalogue import Metric
@@ -30,11 +29,15 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """A value, and when it was measured in seconds since the epoch."""
+class Origin:
+    """Where a level was measured: by which process, in a task of which of Spark's stages."""
 
-    at: float
-    value: float
+    stage: int
+    worker: str
+
+
+HERE = Origin(0, "")
+"""In this process, and in no task."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,12 @@ class Figures:
 
     counts: Mapping[Key, float] = field(default_factory=dict)
     histograms: Mapping[Key, Histogram] = field(default_factory=dict)
-    levels: Mapping[Key, Level] = field(default_factory=dict)
+    levels: Mapping[Key, Mapping[Origin, float]] = field(default_factory=dict)
 
-    def plus(self, other: "Figures") -> "Figures":
-        """Both; neither their order nor how they are grouped makes a difference, but for rounding."""
+    def plus(self, other: "Figures", *, stages: int = 1) -> "Figures":
+        """Both; neither their order nor how they are grouped makes a difference, but for rounding. Of a level the
+        newest `stages` are kept, as that number of them may run at once.
+        """
         counts = dict(self.counts)
         for key, count in other.counts.items():
             counts[key] = counts.get(key, 0) + count
@@ -54,13 +59,40 @@ class Figures:
         for key, histogram in other.histograms.items():
             histograms[key] = histograms[key].plus(histogram) if key in histograms else histogram
         levels = dict(self.levels)
-        for key, level in other.levels.items():
-            levels[key] = max(levels.get(key, level), level, key=lambda one: (one.at, one.value))
+        for key, measured in other.levels.items():
+            levels[key] = _newest(levels.get(key, {}), measured, stages)
         return Figures(counts, histograms, levels)
+
+    def measured_in(self, origin: Origin) -> "Figures":
+        """The same, as those of a task."""
+        return Figures(
+            self.counts, self.histograms, {key: {origin: max(of.values())} for key, of in self.levels.items()}
+        )
+
+    def level(self, key: Key) -> float:
+        """Of all workers together, each as it was in its newest stage. Raises KeyError for what was not measured."""
+        by_worker = {origin.worker: value for origin, value in sorted(self.levels[key].items(), key=_by_stage)}
+        return sum(by_worker.values())
+
+
+def _newest(one: Mapping[Origin, float], other: Mapping[Origin, float], stages: int) -> Mapping[Origin, float]:
+    both = {origin: max(each[origin] for each in (one, other) if origin in each) for origin in {*one, *other}}
+    newest = sorted({origin.stage for origin in both})[-stages:]
+    return {origin: value for origin, value in both.items() if origin.stage in newest}
+
+
+def _by_stage(item: tuple[Origin, float]) -> int:
+    return item[0].stage
 
 
 class FiguresParam:
-    """Adds figures; Spark's AccumulatorParam, but not derived from it; `pipeline.worker.task_results` says why."""
+    """Adds figures; Spark's AccumulatorParam, but not derived from it; `pipeline.worker.task_results` says why.
+
+    `stages` is the number of them that run at once.
+    """
+
+    def __init__(self, stages: int = 1) -> None:
+        self._stages = stages
 
     def zero(self, value: Figures) -> Figures:  # noqa: ARG002 — the interface is Spark's
         """No figures, whatever `value` has: what a task begins with."""
@@ -68,14 +100,13 @@ class FiguresParam:
 
     def addInPlace(self, value1: Figures, value2: Figures) -> Figures:  # noqa: N802
         """A new object, neither of the two; Spark takes what is returned."""
-        return value1.plus(value2)
+        return value1.plus(value2, stages=self._stages)
 
 
 class Recorder:
-    """Collects figures; any thread may call it. `now` is the time of day in seconds since the epoch."""
+    """Collects the figures of this process; any thread may call it."""
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
-        self._now = now
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._raised: dict[Key, float] = {}
         self._clear()
@@ -97,9 +128,9 @@ class Recorder:
             self._totals[key] += seconds
 
     def set(self, metric: Metric, value: float, *labels: str) -> None:
-        """Set a gauge; of several tasks the last one counts."""
+        """Set a gauge."""
         with self._lock:
-            self._levels[metric.name, labels] = Level(self._now(), value)
+            self._levels[metric.name, labels] = value
 
     def forget(self, metric: Metric) -> None:
         """Report no level of the metric until one is set."""
@@ -133,14 +164,13 @@ class Recorder:
             return figures
 
     def _frozen(self) -> Figures:
-        at = self._now()
-        peaks = {key: Level(at, value) for key, value in self._peaks.items()}
+        levels = {key: {HERE: value} for key, value in (self._levels | self._peaks).items()}
         histograms = {key: Histogram(tuple(counts), self._totals[key]) for key, counts in self._histograms.items()}
-        return Figures(dict(self._counts), histograms, {**self._levels, **peaks})
+        return Figures(dict(self._counts), histograms, levels)
 
     def _clear(self) -> None:
         self._counts: dict[Key, float] = {}
         self._histograms: dict[Key, list[int]] = {}
         self._totals: dict[Key, float] = {}
-        self._levels: dict[Key, Level] = {}
+        self._levels: dict[Key, float] = {}
         self._peaks: dict[Key, float] = {key: value for key, value in self._raised.items() if value > 0}

@@ -7,7 +7,9 @@ costs nothing for an event. A task that fails takes its figures along; the query
 
 import asyncio
 import functools
+import os
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
@@ -17,7 +19,7 @@ import orjson
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.message import Unfinished
 from pipeline.metrics import catalogue
-from pipeline.metrics.figures import Figures, Recorder
+from pipeline.metrics.figures import Figures, Origin, Recorder
 from pipeline.metrics.resident_memory import resident_bytes
 from pipeline.records.claim_check import KEY_HEADER
 from pipeline.records.record import Record
@@ -151,4 +153,17 @@ def _report(
     memory = resident_bytes()
     if memory is not None:
         RECORDER.set(catalogue.WORKER_MEMORY, memory)
-    figures.add(RECORDER.drain())
+    figures.add(RECORDER.drain().measured_in(_origin()))
+
+
+def _origin() -> Origin:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return Origin(-1 if context is None else context.stageId(), _worker(os.getpid()))
+
+
+@functools.cache
+def _worker(_pid: int) -> str:
+    # Executors may be on hosts of the same name, and in containers that number their processes alike.
+    return uuid.uuid4().hex

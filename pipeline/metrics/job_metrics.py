@@ -4,7 +4,6 @@ Made before the query starts, so that a name used twice or a port that is taken 
 """
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
@@ -18,6 +17,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.progress import Progress
 from pipeline.events import Grain, StateCommitted
 from pipeline.metrics import catalogue
+from pipeline.metrics.clocks import Clocks
 from pipeline.metrics.endpoint import Endpoint, serve
 from pipeline.metrics.event_times import record_event_times
 from pipeline.metrics.exposition import families
@@ -51,12 +51,13 @@ class JobMetrics(Collector):
         jvm_pid: int | None,
         jvm: JvmSource,
         initial: Callable[[], Mapping[SourcePartition, int] | None],
-        now: Callable[[], float] = time.time,
+        clocks: Clocks | None = None,
     ) -> None:
         """Raises RefusedError for a name used twice."""
-        self._config, self.figures, self._jvm_pid, self._initial, self._now = config, figures, jvm_pid, initial, now
+        self._config, self.figures, self._jvm_pid, self._initial = config, figures, jvm_pid, initial
+        self._clocks = clocks or Clocks()
         self._named = names_of(config.metrics)
-        self._recorder = Recorder(now)
+        self._recorder = Recorder()
         self._lock = threading.Lock()
         self._committed: Mapping[SourcePartition, int] | None = None
         self._status: Callable[[], LedgerStatus] | None = None
@@ -67,11 +68,11 @@ class JobMetrics(Collector):
             lambda: KafkaSource(source_brokers(config), config.source.all_topics),
             self._position,
             interval_s=config.metrics.lag_interval.total_seconds(),
-            now=now,
+            clocks=self._clocks,
         )
         self._jvm = JvmWatch(jvm, self._recorder, interval_s=config.metrics.jvm_interval.total_seconds())
         self._endpoint: Endpoint | None = None
-        self._recorder.set(catalogue.LAST_COMMIT, now())
+        self._committed_at = self._clocks.note()
         self._recorder.set(catalogue.STALL_TIMEOUT, config.stall_timeout.total_seconds())
 
     def start(self) -> str:
@@ -108,7 +109,7 @@ class JobMetrics(Collector):
 
     def batch_committed(self, progress: Progress) -> None:
         """Spark has reported a micro-batch, which it does some time after its commit."""
-        self._recorder.set(catalogue.LAST_COMMIT, self._now())
+        self._committed_at = self._clocks.note()
         self._recorder.count(catalogue.BATCH_ROWS, by=progress.rows)
         self._recorder.observe(catalogue.COMMIT_SECONDS, progress.commit_ms / 1000)
         for state in progress.states:
@@ -142,6 +143,7 @@ class JobMetrics(Collector):
 
     def _look_up(self) -> None:
         levels = self._recorder
+        levels.set(catalogue.LAST_COMMIT, self._clocks.timestamp(self._committed_at))
         if self._status is not None:
             entries, size, pages = self._status()
             levels.set(catalogue.DEFERRED, entries)
@@ -157,13 +159,13 @@ class JobMetrics(Collector):
         planned = None if self._plan_status is None else self._plan_status()
         if planned is not None:
             record_event_times(planned, levels)
-        lag = self._lag.lag
-        if lag is not None:
+        if self._lag.lag is not None:
+            noted, lag = self._lag.lag
             for partition, events in lag.events.items():
                 labels = partition.topic, str(partition.partition)
                 levels.set(catalogue.LAG_EVENTS, events, *labels)
                 levels.set(catalogue.LAG_SECONDS, lag.seconds[partition], *labels)
-            levels.set(catalogue.LAG_SEEN, lag.at)
+            levels.set(catalogue.LAG_SEEN, self._clocks.timestamp(noted))
         for process, pid in (("driver", None), ("jvm", self._jvm_pid)):
             memory = resident_bytes(pid) if process == "driver" or pid is not None else None
             if memory is not None:
@@ -179,7 +181,11 @@ class JobMetrics(Collector):
         return committed
 
 
-def lane_figures(context: "SparkContext") -> "dict[str, Accumulator[Figures]]":
-    """An accumulator for each lane, for the life of the driver. To be made before other threads make any."""
-    param = cast("AccumulatorParam[Figures]", FiguresParam())
-    return {lane: context.accumulator(Figures(), param) for lane in ("main", "slow")}
+def lane_figures(context: "SparkContext", *, rounds: int) -> "dict[str, Accumulator[Figures]]":
+    """An accumulator for each lane, for the life of the driver. To be made before other threads make any. There is a
+    batch at a time, and this number of slow rounds.
+    """
+    return {
+        lane: context.accumulator(Figures(), cast("AccumulatorParam[Figures]", FiguresParam(stages)))
+        for lane, stages in (("main", 1), ("slow", rounds))
+    }

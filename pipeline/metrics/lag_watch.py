@@ -18,6 +18,7 @@ from kafka.structs import TopicPartition
 from pipeline import log
 from pipeline.cluster import BrokersAt, python_client
 from pipeline.events import LagUnknown
+from pipeline.metrics.clocks import Clocks, Noted
 from pipeline.reconnect import RECONNECT_MAX_MS
 from pipeline.records.record import SourcePartition
 
@@ -30,11 +31,10 @@ _CONNECTION_IDLE_MS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class SourceLag:
-    """By partition: events that are not read, and the age in seconds of the first of them; `at` in epoch seconds."""
+    """By partition: events that are not read, and the age in seconds of the first of them."""
 
     events: Mapping[SourcePartition, int]
     seconds: Mapping[SourcePartition, float]
-    at: float
 
 
 class OffsetSource(Protocol):
@@ -59,7 +59,7 @@ def lag_of(source: OffsetSource, committed: Mapping[SourcePartition, int], *, no
         events[partition] = max(0, end - position)
         oldest_ms = source.time_ms(partition, position) if events[partition] else None
         seconds[partition] = 0.0 if oldest_ms is None else max(0.0, now_s - oldest_ms / 1000)
-    return SourceLag(events, seconds, now_s)
+    return SourceLag(events, seconds)
 
 
 class KafkaSource:
@@ -127,14 +127,14 @@ class LagWatch:
         committed: Callable[[], Mapping[SourcePartition, int] | None],
         *,
         interval_s: float,
-        now: Callable[[], float],
+        clocks: Clocks,
     ) -> None:
         self._connect, self._committed = connect, committed
-        self._interval_s, self._now = interval_s, now
+        self._interval_s, self._clocks = interval_s, clocks
         self._source: OffsetSource | None = None
         self._stopped = threading.Event()
         self._failing = False
-        self.lag: SourceLag | None = None
+        self.lag: tuple[Noted, SourceLag] | None = None
 
     def start(self) -> None:
         """Its thread is a daemon, so it keeps no process from ending. Call once."""
@@ -151,7 +151,8 @@ class LagWatch:
                 self._source = self._connect()
             committed = self._committed()
             if committed is not None:
-                self.lag = lag_of(self._source, committed, now_s=self._now())
+                noted = self._clocks.note()
+                self.lag = noted, lag_of(self._source, committed, now_s=noted.at)
             self._failing = False
         except Exception as error:  # noqa: BLE001 — whatever it is, the job itself must not end by it
             if not self._failing and not self._stopped.is_set():

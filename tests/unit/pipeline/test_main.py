@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from pipeline import __main__ as command
 from pipeline.__main__ import main
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver import query as module
@@ -90,6 +91,19 @@ def test_a_first_start_says_where(start: Start, query: Stream) -> None:
     assert start("--new", "earliest").exit_code == 0
     ((_, new),) = query.started
     assert new == NewStart("earliest", {"startingOffsets": "earliest"})
+
+
+def test_under_spark_submit_signals_of_the_jvm_are_passed_on_before_the_job_says_anything(
+    start: Start, query: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = list[str]()
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    monkeypatch.setattr(command, "pass_signals_on", lambda: passed.append("signals"))
+    monkeypatch.setattr(command, "submitted_settings", dict)
+    monkeypatch.setattr(command.log, "say", lambda event: passed.append(event.event))
+    assert start().exit_code == 0
+    assert passed[:2] == ["signals", "configuration"]
+    assert query.started
 
 
 @pytest.mark.parametrize(

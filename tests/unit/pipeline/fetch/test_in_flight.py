@@ -258,6 +258,6 @@ def test_the_most_that_there_was_at_once_is_measured() -> None:
         assert other.take(5)
         one.give_back(memory=7, spooled=0)
         other.spool(9)
-    levels = RECORDER.drain().levels
-    assert levels[MEMORY_HELD_PEAK.name, ()].value == 12
-    assert levels[SPOOL_PEAK.name, ()].value == 9
+    figures = RECORDER.drain()
+    assert figures.level((MEMORY_HELD_PEAK.name, ())) == 12
+    assert figures.level((SPOOL_PEAK.name, ())) == 9

@@ -11,7 +11,8 @@ def part(topic: str, *, read_ms: int | None, waiting_ms: int | None = None, held
 
 
 def levels(recorder: Recorder) -> dict[tuple[str, str], float]:
-    return {(name, labels[0] if labels else ""): one.value for (name, labels), one in recorder.figures().levels.items()}
+    figures = recorder.figures()
+    return {(key[0], key[1][0] if key[1] else ""): figures.level(key) for key in figures.levels}
 
 
 def test_each_partition_stands_against_the_common_time() -> None:

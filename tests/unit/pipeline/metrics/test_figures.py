@@ -15,30 +15,36 @@ from pipeline.metrics.catalogue import (
     MEMORY,
     Metric,
 )
-from pipeline.metrics.figures import Figures, FiguresParam, Histogram, Level, Recorder
+from pipeline.metrics.figures import HERE, Figures, FiguresParam, Histogram, Origin, Recorder
 
 EDGES = FETCH_SECONDS.bounds
 # Binary fractions, so that sums are exact whatever their order.
 SECONDS = st.integers(0, 2**12).map(lambda number: number / 16)
 
 
+MEMORY_OF_JVM = (MEMORY.name, ("jvm",))
+
+
 @st.composite
 def recorded(draw: st.DrawFn) -> Figures:
-    recorder = Recorder(now=lambda: float(draw(st.integers(0, 9))))
+    recorder = Recorder()
     for _ in range(draw(st.integers(0, 6))):
         recorder.count(
             draw(st.sampled_from([EVENTS, FETCHES])), draw(st.sampled_from("ab")), by=draw(st.integers(1, 9))
         )
         recorder.observe(draw(st.sampled_from([FETCH_SECONDS, BATCH_SECONDS])), draw(SECONDS))
         recorder.set(MEMORY, draw(st.integers(0, 9)), draw(st.sampled_from("ab")))
-    return recorder.drain()
+    return recorder.drain().measured_in(Origin(draw(st.integers(0, 3)), draw(st.sampled_from("vw"))))
 
 
-@given(recorded(), recorded(), recorded())
-def test_neither_order_nor_grouping_matters(a: Figures, b: Figures, c: Figures) -> None:
-    assert a.plus(b) == b.plus(a)
-    assert a.plus(b).plus(c) == a.plus(b.plus(c))
-    assert a.plus(Figures()) == a
+@given(recorded(), recorded(), recorded(), st.integers(1, 3))
+def test_neither_order_nor_grouping_matters(a: Figures, b: Figures, c: Figures, stages: int) -> None:
+    def plus(one: Figures, other: Figures) -> Figures:
+        return one.plus(other, stages=stages)
+
+    assert plus(a, b) == plus(b, a)
+    assert plus(plus(a, b), c) == plus(a, plus(b, c))
+    assert plus(a, Figures()) == a
 
 
 @given(recorded(), recorded())
@@ -62,31 +68,47 @@ def test_each_value_is_in_one_bucket(values: list[float]) -> None:
 
 
 def test_what_is_drained_is_gone_and_what_is_raised_stays() -> None:
-    recorder = Recorder(now=lambda: 5.0)
+    recorder = Recorder()
     recorder.count(FETCHES, "ok")
     for by in (1, 1, 1, -1):
         recorder.raise_(IN_FLIGHT_PEAK, by=by)
     first = recorder.drain()
     assert first.counts == {(FETCHES.name, ("ok",)): 1}
-    assert first.levels == {(IN_FLIGHT_PEAK.name, ()): Level(5.0, 3)}
-    assert recorder.drain().levels == {(IN_FLIGHT_PEAK.name, ()): Level(5.0, 2)}
+    assert first.levels == {(IN_FLIGHT_PEAK.name, ()): {HERE: 3}}
+    assert recorder.drain().levels == {(IN_FLIGHT_PEAK.name, ()): {HERE: 2}}
     recorder.raise_(IN_FLIGHT_PEAK, by=-2)
     recorder.drain()
     assert recorder.drain() == Figures()
 
 
-def test_of_levels_the_newest_stands() -> None:
-    key = (MEMORY.name, ("jvm",))
-    old, new = Figures(levels={key: Level(1.0, 99)}), Figures(levels={key: Level(2.0, 1)})
-    assert old.plus(new).levels[key].value == 1
-    assert new.plus(old).levels[key].value == 1
+def memory(value: float, stage: int, worker: str) -> Figures:
+    return Figures(levels={MEMORY_OF_JVM: {Origin(stage, worker): value}})
+
+
+def test_a_level_is_that_of_all_workers_together() -> None:
+    of_a_batch = memory(5, 7, "v").plus(memory(3, 7, "w")).plus(memory(4, 7, "v"))
+    assert of_a_batch.level(MEMORY_OF_JVM) == 8, "a worker that ran two tasks counts with its highest"
+
+
+def test_a_worker_that_ran_nothing_of_the_newest_stage_does_not_count() -> None:
+    """However high it was, and whenever it tells."""
+    before, after = memory(99, 7, "v").plus(memory(98, 7, "w")), memory(1, 8, "w")
+    assert before.plus(after).level(MEMORY_OF_JVM) == 1
+    assert after.plus(before).level(MEMORY_OF_JVM) == 1
+
+
+def test_of_stages_that_run_at_once_each_counts_and_a_worker_only_with_its_newest() -> None:
+    param, figures = FiguresParam(stages=2), Figures()
+    for part in (memory(50, 6, "u"), memory(5, 7, "v"), memory(9, 7, "w"), memory(3, 8, "w")):
+        figures = param.addInPlace(figures, part)
+    assert figures.level(MEMORY_OF_JVM) == 5 + 3
 
 
 def test_a_peak_is_the_highest_since_the_last_drain() -> None:
     recorder = Recorder()
     for value in (3, 7, 5):
         recorder.peak(IN_FLIGHT_PEAK, value)
-    assert [level.value for level in recorder.drain().levels.values()] == [7]
+    assert recorder.drain().level((IN_FLIGHT_PEAK.name, ())) == 7
     assert recorder.drain() == Figures()
 
 

@@ -8,12 +8,20 @@ from typing import Any
 import orjson
 import pyarrow as pa
 import pytest
-from pyspark import cloudpickle
+from pyspark import TaskContext, cloudpickle
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.message import Unfinished
 from pipeline.metrics import in_worker
-from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, FETCHES, IN_FLIGHT_PEAK, RECORD_SECONDS, RESPONSES
+from pipeline.metrics.catalogue import (
+    EVENTS,
+    FETCH_SECONDS,
+    FETCHES,
+    IN_FLIGHT_PEAK,
+    RECORD_SECONDS,
+    RESPONSES,
+    WORKER_MEMORY,
+)
 from pipeline.metrics.figures import Figures, Recorder
 from pipeline.metrics.in_worker import Measured, measured_request, reporting, statuses_traced
 from pipeline.records.error_event import Failure
@@ -143,7 +151,7 @@ def test_requests_in_flight_at_once() -> None:
         await asyncio.gather(answer(1), answer(2))
 
     asyncio.run(ask())
-    assert recorder.drain().levels[IN_FLIGHT_PEAK.name, ()].value == 3
+    assert recorder.drain().level((IN_FLIGHT_PEAK.name, ())) == 3
 
 
 def test_responses_are_counted_by_status() -> None:
@@ -187,6 +195,19 @@ def test_figures_go_to_the_driver_once_and_at_the_end(monkeypatch: pytest.Monkey
         assert len(accumulator.added) == before
         assert list(results) == []
     assert [counts(figures) for figures in accumulator.added] == [{(FETCHES.name, "ok"): 2}] * 2
+
+
+def test_a_level_says_of_which_worker_and_stage_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_worker, "RECORDER", Recorder())
+    monkeypatch.setattr(TaskContext, "get", lambda: SimpleNamespace(stageId=lambda: 5))
+    accumulator, pid = Accumulator(), [4711, 4711, 4712]
+    monkeypatch.setattr(in_worker.os, "getpid", lambda: pid.pop())
+    for _ in range(3):
+        list(reporting(lambda batches: batches, accumulator)(iter([])))  # type: ignore[arg-type]
+    origins = [origin for figures in accumulator.added for origin in figures.levels[WORKER_MEMORY.name, ()]]
+    assert [origin.stage for origin in origins] == [5, 5, 5]
+    other, first, again = [origin.worker for origin in origins]
+    assert first == again != other
 
 
 def test_what_spark_pickles_refers_to_this_module() -> None:

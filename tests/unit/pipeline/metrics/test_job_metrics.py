@@ -3,7 +3,7 @@
 import socket
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,14 +15,16 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.progress import Progress
 from pipeline.errors import RefusedError
 from pipeline.events import Grain, StateCommitted
-from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, METRICS
-from pipeline.metrics.figures import Figures, Recorder
+from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, METRICS, WORKER_MEMORY
+from pipeline.metrics.clocks import Clocks, Noted
+from pipeline.metrics.figures import Figures, Origin, Recorder
 from pipeline.metrics.job_metrics import JobMetrics
 from pipeline.metrics.lag_watch import SourceLag
 from pipeline.records.record import SourcePartition
 
 MakeConfig = Callable[..., PipelineConfig]
 NOW_S = 1_000.0
+STOPPED = Clocks(now=lambda: NOW_S, monotonic=lambda: 5.0)
 PROGRESS = Progress(4, 70, {"addBatch": 9, "walCommit": 60, "commitOffsets": 40}, {SourcePartition("source", 0): 12})
 
 
@@ -45,7 +47,7 @@ def metrics_of(
     config: PipelineConfig, initial: Callable[[], Mapping[int, int] | None] = lambda: None, **lanes: Any
 ) -> JobMetrics:
     filled = {"main": figures(), "slow": figures()} | lanes
-    return JobMetrics(config, filled, jvm_pid=None, jvm=SilentJvm(), initial=initial, now=lambda: NOW_S)
+    return JobMetrics(config, filled, jvm_pid=None, jvm=SilentJvm(), initial=initial, clocks=STOPPED)
 
 
 def samples(metrics: JobMetrics) -> dict[str, float]:
@@ -88,18 +90,62 @@ def test_batches_are_timed_and_their_commits(make_config: MakeConfig) -> None:
     assert found["enrichment_batch_rows_total"] == 70
 
 
-def test_a_batch_is_committed_when_spark_says_so_and_not_when_it_is_written(make_config: MakeConfig) -> None:
-    clock = [NOW_S]
+def test_no_worker_stands_for_the_others(make_config: MakeConfig) -> None:
+    total = Figures()
+    for stage, worker, held in ((6, "c", 500), (7, "a", 30), (7, "b", 12)):
+        recorder = Recorder()
+        recorder.set(WORKER_MEMORY, held)
+        total = total.plus(recorder.drain().measured_in(Origin(stage, worker)))
+    found = samples(metrics_of(make_config(), main=SimpleNamespace(value=total)))
+    assert found['enrichment_worker_resident_bytes{lane="main"}'] == 42
+    assert 'enrichment_worker_resident_bytes{lane="slow"}' not in found
+
+
+LAST_COMMIT = "enrichment_last_commit_timestamp_seconds"
+
+
+@dataclass
+class Time:
+    """The time of day, which may be set, and the other clock, which may not."""
+
+    now: float = NOW_S
+    monotonic: float = 5.0
+
+    def pass_(self, seconds: float) -> None:
+        self.now += seconds
+        self.monotonic += seconds
+
+    def clocks(self) -> Clocks:
+        return Clocks(now=lambda: self.now, monotonic=lambda: self.monotonic)
+
+
+def timed(config: PipelineConfig, time: Time) -> JobMetrics:
     filled = {"main": figures(), "slow": figures()}
-    metrics = JobMetrics(
-        make_config(), filled, jvm_pid=None, jvm=SilentJvm(), initial=lambda: None, now=lambda: clock[-1]
-    )
-    committed_at = "enrichment_last_commit_timestamp_seconds"
-    clock.append(NOW_S + 5)
+    return JobMetrics(config, filled, jvm_pid=None, jvm=SilentJvm(), initial=lambda: None, clocks=time.clocks())
+
+
+def test_a_batch_is_committed_when_spark_says_so_and_not_when_it_is_written(make_config: MakeConfig) -> None:
+    time = Time()
+    metrics = timed(make_config(), time)
+    time.pass_(5)
     metrics.batch_written(0.3)
-    assert samples(metrics)[committed_at] == NOW_S
+    assert samples(metrics)[LAST_COMMIT] == NOW_S
     metrics.batch_committed(PROGRESS)
-    assert samples(metrics)[committed_at] == NOW_S + 5
+    assert samples(metrics)[LAST_COMMIT] == NOW_S + 5
+
+
+@pytest.mark.parametrize("step", [-3600.0, 3600.0])
+def test_a_clock_that_is_set_neither_hides_nor_feigns_a_job_that_hangs(make_config: MakeConfig, step: float) -> None:
+    """Prometheus asks for `time() - …`, by a clock that has always been right."""
+    time = Time(now=NOW_S - step)
+    metrics = timed(make_config(), time)
+    metrics.batch_committed(PROGRESS)
+    metrics._lag.lag = time.clocks().note(), SourceLag({}, {})
+    time.pass_(60)
+    time.now += step
+    found = samples(metrics)
+    assert NOW_S + 60 - found[LAST_COMMIT] == 60
+    assert NOW_S + 60 - found["enrichment_lag_timestamp_seconds"] == 60
 
 
 def test_the_state_has_its_figures(make_config: MakeConfig) -> None:
@@ -170,10 +216,12 @@ def test_what_an_aligned_source_planned_is_asked_for(make_config: MakeConfig) ->
 
 def test_the_lag_is_that_of_each_partition_with_its_age(make_config: MakeConfig) -> None:
     metrics = metrics_of(make_config())
-    metrics._lag.lag = SourceLag(
-        {SourcePartition("a", 0): 3, SourcePartition("b", 0): 7, SourcePartition("b", 31): 0},
-        {SourcePartition("a", 0): 1.5, SourcePartition("b", 0): 2.5, SourcePartition("b", 31): 0.0},
-        990.0,
+    metrics._lag.lag = (
+        Noted(990.0, -5.0),
+        SourceLag(
+            {SourcePartition("a", 0): 3, SourcePartition("b", 0): 7, SourcePartition("b", 31): 0},
+            {SourcePartition("a", 0): 1.5, SourcePartition("b", 0): 2.5, SourcePartition("b", 31): 0.0},
+        ),
     )
     found = samples(metrics)
     assert found['enrichment_lag_events{topic="a",partition="0"}'] == 3

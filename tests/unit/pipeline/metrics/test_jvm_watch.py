@@ -44,7 +44,8 @@ def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def levels(recorder: Recorder, metric: catalogue.Metric) -> dict[tuple[str, ...], float]:
-    return {key[1]: level.value for key, level in recorder.figures().levels.items() if key[0] == metric.name}
+    figures = recorder.figures()
+    return {key[1]: figures.level(key) for key in figures.levels if key[0] == metric.name}
 
 
 def collections(recorder: Recorder) -> dict[str, float]:

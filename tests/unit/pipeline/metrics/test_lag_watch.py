@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import log
+from pipeline.metrics.clocks import Clocks, Noted
 from pipeline.metrics.lag_watch import LagWatch, lag_of
 from pipeline.records.record import SourcePartition
 
@@ -94,7 +95,7 @@ def watch(
             connected.append(topic)
         return topic
 
-    return LagWatch(connect, lambda: committed, interval_s=1, now=lambda: NOW_S)
+    return LagWatch(connect, lambda: committed, interval_s=1, clocks=Clocks(now=lambda: NOW_S, monotonic=lambda: 5.0))
 
 
 def test_without_a_position_there_is_no_lag(events: list[str]) -> None:
@@ -118,7 +119,9 @@ def test_a_broker_that_is_away_is_told_once_and_asked_again(events: list[str]) -
     topic.error, topic.held = None, of({0: (0, 9)})
     looking.look()
     assert looking.lag is not None
-    assert looking.lag.events == of({0: 6})
+    noted, lag = looking.lag
+    assert lag.events == of({0: 6})
+    assert noted == Noted(NOW_S, 5.0)
     assert len(connected) == 3
     topic.error = OSError("away again")
     looking.look()

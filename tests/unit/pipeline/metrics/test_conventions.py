@@ -1,0 +1,135 @@
+"""Names, units and types as Prometheus has them: the rules of `promtool check metrics`, over the page that
+a scraper gets.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.registry import Collector
+
+from pipeline.config.pipeline_config import Metrics
+from pipeline.metrics.catalogue import METRICS, Metric
+from pipeline.metrics.exposition import families
+from pipeline.metrics.figures import Figures, Recorder
+from pipeline.metrics.registry import names_of
+
+BASE_UNITS = ("seconds", "bytes", "celsius", "meters", "volts", "amperes", "joules", "grams", "ratio")
+# By the base unit that is to be used in their place.
+OTHER_UNITS = {
+    "seconds": ("nanoseconds", "microseconds", "milliseconds", "minutes", "hours", "days", "weeks"),
+    "bytes": ("bits", "kilobytes", "megabytes", "gigabytes", "terabytes", "kibibytes", "mebibytes", "gibibytes"),
+    "ratio": ("percent", "percents"),
+}
+ABBREVIATIONS = {
+    "s",
+    "ms",
+    "us",
+    "ns",
+    "sec",
+    "m",
+    "min",
+    "h",
+    "hr",
+    "d",
+    "b",
+    "kb",
+    "mb",
+    "gb",
+    "tb",
+    "pb",
+    "kib",
+    "mib",
+}
+ABBREVIATIONS |= {"gib", "c", "v", "a", "j", "g", "kg"}
+TYPES = {"gauge", "counter", "histogram", "summary", "untyped", "info", "stateset"}
+RESERVED = ("_bucket", "_count", "_sum", "_created")
+
+
+def problems(name: str, kind: str, text: str, labels: tuple[str, ...]) -> Iterator[str]:
+    """What is wrong with a metric of that name on the page, which a counter's `_total` belongs to."""
+    parts = name.split("_")
+    if not text.strip():
+        yield "no help"
+    for word in (name, *labels):
+        if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", word):
+            yield f"{word} is not snake_case"
+    if (kind == "counter") != name.endswith("_total"):
+        yield "a counter ends in _total, and nothing else does"
+    if kind not in ("histogram", "summary"):
+        if name.endswith(RESERVED):
+            yield "it ends as a part of a histogram does"
+        if "le" in labels or "quantile" in labels:
+            yield "its label is a histogram's or a summary's"
+    if found := TYPES & {*parts}:
+        yield f"a type in its name: {found}"
+    if found := ABBREVIATIONS & {*parts}:
+        yield f"an abbreviated unit: {found}"
+    for unit, others in OTHER_UNITS.items():
+        if found := {*others} & {*parts}:
+            yield f"{found} in place of {unit}"
+    named = [unit for unit in BASE_UNITS if unit in parts]
+    if named and not name.removesuffix("_total").endswith(named[-1]):
+        yield f"{named[-1]} is not its last word"
+
+
+def page(metrics: tuple[Metric, ...]) -> str:
+    recorder = Recorder()
+    for metric in metrics:
+        values = tuple(metric.labels[1:] if metric.of_worker else metric.labels)
+        match metric.kind:
+            case "counter":
+                recorder.count(metric, *values)
+            case "gauge":
+                recorder.set(metric, 1, *values)
+            case "histogram":
+                recorder.observe(metric, 1, *values)
+
+    class Reported(Collector):
+        def collect(self):  # type: ignore[no-untyped-def]
+            figures = recorder.figures()
+            return families(names_of(Metrics(), metrics), figures, {"main": figures, "slow": Figures()})
+
+    registry = CollectorRegistry()
+    registry.register(Reported())
+    return generate_latest(registry).decode()
+
+
+def linted(text: str) -> dict[str, list[str]]:
+    helps = dict(re.findall(r"^# HELP (\S+) (.*)$", text, re.MULTILINE))
+    kinds = re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE)
+    found = {}
+    for name, kind in kinds:
+        samples = re.findall(rf"^{re.escape(name)}(?:_bucket|_sum|_count)?{{([^}}]*)}}", text, re.MULTILINE)
+        labels = {label for sample in samples for label in re.findall(r'(\w+)="', sample)}
+        own = labels - ({"le"} if kind == "histogram" else set())
+        found[name] = list(problems(name, kind, helps.get(name, ""), tuple(sorted(own))))
+    assert len(found) == len(kinds), "a metric twice"
+    return found
+
+
+def test_every_metric_follows_the_conventions() -> None:
+    found = linted(page(METRICS))
+    assert len(found) == len(METRICS)
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.parametrize(
+    ("metric", "wrong"),
+    [
+        (Metric("enrichment_things", "gauge", ""), "no help"),
+        (Metric("enrichment_openThings", "gauge", "Some."), "is not snake_case"),
+        (Metric("enrichment_things", "gauge", "Some.", ("ofPage",)), "ofPage is not snake_case"),
+        (Metric("enrichment_things_total", "gauge", "Some."), "a counter ends in _total"),
+        (Metric("enrichment_things_count", "gauge", "Some."), "ends as a part of a histogram"),
+        (Metric("enrichment_things", "gauge", "Some.", ("le",)), "its label is a histogram's"),
+        (Metric("enrichment_things_gauge", "gauge", "Some."), "a type in its name"),
+        (Metric("enrichment_wait_ms", "gauge", "Some."), "an abbreviated unit"),
+        (Metric("enrichment_wait_minutes", "gauge", "Some."), "in place of seconds"),
+        (Metric("enrichment_bytes_in_flight", "gauge", "Some."), "bytes is not its last word"),
+    ],
+)
+def test_what_breaks_a_convention_is_found(metric: Metric, wrong: str) -> None:
+    ((_, (found, *_)),) = linted(page((metric,))).items()
+    assert wrong in found
