@@ -224,6 +224,11 @@ class Bench:
             argv, cwd=_REPOSITORY, env=environment, capture_output=True, text=True, timeout=_COMMAND_S, check=False
         )
 
+    @property
+    def job_environment(self) -> dict[str, str]:
+        """What a process of the job runs with, where a test starts one by itself."""
+        return dict(self._launch.environment)
+
     # what is there
 
     def committed(self) -> dict[int, int]:
