@@ -74,7 +74,11 @@ def _by_key(reference: str, sha256: str, client: "S3Client", place: ClaimPlace) 
         payload = answer["Body"].read()
     except ClientError as error:
         if error.response["Error"]["Code"] in ("NoSuchKey", "NoSuchBucket", "404"):
-            raise UsageError(f"there is no claim check {where}", hint="`devkit tail output` shows the keys") from error
+            raise UsageError(
+                f"there is no claim check {where}",
+                hint="`devkit tail output` shows the keys; where the store has the key with .suppressed behind it, the "
+                "program has removed it",
+            ) from error
         raise StackError(f"{where} cannot be read: {error}") from error
     except BotoCoreError as error:
         raise StackError(f"{where} cannot be read: {error}") from error

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 KEY_HEADER = "claim-check-key"
+_MARK = ".suppressed"
+"""Behind the key of a claim check that the program has removed, as a later event suppressed it."""
 
 
 class ClaimError(Exception):
@@ -32,12 +34,20 @@ def resolve_claim(client: "S3Client", headers: dict[str, bytes]) -> bytes:
     except (BotoCoreError, ClientError) as error:
         if _is_of_store(error):
             raise PartError(f"claim check {bucket}/{key} could not be looked at: {error}", "object-store") from error
-        raise ClaimError(f"{bucket}/{key} cannot be read: {error}") from error
+        raise ClaimError(_why_missing(client, bucket, key) or f"{bucket}/{key} cannot be read: {error}") from error
     if len(payload) != length:
         raise ClaimError(f"{bucket}/{key} has {len(payload)} bytes, the record says {length}")
     if hashlib.sha256(payload).hexdigest() != sha256:
         raise ClaimError(f"{bucket}/{key} has another SHA-256 than the record says")
     return payload
+
+
+def _why_missing(client: "S3Client", bucket: str, key: str) -> str | None:
+    try:
+        mark = client.get_object(Bucket=bucket, Key=key + _MARK)["Body"].read()
+    except (BotoCoreError, ClientError):
+        return None
+    return f"{bucket}/{key} was removed, as it was suppressed: {mark[:200].decode(errors='replace')}"
 
 
 def _is_of_store(error: BotoCoreError | ClientError) -> bool:

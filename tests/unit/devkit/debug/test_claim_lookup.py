@@ -55,6 +55,13 @@ def test_each_way_leads_to_the_payload(store: FakeS3, reference: str) -> None:
     assert find(store, reference) == FoundClaim(f"claims/{KEY}", PAYLOAD, SHA256)
 
 
+def test_a_hash_leads_to_a_key_that_names_a_page() -> None:
+    store = FakeS3()
+    store.put("claims", f"html/enwiki/7/28674/28673/{SHA256}", PAYLOAD)
+    store.put("claims", f"other/enwiki/7/28674/28673/{SHA256}", b"of another job")
+    assert find(store, SHA256).where == f"claims/html/enwiki/7/28674/28673/{SHA256}"
+
+
 def test_a_key_needs_no_records(store: FakeS3) -> None:
     def read() -> Any:
         raise AssertionError("the topic is read")

@@ -42,6 +42,12 @@ def test_a_claim_check_that_does_not_lead_there(store: FakeS3, changes: dict[str
         resolve(store, claim_headers(PAYLOAD, **changes))
 
 
+def test_a_claim_check_that_the_program_has_removed(store: FakeS3) -> None:
+    store.objects = {("claims", "payload.suppressed"): b'{"suppressed": "page", "by": "source/0/7"}'}
+    with pytest.raises(ClaimError, match=r"claims/payload was removed, as it was suppressed: .*source/0/7"):
+        resolve(store, claim_headers(PAYLOAD))
+
+
 @pytest.mark.parametrize("name", ["bucket", "key", "length", "sha256"])
 def test_each_header_is_needed(store: FakeS3, name: str) -> None:
     headers = claim_headers(PAYLOAD)
