@@ -74,9 +74,9 @@ MUTANTS: tuple[Mutant, ...] = (
         replacements=(
             Replacement(
                 "pipeline/jobs/enrichment.py",
-                "            claim = await self._claims.keep(record.value)\n",
-                '            return self.error(message, Failure("record_too_large", "it was too large"))\n'
-                "            claim = await self._claims.keep(record.value)\n",
+                "        claim = await self._claims.keep(payload,",
+                '        return self.error(message, Failure("record_too_large", "it was too large"))\n'
+                "        claim = await self._claims.keep(payload,",
             ),
         ),
         test=f"{_DAY}::test_what_is_too_large_is_in_the_store_whole_and_the_event_refers_to_it",
