@@ -23,6 +23,7 @@ from pipeline.driver.event_time_watch import EventTimeWatch
 from pipeline.driver.heap_dumps import AwaitedDump, await_dump
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.driver.job_checkpoint import committed_offsets, look, write_text
+from pipeline.driver.jvm_end import JvmEnd
 from pipeline.driver.looking import Looking
 from pipeline.driver.query_end import ended_by
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
@@ -78,7 +79,8 @@ _NEEDS = (
 @dataclass(frozen=True, slots=True)
 class Running:
     """The query, what writes its batches, what else is looked at now and then, where it began, the address of Spark's
-    UI if it has one, when Spark has reported its last word on the query, and what an OutOfMemoryError would have left.
+    UI if it has one, when Spark has reported its last word on the query, what an OutOfMemoryError would have left, and
+    whether there was one.
     """
 
     query: "StreamingQuery"
@@ -88,6 +90,7 @@ class Running:
     ui: str | None
     ended: threading.Event
     dump: AwaitedDump
+    jvm: JvmEnd
 
 
 def run(
@@ -129,8 +132,8 @@ def _until_the_end(running: Running, stop: StopRequest) -> None:
     except PipelineError:
         raise
     except Exception as error:
-        raise ended_by(writer, running.dump, error) from error
-    raise ended_by(writer, running.dump, words)
+        raise ended_by(writer, running.jvm, error) from error
+    raise ended_by(writer, running.jvm, words)
 
 
 def _watch(
@@ -270,7 +273,7 @@ def _begin(
         .start()
     )
     start = new.name if new else "checkpoint"
-    return Running(query, writer, looks, start, spark.sparkContext.uiWebUrl, listener.ended, dump)
+    return Running(query, writer, looks, start, spark.sparkContext.uiWebUrl, listener.ended, dump, JvmEnd(spark, dump))
 
 
 def _main_slots(spark: "SparkSession", config: PipelineConfig) -> int | None:

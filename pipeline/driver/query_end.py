@@ -17,24 +17,22 @@ class Writes(Protocol):
         """Raises FencedError when a later start has taken the checkpoint."""
 
 
-class Dump(Protocol):
-    """What an OutOfMemoryError leaves."""
+class Jvm(Protocol):
+    """The driver's."""
 
-    @property
-    def is_there(self) -> bool:
-        """Whether the JVM has run out of memory since the start."""
+    def is_out_of_memory(self) -> bool:
+        """Whether that has ended it."""
 
 
-def ended_by(writer: Writes, dump: Dump, found: Exception | str) -> PipelineError:
+def ended_by(writer: Writes, jvm: Jvm, found: Exception | str) -> PipelineError:
     """`found` is what Spark says of the query, or what asking it raised. Raises PipelineError for a cause of the job's
     own.
     """
-    # With a full heap Spark ends its JVM at once. What was to ask it then failed too, and says less.
-    is_gone = isinstance(found, Py4JNetworkError | OSError)
-    if is_gone and dump.is_there:
-        return failure("query", "java.lang.OutOfMemoryError: the JVM of Spark has ended, and left a heap dump")
+    # What was to ask it failed too, and says less.
+    if jvm.is_out_of_memory():
+        return failure("query", "java.lang.OutOfMemoryError: the JVM of Spark ran out of memory and has ended")
     writer.check()
     writer.look_for_others()
-    if is_gone:
+    if isinstance(found, Py4JNetworkError | OSError):
         found = f"the JVM of Spark does not answer ({type(found).__name__}); its last words are in Spark's log, above"
     return failure("query", str(found))

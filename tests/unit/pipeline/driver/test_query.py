@@ -130,7 +130,8 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
         lines: list[dict[str, Any]] = []
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
         running = {"query": query, "writer": writer, "looks": looks, "start": "checkpoint", "ui": None, "ended": ended}
-        running["dump"] = SimpleNamespace(tell=lambda: looked.append(query), is_there=False)
+        running["dump"] = SimpleNamespace(tell=lambda: looked.append(query))
+        running["jvm"] = SimpleNamespace(is_out_of_memory=lambda: False)
         monkeypatch.setattr(module, "_OTHERS_S", 0.001)
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
