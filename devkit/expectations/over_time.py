@@ -1,6 +1,6 @@
 """Whether things become slower, or end sooner, as an arm goes on: its end against its beginning, on one machine.
 
-batch_growth    the last quarter of the micro-batches that were written against the first
+batch_growth    the last quarter of the micro-batches against the first, without the first one of each process
 lifetime_ratio  from the start of the query to the end of its process, of the second process against the first
 """
 
@@ -15,7 +15,7 @@ _FEWEST = 4
 
 
 def _batch_growth(observation: ArmObservation) -> float | None:
-    lasted = [seconds for _, seconds in observation.batches]
+    lasted = [seconds for _, seconds in observation.warm_batches]
     quarter = len(lasted) // 4
     first = mean(lasted[:quarter]) if quarter else 0.0
     return mean(lasted[-quarter:]) / first if first else None
@@ -31,12 +31,13 @@ BATCH_GROWTH = Measure(
     _batch_growth,
     argument=NumberBound,
     timing=of_arm,
-    unknown=f"fewer than {_FEWEST} batches were written",
-    tell=lambda value, observation: f"{value:.2f} (of {len(observation.batches)} batches)",
+    unknown=f"fewer than {_FEWEST} batches came after the first one of their process",
+    tell=lambda value, observation: f"{value:.2f} (of {len(observation.warm_batches)} batches)",
     needs=frozenset({"batches"}),
     summary=(
-        "Mean time of the last quarter of the micro-batches that the main program wrote, divided by that of the first "
-        "quarter: 2 where they have become twice as slow. Not known of fewer than four."
+        "Mean time of the last quarter of the main program's micro-batches, divided by that of the first quarter: 2 "
+        "where they have become twice as slow. One that was not written counts until its process ended, and the first "
+        "one of a process, whose JVM is cold, does not. Not known of fewer than four."
     ),
     example="{at_least: 2}",
 )

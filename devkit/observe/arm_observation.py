@@ -123,8 +123,9 @@ class ArmObservation:
     by type. `samples` are all looks at the arm, `phases` its parts by name: the traffic, its phases, and the faults of
     the timeline that began. `pages` are the named pages of the traffic by title, and `began_ms` is when the arm began,
     since the epoch. `commits` has what each commit of the main program took, in seconds, `batches` what each of its
-    batches did, `lifetimes` how long the query of each of its processes ran that ended by itself, and `checkpoint` how
-    large its checkpoint is, where it was looked at. `arms` are those that were played by now, this one among them; a
+    batches did, `warm_batches` the same of all but the first of each process, up to its end where one was not written,
+    `lifetimes` how long the query of each of its processes ran that ended by itself, and `checkpoint` how large its
+    checkpoint is, where it was looked at. `arms` are those that were played by now, this one among them; a
     recording has none. `steps` are those of the arm, in their order. `spark` are the
     settings that the main program's Spark logged. `ran` is whether the main program's query ever ran, None where
     nothing says so, and `other_settings` has those in which it ran otherwise than declared, None where it logged none.
@@ -167,6 +168,7 @@ class ArmObservation:
     began_ms: int = 0
     commits: Course = ()
     batches: Course = ()
+    warm_batches: Course = ()
     lifetimes: Course = ()
     late_dropped: int | None = None
     watermarks: Course = ()

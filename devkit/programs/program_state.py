@@ -23,7 +23,9 @@ class ProgramState:
     `confirmed` is the effective configuration that its newest process logged, `spark` are the settings of its
     Spark. `commits` has what each commit took, in seconds, by when it was reported, and `batch_times` what each
     batch did, by when it was written. `query_began_s` is when the newest query began, `lifetimes` has how long each ran
-    whose process ended by itself, by its end. `late_dropped` counts the rows that
+    whose process ended by itself, by its end. `batch_began_s` is when the batch at work began, None where none is, and
+    `is_warm` whether its process has written one before; `warm_batches` has what all those did that had, up to the end
+    of the process where they were not written. `late_dropped` counts the rows that
     Spark dropped behind its watermark, None where it reported no state; `watermarks` are in seconds since the epoch.
     """
 
@@ -46,6 +48,9 @@ class ProgramState:
     batch_times: list[Point] = field(default_factory=list)
     query_began_s: float | None = None
     lifetimes: list[Point] = field(default_factory=list)
+    batch_began_s: float | None = None
+    is_warm: bool = False
+    warm_batches: list[Point] = field(default_factory=list)
     late_dropped: int | None = None
     watermarks: list[Point] = field(default_factory=list)
     emitted: Emitted | None = None

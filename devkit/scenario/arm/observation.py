@@ -68,6 +68,7 @@ def observation(arm: Arm) -> ArmObservation:
         began_ms=arm.clock.began_ms,
         commits=tuple(main.state.commits),
         batches=tuple(main.state.batch_times),
+        warm_batches=tuple(main.state.warm_batches),
         lifetimes=tuple(main.state.lifetimes),
         late_dropped=main.state.late_dropped,
         watermarks=tuple(main.state.watermarks),

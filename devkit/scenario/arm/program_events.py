@@ -70,11 +70,15 @@ class ProgramEvents:
             case EffectiveSettings():
                 state.spark = event.spark
             case BatchStarted():
+                state.batch_began_s = self._clock()
                 if state.batches.begin(event.batch):
                     say("replay", f"batch {event.batch} again{self._offsets_of(event.batch)}")
             case BatchWritten():
                 if event.seconds is not None:
                     state.batch_times.append((self._clock(), event.seconds))
+                    if state.is_warm:
+                        state.warm_batches.append((self._clock(), event.seconds))
+                state.is_warm, state.batch_began_s = True, None
             case BatchCommitted():
                 took_ms = sum(event.durations_ms.get(step, 0) for step in _OF_COMMIT)
                 state.commits.append((self._clock(), took_ms / 1000))
@@ -102,10 +106,8 @@ class ProgramEvents:
             case ProcessOverLimit():
                 say(self._label, event.text)
             case ProcessEnded():
-                if state.query_began_s is not None:
-                    ended_s = self._clock()
-                    state.lifetimes.append((ended_s, ended_s - state.query_began_s))
-                state.process, state.metrics_url, state.query_began_s = None, None, None
+                self._end_of_process(self._clock())
+                state.process, state.metrics_url = None, None
                 say(self._label, f"process {event.process} ended with exit code {event.exit_code}")
             case StartRefused():
                 say(self._label, f"refused its start: {event.reason}")
@@ -119,6 +121,14 @@ class ProgramEvents:
                     return
                 whence = ", from the checkpoint" if self._view.shows_offsets else ""
                 say("restart", f"process {event.process}{whence}", moment="restart")
+
+    def _end_of_process(self, at_s: float) -> None:
+        state = self._state
+        if state.query_began_s is not None:
+            state.lifetimes.append((at_s, at_s - state.query_began_s))
+        if state.is_warm and state.batch_began_s is not None:
+            state.warm_batches.append((at_s, at_s - state.batch_began_s))
+        state.query_began_s, state.batch_began_s, state.is_warm = None, None, False
 
     def _offsets_of(self, batch: int) -> str:
         if self._checkpoint is None or not self._view.shows_offsets:

@@ -95,7 +95,8 @@ BESIDE = OF_START | OF_OTHERS
 SEEN = an_observation(
     last_sample=A_SAMPLE.model_copy(update={"partitions": 1, "partitions_read": 1}),
     commits=((1.0, 0.1),),
-    batches=((1.0, 0.5),) * 4,
+    batches=((1.0, 0.5),),
+    warm_batches=((1.0, 0.5),) * 4,
     lifetimes=((5.0, 4.0), (9.0, 3.0)),
     late_dropped=0,
     watermarks=((1.0, 1000.0), (2.0, 1045.0)),

@@ -92,6 +92,29 @@ def test_how_long_each_query_ran_whose_process_ended(stage: Stage, monkeypatch: 
     assert stage.main.state.lifetimes == [(1, 1), (36, 11)], "one ended before its query began, and one runs"
 
 
+def test_batches_of_a_warm_process_and_what_its_end_cut_short(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: tuple[ProgramEvent, ...] = (
+        Started(start="new", spark_ui="off"),
+        BatchStarted(batch=0),
+        BatchWritten(batch=0, seconds=9.5),
+        BatchStarted(batch=1),
+        BatchWritten(batch=1, seconds=1.5),
+        BatchStarted(batch=2),
+        ProcessEnded(process=1, exit_code=1),
+        ProcessRestarted(process=2, pid=7),
+        Started(start="checkpoint", spark_ui="off"),
+        BatchStarted(batch=2),
+        ProcessEnded(process=2, exit_code=1),
+    )
+    stage.plan(1, p0=50)
+    stage.plan(2, p0=90)
+    for at_s, event in enumerate(happened):
+        monkeypatch.setattr(stage.arm.events[stage.main.name], "_clock", lambda at_s=at_s: 10.0 * at_s)
+        stage.take(event)
+    assert stage.main.state.warm_batches == [(40.0, 1.5), (60.0, 10.0)]
+    assert [took for _, took in stage.main.state.batch_times] == [9.5, 1.5]
+
+
 def test_what_spark_says_of_a_state_is_added_up(stage: Stage) -> None:
     assert stage.main.state.late_dropped is None
     figures = {"operator": "dedupeWithinWatermark", "rows": 9, "bytes": 900, "commit_ms": 3, "duplicates": 0}
