@@ -36,7 +36,7 @@ SETTINGS: dict[str, Any] = {
 NOT_WRITTEN = CrashPoint(
     target="pipeline.driver.version_look:VersionLook.require_readable", moment="before", within="_write", call=2
 )
-NOT_COMMITTED = CrashPoint(target="pipeline.driver.batch:write", moment="after", within="_write", call=1)
+NOT_COMMITTED = CrashPoint(target="pipeline.driver.batch:write", moment="after", within="_emit", call=1)
 
 
 def send(bench: Bench, records: list[tuple[bytes | None, bytes]]) -> None:
