@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from devkit.observe.audit.arrivals import Arrival, Position
-from devkit.observe.audit.claim_check import KEY_HEADER, ClaimError
+from devkit.observe.audit.claim_check import KEY_HEADER, ClaimError, ClaimSuppressedError
 from devkit.observe.audit.departure import Departure, Ending
 from devkit.observe.audit.examples import Examples, error_text
 from devkit.observe.audit.model import Audit
@@ -16,6 +16,7 @@ from devkit.observe.audit.record_identity import OutputIds, wrong_error_key, wro
 from devkit.observe.audit.repeated_events import RepeatedEvents
 from devkit.observe.audit.replays import NO_REPLAYS, Excused, Replays
 from devkit.observe.audit.source_event import SourceEvent, place
+from devkit.observe.audit.suppression import may_suppress
 from devkit.observe.checkpoint import Offsets, SourcePartition
 from devkit.observe.deferrals import DeferredEntries
 from devkit.observe.error_events import ErrorTally, error_type
@@ -223,9 +224,12 @@ class DeliveryAudit:
             try:
                 payload = self._resolve(arrival.headers)
                 wrong = wrong or expected.difference(payload, body_removed=False) or not_as_named(payload)
+                self._counts["claim_checks"] += not wrong
+            except ClaimSuppressedError as error:
+                if not may_suppress(self._events.values(), error.by, event):
+                    wrong = f"claim check: {error}, which is no later event that deletes or hides it"
             except ClaimError as error:
                 wrong = f"claim check: {error}"
-            self._counts["claim_checks"] += not wrong
         wrong = wrong or wrong_key(arrival, self._truth.key(event))
         wrong = wrong or (self._ids.wrong(arrival.value, event) if has_id else None)
         if wrong:

@@ -1,10 +1,14 @@
-"""Resolves a claim check and verifies it: the object is there, with the length and hash that the record states."""
+"""Resolves a claim check and verifies it: the object is there, with the length and hash that the record states.
+
+A program may have removed it, as a later event deleted its page or hid its revision: then a mark stands in its place.
+"""
 
 import hashlib
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from devkit.errors import PartError
 
@@ -18,6 +22,21 @@ _MARK = ".suppressed"
 
 class ClaimError(Exception):
     """The claim check does not lead to its payload."""
+
+
+class ClaimSuppressedError(ClaimError):
+    """The program has removed it; `by` is the source event that it names, as `topic/partition/offset`."""
+
+    def __init__(self, message: str, by: str) -> None:
+        super().__init__(message)
+        self.by = by
+
+
+class _Mark(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    suppressed: str
+    by: str
 
 
 def resolve_claim(client: "S3Client", headers: dict[str, bytes]) -> bytes:
@@ -34,7 +53,10 @@ def resolve_claim(client: "S3Client", headers: dict[str, bytes]) -> bytes:
     except (BotoCoreError, ClientError) as error:
         if _is_of_store(error):
             raise PartError(f"claim check {bucket}/{key} could not be looked at: {error}", "object-store") from error
-        raise ClaimError(_why_missing(client, bucket, key) or f"{bucket}/{key} cannot be read: {error}") from error
+        if (mark := _mark(client, bucket, key)) is not None:
+            text = f"{bucket}/{key} was removed with its {mark.suppressed}, suppressed by {mark.by}"
+            raise ClaimSuppressedError(text, mark.by) from error
+        raise ClaimError(f"{bucket}/{key} cannot be read: {error}") from error
     if len(payload) != length:
         raise ClaimError(f"{bucket}/{key} has {len(payload)} bytes, the record says {length}")
     if hashlib.sha256(payload).hexdigest() != sha256:
@@ -42,12 +64,12 @@ def resolve_claim(client: "S3Client", headers: dict[str, bytes]) -> bytes:
     return payload
 
 
-def _why_missing(client: "S3Client", bucket: str, key: str) -> str | None:
+def _mark(client: "S3Client", bucket: str, key: str) -> _Mark | None:
+    """None where there is none, or one that says nothing: the first answer stands then."""
     try:
-        mark = client.get_object(Bucket=bucket, Key=key + _MARK)["Body"].read()
-    except (BotoCoreError, ClientError):
+        return _Mark.model_validate_json(client.get_object(Bucket=bucket, Key=key + _MARK)["Body"].read())
+    except (BotoCoreError, ClientError, ValidationError):
         return None
-    return f"{bucket}/{key} was removed, as it was suppressed: {mark[:200].decode(errors='replace')}"
 
 
 def _is_of_store(error: BotoCoreError | ClientError) -> bool:

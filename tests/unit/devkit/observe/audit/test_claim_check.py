@@ -5,7 +5,7 @@ from botocore.exceptions import ClientError
 from mypy_boto3_s3 import S3Client
 
 from devkit.errors import StackError
-from devkit.observe.audit.claim_check import ClaimError, resolve_claim
+from devkit.observe.audit.claim_check import ClaimError, ClaimSuppressedError, resolve_claim
 from tests.unit.devkit.observe.audit.events import claim_headers
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 
@@ -44,8 +44,16 @@ def test_a_claim_check_that_does_not_lead_there(store: FakeS3, changes: dict[str
 
 def test_a_claim_check_that_the_program_has_removed(store: FakeS3) -> None:
     store.objects = {("claims", "payload.suppressed"): b'{"suppressed": "page", "by": "source/0/7"}'}
-    with pytest.raises(ClaimError, match=r"claims/payload was removed, as it was suppressed: .*source/0/7"):
+    with pytest.raises(ClaimSuppressedError, match="removed with its page, suppressed by source/0/7") as caught:
         resolve(store, claim_headers(PAYLOAD))
+    assert caught.value.by == "source/0/7"
+
+
+def test_a_mark_that_says_nothing_is_none(store: FakeS3) -> None:
+    store.objects = {("claims", "payload.suppressed"): b"{}"}
+    with pytest.raises(ClaimError, match="claims/payload cannot be read") as caught:
+        resolve(store, claim_headers(PAYLOAD))
+    assert not isinstance(caught.value, ClaimSuppressedError)
 
 
 @pytest.mark.parametrize("name", ["bucket", "key", "length", "sha256"])
