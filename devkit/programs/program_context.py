@@ -23,8 +23,8 @@ class ProgramContext:
     Each source topic has `source_partitions`; `ui` asks for the program's own user interface where it has one.
     `scratch` is for the program's temporary files alone, where it is to be known how much of the disk they take;
     `limits` are those of its processes, `environment` the variables that the scenario gives them. `start` is where the
-    pipeline begins to read. `slots`, `spark` (settings), `arguments` and `raw_config` (the text) are what the scenario
-    gives to this program.
+    pipeline begins to read. `slots`, `executors`, `spark` (settings), `arguments` and `raw_config` (the text) are what
+    the scenario gives to this program.
     """
 
     guardian: Guardian
@@ -40,6 +40,7 @@ class ProgramContext:
     environment: Mapping[str, str] = field(default_factory=dict)
     start: str = "earliest"
     slots: int | None = None
+    executors: int | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     raw_config: str | None = None

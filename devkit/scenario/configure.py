@@ -157,6 +157,7 @@ def _launched(scenario: Scenario, arm: ArmName, name: str) -> dict[str, Any]:
     return {
         "environment": found.environment,
         "slots": found.slots,
+        "executors": found.executors,
         "spark": {key.removeprefix("spark."): value for key, value in found.spark.items()},
         "arguments": shlex.join(found.arguments) or None,
         "raw_config": raw and (raw.file or " / ".join(raw.text.split("\n"))),

@@ -95,7 +95,7 @@ def _of_launch(scenario: Scenario) -> Iterator[tuple[Location, str]]:
     ]
     for place, name, settings in found:
         if not isinstance(programs[name], SparkProgram):
-            for key in ("slots", "spark"):
+            for key in ("slots", "executors", "spark"):
                 if getattr(settings, key):
                     yield (*place, key), "only a pipeline runs on Spark; leave it out"
         if settings.raw_config is not None:

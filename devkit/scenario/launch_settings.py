@@ -21,7 +21,7 @@ from located_config.quantity import refused
 
 _GIVEN = ("DEVKIT_", "AWS_")
 _OF_STACK = {
-    "spark.master": "write `slots`",
+    "spark.master": "write `slots`, and `executors` for processes of their own",
     "spark.driver.host": "leave it out",
     "spark.driver.bindAddress": "leave it out",
     "spark.driver.extraClassPath": "leave it out",
@@ -104,6 +104,12 @@ class LaunchSettings(BaseModel):
         "at least 4.",
         examples=[2],
     )
+    executors: PositiveInt | None = Field(
+        default=None,
+        description="Number of Spark's executors, each a process of its own with its share of `slots`, rounded up. "
+        "Default: none, and the driver's JVM runs the tasks.",
+        examples=[2],
+    )
     spark: dict[SparkKey, SparkValue] = Field(
         default={},
         description="Settings of Spark, by Spark's names. They win over the kit's.",
@@ -129,6 +135,7 @@ class LaunchSettings(BaseModel):
         return LaunchSettings(
             environment={**self.environment, **own.environment},
             slots=own.slots or self.slots,
+            executors=own.executors or self.executors,
             spark={**self.spark, **own.spark},
             arguments=own.arguments or self.arguments,
             raw_config=own.raw_config or self.raw_config,

@@ -25,6 +25,7 @@ BY_OTHER_SETTINGS = ("raw_config", "environment")
 """Differences that no program logs as such, and that one confirms by having run otherwise than declared."""
 _NOT_SAID = object()
 _LOCAL = re.compile(r"local\[(\d+)\]")
+_EXECUTORS = re.compile(r"local-cluster\[(\d+),(\d+),\d+\]")
 
 
 def shown_causes(
@@ -173,10 +174,18 @@ def _confirmed(seen: ArmObservation, key: str) -> Any:
         return _NOT_SAID
     if parts[0] == "spark":  # where an arm does not set it, Spark says nothing of it
         return _NOT_SAID if of.spark is None else of.spark.get(".".join(parts))
-    if parts == ["slots"]:
-        local = _LOCAL.fullmatch(str((of.spark or {}).get("spark.master")))
-        return int(local[1]) if local else _NOT_SAID
+    if parts in (["slots"], ["executors"]):
+        return _of_master(str((of.spark or {}).get("spark.master")), parts[0])
     return _at(of.confirmed, parts)
+
+
+def _of_master(master: str, key: str) -> Any:
+    if cluster := _EXECUTORS.fullmatch(master):
+        return int(cluster[1]) * (int(cluster[2]) if key == "slots" else 1)
+    local = _LOCAL.fullmatch(master)
+    if local is None:
+        return _NOT_SAID
+    return int(local[1]) if key == "slots" else None
 
 
 def _at(settings: Any, parts: Sequence[str]) -> Any:

@@ -34,6 +34,8 @@ def soak_document(seed: int, length: timedelta, faults: tuple[DrawnFault, ...]) 
     """What the file says."""
     topics = {topic: {"partitions": 3} for topic in ("source", "output", "error")}
     ends = length + STARTS + _SETTLES
+    # Every other seed has executors, which may die without the driver.
+    place = {"executors": 2} if seed % 2 else {}
     return {
         "name": f"soak-{seed}",
         "title": f"{format_duration(length)} of random faults, of seed {seed}",
@@ -59,7 +61,7 @@ def soak_document(seed: int, length: timedelta, faults: tuple[DrawnFault, ...]) 
         "until": {"any": [{"drained": True}], "deadline": format_duration(ends)},
         # A fault may find nothing to act on, a store that is not asked for a second. That makes a soak no worse.
         "cause": [{"fault": _ALWAYS}],
-        "arms": {"incident": {"sink": {"delivery_timeout": "2s"}}, "fixed": {}},
+        "arms": {"incident": {"sink": {"delivery_timeout": "2s"}, **place}, "fixed": place},
         "expect": {
             "incident": [{"exception": {"class": "TimeoutException"}}],
             "fixed": [{"drained": True}, {"audit": "clean"}],

@@ -8,6 +8,7 @@ With rounds in all slots a batch would wait for them: the slow pages would hold 
 from collections.abc import Mapping
 
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.driver.spark_master import is_local, local_cluster
 from pipeline.errors import RefusedError
 
 
@@ -21,10 +22,13 @@ def slots_at_most(master: str, spark: Mapping[str, str], parallelism: int) -> in
 
     `parallelism` is Spark's own word for it, which on a cluster counts only the executors that have come so far.
     """
-    if master.startswith("local"):
+    if is_local(master):
         return parallelism
     of_task = int(spark.get("spark.task.cpus", 1))
     found = []
+    if here := local_cluster(master):
+        executors, cores = here
+        found.append(executors * (cores // of_task))
     if "spark.cores.max" in spark:
         found.append(int(spark["spark.cores.max"]) // of_task)
     is_dynamic = spark.get("spark.dynamicAllocation.enabled", "false").lower() == "true"
@@ -40,7 +44,7 @@ def require_slots(master: str, slots: int, config: PipelineConfig) -> None:
     A cluster's executors come when the job is under way, so how many slots it has is not known at the start.
     """
     rounds = slow_rounds(config)
-    if master.startswith("local") and slots <= rounds:
+    if is_local(master) and slots <= rounds:
         raise RefusedError(
             f"Spark has {slots} {'slot' if slots == 1 else 'slots'} (spark.master {master}), all of which "
             f"deferral.slow_lane.rounds {rounds} may take: batches would wait for slow pages",

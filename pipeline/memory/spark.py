@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from pipeline.config.pipeline_config import MIB, PipelineConfig
 from pipeline.driver.spark_given import Given
+from pipeline.driver.spark_master import is_local
 from pipeline.errors import RefusedError
 from pipeline.memory.division import BESIDES_HEAP, COST_LEDGER, DRIVER, HEAP, MemoryPlan, Place
 
@@ -14,8 +15,8 @@ _UNITS = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 def place_of(master: str) -> Place:
-    """Whether Spark runs in this process, or in executors of a cluster."""
-    return "local" if master.startswith("local") else "executor"
+    """Whether Spark runs in this process, or in executors: of a cluster, or of `local-cluster[…]` on this machine."""
+    return "local" if is_local(master) else "executor"
 
 
 def slots_of(master: str) -> int | None:

@@ -44,6 +44,10 @@ SLOTS = 4
 """Enough for most: a source with three partitions, and a slow round."""
 
 
+_EXECUTOR_MIB = 512
+"""Heap of an executor of this machine: what it fetches is held by its Python workers."""
+
+
 @dataclass(frozen=True)
 class Installation:
     """Where Python, Java and Spark are, and the jars that come on top."""
@@ -66,6 +70,7 @@ def installed_here() -> Installation:
 @dataclass(frozen=True)
 class SparkPlace:
     """`slots` is the number of tasks at once; it may exceed the cores, as fetching is waiting.
+    Of `executors`, processes of their own, each has its share of them.
 
     `driver_memory` None leaves it to the job, which derives it from its `--memory-limit`. `settings` are more of
     Spark's settings, and win. `installation` is where the driver finds Spark, if not here.
@@ -74,6 +79,7 @@ class SparkPlace:
     s3_endpoint: str
     directory: Path
     slots: int = SLOTS
+    executors: int | None = None
     driver_memory: str | None = "1g"
     ui: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -110,21 +116,14 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
     installed = place.installation or installed_here()
     if jvm_options is None:
         jvm_options = () if place.installation else class_cache().use()
-    # Spark takes them apart as a shell would; a directory's name may have a space in it.
-    java_options = shlex.join(
-        [
-            *LAPTOP_FLAGS,
-            *jvm_options,
-            f"-Djava.io.tmpdir={place.directory}",
-            f"-Dlog4j2.configurationFile={conf_dir}/log4j2.properties",
-        ]
-    )
+    own = [f"-Djava.io.tmpdir={place.directory}", f"-Dlog4j2.configurationFile={conf_dir}/log4j2.properties"]
     settings = {
-        "spark.master": f"local[{place.slots}]",
+        "spark.master": f"local[{place.slots}]",  # or executors of their own, below
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
         "spark.driver.extraClassPath": installed.classpath,
-        "spark.driver.extraJavaOptions": java_options,
+        # Spark takes them apart as a shell would; a directory's name may have a space in it.
+        "spark.driver.extraJavaOptions": shlex.join([*LAPTOP_FLAGS, *jvm_options, *own]),
         "spark.sql.warehouse.dir": str(place.directory / "warehouse"),
         "spark.ui.enabled": str(place.ui).lower(),
         "spark.ui.showConsoleProgress": "false",
@@ -146,6 +145,14 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
     }
     if place.driver_memory is not None:
         settings["spark.driver.memory"] = place.driver_memory
+    if place.executors is not None:
+        each = -(-place.slots // place.executors)
+        settings |= {
+            "spark.master": f"local-cluster[{place.executors},{each},{_EXECUTOR_MIB}]",
+            "spark.executor.memory": f"{_EXECUTOR_MIB}m",
+            "spark.executor.extraClassPath": installed.classpath,
+            "spark.executor.extraJavaOptions": shlex.join([*LAPTOP_FLAGS, *own]),
+        }
     settings |= place.settings
     conf_dir.mkdir(parents=True, exist_ok=True)
     lines = [f"{key} {value}" for key, value in settings.items()]

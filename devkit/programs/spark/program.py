@@ -52,6 +52,7 @@ class ConfiguredSpark(ConfiguredLikePipeline):
             store.endpoint,
             context.scratch or context.guardian.directory,
             slots=context.slots or slots_for(config, context.source_partitions),
+            executors=context.executors,
             driver_memory=None if is_derived else SparkPlace.driver_memory,
             ui=context.ui,
             settings={**context.spark, **(debugger.spark_settings() if debugger else {})},

@@ -149,6 +149,7 @@ class Arm:
                 environment=settings.environment,
                 start=self.scenario.arms[self.name].start,
                 slots=settings.slots,
+                executors=settings.executors,
                 spark=settings.spark,
                 arguments=settings.arguments,
                 raw_config=raw and filled([raw], lambda place: value_of(place, self.name, own, found.topics))[0],

@@ -80,7 +80,10 @@ class TestRefused:
         [
             ("slots: 0", "slots"),
             ("spark: { sql.x: 1 }", "is no setting of Spark's (got 'sql.x'); write for example spark.sql.x"),
-            ("spark: { spark.master: local }", "is given by the stack (got 'spark.master'); write `slots`"),
+            (
+                "spark: { spark.master: local }",
+                "is given by the stack (got 'spark.master'); write `slots`",
+            ),
             ("environment: { DEVKIT_ARM: x }", "DEVKIT_ARM is given by the stack"),
             ("raw_config: colleague.yaml", "could not be read: No such file or directory; its path is relative to"),
             ("raw_config: { text: '' }", "says nothing; write a file's name, or the text"),
@@ -102,7 +105,7 @@ class TestRefused:
             load_scenario(write(given))
         assert message in str(caught.value)
 
-    @pytest.mark.parametrize("given", ["slots: 2", "spark: { spark.x: 1 }"])
+    @pytest.mark.parametrize("given", ["slots: 2", "executors: 2", "spark: { spark.x: 1 }"])
     def test_what_only_spark_has(self, write: Write, given: str) -> None:
         with pytest.raises(InvalidFileError, match="only a pipeline runs on Spark"):
             load_scenario(write(given, top="programs: { mine: { run: command sh } }\n"))
@@ -185,6 +188,21 @@ class TestConfirmedBySpark:
             True,
             "2 (incident), 4 (fixed), as the program logged",
         )
+
+    def test_executors_and_their_slots(self, load: Load) -> None:
+        scenario = load("executors: 2\n    slots: 2")
+        of_cluster = an_observation(spark={"spark.master": "local-cluster[2,1,512]"})
+        found = {
+            key: shown_causes(
+                scenario.model_copy(update={"cause": (NamedCause(differs=key),)}),
+                {"incident": of_cluster, "fixed": self.OTHER},
+            )[0].did
+            for key in ("executors", "slots")
+        }
+        assert found == {
+            "executors": "2 (incident), not set (fixed), as the program logged",
+            "slots": "2 (incident), 4 (fixed), as the program logged",
+        }
 
     def test_where_spark_said_nothing_it_is_not_shown(self, load: Load) -> None:
         for key in ("slots", "spark.x.y"):

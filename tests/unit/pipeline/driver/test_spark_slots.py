@@ -48,6 +48,8 @@ def test_a_slot_more_is_enough_and_a_clusters_are_not_known(
     [
         ("local[7]", {}, 7),
         ("local[7]", {"spark.executor.instances": "3", "spark.executor.cores": "4"}, 7),
+        ("local-cluster[2,3,512]", {}, 6),
+        ("local-cluster[2, 3, 512]", {"spark.task.cpus": "2"}, 2),
         ("spark://m:7077", {}, None),
         ("spark://m:7077", {"spark.cores.max": "12"}, 12),
         ("spark://m:7077", {"spark.cores.max": "12", "spark.task.cpus": "5"}, 2),

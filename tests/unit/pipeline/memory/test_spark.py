@@ -9,6 +9,7 @@ from pipeline.memory.division import derive
 from pipeline.memory.spark import place_of, require_agreement, slots_of, spark_settings, spark_size
 
 GIB = 1024 * MIB
+OTHERS = ("spark://a:7077", "yarn", "local-cluster[2,3,512]")
 
 
 @pytest.mark.parametrize(
@@ -26,11 +27,11 @@ def test_what_spark_does_not_read_is_no_size(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("master", "slots"),
-    [("local", 1), ("local[4]", 4), ("local[4,2]", 4), ("local[*]", None), ("spark://a:7077", None), ("yarn", None)],
+    [("local", 1), ("local[4]", 4), ("local[4,2]", 4), ("local[*]", None), *((other, None) for other in OTHERS)],
 )
 def test_slots_of_a_master(master: str, slots: int | None) -> None:
     assert slots_of(master) == slots
-    assert place_of(master) == ("local" if master.startswith("local") else "executor")
+    assert place_of(master) == ("executor" if master in OTHERS else "local")
 
 
 def test_a_local_spark_gets_its_heap_and_its_slots(make_config: Callable[..., PipelineConfig]) -> None:

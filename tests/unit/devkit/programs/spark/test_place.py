@@ -30,6 +30,16 @@ def test_slots_memory_and_store_are_those_of_the_place(tmp_path: Path) -> None:
     assert settings["spark.driver.extraClassPath"] == f"/jars/{jars.SPARK}/a.jar:/jars/b.jar"
 
 
+@pytest.mark.parametrize(("slots", "master"), [(6, "local-cluster[2,3,512]"), (5, "local-cluster[2,3,512]")])
+def test_executors_share_the_slots_and_find_what_the_driver_finds(tmp_path: Path, slots: int, master: str) -> None:
+    settings = written(SparkPlace("http://127.0.0.1:9000", tmp_path, slots=slots, executors=2), tmp_path / "conf")
+    assert settings["spark.master"] == master
+    assert settings["spark.executor.memory"] == "512m"
+    assert settings["spark.executor.extraClassPath"] == settings["spark.driver.extraClassPath"]
+    assert f"-Djava.io.tmpdir={tmp_path}" in settings["spark.executor.extraJavaOptions"]
+    assert "-XX:+Trained" not in settings["spark.executor.extraJavaOptions"], "the class cache is the driver's"
+
+
 def test_everything_stays_on_loopback(tmp_path: Path) -> None:
     settings = written(SparkPlace("http://127.0.0.1:9000", tmp_path), tmp_path / "conf")
     assert settings["spark.driver.host"] == settings["spark.driver.bindAddress"] == "127.0.0.1"
