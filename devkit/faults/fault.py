@@ -1,5 +1,6 @@
 """What a fault on a part is: a parameter model that knows what it needs, how it begins, and how it is undone."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -116,6 +117,10 @@ class Fault(BaseModel, ABC):
     """A request that it waits for is held for this time; one that begins later has missed it."""
     blinds: ClassVar[bool] = False
     """Whether its parts do not even answer the kit meanwhile, which then does not look at the stack."""
+
+    def blinds_s(self) -> float:
+        """For how long at most, in seconds from its beginning, if it does and no other part is away as well."""
+        return math.inf
 
     @abstractmethod
     def needs(self) -> tuple[Need, ...]:

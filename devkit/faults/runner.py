@@ -138,9 +138,13 @@ class Runner:
 
     @property
     def blinds(self) -> bool:
-        """Whether a part that a fault holds now does not even answer the kit."""
+        """Whether a part that a fault holds now does not even answer the kit, and no other part answers for it."""
         with self._lock:
-            return any(one.item.do.blinds for one in self._acting())
+            away = [one for one in self._acting() if one.item.do.blinds]
+            if len(away) != 1:
+                return bool(away)
+            from_s = away[0].happened.from_s
+            return from_s is None or self._clock() - from_s < away[0].item.do.blinds_s()
 
     @property
     def phases(self) -> tuple[Phase, ...]:

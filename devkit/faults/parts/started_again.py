@@ -9,6 +9,9 @@ from typing_extensions import override
 from devkit.faults.exclusive import of_part
 from devkit.faults.fault import Context, Fault, Undo
 
+# A broker that is not heard of for 9 s, Kafka's default, is taken for dead, and its partitions get another leader.
+_ANOTHER_LEADS_S = 15.0
+
 
 class StartedAgain(Fault):
     """A fault after which the part has to be started again."""
@@ -20,6 +23,11 @@ class StartedAgain(Fault):
     @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
         return of_part(self.part)
+
+    @override
+    def blinds_s(self) -> float:
+        # The other brokers of a cluster answer for a dead one, and at once, as its connections are gone as well.
+        return _ANOTHER_LEADS_S if self.part.startswith("kafka-") else super().blinds_s()
 
     def plan_start(self, context: Context) -> None:
         """Write to the journal that the part is to be started again; to be called before it is ended."""

@@ -91,6 +91,31 @@ def test_a_fault_begins_at_its_time_and_ends_after_its_own() -> None:
     assert arm.runner.happened == (arm.reported[-1],)
 
 
+def test_a_part_for_which_another_answers_blinds_no_longer_than_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Noted, "blinds", True)
+    monkeypatch.setattr(Noted, "blinds_s", lambda _fault: 15.0)
+    arm = Arm({"do": {"noted": {}}, "at": "8s", "for": "60s"})
+    seen = {}
+    for second in (7.9, 8, 22.9, 23, 67.9, 68):
+        arm.at(second)
+        seen[second] = arm.runner.blinds
+    assert seen == {7.9: False, 8: True, 22.9: True, 23: False, 67.9: False, 68: False}
+
+
+def test_of_two_parts_that_are_away_nobody_knows_who_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Noted, "blinds", True)
+    monkeypatch.setattr(Noted, "blinds_s", lambda _fault: 15.0)
+    items = [
+        {"name": name, "do": {"noted": {}}, "at": "8s", "for": lasts} for name, lasts in (("a", "60s"), ("b", "40s"))
+    ]
+    arm = Arm(*items)
+    arm.at(8)
+    arm.at(30)
+    assert arm.runner.blinds
+    arm.at(48)
+    assert not arm.runner.blinds
+
+
 def test_a_fault_knows_its_name_in_the_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
     names: list[str] = []
     begin = Noted.begin

@@ -1,5 +1,6 @@
 """`pause`, `kill` and `restart` on parts of values, and on a process that answers."""
 
+import math
 import os
 import re
 import select
@@ -234,3 +235,10 @@ class TestAnswers:
             port = listener.getsockname()[1]
         assert not answers(f"127.0.0.1:{port}")
         assert not Question(f"http://127.0.0.1:{port}").is_answered()
+
+
+@pytest.mark.parametrize("dead", [Kill, Restart])
+def test_the_other_brokers_answer_for_a_dead_one_and_nobody_for_a_part_that_is_alone(dead: type[Fault]) -> None:
+    assert dead.model_validate({"part": "kafka-2"}).blinds_s() < math.inf
+    assert dead.model_validate({"part": "kafka"}).blinds_s() == math.inf
+    assert Pause(part="kafka-2").blinds_s() == math.inf
