@@ -14,7 +14,7 @@ from devkit.errors import PartError, UsageError
 from located_config.count import counted
 from located_config.near import nearest
 from pipeline.connection_failures import connection_failures
-from pipeline.reconnect import RECONNECT_MAX_MS
+from pipeline.long_lived import LONG_LIVED
 
 LARGE: Mapping[str, int] = MappingProxyType(
     {"max_partition_fetch_bytes": 64 * 1024 * 1024, "fetch_max_bytes": 64 * 1024 * 1024}
@@ -46,7 +46,7 @@ def connect(bootstrap: str, **settings: Any) -> KafkaConsumer:
                 bootstrap_servers=bootstrap,
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
-                reconnect_backoff_max_ms=RECONNECT_MAX_MS,
+                **LONG_LIVED,
                 **settings,
             )
         except (KafkaError, OSError) as error:

@@ -22,7 +22,7 @@ from devkit.traffic.manifest import Manifest, ManifestEntry
 from devkit.traffic.received import Stamp, as_generated
 from devkit.traffic.records import Expected, SourceRecord, Traffic
 from located_config.count import counted
-from pipeline.reconnect import RECONNECT_MAX_MS
+from pipeline.long_lived import LONG_LIVED
 
 _MAX_REQUEST_BYTES = 32 * 1024 * 1024
 _DELIVERY_TIMEOUT_S = 120
@@ -93,7 +93,7 @@ def connect_producer(bootstrap: str) -> Producer:
         linger_ms=0,
         max_request_size=_MAX_REQUEST_BYTES,
         delivery_timeout_ms=_DELIVERY_TIMEOUT_S * 1000,
-        reconnect_backoff_max_ms=RECONNECT_MAX_MS,
+        **LONG_LIVED,
     )
     # It would flush when the interpreter ends, and say with a traceback that a dead broker takes nothing; the code that
     # publishes closes the producer.

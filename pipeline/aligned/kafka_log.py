@@ -18,7 +18,7 @@ from pipeline.aligned.horizon import Offsets
 from pipeline.aligned.record_ranges import SilentError, read_ranges
 from pipeline.cluster import BrokersAt, python_client
 from pipeline.errors import PipelineError
-from pipeline.reconnect import RECONNECT_MAX_MS
+from pipeline.long_lived import LONG_LIVED
 from pipeline.records.record import SourcePartition
 
 Enough = Callable[[SourcePartition, ConsumerRecord], bool]
@@ -51,7 +51,7 @@ class KafkaLog:
             "max_partition_fetch_bytes": fetch_bytes,
             "fetch_max_wait_ms": _FETCH_WAIT_MS,
             "connections_max_idle_ms": _CONNECTION_IDLE_MS,
-            "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
+            **LONG_LIVED,
         }
         self._make = functools.partial(KafkaConsumer, **python_client(bootstrap, KafkaConsumer) | own)
         self._opened: dict[str, KafkaConsumer] = {}

@@ -17,7 +17,7 @@ from pipeline.config.places import Sink
 from pipeline.deferral.facts import Fact, Resolved
 from pipeline.deferral.wire import NullRecord, tombstone
 from pipeline.driver.sink import REQUEST_MS, patience_ms
-from pipeline.reconnect import RECONNECT_MAX_MS
+from pipeline.long_lived import LONG_LIVED
 from pipeline.records.record import Record
 from pipeline.records.size import serialized_size
 
@@ -87,7 +87,7 @@ def round_producer(sink: Sink, kafka: Kafka) -> KafkaProducer:
             "delivery_timeout_ms": limit_ms,
             "request_timeout_ms": min(REQUEST_MS, limit_ms),
             "max_block_ms": limit_ms,
-            "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
+            **LONG_LIVED,
             "allow_auto_create_topics": False,
         }
     )

@@ -21,7 +21,7 @@ from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.deferral.topic_settings import require_topic
 from pipeline.deferral.wire import Item, NullRecord, parse
 from pipeline.errors import PipelineError
-from pipeline.reconnect import RECONNECT_MAX_MS
+from pipeline.long_lived import LONG_LIVED
 from pipeline.records.record import Headers, Record
 from pipeline.records.size import serialized_size
 
@@ -91,7 +91,7 @@ class LedgerTopic:
                     "max_partition_fetch_bytes": _FETCH_BYTES,
                     "fetch_max_bytes": _FETCH_BYTES,
                     "fetch_max_wait_ms": _FETCH_WAIT_MS,
-                    "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
+                    **LONG_LIVED,
                 }
             )
             self._producer = KafkaProducer(
@@ -103,7 +103,7 @@ class LedgerTopic:
                     "linger_ms": 0,
                     "max_request_size": self.max_record_bytes,
                     "delivery_timeout_ms": int(_ACK_S * 1000),
-                    "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
+                    **LONG_LIVED,
                     "allow_auto_create_topics": False,
                 }
             )

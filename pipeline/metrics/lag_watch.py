@@ -18,8 +18,8 @@ from kafka.structs import TopicPartition
 from pipeline import log
 from pipeline.cluster import BrokersAt, python_client
 from pipeline.events import LagUnknown
+from pipeline.long_lived import LONG_LIVED
 from pipeline.metrics.clocks import Clocks, Noted
-from pipeline.reconnect import RECONNECT_MAX_MS
 from pipeline.records.record import SourcePartition
 
 _POLL_MS = 200
@@ -81,7 +81,7 @@ class KafkaSource:
                 "request_timeout_ms": _REQUEST_MS,
                 "connections_max_idle_ms": _CONNECTION_IDLE_MS,
                 "max_poll_records": 1,
-                "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
+                **LONG_LIVED,
                 # One record of each is wanted; a broker sends at least a whole batch whatever the bound says.
                 "fetch_max_bytes": 1,
                 "max_partition_fetch_bytes": 1,
