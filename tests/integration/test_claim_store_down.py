@@ -15,6 +15,8 @@ from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+
 from devkit.observe.logs import LineTail
 from devkit.stack.ports import LOOPBACK, free_port
 from devkit.waiting import wait_until
@@ -63,10 +65,14 @@ def test_the_lane_waits_and_nothing_is_dropped(make_bench: Callable[..., Bench])
     assert bench.assert_clean(restarted=False).duplicated == 0
 
 
-def test_a_batch_over_its_budget_goes_on_without_what_it_still_holds(make_bench: Callable[..., Bench]) -> None:
+# With `remove` a payload is stored when its turn has come in its page.
+@pytest.mark.parametrize("suppressed", ["keep", pytest.param("remove", marks=pytest.mark.slow)])
+def test_a_batch_over_its_budget_goes_on_without_what_it_still_holds(
+    make_bench: Callable[..., Bench], suppressed: str
+) -> None:
     port = free_port()
     settings = {
-        "claim_check": {"endpoint": f"http://{LOOPBACK}:{port}"},
+        "claim_check": {"endpoint": f"http://{LOOPBACK}:{port}", "suppressed": suppressed},
         "batch": {"max_offsets": 500},
         "deferral": {"inline_allowance": "3s", "slow_lane": {"backoff": "1s", "backoff_cap": "1s"}},
         "batch_budget": "6s",
