@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 import pytest
+import requests
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
 from pyspark.sql import DataFrame, SparkSession
@@ -163,6 +164,12 @@ def test_a_checkpoint_goes_from_one_source_to_the_other_and_back(
     assert set(seen.values()) == {1}
 
 
+def give_times(bench: Bench, *topics: str, kind: str) -> None:
+    with topic_admin(bench.bootstrap, "given times") as admin:
+        setting = {"message.timestamp.type": kind}
+        admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, setting) for topic in topics])
+
+
 def publish_late(bench: Bench, topic: str, silent: str) -> int:
     """All events of a topic once more, in another, an hour older than they are; how many."""
     with opened_topic(bench.bootstrap, topic) as opened:
@@ -185,13 +192,13 @@ def test_the_job_reads_aligned_through_a_crash_beside_a_silent_topic(make_bench:
         "late": "lapse",
         "lateness": "1m",
     }
-    bench = make_bench(traffic=TRAFFIC, rules=[], settings={"source": source, "batch": {"max_offsets": 40}})
+    settings = {"source": source, "batch": {"max_offsets": 40}, "metrics": {"port": 0}}
+    bench = make_bench(traffic=TRAFFIC, rules=[], settings=settings)
+    give_times(bench, *source["topics"], kind="LogAppendTime")
     refused = bench.command("run", bench.config.job, "--new", "earliest")
-    assert refused.returncode == 2, "the kit's topics have the broker's time"
+    assert refused.returncode == 2, "the topics have the broker's time"
     assert "message.timestamp.type of aligned.busy, aligned.silent is LogAppendTime" in refused.stderr
-    with topic_admin(bench.bootstrap, "given event times") as admin:
-        kind = {"message.timestamp.type": "CreateTime"}
-        admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, kind) for topic in source["topics"]])
+    give_times(bench, *source["topics"], kind="CreateTime")
     bench.publish(wait=True)
     crashed = bench.start(crash=WRITTEN)
     assert crashed.await_end() != 0
@@ -206,6 +213,17 @@ def test_the_job_reads_aligned_through_a_crash_beside_a_silent_topic(make_bench:
         return sorted(arrival.source for arrival in read_topic(bench.bootstrap, lapsed) if arrival.source)
 
     again.await_condition(lambda: len(sources()) == late, "what the silent topic brings an hour late to lapse")
+    # The planner is a process of Spark's own; what it knows is in the driver's log and metrics.
+    idle = again.await_condition(lambda: again.logged("partitions_idle"), "the log to say who is taken as idle")
+    assert "aligned.silent/0" in idle[0]["partitions"]
+    served = requests.get(again.logged("metrics")[0]["url"], timeout=10).text
+    lines = (line.rpartition(" ") for line in served.splitlines() if not line.startswith("#"))
+    of = {name: float(value) for name, _, value in lines}
+    common = of["enrichment_event_time_common_timestamp_seconds"]
+    busy, silent = (f'{{partition="0",topic="aligned.{one}"}}' for one in ("busy", "silent"))
+    assert of[f"enrichment_event_time_timestamp_seconds{busy}"] == common
+    assert common - of[f"enrichment_event_time_timestamp_seconds{silent}"] > 50 * 60
+    assert of[f"enrichment_event_time_held_seconds{busy}"] == 0
     assert again.terminate() == 0, again.process.last_words(20)
     assert sources() == [("aligned.silent", 0, at) for at in range(late)]
     for arrival in read_topic(bench.bootstrap, lapsed):
