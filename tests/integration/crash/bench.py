@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -235,6 +236,13 @@ class Bench:
         """Of the topic that the traffic goes to, the first one."""
         offsets = self._checkpoint.committed()
         return {number: offset for (topic, number), offset in offsets.items() if topic == self.config.source.topic}
+
+    def committed_of_topics(self) -> dict[str, int]:
+        """Of all topics, each one's partitions summed up."""
+        found: Counter[str] = Counter()
+        for (topic, _), offset in self._checkpoint.committed().items():
+            found[topic] += offset
+        return dict(found)
 
     def source_end(self) -> int:
         """Of the same topic."""
