@@ -1,0 +1,25 @@
+"""A short soak on real parts, of a seed whose faults meet driver, brokers, network and store within a minute.
+
+Checked: it ends with a clean audit, its faults acted, and the file that it wrote plays the same faults again.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.integration.cli_run import CliRun
+from tests.integration.test_scenario_verdict import result_of
+
+SEED = "3"
+Cli = Callable[..., CliRun]
+
+
+@pytest.mark.slow
+def test_a_short_soak_ends_with_a_clean_audit(devkit_cli: Cli) -> None:
+    run = devkit_cli("soak", "--seed", SEED, "--for", "1m")
+    assert run.wait() == 0, run.output()
+    arm = result_of(run)["arms"]["fixed"]
+    assert arm["ended_by"] == "drained"
+    ended = [line for line in run.timeline() if line["kind"] == "fault_ends"]
+    assert sum(line["acted"] for line in ended) >= len(ended) / 2, [line["did"] for line in ended]
+    assert run.out.joinpath(f"soak-{SEED}-1m.yaml").exists()
