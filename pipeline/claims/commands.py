@@ -31,18 +31,21 @@ _LEAST_AGE, _MOST_AGE = timedelta(hours=1), timedelta(days=36_500)
 
 @click.group()
 def claims() -> None:
-    """Remove claim checks that no record refers to, or whose page or revision is deleted or hidden."""
+    """Remove claim checks that are suppressed, or without a record.
+
+    Suppressed is what is of a page that was deleted, or of a revision whose text, editor or comment was hidden.
+    """
 
 
 @claims.command()
 @click.option("--dry-run", is_flag=True, help="Print what would be removed, and remove nothing.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
 def suppress(config_file: Path, *, dry_run: bool) -> None:
-    """Remove claim checks of what the output topic says is deleted or hidden.
+    """Remove claim checks of what was deleted or hidden.
 
-    For what a job could not remove as the store did not answer, and for what was published before it had
-    claim_check.suppressed: remove. All of the topic is read. A consumer that asks for a removed claim check is answered
-    that it was suppressed.
+    The output topic says what: all of it is read. For what a job could not remove as the store did not answer, and for
+    what was published before it had claim_check.suppressed: remove. A consumer that asks for a removed claim check is
+    answered that it was suppressed.
     """
     with exit_codes():
         suppress_job(load_config(config_file), dry_run=dry_run)
