@@ -23,7 +23,8 @@ and not those that a worker writes for its own copy."""
 
 def log_events() -> str:
     """Every event, in the order in which `pipeline.events` declares them."""
-    introduction = _INTRODUCTION.replace("{of_workers}", " and ".join(map(code, sorted(OF_WORKERS))))
+    *names, last = map(code, sorted(OF_WORKERS))
+    introduction = _INTRODUCTION.replace("{of_workers}", f"{', '.join(names)} and {last}")
     return page("Log events", introduction, *(event_section(name, event) for name, event in EVENT_CLASSES.items()))
 
 

@@ -206,7 +206,7 @@ EVENT_CLASSES: Mapping[str, type[Event]] = {
 }
 """The members of the union by the names of their events, in its order."""
 
-OF_WORKERS = frozenset({"claim_store_down", "claim_store_back"})
+OF_WORKERS = frozenset({"claim_store_down", "claim_store_back", "claim_checks_removed", "claim_checks_not_removed"})
 """Events that only Python workers log. What those print comes out on the standard error of their executor, which with
 `local[N]` is the job's own.
 """
