@@ -10,10 +10,11 @@ Where the bucket keeps old versions of objects, these remain: a lifecycle rule f
 """
 
 import asyncio
+import functools
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from functools import cached_property
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import orjson
@@ -49,6 +50,8 @@ class ClaimRemoval:
     ) -> None:
         self._config, self._clock, self._sleep = config, clock, sleep
         self._slots = asyncio.Semaphore(_AT_ONCE)
+        # Of its own: behind uploads, which may take the loop's for minutes, its time would be over before it began.
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="claim-removal")
         self._connecting = threading.Lock()
         self._rests_until: float | None = None
         self._reason = ""
@@ -89,11 +92,12 @@ class ClaimRemoval:
         if self._rests_until is not None and self._clock() < self._rests_until:
             return None
         is_over = threading.Event()
+        remove_all = functools.partial(self._remove_all, suppression, position, is_over.is_set)
         try:
             async with asyncio.timeout(_LIMIT_S):
                 for pause_s in (*_PAUSES_S, None):
                     try:
-                        return await asyncio.to_thread(self._remove_all, suppression, position, is_over.is_set)
+                        return await asyncio.get_running_loop().run_in_executor(self._threads, remove_all)
                     except (BotoCoreError, ClientError) as error:
                         self._reason = str(error)
                         if pause_s is None or not may_answer_later(error):
@@ -121,7 +125,7 @@ class ClaimRemoval:
         with self._connecting:
             return self._client
 
-    @cached_property
+    @functools.cached_property
     def _client(self) -> "S3Client":
         return store_client(self._config)
 

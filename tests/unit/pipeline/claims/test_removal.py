@@ -1,6 +1,7 @@
 """What a removal takes and leaves, and that a store that does not answer holds it for a bounded time."""
 
 import asyncio
+import threading
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,8 @@ from pipeline.records.suppression import Suppression
 from tests.unit.pipeline.claims.conftest import BUCKET, PREFIX, Bucket
 
 EVENT = Position("source", 0, 7)
+MANY_UPLOADS = 64
+"""More than a loop has threads on any machine."""
 PAGE, REVISION = Suppression("enwiki", 7, None), Suppression("enwiki", 7, 20)
 
 
@@ -148,6 +151,23 @@ def test_a_store_that_is_back_is_tried_again(bench: Bench, keys: dict[str, str])
     bench.bucket.down = True
     asyncio.run(removal.remove(PAGE, EVENT))
     assert bench.lines[-1]["event"] == "claim_checks_removed"
+
+
+def test_uploads_that_take_long_hold_no_removal(
+    bench: Bench, keys: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_LIMIT_S", 5.0)
+    uploaded = threading.Event()
+
+    async def beside_uploads() -> None:
+        uploads = [asyncio.create_task(asyncio.to_thread(uploaded.wait, 60)) for _ in range(MANY_UPLOADS)]
+        await asyncio.sleep(0)  # they have all threads that there are, and wait for more
+        await ClaimRemoval(ClaimCheck(bucket=BUCKET, prefix=PREFIX)).remove(PAGE, EVENT)
+        uploaded.set()
+        await asyncio.gather(*uploads)
+
+    asyncio.run(beside_uploads())
+    assert [line["event"] for line in bench.lines] == ["claim_checks_removed"]
 
 
 def test_a_store_that_refuses_is_not_tried_again(
