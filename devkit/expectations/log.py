@@ -1,7 +1,8 @@
 """How often a program wrote an event: `log: {event: gave_up, at_most: 0}`.
 
 Without a bound it is at least once. A program that wrote no event at all may have none to write, so it cannot be
-judged. Nor can that one wrote no more than it may, when it crashed for good: it might have written more.
+judged. Nor can that one wrote no more than it may, when it crashed for good: it might have written more. Nor what only
+workers of the pipeline write, where they are those of executors of their own, whose output is elsewhere.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from devkit.expectations.of_program import ProgramCount
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import Observable
+from pipeline.events import OF_WORKERS
 
 
 class LoggedEvent(ProgramCount):
@@ -33,9 +35,9 @@ class _Log:
     name: str = "log"
     summary: str = (
         "Number of times that the program wrote the event named `event` on its standard output, as a JSON line; of the "
-        "pipeline, those that only its workers write count too. Without a bound: at least once. Not observable of a "
-        "program that wrote no event at all, nor `at_most` of one that ended with another exit code than 0 and was not "
-        "started again."
+        "pipeline, those that only its workers write count too, unless it has `executors`, of which they are not "
+        "observable. Without a bound: at least once. Not observable of a program that wrote no event at all, nor "
+        "`at_most` of one that ended with another exit code than 0 and was not started again."
     )
     example: str = "{event: gave_up, at_most: 0}"
     argument: Any = LoggedEvent
@@ -46,6 +48,9 @@ class _Log:
         if not observation.log:
             unknown = "n/a: not observable: it wrote no event on standard output"
             return Finding(self.name, expected, unknown, holds=None)
+        if argument.event in OF_WORKERS and not _runs_tasks_itself(observation):
+            unknown = "n/a: not observable: its executors' workers write it, whose output is not read"
+            return Finding(self.name, expected, unknown, holds=None)
         holds, code = argument.admits(count), observation.ended_with
         if holds and argument.at_most is not None and code:
             crashed = f"{count} until it ended with exit code {code} and was not started again"
@@ -54,6 +59,12 @@ class _Log:
 
     def depends_on_time(self, argument: LoggedEvent, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return "arm"
+
+
+def _runs_tasks_itself(observation: ArmObservation) -> bool:
+    """Whether its workers write where it does. Not every program has a Spark that says so."""
+    master = str((observation.spark or {}).get("spark.master", "local"))
+    return master == "local" or master.startswith("local[")
 
 
 LOG = _Log()

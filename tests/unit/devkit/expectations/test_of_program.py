@@ -109,6 +109,20 @@ def test_the_first_ones_exit_code_is_the_arms_own() -> None:
     assert found.judge(an_observation(log={"started": 1}, ended_with=1)).holds is None
 
 
+@pytest.mark.parametrize(
+    ("master", "event", "holds"),
+    [
+        ("local[4]", "claim_checks_not_removed", True),
+        ("local-cluster[2,2,512]", "claim_checks_not_removed", None),
+        ("spark://10.0.0.1:7077", "claim_store_down", None),
+        ("local-cluster[2,2,512]", "gave_up", True),
+    ],
+)
+def test_of_what_workers_of_executors_write_nobody_knows(master: str, event: str, holds: bool | None) -> None:
+    found = Expectation.model_validate({"log": {"event": event, "at_most": 0}})
+    assert found.judge(an_observation(log={"started": 1}, spark={"spark.master": master})).holds is holds
+
+
 def test_whether_time_decides_is_the_programs_own_as_well() -> None:
     def window(program: str) -> object:
         return Expectation.model_validate({"restarts": {"program": program, "at_most": 0}}).depends_on_time(SEVERAL)
