@@ -149,6 +149,9 @@ class TestLaunch:
 class FakeProcess:
     def __init__(self, pid: int, *command: str, parent: "FakeProcess | None" = None, gone: bool = False) -> None:
         self.pid, self._command, self._parent, self._gone = pid, list(command), parent, gone
+        self._children: list[FakeProcess] = []
+        if parent is not None:
+            parent._children.append(self)
 
     def cmdline(self) -> list[str]:
         if self._gone:
@@ -161,10 +164,18 @@ class FakeProcess:
     def parent(self) -> "FakeProcess | None":
         return self._parent
 
+    def children(self) -> "list[FakeProcess]":
+        return self._children
+
 
 class TestRoles:
     JVM = FakeProcess(2, "java", "-cp", "x", "org.apache.spark.deploy.SparkSubmit", "pyspark-shell")
     DAEMON = FakeProcess(3, "python", "-m", "pyspark.daemon", parent=JVM)
+    WITH_EXECUTORS = FakeProcess(10, "java", "-cp", "x", "org.apache.spark.deploy.SparkSubmit", "pyspark-shell")
+    ENDED = FakeProcess(12, gone=True, parent=WITH_EXECUTORS)
+    EXECUTOR = FakeProcess(
+        11, "java", "-cp", "x", "org.apache.spark.executor.CoarseGrainedExecutorBackend", parent=WITH_EXECUTORS
+    )
 
     @pytest.mark.parametrize(
         ("process", "role"),
@@ -172,6 +183,8 @@ class TestRoles:
             (FakeProcess(1, "python", "-m", "pipeline"), "driver"),
             (JVM, "executor"),
             (FakeProcess(9, "java", "org.apache.spark.executor.CoarseGrainedExecutorBackend"), "executor"),
+            (WITH_EXECUTORS, None),
+            (EXECUTOR, "executor"),
             (DAEMON, None),
             (FakeProcess(4, "python", "-m", "pyspark.daemon", parent=DAEMON), "worker"),
             (FakeProcess(5, "python", "-m", "devkit.debug.spark_daemon", parent=DAEMON), "worker"),
