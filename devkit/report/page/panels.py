@@ -147,7 +147,7 @@ def _event_times(arm: ArmRecord) -> list[Line]:
     shown = [time for one in arm.samples for time in one.event_times.values()]
     if not shown:
         return []
-    begin = min(*shown, *(seconds for _, seconds in arm.watermarks))
+    begin = min([*shown, *(seconds for _, seconds in arm.watermarks)])
 
     def line(label: str, of: Callable[[Mapping[str, float]], float | None], style: Style) -> Line:
         times = ((one.at_s, of(one.event_times)) for one in arm.samples)

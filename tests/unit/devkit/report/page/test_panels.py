@@ -48,3 +48,7 @@ def test_of_many_streams_the_two_ends(arm: ArmRecord) -> None:
 
 def test_where_events_have_no_times_there_is_nothing(arm: ArmRecord) -> None:
     assert lines(at(arm, {}, {}, watermarks=((1.0, 5),))) == {}
+
+
+def test_an_arm_may_end_after_its_first_look(arm: ArmRecord) -> None:
+    assert lines(at(arm, {"source/0": 10})) == {"source.0": ("main", [0])}
