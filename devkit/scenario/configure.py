@@ -156,7 +156,7 @@ def _launched(scenario: Scenario, arm: ArmName, name: str) -> dict[str, Any]:
     raw = found.raw_config
     return {
         "environment": found.environment,
-        "slots": found.slots,
+        "slots": found.slots_in_all,
         "executors": found.executors,
         "spark": {key.removeprefix("spark."): value for key, value in found.spark.items()},
         "arguments": shlex.join(found.arguments) or None,

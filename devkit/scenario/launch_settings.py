@@ -130,6 +130,13 @@ class LaunchSettings(BaseModel):
         examples=["colleague.yaml"],
     )
 
+    @property
+    def slots_in_all(self) -> int | None:
+        """What comes of `slots`: of several executors each has as many as any other."""
+        if self.slots is None or self.executors is None:
+            return self.slots
+        return -(-self.slots // self.executors) * self.executors
+
     def changed_by(self, own: "LaunchSettings") -> "LaunchSettings":
         """With what is written in `own` on top."""
         return LaunchSettings(

@@ -189,9 +189,10 @@ class TestConfirmedBySpark:
             "2 (incident), 4 (fixed), as the program logged",
         )
 
-    def test_executors_and_their_slots(self, load: Load) -> None:
-        scenario = load("executors: 2\n    slots: 2")
-        of_cluster = an_observation(spark={"spark.master": "local-cluster[2,1,512]"})
+    @pytest.mark.parametrize(("written", "master", "slots"), [(2, "[2,1,512]", 2), (5, "[2,3,512]", 6)])
+    def test_executors_and_their_slots(self, load: Load, written: int, master: str, slots: int) -> None:
+        scenario = load(f"executors: 2\n    slots: {written}")
+        of_cluster = an_observation(spark={"spark.master": f"local-cluster{master}"})
         found = {
             key: shown_causes(
                 scenario.model_copy(update={"cause": (NamedCause(differs=key),)}),
@@ -201,7 +202,7 @@ class TestConfirmedBySpark:
         }
         assert found == {
             "executors": "2 (incident), not set (fixed), as the program logged",
-            "slots": "2 (incident), 4 (fixed), as the program logged",
+            "slots": f"{slots} (incident), 4 (fixed), as the program logged",
         }
 
     def test_where_spark_said_nothing_it_is_not_shown(self, load: Load) -> None:
