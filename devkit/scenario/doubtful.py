@@ -1,11 +1,13 @@
 """What a file says that may well be meant, and more often is a slip: `check` and `run` warn of it and go on."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import chain
 
 from devkit.observe.arm_role import in_role
+from devkit.observe.truths.registry import TRUTHS
+from devkit.observe.truths.truth import SourcesOfOutput
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
@@ -17,6 +19,7 @@ from located_config.count import counted
 from located_config.duration import format_duration
 from located_config.place import Location
 from located_config.problem import Problem
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.unsafe import UNSAFE
 
 _USUAL_START = timedelta(seconds=8)
@@ -52,6 +55,7 @@ def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Pro
     found = {arm: configured(scenario, arm, NOWHERE) for arm in scenario.roles}
     configs = {arm: one.config for arm, one in found.items() if isinstance(one, ConfiguredLikePipeline)}
     yield from _late(scenario)
+    yield from _still_open(scenario, configs.values())
     yield from _before_it_runs(scenario, instead)
     incidents = in_role(scenario.roles, "incident")
     for policy in UNSAFE:
@@ -88,6 +92,22 @@ def _late(scenario: Scenario) -> Iterator[Problem]:
                 f"the last event is published within {published}, and an arm that has drained is over: this may never "
                 "come",
                 "let it begin earlier, or by a condition such as `when: { committed: 50% }`",
+            )
+
+
+def _still_open(scenario: Scenario, configs: Iterable[PipelineConfig]) -> Iterator[Problem]:
+    """An end with the last commit, of a job whose windows leave only in a batch after it."""
+    if not scenario.until.condition.by_drained_alone:
+        return
+    for job in sorted({config.job for config in configs}):
+        truth = TRUTHS.get(job)
+        if isinstance(truth, type) and issubclass(truth, SourcesOfOutput):
+            yield Problem(
+                ("until",),
+                f"an arm that has drained is over, and the last windows of {job} leave in a batch after that: what is "
+                "in them would count as lost",
+                "write `{ drained: true, metric: { name: enrichment_state_rows, at_most: 2 } }`, for the closing "
+                "canaries of two topics, and `pipeline: { metrics: { port: 0 } }`",
             )
 
 

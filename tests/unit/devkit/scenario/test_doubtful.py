@@ -12,6 +12,10 @@ FIXED = "    record_limit: { policy: serialized }\n"
 ITEM = "timeline: [{{ name: still, do: {{ pause: {{ part: kafka }} }}, at: 1s{arms} }}]\nkafka:\n"
 OWN = ("kafka:\n", "programs: { mine: { run: 'command sh -c true' } }\nkafka:\n")
 ONLY_DRAINED = "{ drained: true }"
+COUNTS = [
+    ("kafka:\n", "programs: { counts: { run: pipeline edit-counts } }\nkafka:\n"),
+    ("  batch: {", "  source: { read: aligned, late: lapse }\n  batch: {"),
+]
 SAME = [(INCIDENT, ""), (FIXED, "")]
 
 
@@ -43,6 +47,11 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
         ([("{ replays: 2 }", "{ elapsed: 20s }")], ""),
         ([("{ replays: 2 }", "{ running_for: 12s }")], ""),
         ([("{ replays: 2 }", "{ elapsed: 12s }"), OWN], ""),
+        (
+            [*COUNTS, ("{ drained: true }, { replays: 2 }", ONLY_DRAINED)],
+            ":29:1: warning: until: an arm that has drained is over, and the last windows of edit-counts leave",
+        ),
+        ([*COUNTS, ("{ drained: true }, { replays: 2 }", "{ drained: true, running_for: 20s }")], ""),
         (
             [("sink: {", "sink: { topic: mine,")],
             ":24:11: warning: pipeline.sink.topic: the kit makes this topic afresh for each arm, and deletes what",
