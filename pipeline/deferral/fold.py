@@ -144,7 +144,7 @@ def check_epoch(folded: Folded, *, own: int) -> None:
     if folded.epoch > own:
         raise FencedError(
             f"a driver of epoch {folded.epoch} has started, and this one is of epoch {own}",
-            hint="two processes run the same job; end one of them",
+            hint="two processes run the same job: this one has ended, and must not start beside the other",
         )
 
 

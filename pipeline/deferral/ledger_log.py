@@ -124,7 +124,7 @@ class LedgerLog:
                 if item.place.partition in marked:
                     raise PipelineError(
                         f"another driver began epoch {self.epoch} at the same time",
-                        hint="two processes run the same job; end one of them",
+                        hint="two processes run the same job: this one has ended, and must not start beside the other",
                     )
                 marked.add(item.place.partition)
             yield item

@@ -44,7 +44,7 @@ class Ownership:
         if found is not None and found != self._token:
             raise FencedError(
                 f"another start of this job has taken checkpoint {self._checkpoint} over",
-                hint="two processes run the same job; end one of them",
+                hint="two processes run the same job: this one has ended, and must not start beside the other",
             )
 
     def look(self) -> None:
