@@ -6,6 +6,7 @@ from pathlib import Path
 
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.spark.configuration import write_config
+from devkit.programs.spark.home import own_home
 from devkit.programs.spark.place import SparkPlace, class_cache, installed_here, spark_environment, write_spark_conf
 from located_config.extension import environment_for
 from pipeline.config.pipeline_config import PipelineConfig
@@ -13,6 +14,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 MODULE = ("-m", "pipeline")
 CONF_DIR = "spark-conf"
 HEAP_DUMPS = "heap-dumps"
+EXECUTORS = "executors"
 NEW = Addition(("--new", "earliest"))
 """The first start makes the checkpoint, and begins with the first event; without it the checkpoint says where."""
 
@@ -28,7 +30,8 @@ def prepare_launch(
     jvm_options: Sequence[str] | None = None,
     with_defaults: bool = True,
 ) -> Launch:
-    """Write `pipeline.yaml` and `spark-conf` into the directory. A heap that runs full is dumped there too.
+    """Write `pipeline.yaml` and `spark-conf` into the directory. A heap that runs full is dumped there too, and what
+    executors of its own say is there.
 
     `credentials` are the object store's, `options` are those of `pipeline run`, `entry` is what Python runs, and
     `jvm_options` are as in `write_spark_conf`. `with_defaults` is whether `pipeline.yaml` has the defaults too.
@@ -38,8 +41,11 @@ def prepare_launch(
     config_file = write_config(config, directory, with_defaults=with_defaults)
     conf_dir = (directory / CONF_DIR).absolute()
     installed = place.installation or installed_here()  # asked once, as it hashes every jar
-    if jvm_options is None:
-        jvm_options = () if place.installation else class_cache().use()
+    if place.home_in is not None:
+        home = own_home(Path(installed.spark), place.home_in, directory / EXECUTORS)
+        installed = replace(installed, spark=str(home))
+    if jvm_options is None:  # the cache is of jars in Spark's usual home
+        jvm_options = () if place.installation or place.home_in else class_cache().use()
     write_spark_conf(replace(place, installation=installed), conf_dir, jvm_options=jvm_options)
     argv = (installed.python, *entry, "run", config.job, "--config", str(config_file), *options)
     environment = {**spark_environment(conf_dir, credentials, installed), **environment_for("job")}

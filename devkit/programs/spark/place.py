@@ -70,7 +70,7 @@ def installed_here() -> Installation:
 @dataclass(frozen=True)
 class SparkPlace:
     """`slots` is the number of tasks at once; it may exceed the cores, as fetching is waiting.
-    Of `executors`, processes of their own, each has its share of them.
+    Of `executors`, processes of their own, each has its share of them; a home of Spark for them is made in `home_in`.
 
     `driver_memory` None leaves it to the job, which derives it from its `--memory-limit`. `settings` are more of
     Spark's settings, and win. `installation` is where the driver finds Spark, if not here.
@@ -80,6 +80,7 @@ class SparkPlace:
     directory: Path
     slots: int = SLOTS
     executors: int | None = None
+    home_in: Path | None = None
     driver_memory: str | None = "1g"
     ui: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)

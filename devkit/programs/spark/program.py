@@ -53,6 +53,7 @@ class ConfiguredSpark(ConfiguredLikePipeline):
             context.scratch or context.guardian.directory,
             slots=context.slots or slots_for(config, context.source_partitions),
             executors=context.executors,
+            home_in=context.guardian.directory if context.executors and not container else None,
             driver_memory=None if is_derived else SparkPlace.driver_memory,
             ui=context.ui,
             settings={**context.spark, **(debugger.spark_settings() if debugger else {})},

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from devkit.jvm.aot import ClassCache
 from devkit.programs.spark import place as place_module
 from devkit.programs.spark.launch import prepare_launch, write_config
-from devkit.programs.spark.place import SparkPlace
+from devkit.programs.spark.place import SparkPlace, installed_here
 from devkit.programs.spark.training import training_config
 from devkit.stack.stack import Stack
 from pipeline.config.pipeline_config import PipelineConfig
@@ -86,3 +86,22 @@ def test_the_configuration_is_read_back_as_it_was(stack: Stack, tmp_path: Path, 
     config = training_config(stack).model_copy(update={"checkpoint": checkpoint})
     file = write_config(config, tmp_path)
     assert PipelineConfig.model_validate(YAML(typ="safe").load(file)).model_dump() == config.model_dump()
+
+
+def test_executors_write_into_the_run_and_not_into_the_installed_spark(stack: Stack, launched_in: Path) -> None:
+    homes = launched_in / "homes"
+    homes.mkdir()
+    place = SparkPlace("http://127.0.0.1:1", launched_in, executors=2, home_in=homes)
+    launch = prepare_launch(training_config(stack), place, launched_in)
+    (home,) = homes.absolute().iterdir()
+    assert launch.environment["SPARK_HOME"] == str(home)
+    assert (home / "work").resolve() == launched_in.absolute() / "executors"
+    assert (home / "work").is_dir()
+    installed = Path(installed_here().spark)
+    assert (home / "bin" / "spark-submit").samefile(installed / "bin" / "spark-submit")
+    assert "-XX:+Used" not in (launched_in / "spark-conf" / "spark-defaults.conf").read_text()
+
+
+def test_a_program_without_executors_has_the_installed_spark(stack: Stack, launched_in: Path) -> None:
+    launch = prepare_launch(training_config(stack), SparkPlace("http://127.0.0.1:1", launched_in), launched_in)
+    assert launch.environment["SPARK_HOME"] == installed_here().spark
