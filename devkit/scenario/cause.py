@@ -33,8 +33,8 @@ class NamedCause(BaseModel):
 
     event_time_skew: PositiveDuration | None = Field(
         default=None,
-        description="Event time by which in each incident arm the newest committed event must have been newer than "
-        "the oldest one that was not committed, at one look at least. It needs `event_times: {published: …}`.",
+        description="Event time by which the newest committed event must have been newer than the oldest one that "
+        "was not committed, at one look at least, in any arm. It needs `event_times: {published: …}`.",
         examples=["2m"],
     )
 

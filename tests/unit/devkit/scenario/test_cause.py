@@ -148,11 +148,17 @@ class TestEventTimeSkew:
 
     def test_is_shown_by_one_look_at_the_incident_arm(self, scenario: Scenario) -> None:
         found = shown(scenario, incident=self.seen(None, 3.0, 480.5, 0.0), fixed=self.seen(0.0))
-        assert found == CauseResult(cause="event-time skew of 2m", shown=True, did="highest 480.5s (incident)")
+        assert found == CauseResult(
+            cause="event-time skew of 2m", shown=True, did="highest 480.5s (incident), 0.0s (fixed)"
+        )
 
-    def test_is_not_by_the_fixed_arm(self, scenario: Scenario) -> None:
-        found = shown(scenario, incident=self.seen(119.9), fixed=self.seen(480.0))
-        assert (found.shown, found.did) == (False, "highest 119.9s (incident)")
+    def test_is_shown_by_the_other_arm_where_they_are_swapped(self, scenario: Scenario) -> None:
+        found = shown(scenario, incident=self.seen(0.0), fixed=self.seen(480.0))
+        assert (found.shown, found.did) == (True, "highest 0.0s (incident), 480.0s (fixed)")
+
+    def test_is_not_where_no_arm_had_as_much(self, scenario: Scenario) -> None:
+        found = shown(scenario, incident=self.seen(119.9), fixed=self.seen(0.0))
+        assert (found.shown, found.did) == (False, "highest 119.9s (incident), 0.0s (fixed)")
 
     def test_of_the_fixed_arm_alone_nothing_is_asked(self, scenario: Scenario) -> None:
         assert only(scenario, {"fixed": an_observation()}).shown
