@@ -98,9 +98,12 @@ class World:
 
     def job(self, wiki: Wiki) -> tuple[Enrichment[Any, Any], Checked]:
         client = cast("WikiClient", wiki)
-        removal = Checked(ClaimRemoval(self.config.claim_check), self.messages)
+        store, inner = ClaimStore(self.config.claim_check), ClaimRemoval(self.config.claim_check)
+        for one in (store, inner):
+            one._connected()  # at once: an upload that was cut may outlive this world, and must not reach the next
+        removal = Checked(inner, self.messages)
         job = registry.JOBS[self.config.job](self.config, client)
-        return Enrichment(self.config, job, client, ClaimStore(self.config.claim_check), removal), removal
+        return Enrichment(self.config, job, client, store, removal), removal
 
     def stored(self) -> set[str]:
         return {key for key in self.bucket.objects if not key.endswith(".suppressed")}
