@@ -24,7 +24,7 @@ from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.events import ClaimChecksNotRemoved, ClaimChecksRemoved
 from pipeline.metrics.catalogue import CLAIM_CHECKS_REMOVED, CLAIM_REMOVALS_FAILED
 from pipeline.metrics.in_worker import RECORDER
-from pipeline.records.claim_check import may_answer_later, store_client
+from pipeline.records.claim_check import SharedClient, may_answer_later
 from pipeline.records.claim_key import MOST_KEY_BYTES, mark_of, page_prefix, revision_in
 from pipeline.records.record import Position
 from pipeline.records.suppression import Suppression
@@ -52,7 +52,7 @@ class ClaimRemoval:
         self._slots = asyncio.Semaphore(_AT_ONCE)
         # Of its own: behind uploads, which may take the loop's for minutes, its time would be over before it began.
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="claim-removal")
-        self._connecting = threading.Lock()
+        self._client = SharedClient(config)
         self._rests_until: float | None = None
         self._reason = ""
 
@@ -112,22 +112,13 @@ class ClaimRemoval:
         return None
 
     def _remove_all(self, suppression: Suppression, position: Position, is_over: Callable[[], bool]) -> int:
-        removed = 0
-        for key in list(covered_keys(self._connected(), self._config, suppression)):
+        removed, client = 0, self._client.get()
+        for key in list(covered_keys(client, self._config, suppression)):
             if is_over():
                 break
-            replace_by_mark(self._connected(), self._config.bucket, key, suppression, position)
+            replace_by_mark(client, self._config.bucket, key, suppression, position)
             removed += 1
         return removed
-
-    def _connected(self) -> "S3Client":
-        # boto3's clients may be shared by threads, but not made by two at once.
-        with self._connecting:
-            return self._client
-
-    @functools.cached_property
-    def _client(self) -> "S3Client":
-        return store_client(self._config)
 
 
 def covered_keys(client: "S3Client", config: ClaimCheck, suppression: Suppression) -> Iterator[str]:

@@ -96,9 +96,7 @@ class ClaimStore:
         self._config = config
         self._clock = clock
         self._sleep = sleep
-        self._client: S3Client | None = None
-        # boto3's clients may be shared by threads, but not made by two at once.
-        self._connecting = threading.Lock()
+        self._client = SharedClient(config)
         # A store that is down is asked by one record at a time.
         self._asking = asyncio.Lock()
         self._down_since: float | None = None
@@ -139,7 +137,7 @@ class ClaimStore:
         digest = hashlib.sha256(payload).hexdigest()
         key = key_of(self._config.prefix, digest, about)
         try:
-            self._connected().put_object(Bucket=self._config.bucket, Key=key, Body=payload, ContentType=CONTENT_TYPE)
+            self._client.get().put_object(Bucket=self._config.bucket, Key=key, Body=payload, ContentType=CONTENT_TYPE)
         except (s3.BotoCoreError, s3.ClientError) as error:
             if may_answer_later(error):
                 raise StoreDownError(str(error)) from error
@@ -177,12 +175,6 @@ class ClaimStore:
     def _place(self) -> str:
         return f"bucket {self._config.bucket} at {self._config.endpoint or 'the default S3 endpoint'}"
 
-    def _connected(self) -> "S3Client":
-        with self._connecting:
-            if self._client is None:
-                self._client = store_client(self._config)
-            return self._client
-
 
 def may_answer_later(error: Exception) -> bool:
     """Whether the same request may succeed later, by what botocore has raised for it."""
@@ -192,6 +184,23 @@ def may_answer_later(error: Exception) -> bool:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS
     return isinstance(error, s3.ConnectionError | s3.HTTPClientError) and not isinstance(error, s3.SSLError)
+
+
+class SharedClient:
+    """A client for the store that several threads use; it is made when the first of them asks for it."""
+
+    def __init__(self, config: ClaimCheck) -> None:
+        self._config = config
+        self._client: S3Client | None = None
+        # boto3's clients may be shared by threads, but not made by two at once.
+        self._making = threading.Lock()
+
+    def get(self) -> "S3Client":
+        """The same one for all."""
+        with self._making:
+            if self._client is None:
+                self._client = store_client(self._config)
+            return self._client
 
 
 def store_client(config: ClaimCheck) -> "S3Client":

@@ -15,6 +15,7 @@ from pipeline.claims.removal import ClaimRemoval
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.events import OF_WORKERS, Event, fields_of
 from pipeline.metrics.figures import Recorder
+from pipeline.records import claim_check
 from pipeline.records.claim_key import PageRevision, mark_of
 from pipeline.records.record import Position
 from pipeline.records.suppression import Suppression
@@ -61,7 +62,7 @@ class Bench:
 @pytest.fixture
 def bench(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> Bench:
     bench = Bench(bucket)
-    monkeypatch.setattr(module, "store_client", lambda _: bucket)
+    monkeypatch.setattr(claim_check, "store_client", lambda _: bucket)
     monkeypatch.setattr(module, "RECORDER", bench.recorder)
     monkeypatch.setattr(log, "say", bench.say)
     return bench

@@ -100,7 +100,7 @@ class World:
         client = cast("WikiClient", wiki)
         store, inner = ClaimStore(self.config.claim_check), ClaimRemoval(self.config.claim_check)
         for one in (store, inner):
-            one._connected()  # at once: an upload that was cut may outlive this world, and must not reach the next
+            one._client.get()  # at once: an upload that was cut may outlive this world, and must not reach the next
         removal = Checked(inner, self.messages)
         job = registry.JOBS[self.config.job](self.config, client)
         return Enrichment(self.config, job, client, store, removal), removal
