@@ -92,7 +92,7 @@ class Journal:
 
     def counts(self, rule_names: tuple[str, ...]) -> Counts:
         """Counts since the journal was cleared; `rule_names` are there even if they matched nothing."""
-        return self._tally.counts(rule_names, in_flight=len(self._open))
+        return self._tally.counts(rule_names, [request.asked for request in self._open.values()])
 
     def totals(self) -> Totals:
         """Sums since the journal was cleared."""

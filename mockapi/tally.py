@@ -2,11 +2,11 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from mockapi.entry import Entry, status_key
+from mockapi.entry import Asked, Entry, status_key
 from mockapi.route_family import route_family
 
 _SHORTEST_S: Final = 0.005
@@ -23,10 +23,12 @@ LATENCY_BOUNDS_S: Final = tuple(
 class RuleCounts:
     """What happened to the requests that a rule matched, since the journal was cleared.
 
-    `first_at_s` and `last_at_s` are when the first and the last of them came in; None when none did.
+    `first_at_s` and `last_at_s` are when the first and the last of them came in; None when none did. `in_flight` have
+    not ended yet, and are in none of the other counts.
     """
 
     requests: int = 0
+    in_flight: int = 0
     completed: int = 0
     by_status: Mapping[str, int] = field(default_factory=dict)
     max_real_bytes: int = 0
@@ -39,7 +41,8 @@ class RuleCounts:
     def with_entry(self, entry: Entry) -> "RuleCounts":
         """These counts and one more request."""
         status = status_key(entry)
-        return RuleCounts(
+        return replace(
+            self,
             requests=self.requests + 1,
             completed=self.completed + entry.completed,
             by_status={**self.by_status, status: self.by_status.get(status, 0) + 1},
@@ -117,16 +120,20 @@ class Tally:
         for name in entry.rules:
             self._rules[name] = self._rules.get(name, RuleCounts()).with_entry(entry)
 
-    def counts(self, rule_names: tuple[str, ...], *, in_flight: int) -> Counts:
-        """The figures now; `rule_names` are there even if they matched nothing."""
+    def counts(self, rule_names: tuple[str, ...], in_flight: Sequence[Asked]) -> Counts:
+        """The figures now, with those that are `in_flight`; `rule_names` are there even if they matched nothing."""
+        waiting = Counter(name for asked in in_flight for name in asked.rules)
         return Counts(
             requests=self._by_status.total(),
             fetches=self._fetches,
             max_attempt=self._max_attempt,
-            in_flight=in_flight,
+            in_flight=len(in_flight),
             by_status=dict(self._by_status),
             latency=LatencyCounts(LATENCY_BOUNDS_S, tuple(self._latency)),
-            rules={name: self._rules.get(name, RuleCounts()) for name in (*rule_names, *self._rules)},
+            rules={
+                name: replace(self._rules.get(name, RuleCounts()), in_flight=waiting[name])
+                for name in (*rule_names, *self._rules, *waiting)
+            },
         )
 
     def totals(self) -> Totals:

@@ -40,9 +40,8 @@ _LAST_WORDS = ("committed", "running")
 class Seen:
     """What has been observed of an arm so far. `running` are the programs whose query runs, `events` what they said.
 
-    `batches` are the numbers that were committed, `met` the rules of the mock that a request has met which has ended
-    since, `requests` what has come to the object store of what is waited for. A figure that is not observable is
-    absent.
+    `batches` are the numbers that were committed, `met` the rules of the mock that a request has met, `requests` what
+    has come to the object store of what is waited for. A figure that is not observable is absent.
     """
 
     figures: Mapping[Figure, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -159,7 +158,7 @@ class EventSaid:
 
 @dataclass(frozen=True)
 class RuleMet:
-    """A request met that rule of the mock, and has its answer or was given up."""
+    """A request met that rule of the mock, whether or not it has its answer."""
 
     rule: str
 

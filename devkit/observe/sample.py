@@ -83,7 +83,9 @@ class Sample(BaseModel):
     answer_p99_s: Seconds = None
     """99th percentile of the same."""
     faults: dict[str, int] = {}
-    """Number of requests since the arm's start that each rule matched, by its name."""
+    """Number of requests that have ended since the arm's start and that each rule matched, by its name."""
+    faults_in_flight: dict[str, int] = {}
+    """Number of requests that have not ended and that each rule matched, by its name; without zeros."""
     deferred: int = 0
     """Number of entries in the deferral topic now."""
     cpu_cores: Rounded = 0.0

@@ -76,6 +76,7 @@ class Sampler:
             answer_p95_s=p95,
             answer_p99_s=p99,
             faults={name: rule.requests for name, rule in counts.rules.items()},
+            faults_in_flight={name: rule.in_flight for name, rule in counts.rules.items() if rule.in_flight},
             deferred=deferred,
             connections_opened=counts.connections.opened,
             connections_refused=counts.connections.refused,

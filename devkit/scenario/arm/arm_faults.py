@@ -105,7 +105,7 @@ class ArmFaults:
         self._by_hand |= {page.entry.name for page in self._journal.pages() if page.entry.holder is not None}
         first = self._first_batch
         batches = frozenset(batch - first for batch in self._batches if batch >= first)
-        met = frozenset(rule for rule, count in sample.faults.items() if count)
+        met = frozenset(rule for rule, count in sample.faults.items() if count) | sample.faults_in_flight.keys()
         seen = Seen(figures, running, batches, frozenset(self._events), met)
         self.seen, self._extent = seen, self._extent.grown(seen)
         self._runner.look(seen)

@@ -28,9 +28,13 @@ _TIMEOUT_S = 60.0
 
 
 class RuleCounts(BaseModel):
-    """What the journal counted for one rule; times are in seconds since the first request to the wiki."""
+    """What the journal counted for one rule; times are in seconds since the first request to the wiki.
+
+    Of the requests that it met, those `in_flight` have not ended, and are in none of the other counts.
+    """
 
     requests: int
+    in_flight: int = 0
     completed: int
     by_status: dict[str, int] = {}
     max_real_bytes: int

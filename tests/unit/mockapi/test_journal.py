@@ -66,6 +66,15 @@ def test_an_entry_says_what_was_asked_answered_and_how_long_it_took(journal: Jou
     assert (entry.status, entry.real_bytes) == (200, 50)
 
 
+def test_a_rule_has_met_a_request_that_waits(journal: Journal) -> None:
+    ended, number = (journal.begin(asked(name, rules=("r",)), at_s=1.0) for name in ("ended", "waits"))
+    journal.finish(ended, OK)
+    counts = journal.counts(())
+    assert (counts.rules["r"].requests, counts.rules["r"].in_flight, counts.in_flight) == (1, 1, 1)
+    journal.finish(number, OK)
+    assert (journal.counts(()).rules["r"].requests, journal.counts(()).rules["r"].in_flight) == (2, 0)
+
+
 def test_entries_are_bounded_and_counts_are_not(journal: Journal) -> None:
     for n in range(10):
         journal.finish(journal.begin(asked(str(n), rules=("r",)), at_s=n), OK)

@@ -21,7 +21,7 @@ def tallied(*entries: Entry, rule_names: tuple[str, ...] = ("r",)) -> Counts:
     tally = Tally()
     for one in entries:
         tally.add(one)
-    return tally.counts(rule_names, in_flight=0)
+    return tally.counts(rule_names, ())
 
 
 def test_nothing_yet() -> None:

@@ -27,7 +27,12 @@ COUNTS: dict[str, Any] = {
     "by_status": {"200": 20, "504": 20},
     "latency": {"le_s": [0.1, 1.0, 10.0], "counts": [20, 20, 0]},
     "upstream": {"busy": 4, "queued": 9, "parses": 22, "abandoned": 5, "parse_s": 17.5, "max_queued": 12},
-    "rules": {"slow page": RuleCounts(requests=3, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0)},
+    "rules": {
+        "slow page": RuleCounts(
+            requests=3, in_flight=2, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0
+        ),
+        "never": RuleCounts(requests=0, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0),
+    },
 }
 
 
@@ -78,7 +83,8 @@ def test_a_sample_has_everything_that_was_seen() -> None:
         answer_p50_s=0.1,
         answer_p95_s=0.91,
         answer_p99_s=0.982,
-        faults={"slow page": 3},
+        faults={"slow page": 3, "never": 0},
+        faults_in_flight={"slow page": 2},
         deferred=3,
         cpu_cores=1.235,
         memory_bytes=700,

@@ -36,7 +36,8 @@ SAMPLE = Sample(
     requests=50,
     in_flight=0,
     process=1,
-    faults={"slow": 2, "never": 0},
+    faults={"slow": 2, "never": 0, "waits": 0},
+    faults_in_flight={"waits": 1},
 )
 PAUSE = {"pause": {"part": "kafka"}}
 
@@ -181,7 +182,7 @@ def test_conditions_see_what_was_sampled_and_said(arm_with: Make) -> None:
         frozenset({"pipeline"}),
         frozenset({3, 4}),
         frozenset({"batch_committed", "batch_started", "waiting", "resumed"}),
-        frozenset({"slow"}),
+        frozenset({"slow", "waits"}),
     )
 
 
