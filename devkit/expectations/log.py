@@ -15,6 +15,7 @@ from devkit.expectations.of_program import ProgramCount
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import Observable
+from pipeline.driver.spark_master import is_local
 from pipeline.events import OF_WORKERS
 
 
@@ -63,8 +64,7 @@ class _Log:
 
 def _runs_tasks_itself(observation: ArmObservation) -> bool:
     """Whether its workers write where it does. Not every program has a Spark that says so."""
-    master = str((observation.spark or {}).get("spark.master", "local"))
-    return master == "local" or master.startswith("local[")
+    return is_local(str((observation.spark or {}).get("spark.master", "local")))
 
 
 LOG = _Log()

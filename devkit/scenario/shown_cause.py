@@ -19,13 +19,13 @@ from devkit.scenario.cause import NamedCause
 from devkit.scenario.configure import config_difference
 from devkit.scenario.fault_proof import ByArm, arms_with, arms_without_any, unproven
 from devkit.scenario.model import Scenario
+from pipeline.driver.spark_master import local_cluster
 
 _OF_SUPERVISOR = "supervisor."
 BY_OTHER_SETTINGS = ("raw_config", "environment")
 """Differences that no program logs as such, and that one confirms by having run otherwise than declared."""
 _NOT_SAID = object()
 _LOCAL = re.compile(r"local\[(\d+)\]")
-_EXECUTORS = re.compile(r"local-cluster\[(\d+),(\d+),\d+\]")
 
 
 def shown_causes(
@@ -182,8 +182,9 @@ def _confirmed(seen: ArmObservation, key: str) -> Any:
 
 
 def _of_master(master: str, key: str) -> Any:
-    if cluster := _EXECUTORS.fullmatch(master):
-        return int(cluster[1]) * (int(cluster[2]) if key == "slots" else 1)
+    if cluster := local_cluster(master):
+        executors, cores = cluster
+        return executors * cores if key == "slots" else executors
     local = _LOCAL.fullmatch(master)
     if local is None:
         return _NOT_SAID

@@ -18,12 +18,14 @@ committing the batch would lose them.
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.wire import Command, CommandDone, EntryItem, EpochMarker, Item, Tombstone
 from pipeline.errors import PipelineError
 from pipeline.records.record import Position
+
+TWO_PROCESSES: Final = "two processes run the same job: this one has ended, and must not start beside the other"
 
 
 class FencedError(PipelineError):
@@ -144,7 +146,7 @@ def check_epoch(folded: Folded, *, own: int) -> None:
     if folded.epoch > own:
         raise FencedError(
             f"a driver of epoch {folded.epoch} has started, and this one is of epoch {own}",
-            hint="two processes run the same job: this one has ended, and must not start beside the other",
+            hint=TWO_PROCESSES,
         )
 
 

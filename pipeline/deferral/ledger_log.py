@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from pipeline import log
 from pipeline.deferral.entry import Entry
-from pipeline.deferral.fold import Folded, Winners, check_epoch, fold
+from pipeline.deferral.fold import TWO_PROCESSES, Folded, Winners, check_epoch, fold
 from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
 from pipeline.deferral.topic import LedgerTopic, items_of
 from pipeline.deferral.wire import (
@@ -124,7 +124,7 @@ class LedgerLog:
                 if item.place.partition in marked:
                     raise PipelineError(
                         f"another driver began epoch {self.epoch} at the same time",
-                        hint="two processes run the same job: this one has ended, and must not start beside the other",
+                        hint=TWO_PROCESSES,
                     )
                 marked.add(item.place.partition)
             yield item

@@ -38,7 +38,7 @@ class AwaitedDump:
 
     def tell(self) -> None:
         """Log the dump if there is one, with its largest classes unless it is too large to be read at once."""
-        if self.file is None or not self.file.exists():
+        if self.file is None or not self.is_there:
             return
         size = self.file.stat().st_size
         classes: dict[str, int] = {}

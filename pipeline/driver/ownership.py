@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
 
-from pipeline.deferral.fold import FencedError
+from pipeline.deferral.fold import TWO_PROCESSES, FencedError
 from pipeline.driver.job_checkpoint import read_text, write_text
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Ownership:
         if found is not None and found != self._token:
             raise FencedError(
                 f"another start of this job has taken checkpoint {self._checkpoint} over",
-                hint="two processes run the same job: this one has ended, and must not start beside the other",
+                hint=TWO_PROCESSES,
             )
 
     def look(self) -> None:

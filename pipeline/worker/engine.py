@@ -26,7 +26,7 @@ O = TypeVar("O")  # noqa: E741 — an outcome
 R = TypeVar("R")
 
 Process = Callable[[M], Awaitable[O]]
-InTurn = Callable[[M, O], Awaitable[O]]
+Finish = Callable[[M, O], Awaitable[O]]
 Settle = Callable[[M, O], R | None]
 
 # The main thread is woken for this number of finished messages, this long after the first of them, or for the last:
@@ -157,7 +157,7 @@ def run(
     buffer: ResultBuffer[R],
     ahead: bool = True,
     around: Callable[[], AbstractContextManager[object]] = nullcontext,
-    in_turn: InTurn[M, O] | None = None,
+    in_turn: Finish[M, O] | None = None,
 ) -> Iterator[list[R]]:
     """Yield the results of all messages, as they come; at most `max_started` are under way. What `process` raises is
     raised here. An empty list says that for a moment there was nothing more: what was kept to go in a group may go now.

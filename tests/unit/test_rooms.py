@@ -22,6 +22,7 @@ ALLOWED = {
         "located_config",
         "pipeline.config.pipeline_config",
         "pipeline.config.unsafe",
+        "pipeline.driver.spark_master",
         "pipeline.events",
         "pipeline.jobs.names",
         "pipeline.long_lived",
