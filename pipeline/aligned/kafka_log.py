@@ -19,6 +19,7 @@ from pipeline.aligned.record_ranges import SilentError, read_ranges
 from pipeline.cluster import BrokersAt, python_client
 from pipeline.errors import PipelineError
 from pipeline.long_lived import LONG_LIVED
+from pipeline.partition_offsets import end_offsets, first_offsets, offsets_at
 from pipeline.records.record import SourcePartition
 
 Enough = Callable[[SourcePartition, ConsumerRecord], bool]
@@ -40,7 +41,7 @@ class KafkaLog:
         """At most `fetch_bytes` come at once of a partition, or one batch of the producer's."""
         self._bootstrap, self._clock = bootstrap, clock
         self._refreshed: float | None = None
-        # One that asks and one that reads: what a client has not assigned, it forgets where its brokers are.
+        # One that asks and one that reads: what a client has not assigned, it forgets.
         own = {
             "client_id": client_id,
             "enable_auto_commit": False,
@@ -69,8 +70,9 @@ class KafkaLog:
                 if not numbers:
                     raise PipelineError(f"there is no topic {topic} at {self._bootstrap}")
                 places += [TopicPartition(topic, number) for number in sorted(numbers)]
-            firsts = self._consumer("asks").beginning_offsets(places, timeout_ms=int(ANSWER_S * 1000))
-            ends = self._consumer("asks").end_offsets(places, timeout_ms=int(ANSWER_S * 1000))
+            self._consumer("asks").assign(places)
+            firsts = first_offsets(self._consumer("asks"), places, timeout_s=ANSWER_S)
+            ends = end_offsets(self._consumer("asks"), places, timeout_s=ANSWER_S)
         return {SourcePartition(*place): (firsts[place], ends[place]) for place in places}
 
     def first_at(self, at_ms: Mapping[SourcePartition, int]) -> Mapping[SourcePartition, int | None]:
@@ -78,14 +80,9 @@ class KafkaLog:
         far before records that are earlier: producers' clocks differ.
         """
         with self._answers("do not say what their topics held when"):
-            found = self._consumer("asks").offsets_for_times(
-                {TopicPartition(*one): max(0, ms) for one, ms in at_ms.items()}, timeout_ms=int(ANSWER_S * 1000)
-            )
-        # -1 and None are two ways of Kafka's to say that there is no such record.
-        return {
-            SourcePartition(*place): match.offset if match and match.offset >= 0 else None
-            for place, match in found.items()
-        }
+            asked = {TopicPartition(*one): max(0, ms) for one, ms in at_ms.items()}
+            found = offsets_at(self._consumer("asks"), asked, timeout_s=ANSWER_S)
+        return {SourcePartition(*place): offset for place, offset in found.items()}
 
     def read(
         self,

@@ -22,6 +22,7 @@ from pipeline.deferral.topic_settings import require_topic
 from pipeline.deferral.wire import Item, NullRecord, parse
 from pipeline.errors import PipelineError
 from pipeline.long_lived import LONG_LIVED
+from pipeline.partition_offsets import end_offsets
 from pipeline.records.record import Headers, Record
 from pipeline.records.size import serialized_size
 
@@ -132,7 +133,7 @@ class LedgerTopic:
             places = list(self._consumer.assignment())
             if from_beginning:
                 self._consumer.seek_to_beginning(*places)
-            ends = self._consumer.end_offsets(places)
+            ends = end_offsets(self._consumer, places, timeout_s=_ACK_S)
             self._require_ends(ends)
             heard = self.clock()
             # Others write meanwhile, so what is fetched may go beyond these ends.

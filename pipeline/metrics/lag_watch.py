@@ -5,6 +5,7 @@ partition that is new counts from its beginning, as the job will read it from th
 are not behind any more: what is gone cannot be read.
 """
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -20,11 +21,12 @@ from pipeline.cluster import BrokersAt, python_client
 from pipeline.events import LagUnknown
 from pipeline.long_lived import LONG_LIVED
 from pipeline.metrics.clocks import Clocks, Noted
+from pipeline.partition_offsets import end_offsets, first_offsets
 from pipeline.records.record import SourcePartition
 
 _POLL_MS = 200
 _POLLS = 10
-_REQUEST_MS = 10_000
+_REQUEST_S = 10.0
 _REFRESH_S = 10.0
 _CONNECTION_IDLE_MS = 60_000
 
@@ -71,51 +73,60 @@ class KafkaSource:
         self._topics = tuple(topics)
         self._clock = clock
         self._refreshed: float | None = None
-        self._consumer = KafkaConsumer(
-            **python_client(bootstrap, KafkaConsumer)
-            | {
-                "client_id": "enrichment-lag",
-                "enable_auto_commit": False,
-                "allow_auto_create_topics": False,
-                "auto_offset_reset": "earliest",
-                "request_timeout_ms": _REQUEST_MS,
-                "connections_max_idle_ms": _CONNECTION_IDLE_MS,
-                "max_poll_records": 1,
-                **LONG_LIVED,
-                # One record of each is wanted; a broker sends at least a whole batch whatever the bound says.
-                "fetch_max_bytes": 1,
-                "max_partition_fetch_bytes": 1,
-            }
-        )
+        own = {
+            "client_id": "enrichment-lag",
+            "enable_auto_commit": False,
+            "allow_auto_create_topics": False,
+            "auto_offset_reset": "earliest",
+            "request_timeout_ms": int(_REQUEST_S * 1000),
+            "connections_max_idle_ms": _CONNECTION_IDLE_MS,
+            "max_poll_records": 1,
+            **LONG_LIVED,
+            # One record of each is wanted; a broker sends at least a whole batch whatever the bound says.
+            "fetch_max_bytes": 1,
+            "max_partition_fetch_bytes": 1,
+        }
+        self._make = functools.partial(KafkaConsumer, **python_client(bootstrap, KafkaConsumer) | own)
+        self._asks = self._make()
+        # Another one, as it is assigned a single partition at a time: of other topics a client then forgets all.
+        self._reads: KafkaConsumer | None = None
 
     def bounds(self) -> Mapping[SourcePartition, tuple[int, int]]:
         """The first offset and the end of each partition. Raises KafkaError."""
         if self._refreshed is None or self._clock() - self._refreshed >= _REFRESH_S:
             # What it knows of a topic it keeps; only this asks the broker again, and so finds a partition that is new.
-            self._consumer.topics()
+            self._asks.topics()
             self._refreshed = self._clock()
         places = [
             TopicPartition(topic, number)
             for topic in self._topics
-            for number in self._consumer.partitions_for_topic(topic) or ()
+            for number in self._asks.partitions_for_topic(topic) or ()
         ]
-        begins, ends = self._consumer.beginning_offsets(places), self._consumer.end_offsets(places)
+        if places:
+            # Nothing is fetched without a poll; but what is not assigned the client forgets.
+            self._asks.assign(places)
+        begins = first_offsets(self._asks, places, timeout_s=_REQUEST_S)
+        ends = end_offsets(self._asks, places, timeout_s=_REQUEST_S)
         return {SourcePartition(*place): (begins[place], ends[place]) for place in places}
 
     def time_ms(self, partition: SourcePartition, offset: int) -> int | None:
         """When the record was written, in milliseconds since the epoch; None when it does not come in time."""
+        if self._reads is None:
+            self._reads = self._make()
         place = TopicPartition(*partition)
-        self._consumer.assign([place])
-        self._consumer.seek(place, offset)
+        self._reads.assign([place])
+        self._reads.seek(place, offset)
         for _ in range(_POLLS):
-            for records in self._consumer.poll(timeout_ms=_POLL_MS, max_records=1).values():
+            for records in self._reads.poll(timeout_ms=_POLL_MS, max_records=1).values():
                 for record in records:
                     return int(record.timestamp)
         return None
 
     def close(self) -> None:
         """Commits no offsets: the job's positions stand in its checkpoint."""
-        self._consumer.close(autocommit=False)
+        for consumer in (self._asks, self._reads):
+            if consumer is not None:
+                consumer.close(autocommit=False)
 
 
 class LagWatch:

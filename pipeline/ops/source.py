@@ -17,6 +17,7 @@ from pipeline.cluster import BrokersAt, python_client
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.ops.spark_checkpoint import Offsets
+from pipeline.partition_offsets import end_offsets, first_offsets, offsets_at
 from pipeline.records.record import Headers
 
 OF_SOURCE = "`source` in the job's file"
@@ -67,8 +68,8 @@ class SourceTopic:
         """Raises RefusedError when there is no such topic."""
         with self._answers():
             places = self._places()
-            first = self._consumer.beginning_offsets(places, timeout_ms=int(_ANSWER_S * 1000))
-            end = self._consumer.end_offsets(places, timeout_ms=int(_ANSWER_S * 1000))
+            first = first_offsets(self._consumer, places, timeout_s=_ANSWER_S)
+            end = end_offsets(self._consumer, places, timeout_s=_ANSWER_S)
         return Bounds(
             {place.partition: first[place] for place in places}, {place.partition: end[place] for place in places}
         )
@@ -76,16 +77,9 @@ class SourceTopic:
     def at(self, timestamp_ms: int, bounds: Bounds) -> Offsets:
         """The first offset of each partition whose record is of that time or later; its end where none is."""
         with self._answers():
-            found = self._consumer.offsets_for_times(
-                {TopicPartition(self.topic, partition): timestamp_ms for partition in bounds.end},
-                timeout_ms=int(_ANSWER_S * 1000),
-            )
-        by_partition = {place.partition: match for place, match in found.items()}
-        return {
-            # -1 and None are two ways of Kafka's to say that there is no such record.
-            partition: match.offset if (match := by_partition.get(partition)) and match.offset >= 0 else end
-            for partition, end in bounds.end.items()
-        }
+            asked = {TopicPartition(self.topic, partition): timestamp_ms for partition in bounds.end}
+            found = offsets_at(self._consumer, asked, timeout_s=_ANSWER_S)
+        return {place.partition: bounds.end[place.partition] if at is None else at for place, at in found.items()}
 
     def records(self, first: Offsets, end: Offsets) -> Iterator[SourceRecord]:
         """All records from `first` up to and without `end`, each partition in its order."""

@@ -54,6 +54,12 @@ def test_where_partitions_begin_and_end() -> None:
         log_of(Consumer(ROWS)).bounds(["other"])
 
 
+def test_the_client_that_asks_keeps_what_it_knows_of_all_topics() -> None:
+    consumer = Consumer(ROWS, partitions=2)
+    log_of(consumer).bounds([TOPIC])
+    assert {place.partition for place in consumer._at} == {0, 1}
+
+
 def test_the_first_record_of_a_time_or_later() -> None:
     log = log_of(Consumer(ROWS, partitions=3))
     assert log.first_at({A: 1031, B: 1031, C: 0}) == {A: 4, B: 4, C: None}

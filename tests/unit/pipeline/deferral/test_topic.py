@@ -52,7 +52,7 @@ class Consumer:
         self.sought += 1
         self.positions |= dict.fromkeys((place.partition for place in places), 0)
 
-    def end_offsets(self, places: list[TopicPartition]) -> dict[TopicPartition, int]:
+    def end_offsets(self, places: list[TopicPartition], timeout_ms: int) -> dict[TopicPartition, int]:
         if self.failure:
             raise self.failure
         return {place: self.ends[place.partition] for place in places}

@@ -1,0 +1,92 @@
+"""Every partition has its answer, whichever leaders the client knows when it is asked."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kafka.errors import KafkaTimeoutError
+from kafka.structs import OffsetAndTimestamp, TopicPartition
+
+from pipeline.partition_offsets import end_offsets, first_offsets, offsets_at
+
+PLACES = [TopicPartition(topic, number) for topic in ("page_change", "page_links") for number in range(3)]
+FIRST = {place: at for at, place in enumerate(PLACES)}
+END = {place: 10 + at for at, place in enumerate(PLACES)}
+
+
+@dataclass
+class Gappy:
+    """A kafka-python consumer: it asks for the partitions whose leader it `knows`; where it knows none of them, it
+    waits, and learns of those that have one.
+    """
+
+    knows: set[TopicPartition]
+    leaderless: frozenset[TopicPartition] = frozenset()
+    times: Mapping[TopicPartition, int] = field(default_factory=dict)
+    asked: list[list[TopicPartition]] = field(default_factory=list)
+
+    def beginning_offsets(self, places: Iterable[TopicPartition], timeout_ms: int) -> dict[TopicPartition, int]:
+        told = self._told(places, timeout_ms)
+        return {place: FIRST[told[place]] for place in places}
+
+    def end_offsets(self, places: Iterable[TopicPartition], timeout_ms: int) -> dict[TopicPartition, int]:
+        told = self._told(places, timeout_ms)
+        return {place: END[told[place]] for place in places}
+
+    def offsets_for_times(
+        self, times: dict[TopicPartition, int], timeout_ms: int
+    ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
+        told = self._told(times, timeout_ms)
+        return {
+            place: OffsetAndTimestamp(7, self.times[place], -1)
+            if place in told and self.times.get(place, -1) >= at_ms
+            else None
+            for place, at_ms in times.items()
+        }
+
+    def _told(self, places: Iterable[TopicPartition], timeout_ms: int) -> dict[TopicPartition, TopicPartition]:
+        assert timeout_ms > 0, "without one it may wait for ever"
+        self.asked.append(list(places))
+        if places and not self.knows & set(places):
+            self.knows |= set(places) - self.leaderless
+            if not self.knows & set(places):
+                raise KafkaTimeoutError(f"Failed to get offsets by timestamps in {timeout_ms} ms")
+        return {place: place for place in places if place in self.knows}
+
+
+@given(knows=st.sets(st.sampled_from(PLACES)), places=st.sets(st.sampled_from(PLACES)))
+def test_each_has_its_offsets_whatever_the_client_knows(
+    knows: set[TopicPartition], places: set[TopicPartition]
+) -> None:
+    assert first_offsets(Gappy(set(knows)), places, timeout_s=1) == {place: FIRST[place] for place in places}
+    assert end_offsets(Gappy(set(knows)), places, timeout_s=1) == {place: END[place] for place in places}
+
+
+@given(
+    knows=st.sets(st.sampled_from(PLACES)),
+    times=st.dictionaries(st.sampled_from(PLACES), st.integers(0, 99)),
+    at_ms=st.dictionaries(st.sampled_from(PLACES), st.integers(0, 99)),
+)
+def test_no_record_of_a_time_is_no_word_for_a_leader_that_is_not_known(
+    knows: set[TopicPartition], times: dict[TopicPartition, int], at_ms: dict[TopicPartition, int]
+) -> None:
+    found = offsets_at(Gappy(set(knows), times=times), at_ms, timeout_s=1)
+    assert found == {place: 7 if times.get(place, -1) >= asked else None for place, asked in at_ms.items()}
+
+
+def test_where_all_are_known_one_question_is_enough() -> None:
+    consumer = Gappy(set(PLACES), times=dict.fromkeys(PLACES, 5))
+    end_offsets(consumer, PLACES, timeout_s=1)
+    offsets_at(consumer, dict.fromkeys(PLACES, 5), timeout_s=1)
+    assert consumer.asked == [PLACES, PLACES]
+
+
+def test_a_partition_without_a_leader_is_named() -> None:
+    gone = PLACES[4]
+    for ask in (first_offsets, end_offsets):
+        with pytest.raises(KafkaTimeoutError, match="no answer about partition 1 of page_links for 3 s"):
+            ask(Gappy(set(PLACES) - {gone}, frozenset({gone})), PLACES, timeout_s=3)
+    with pytest.raises(KafkaTimeoutError, match="partition 1 of page_links"):
+        offsets_at(Gappy(set(PLACES) - {gone}, frozenset({gone})), dict.fromkeys(PLACES, 0), timeout_s=3)
