@@ -34,6 +34,11 @@ class TimelineItem(BaseModel):
         "means at least that.",
         examples=["lag > 500"],
     )
+    after: Duration | None = Field(
+        default=None,
+        description="Begins this long after `when` first held, whether or not it still does. Default: at once.",
+        examples=["2s"],
+    )
     for_: Annotated[Duration, Field(gt=timedelta(0))] | None = Field(
         default=None, alias="for", description="Ends after this time. Default: with its arm."
     )
@@ -49,6 +54,10 @@ class TimelineItem(BaseModel):
             raise ValueError("`at` and `when` both say when it begins, and both are given; keep one")
         if self.at is None and self.when is None:
             raise ValueError("says when it begins by one of `at` (a time) and `when` (a condition)")
+        if self.after is not None and self.at is not None:
+            raise ValueError("`after` counts from when `when` holds, and `at` is given; keep one of `at` and `after`")
+        if self.after is not None and isinstance(self.when, RequestSeen):
+            raise ValueError("the request of `when` waits until the fault acts; leave `after` out")
         if self.for_ is not None and not self.do.lasts:
             raise ValueError(f"{self.do.name} lasts as long as it takes; leave `for` out")
         return self
@@ -61,8 +70,10 @@ class TimelineItem(BaseModel):
 
     @property
     def beginning(self) -> str:
-        """In a sentence about the item: `at 5s`, `when lag > 500`."""
-        return f"at {format_duration(self.at)}" if self.at is not None else f"when {self.when}"
+        """In a sentence about the item: `at 5s`, `when lag > 500`, `2s after lag > 500`."""
+        if self.at is not None:
+            return f"at {format_duration(self.at)}"
+        return f"when {self.when}" if self.after is None else f"{format_duration(self.after)} after {self.when}"
 
     def __str__(self) -> str:
         lasts = "" if self.for_ is None else f", for {format_duration(self.for_)}"

@@ -69,10 +69,11 @@ def on_a_thread(work: Callable[[], None]) -> None:
 
 @dataclass
 class _Playing:
-    """An item and how far it is."""
+    """An item and how far it is; `held_s` is when its condition first held."""
 
     item: TimelineItem
     phase: Phase = "waiting"
+    held_s: float | None = None
     due_s: float | None = None
     acting: Acting | None = None
     page: Page | None = None
@@ -164,7 +165,7 @@ class Runner:
         for one in self._playing:
             with self._lock:
                 self._seen = replace(self._seen, requests=requests)
-                if one.phase == "waiting" and not self._stopped.is_set() and self._is_due(one.item, now):
+                if one.phase == "waiting" and not self._stopped.is_set() and self._is_due(one, now):
                     one.phase = "beginning"
                     work: Callable[[_Playing], None] = self._begin_and_let_go
                 elif one.phase == "acting" and one.due_s is not None and now >= one.due_s:
@@ -213,10 +214,13 @@ class Runner:
                 if time.monotonic() > end:
                     raise StackError(f"the faults of the timeline were not ended within {_HEALING.seconds} s")
 
-    def _is_due(self, item: TimelineItem, now: float) -> bool:
+    def _is_due(self, one: _Playing, now: float) -> bool:
+        item = one.item
         if item.at is not None:
             return now >= item.at.total_seconds()
-        return item.when is not None and item.when.holds(self._seen, self._events)
+        if one.held_s is None and item.when is not None and item.when.holds(self._seen, self._events):
+            one.held_s = now
+        return one.held_s is not None and now >= one.held_s + (item.after or timedelta()).total_seconds()
 
     def _begin_and_let_go(self, one: _Playing) -> None:
         try:

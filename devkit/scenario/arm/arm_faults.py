@@ -154,7 +154,7 @@ class ArmFaults:
 
     def _instead(self, item: TimelineItem) -> str:
         """What was seen of the arm in place of the item's beginning."""
-        if item.when is None:
+        if item.when is None or (item.after is not None and item.when.holds(self._extent.last, self._published)):
             return "the arm ended before"
         return fell_short(item.when, self._extent, self._published)
 

@@ -28,6 +28,8 @@ def test_an_item_is_a_fault_and_its_time() -> None:
 
 
 def test_it_may_begin_by_a_condition() -> None:
+    late = item(at=None, when="lag > 5", after="2s")
+    assert str(late) == "pause: {part: kafka}, 2s after lag > 5"
     assert str(item(at=None, when={"committed": "50%"})) == "pause: {part: kafka}, when committed >= 50%"
 
 
@@ -49,6 +51,12 @@ def test_it_is_written_as_it_was_read() -> None:
         ({"do": {**PAUSE, "kill": {"part": "kafka"}}}, ("do",), "one key, the fault's name"),
         ({"do": "pause"}, ("do",), "one key, the fault's name"),
         ({"when": "lag > 5"}, (), "`at` and `when` both say when it begins, and both are given; keep one"),
+        ({"after": "2s"}, (), "`after` counts from when `when` holds, and `at` is given; keep one of `at` and `after`"),
+        (
+            {"at": None, "when": {"request": {"methods": ["PUT"]}}, "after": "2s"},
+            (),
+            "the request of `when` waits until the fault acts; leave `after` out",
+        ),
         ({"at": None}, (), "one of `at` (a time) and `when` (a condition)"),
         ({"for": "0s"}, ("for",), "greater than"),
         ({"arms": []}, ("arms",), "at least 1"),

@@ -138,6 +138,19 @@ def test_a_fault_begins_when_its_condition_holds_and_only_once() -> None:
     assert arm.runner.happened[0].from_s == 2
 
 
+def test_a_fault_begins_some_time_after_its_condition_first_held_also_when_it_no_longer_does() -> None:
+    arm = Arm({"do": {"noted": {}}, "when": "lag > 5", "after": "2s"})
+    arm.at(1)
+    arm.runner.look(Seen({"lag": 6}))
+    arm.at(3)
+    arm.runner.look(Seen({"lag": 0}))
+    arm.at(4.9)
+    assert arm.runner.phases == ("waiting",)
+    arm.at(5)
+    assert arm.runner.phases == ("acting",)
+    assert arm.reported[0].from_s == 5
+
+
 @pytest.mark.parametrize(("do", "done"), [("noted", ["began"]), ("brief", ["began", "ended"])])
 def test_a_request_that_a_fault_waits_for_goes_on_when_the_fault_acts(do: str, done: list[str]) -> None:
     arm = Arm({"do": {do: {}}, "when": {"request": {"prefix": "a/"}}})

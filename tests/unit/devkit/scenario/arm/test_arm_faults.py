@@ -140,6 +140,15 @@ def test_a_fault_that_never_began_is_no_evidence(arm_with: Make) -> None:
     assert (found.fired, found.acted, found.did) == (False, False, "the arm ended before")
 
 
+def test_an_arm_that_ends_before_the_time_after_a_condition(arm_with: Make) -> None:
+    arm = arm_with(item(when="committed: 30%", after="50s"))
+    arm.look()
+    arm.at(1)
+    arm.faults.end()
+    (found,) = arm.faults.evidence()
+    assert (found.fired, found.did) == (False, "the arm ended before")
+
+
 def test_a_fault_that_never_began_says_how_far_the_arm_came_towards_it(arm_with: Make) -> None:
     arm = arm_with(item(when="committed: 90%"))
     arm.look()
