@@ -1,10 +1,13 @@
 """Removes the claim checks of what is suppressed; `pipeline.records.suppression` tells when and why.
 
-    list the page's prefix ─▶ of those that are covered, each: write its mark ─▶ delete it
+    list the page's prefix ─▶ of those that are covered, each: by which event was it stored?
+                                                                 ├─ a later one ─▶ it stays
+                                                                 └─ else ─▶ write its mark ─▶ delete it
 
 A mark says by what event, and is there before its payload is gone: a consumer that finds no payload finds the mark. All
-of it may be done again. A store that does not answer is tried a few times within half a minute. What is given up is
-logged, counted, and left for `claims suppress`; for some seconds after that no other removal tries at all.
+of it may be done again, and what later events have published since is not taken. A store that does not answer is tried
+a few times within half a minute. What is given up is logged, counted, and left for `claims suppress`; for some seconds
+after that no other removal tries at all.
 
 Where the bucket keeps old versions of objects, these remain: a lifecycle rule for them is the bucket's matter.
 """
@@ -15,6 +18,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
@@ -26,6 +30,7 @@ from pipeline.metrics.catalogue import CLAIM_CHECKS_REMOVED, CLAIM_REMOVALS_FAIL
 from pipeline.metrics.in_worker import RECORDER
 from pipeline.records.claim_check import SharedClient, may_answer_later
 from pipeline.records.claim_key import MOST_KEY_BYTES, mark_of, page_prefix, revision_in
+from pipeline.records.claim_origin import ClaimOrigin, origin_of
 from pipeline.records.record import Position
 from pipeline.records.suppression import Suppression
 
@@ -36,6 +41,14 @@ _AT_ONCE = 8
 _PAUSES_S = (0.5, 2.0)
 _LIMIT_S = 30.0
 _REST_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalCounts:
+    """How many claim checks were removed, and how many stay, as a later event has stored them."""
+
+    removed: int
+    stay: int
 
 
 class ClaimRemoval:
@@ -56,12 +69,12 @@ class ClaimRemoval:
         self._rests_until: float | None = None
         self._reason = ""
 
-    async def remove(self, suppression: Suppression, position: Position) -> None:
-        """Remove what the event at `position` suppresses; returns when it is gone or was given up."""
+    async def remove(self, suppression: Suppression, origin: ClaimOrigin) -> None:
+        """Remove what the event suppresses; returns when it is gone or was given up."""
         async with self._slots:
-            removed = await self._tried(suppression, position)
-        source, revision = str(position), suppression.rev_id
-        if removed is None:
+            counts = await self._tried(suppression, origin)
+        source, revision = str(origin.position), suppression.rev_id
+        if counts is None:
             RECORDER.count(CLAIM_REMOVALS_FAILED)
             log.say(
                 ClaimChecksNotRemoved(
@@ -73,26 +86,27 @@ class ClaimRemoval:
                     remedy="python -m pipeline claims suppress, when the store answers",
                 )
             )
-        elif removed:
-            RECORDER.count(CLAIM_CHECKS_REMOVED, by=removed)
+        elif counts.removed or counts.stay:
+            RECORDER.count(CLAIM_CHECKS_REMOVED, by=counts.removed)
             log.say(
                 ClaimChecksRemoved(
                     wiki=suppression.wiki_id,
                     page=suppression.page_id,
                     revision=revision,
                     source=source,
-                    removed=removed,
+                    removed=counts.removed,
+                    stay=counts.stay,
                 )
             )
 
-    async def _tried(self, suppression: Suppression, position: Position) -> int | None:
-        """How many were removed; None when it was given up, with the reason noted."""
+    async def _tried(self, suppression: Suppression, origin: ClaimOrigin) -> RemovalCounts | None:
+        """What was removed; None when it was given up, with the reason noted."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         if self._rests_until is not None and self._clock() < self._rests_until:
             return None
         is_over = threading.Event()
-        remove_all = functools.partial(self._remove_all, suppression, position, is_over.is_set)
+        remove_all = functools.partial(self._remove_all, suppression, origin, is_over.is_set)
         try:
             async with asyncio.timeout(_LIMIT_S):
                 for pause_s in (*_PAUSES_S, None):
@@ -111,14 +125,18 @@ class ClaimRemoval:
         self._rests_until = self._clock() + _REST_S
         return None
 
-    def _remove_all(self, suppression: Suppression, position: Position, is_over: Callable[[], bool]) -> int:
-        removed, client = 0, self._client.get()
+    def _remove_all(self, suppression: Suppression, origin: ClaimOrigin, is_over: Callable[[], bool]) -> RemovalCounts:
+        removed, stay, client = 0, 0, self._client.get()
         for key in list(covered_keys(client, self._config, suppression)):
             if is_over():
                 break
-            replace_by_mark(client, self._config.bucket, key, suppression, position)
+            stored = origin_of(client, self._config.bucket, key)
+            if stored is not None and stored.is_behind(origin):
+                stay += 1
+                continue
+            replace_by_mark(client, self._config.bucket, key, suppression, origin.position)
             removed += 1
-        return removed
+        return RemovalCounts(removed, stay)
 
 
 def covered_keys(client: "S3Client", config: ClaimCheck, suppression: Suppression) -> Iterator[str]:

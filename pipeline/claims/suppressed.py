@@ -3,6 +3,7 @@
     record with a claim check        named by its page, with the revisions its payload has something of
     record that suppresses           what was named of that before it is to go ─▶ mark, delete
     named again behind that          stays: an undelete's, or a repeat whose suppression is still to come
+    the same record once more        of a batch that was repeated: what later source events had named by then stays
 
 What a record suppresses stands in its event, so records count too that were written before anything was removed, and
 keys of older versions, which say nothing of a page. Records are read by their times, as a page may have changed its
@@ -34,13 +35,25 @@ class ToRemove:
     by: Position
 
 
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """By a record of this number, of which the latest source event is meant."""
+
+    about: PageRevision
+    source: Position
+    record: int
+
+
 @dataclass
 class SuppressedClaims:
-    """Takes records in their order. About 500 bytes each for records that name a claim check, none for others."""
+    """Takes records in their order. About 700 bytes each for records that name a claim check or suppress, none for
+    others.
+    """
 
     bucket: str
     records: int = 0
-    _named: dict[_Page, dict[str, PageRevision]] = field(default_factory=dict)
+    _named: dict[_Page, dict[str, _Naming]] = field(default_factory=dict)
+    _suppressing: dict[tuple[str, Position], int] = field(default_factory=dict)
     _gone: dict[str, ToRemove] = field(default_factory=dict)
 
     def take(self, delivery: Delivery) -> None:
@@ -56,11 +69,17 @@ class SuppressedClaims:
             ) from error
         page = (about.wiki_id, about.page_id)
         if suppression is not None:
+            # Of a topic that was made again offsets say nothing: only what is seen twice is a repeat.
+            first = self._suppressing.setdefault((delivery.id, delivery.source), self.records)
             for key, named in self._named.get(page, {}).items():
-                if suppression.covers(named):
+                is_later = named.record > first and named.source.is_behind(delivery.source)
+                if suppression.covers(named.about) and not is_later:
                     self._gone.setdefault(key, ToRemove(key, suppression, delivery.source))
         if delivery.claim is not None and delivery.claim.bucket == self.bucket:
-            self._named.setdefault(page, {})[delivery.claim.key] = about
+            of_page = self._named.setdefault(page, {})
+            before = of_page.get(delivery.claim.key)
+            if before is None or not before.source.is_behind(delivery.source):
+                of_page[delivery.claim.key] = _Naming(about, delivery.source, self.records)
             self._gone.pop(delivery.claim.key, None)
 
     def to_remove(self) -> tuple[ToRemove, ...]:

@@ -63,7 +63,7 @@ class ClaimCheck(Section):
         description="What becomes of earlier claim checks when an event deletes their page, or hides something of "
         "their revision, in jobs that read page changes. `remove`: they are removed before the event's record is "
         "emitted, and headers of the record say what it suppresses. It cannot be undone, and the credentials need "
-        "the rights to list and to delete.",
+        "the rights to list, to read and to delete.",
     )
     max_bytes: Annotated[Size, Field(ge=0)] = Field(
         default=64 * MIB,

@@ -104,6 +104,8 @@ class ClaimChecksRemoved:
     """Topic, partition and offset of the event."""
     removed: int
     """Number of claim checks."""
+    stay: int = 0
+    """Number of those that stay as a later event has stored them: this one is repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,9 +17,10 @@ from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.jobs.job import E, F, Fetched, Job
 from pipeline.jobs.message import InTurn, Outcome, Processed, SourceMessage, Unfinished
 from pipeline.records.claim_check import ClaimStore
+from pipeline.records.claim_origin import ClaimOrigin
 from pipeline.records.error_event import Failure, error_record
 from pipeline.records.page_change import InvalidEventError, PageChange
-from pipeline.records.record import Headers, Position, Record
+from pipeline.records.record import Headers, Record
 from pipeline.records.size import serialized_size
 from pipeline.records.suppression import Suppression, suppression_of
 
@@ -31,8 +32,8 @@ MOST_KEY_BYTES = 16 * 1024
 class Removal(Protocol):
     """Removes claim checks."""
 
-    async def remove(self, suppression: Suppression, position: Position) -> None:
-        """Remove what the event at `position` suppresses. Does not raise for the store's sake."""
+    async def remove(self, suppression: Suppression, origin: ClaimOrigin) -> None:
+        """Remove what the event suppresses. Does not raise for the store's sake."""
 
 
 class Enrichment(Generic[E, F]):
@@ -70,7 +71,7 @@ class Enrichment(Generic[E, F]):
         if suppression is None or self._removal is None:
             return outcome
         # An event that is filtered, or may yet end in an error event, says what is to be hidden all the same.
-        return InTurn(partial(self._after_removal, self._removal, suppression, message.position, outcome))
+        return InTurn(partial(self._after_removal, self._removal, suppression, message.origin, outcome))
 
     async def _processed(self, message: SourceMessage, event: E, limit_s: float) -> Processed:
         try:
@@ -136,9 +137,9 @@ class Enrichment(Generic[E, F]):
         return self._job.value(event, fetched, stream=self._config.sink.topic)
 
     async def _after_removal(
-        self, removal: Removal, suppression: Suppression, position: Position, outcome: Processed
+        self, removal: Removal, suppression: Suppression, origin: ClaimOrigin, outcome: Processed
     ) -> Outcome:
-        await removal.remove(suppression, position)
+        await removal.remove(suppression, origin)
         return await outcome.finish() if isinstance(outcome, InTurn) else outcome
 
     def _suppression(self, event: E) -> Suppression | None:
@@ -156,7 +157,8 @@ class Enrichment(Generic[E, F]):
         return await by_claim_check() if self._removal is None else InTurn(by_claim_check)
 
     async def _by_claim_check(self, message: SourceMessage, event: E, payload: bytes) -> Record:
-        claim = await self._claims.keep(payload, event.page_revision if isinstance(event, PageChange) else None)
+        about = event.page_revision if isinstance(event, PageChange) else None
+        claim = await self._claims.keep(payload, about, message.origin)
         slim = self._record(message, event, None)
         return self._measured(message, Record(slim.topic, slim.key, slim.value, slim.headers + claim.headers()))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from pipeline.records.claim_origin import ClaimOrigin
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Headers, Position, Record
 
@@ -23,6 +24,11 @@ class SourceMessage:
     horizon: datetime | None = None
     headers: Headers = ()
     counted: tuple[Position, ...] | None = None
+
+    @property
+    def origin(self) -> ClaimOrigin:
+        """By what claim checks are stored and removed for it."""
+        return ClaimOrigin.of(self.position, self.appended)
 
     @property
     def headers_of_output(self) -> Headers:

@@ -1,7 +1,8 @@
 """Claim checks: a payload too large for a record goes to the object store, its reference into Kafka headers.
 
 The payload is the value the record would have had. Its key ends in its SHA-256, so a replay writes the same object
-again and nothing else (`claim_key`); it is written before the event that names it.
+again and nothing else (`claim_key`); it is written before the event that names it, and says by which event
+(`claim_origin`).
 
 A store that is down holds the record, and with it the lane, until the store is back: nothing is dropped, the lag
 stays in the source, and both are logged. A batch that waits for longer than its budget defers them, up to the
@@ -23,6 +24,7 @@ from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError
 from pipeline.events import ClaimStoreBack, ClaimStoreDown
 from pipeline.records.claim_key import PageRevision, key_of
+from pipeline.records.claim_origin import ClaimOrigin, origin_of
 from pipeline.records.record import Headers
 
 if TYPE_CHECKING:
@@ -102,14 +104,14 @@ class ClaimStore:
         self._down_since: float | None = None
         self._said_at = 0.0
 
-    async def keep(self, payload: bytes, about: PageRevision | None = None) -> Claim:
+    async def keep(self, payload: bytes, about: PageRevision | None = None, origin: ClaimOrigin | None = None) -> Claim:
         """As `put`; waits while the store is down, however long that is. Raises StoreRefusedError.
 
         All calls are made on one event loop.
         """
         if self._down_since is None:
             try:
-                return await asyncio.to_thread(self.put, payload, about)
+                return await asyncio.to_thread(self.put, payload, about, origin)
             except StoreDownError as error:
                 self._say_down(error)
         pause_s = _FIRST_PAUSE_S
@@ -119,16 +121,16 @@ class ClaimStore:
                     await self._sleep(pause_s)
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
                 try:
-                    claim = await asyncio.to_thread(self.put, payload, about)
+                    claim = await asyncio.to_thread(self.put, payload, about, origin)
                 except StoreDownError as error:
                     self._say_down(error)
                 else:
                     self._say_back()
                     return claim
 
-    def put(self, payload: bytes, about: PageRevision | None = None) -> Claim:
-        """Store a payload, under a key that says what it is `about`; returns when the store has acknowledged it.
-        Blocking: call it in a thread.
+    def put(self, payload: bytes, about: PageRevision | None = None, origin: ClaimOrigin | None = None) -> Claim:
+        """Store a payload for the event `origin`, under a key that says what it is `about`; returns when the store has
+        acknowledged it. Blocking: call it in a thread.
 
         Raises StoreDownError, StoreRefusedError.
         """
@@ -137,12 +139,28 @@ class ClaimStore:
         digest = hashlib.sha256(payload).hexdigest()
         key = key_of(self._config.prefix, digest, about)
         try:
-            self._client.get().put_object(Bucket=self._config.bucket, Key=key, Body=payload, ContentType=CONTENT_TYPE)
+            said = self._latest(key, origin) if about is not None and origin is not None else origin
+            self._client.get().put_object(
+                Bucket=self._config.bucket,
+                Key=key,
+                Body=payload,
+                ContentType=CONTENT_TYPE,
+                Metadata={} if said is None else said.metadata(),
+            )
         except (s3.BotoCoreError, s3.ClientError) as error:
             if may_answer_later(error):
                 raise StoreDownError(str(error)) from error
             raise self._refused(len(payload), error) from error
         return Claim(self._config.bucket, key, len(payload), digest)
+
+    def _latest(self, key: str, origin: ClaimOrigin) -> ClaimOrigin:
+        """A later event may have stored the same payload, and be repeated after this one: it is the later one's still,
+        and no removal between the two may take it.
+        """
+        if self._config.suppressed == "keep":
+            return origin
+        before = origin_of(self._client.get(), self._config.bucket, key)
+        return before if before is not None and before.is_behind(origin) else origin
 
     def _refused(self, length: int, error: Exception) -> StoreRefusedError:
         return StoreRefusedError(

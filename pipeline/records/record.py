@@ -38,6 +38,10 @@ class Position:
             ("source-offset", f"{self.offset:0{_OFFSET_DIGITS}d}".encode()),
         )
 
+    def is_behind(self, other: "Position") -> bool:
+        """Whether it is a later one of the same partition."""
+        return (self.topic, self.partition) == (other.topic, other.partition) and self.offset > other.offset
+
     def __str__(self) -> str:
         return f"{self.topic}/{self.partition}/{self.offset}"
 

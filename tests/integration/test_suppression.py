@@ -5,6 +5,9 @@ and a delete behind it. Checked: the delete is deferred behind the edit, and not
 edit has been emitted the page has no claim check, another page's is still there, the delete's record says what it
 suppresses, and the consumer is answered `suppressed`. A claim check that comes back, as a process would write it that
 lives on, is found by `claims suppress`.
+
+And a delete with an undelete behind it in one batch, after which the process dies, before it commits; then the fetches
+hang, so that the delete is repeated and the undelete is not yet. Checked: a consumer that reads then has the content.
 """
 
 import json
@@ -18,6 +21,7 @@ from kafka import KafkaProducer
 from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.stack.stack import CLAIM_CHECKS
 from tests.integration.crash.bench import Bench
+from tests.integration.crash.point import CrashPoint
 
 TRAFFIC: dict[str, Any] = {
     "generator": "page_change",
@@ -34,6 +38,9 @@ SETTINGS: dict[str, Any] = {
     "batch": {"max_offsets": 500},
     "deferral": {"inline_allowance": "1s", "slow_lane": {"deadline": "5s", "attempts": 50, "backoff": "1s"}},
 }
+
+WRITTEN = CrashPoint(target="pipeline.driver.batch:BatchWriter._write", moment="after")
+DELETE_ID, UNDELETE_ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a", "0a4b7d1e-6f0c-4f43-8d51-7e2a9b6c3d10"
 
 
 @pytest.fixture
@@ -54,9 +61,7 @@ def test_claim_checks_of_a_deleted_page_are_gone_in_their_turn(bench: Bench) -> 
 
     bench.add_rule(name="hangs", when={"page": "Huge"}, do={"latency": "10m"})
     edit = event_of(huge[-1])
-    delete = edit | {"page_change_kind": "delete", "changelog_kind": "delete"}
-    delete["meta"] = edit["meta"] | {"id": "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a"}
-    send(bench, huge[-1], edit, delete)
+    send(bench, huge[-1], edit, later(edit, "delete", "delete", DELETE_ID))
     run.await_condition(lambda: bench.deferred() == 2, "edit and delete to be deferred")
     assert stored(bench) == before, "the removal ran ahead of an earlier event of the page"
     bench.remove_rule("hangs")
@@ -90,6 +95,55 @@ def test_claim_checks_of_a_deleted_page_are_gone_in_their_turn(bench: Bench) -> 
     assert found.returncode == 0, found.stderr
     assert found.stdout.endswith("1 removed, 2 were gone before\n"), found.stdout
     assert again not in stored(bench)
+
+
+@pytest.mark.slow
+def test_a_delete_that_is_repeated_leaves_what_the_undelete_behind_it_has_published(bench: Bench) -> None:
+    bench.publish(wait=True)
+    run = bench.start()
+    bench.await_drained(run)
+    assert run.terminate() == 0
+    huge = [arrival for arrival in read_topic(bench.bootstrap, bench.config.source.topic) if title(arrival) == "Huge"]
+    edit = event_of(huge[-1])
+    undelete = later(edit, "undelete", "insert", UNDELETE_ID)
+    send(bench, huge[-1], later(edit, "delete", "delete", DELETE_ID), undelete)
+    assert bench.start(crash=WRITTEN).await_end() != 0
+    restored = payloads(bench, edit)
+    assert len(restored) == 1, "the edits' are removed, the undelete's is there"
+
+    bench.add_rule(name="hangs", when={"page": "Huge"}, do={"latency": "10m"})
+    run = bench.start()
+    run.await_condition(lambda: bench.deferred() == 1, "the undelete to be deferred behind its delete")
+    assert payloads(bench, edit) == restored
+    consumed = bench.command("consume")
+    assert consumed.returncode == 0, consumed.stderr
+    lines = [json.loads(line) for line in consumed.stdout.splitlines()]
+    said = [
+        (line["event"]["page_change_kind"], line["suppressed"])
+        for line in lines
+        if line["event"]["page"]["page_title"] == "Huge"
+    ]
+    assert said[-2:] == [("delete", None), ("undelete", None)]
+    assert [suppressed for _, suppressed in said[:-2]] == ["page"] * 3
+    bench.remove_rule("hangs")
+    bench.await_drained(run)
+    assert run.terminate() == 0
+    assert payloads(bench, edit) == restored
+
+
+def later(event: dict[str, Any], kind: str, changelog: str, event_id: str) -> dict[str, Any]:
+    """An event of the same page."""
+    return event | {
+        "page_change_kind": kind,
+        "changelog_kind": changelog,
+        "meta": event["meta"] | {"id": event_id},
+    }
+
+
+def payloads(bench: Bench, event: dict[str, Any]) -> set[str]:
+    """What is there of the event's page."""
+    of_page = f"{bench.config.claim_check.prefix}/{event['wiki_id']}/{event['page']['page_id']}/"
+    return {key for key in stored(bench) if key.startswith(of_page) and not key.endswith(".suppressed")}
 
 
 def stored(bench: Bench) -> set[str]:

@@ -22,7 +22,9 @@ class Bucket:
     """As much of an S3 client as the sweep uses; two keys a page."""
 
     objects: dict[str, tuple[bytes, datetime]] = field(default_factory=dict)
+    metadata: dict[str, dict[str, str]] = field(default_factory=dict)
     down: bool = False
+    may_read: bool = True
     calls: list[str] = field(default_factory=list)
 
     def put(
@@ -52,13 +54,26 @@ class Bucket:
 
     def head_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803
         self._answer(Bucket)
-        return {"LastModified": self.objects[Key][1]}
+        if not self.may_read or Key not in self.objects:
+            status = 404 if self.may_read else 403
+            refused: Any = {"Error": {"Code": str(status)}, "ResponseMetadata": {"HTTPStatusCode": status}}
+            raise ClientError(refused, "HeadObject")
+        return {"LastModified": self.objects[Key][1], "Metadata": self.metadata.get(Key, {})}
 
-    def put_object(self, *, Bucket: str, Key: str, Body: bytes, ContentType: str) -> None:  # noqa: N803
+    def put_object(
+        self,
+        *,
+        Bucket: str,  # noqa: N803
+        Key: str,  # noqa: N803
+        Body: bytes,  # noqa: N803
+        ContentType: str,  # noqa: N803
+        Metadata: dict[str, str] | None = None,  # noqa: N803
+    ) -> None:
         self._answer(Bucket)
         assert ContentType == "application/json"
         self.calls.append(f"put {Key}")
         self.objects[Key] = Body, LONG_AGO
+        self.metadata[Key] = dict(Metadata or {})
 
     def get_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803
         self._answer(Bucket)
@@ -76,6 +91,7 @@ class Bucket:
         self._answer(Bucket)
         self.calls.append(f"delete {Key}")
         self.objects.pop(Key, None)
+        self.metadata.pop(Key, None)
 
     def _answer(self, bucket: str) -> None:
         assert bucket == BUCKET

@@ -11,17 +11,18 @@ from botocore.exceptions import ClientError
 
 from pipeline import log
 from pipeline.claims import removal as module
-from pipeline.claims.removal import ClaimRemoval
+from pipeline.claims.removal import ClaimRemoval, RemovalCounts
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.events import OF_WORKERS, Event, fields_of
 from pipeline.metrics.figures import Recorder
 from pipeline.records import claim_check
 from pipeline.records.claim_key import PageRevision, mark_of
+from pipeline.records.claim_origin import ClaimOrigin
 from pipeline.records.record import Position
 from pipeline.records.suppression import Suppression
 from tests.unit.pipeline.claims.conftest import BUCKET, PREFIX, Bucket
 
-EVENT = Position("source", 0, 7)
+EVENT = ClaimOrigin(Position("source", 0, 7), at_ms=700)
 MANY_UPLOADS = 64
 """More than a loop has threads on any machine."""
 PAGE, REVISION = Suppression("enwiki", 7, None), Suppression("enwiki", 7, 20)
@@ -89,7 +90,7 @@ def test_a_delete_takes_all_of_the_page_and_nothing_else(bench: Bench, keys: dic
     )
     assert orjson.loads(bench.bucket.objects[mark_of(keys["first"])][0]) == {"suppressed": "page", "by": "source/0/7"}
     assert bench.lines == [
-        {"event": "claim_checks_removed", "wiki": "enwiki", "page": 7, "source": "source/0/7", "removed": 3}
+        {"event": "claim_checks_removed", "wiki": "enwiki", "page": 7, "source": "source/0/7", "removed": 3, "stay": 0}
     ]
     assert bench.counted("enrichment_claim_checks_removed") == 3
 
@@ -188,7 +189,7 @@ def test_a_store_that_refuses_is_not_tried_again(
 def test_what_is_over_removes_nothing_more(bench: Bench, keys: dict[str, str]) -> None:
     """A thread that hung in an answer when its time was over: an undelete may have stored something since."""
     removal = ClaimRemoval(ClaimCheck(bucket=BUCKET, prefix=PREFIX))
-    assert removal._remove_all(PAGE, EVENT, lambda: True) == 0
+    assert removal._remove_all(PAGE, EVENT, lambda: True) == RemovalCounts(0, 0)
     assert bench.bucket.calls == []
 
 
@@ -196,3 +197,44 @@ def test_a_wiki_whose_name_no_key_can_have_is_not_asked_for(bench: Bench) -> Non
     bench.bucket.down = True
     bench.remove(Suppression("w" * 2000, 7, None))
     assert bench.lines == []
+
+
+@pytest.mark.parametrize(
+    ("stored_by", "stays"),
+    [
+        (ClaimOrigin(Position("source", 0, 8), at_ms=701), True),
+        (ClaimOrigin(Position("source", 0, 8), at_ms=700), True),
+        (ClaimOrigin(Position("source", 0, 6), at_ms=699), False),
+        (ClaimOrigin(Position("source", 0, 6), at_ms=800), False),  # by a clock that was ahead
+        (ClaimOrigin(Position("source", 0, 900), at_ms=600), False),  # the topic was made again since
+        (ClaimOrigin(Position("source", 1, 8), at_ms=800), False),
+        (ClaimOrigin(Position("other", 0, 8), at_ms=800), False),
+        (None, False),
+    ],
+)
+def test_what_a_later_event_has_stored_stays(
+    bench: Bench, keys: dict[str, str], stored_by: ClaimOrigin | None, stays: bool
+) -> None:
+    bench.bucket.metadata[keys["second"]] = {} if stored_by is None else stored_by.metadata()
+    bench.remove(PAGE)
+    assert (keys["second"] in bench.bucket.objects, mark_of(keys["second"]) in bench.bucket.objects) == (
+        stays,
+        not stays,
+    )
+    assert {keys["first"], keys["third"]}.isdisjoint(bench.bucket.objects)
+    assert (bench.lines[0]["removed"], bench.lines[0]["stay"]) == (3 - stays, int(stays))
+
+
+def test_a_store_that_lets_nothing_be_read_has_all_removed(bench: Bench, keys: dict[str, str]) -> None:
+    bench.bucket.metadata[keys["second"]] = ClaimOrigin(Position("source", 0, 8), at_ms=701).metadata()
+    bench.bucket.may_read = False
+    bench.remove(PAGE)
+    assert keys["second"] not in bench.bucket.objects
+
+
+def test_that_all_of_it_stays_is_said_too(bench: Bench) -> None:
+    key = bench.bucket.put(b"restored", about=PageRevision("enwiki", 7, 10))
+    bench.bucket.metadata[key] = ClaimOrigin(Position("source", 0, 8), at_ms=701).metadata()
+    bench.remove(PAGE)
+    assert [(line["removed"], line["stay"]) for line in bench.lines] == [(0, 1)]
+    assert bench.counted("enrichment_claim_checks_removed") == 0

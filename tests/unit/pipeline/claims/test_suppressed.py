@@ -10,6 +10,8 @@ from typing import Any
 import orjson
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pipeline.__main__ import main
 from pipeline.claims import commands
@@ -29,14 +31,17 @@ HIDDEN = {"is_content_visible": False}
 
 @dataclass
 class Outputs:
-    """Takes the place of `SourceTopic`: one partition of outputs, each of the next source event."""
+    """Takes the place of `SourceTopic`: one partition of outputs, each of the next source event, or of one again."""
 
     written: list[tuple[bytes, Headers]] = field(default_factory=list)
     topic: str = OUTPUT
 
-    def add(self, event: dict[str, Any], key: str | None = None, bucket: str = BUCKET) -> "Outputs":
+    def add(
+        self, event: dict[str, Any], key: str | None = None, bucket: str = BUCKET, offset: int | None = None
+    ) -> "Outputs":
         claim = () if key is None else Claim(bucket, key, 1, "0" * 64).headers()
-        self.written.append((orjson.dumps(event), Position("source", 0, len(self.written)).headers() + claim))
+        source = Position("source", 0, len(self.written) if offset is None else offset)
+        self.written.append((orjson.dumps(event), source.headers() + claim))
         return self
 
     def deliveries(self) -> list[Delivery]:
@@ -85,6 +90,66 @@ def test_the_first_suppression_is_named(make_event: MakeEvent) -> None:
     topic = Outputs().add(make_event(), "key").add(make_event("visibility_change", revision=HIDDEN))
     (claim,) = suppressed_claims(topic.add(make_event("delete")).deliveries(), BUCKET).to_remove()
     assert (claim.suppression.scope, claim.by) == ("revision", Position("source", 0, 1))
+
+
+def test_a_delete_that_is_repeated_takes_nothing_of_an_undelete_behind_it(make_event: MakeEvent) -> None:
+    """Else the command removes for good what the undelete's event is about to name again, or has named meanwhile."""
+    topic = Outputs().add(make_event(), "first").add(make_event("delete")).add(make_event("undelete"), "second")
+    assert topic.add(make_event(), "other bytes", offset=0).gone() == ["first"]
+    assert topic.add(make_event("delete"), offset=1).gone() == ["first", "other bytes"]
+    assert topic.add(make_event("delete"), offset=3).gone() == ["first", "other bytes", "second"]
+
+
+def test_a_delete_of_a_topic_that_was_made_again_is_no_repeat(make_event: MakeEvent) -> None:
+    topic = Outputs().add(make_event(), "key", offset=900).add(make_event("delete"), offset=4)
+    assert topic.gone() == ["key"]
+
+
+events = st.one_of(
+    st.tuples(st.just("edit"), st.integers(1, 3), st.sampled_from(["a", "b"])),
+    st.tuples(st.just("hide"), st.integers(1, 3), st.none()),
+    st.just(("delete", 1, None)),
+)
+processes = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=4)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(plan=st.lists(events, max_size=8), processes=processes)
+def test_repeats_take_nothing_that_a_later_event_has_named(
+    make_event: MakeEvent, plan: list[tuple[str, int, str | None]], processes: list[tuple[int, int]]
+) -> None:
+    """Each process goes on from the last commit, and the last one to the end."""
+
+    def key(offset: int) -> str | None:
+        _, revision, name = plan[offset]
+        return None if name is None else f"{revision}{name}"
+
+    def wanted(emitted: set[int]) -> set[str]:
+        """What an event has named that no later one suppresses."""
+        found = set()
+        for offset in emitted:
+            named, revision = key(offset), plan[offset][1]
+            later = [plan[at] for at in emitted if at > offset and key(at) is None]
+            if named and not any(what == "delete" or hidden in (revision, revision - 1) for what, hidden, _ in later):
+                found.add(named)
+        return found
+
+    topic, emitted, committed = Outputs(), set[int](), 0
+    for reached, commit in (*processes, (len(plan), 0)):
+        for offset in range(committed, min(reached, len(plan))):
+            what, revision, _ = plan[offset]
+            hidden = HIDDEN if what == "hide" else {}
+            event = make_event(
+                "visibility_change" if what == "hide" else what,
+                meta={"id": f"event-{offset}"},
+                revision={"rev_id": revision, "rev_parent_id": revision - 1} | hidden,
+            )
+            topic.add(event, key(offset), offset=offset)
+            emitted.add(offset)
+            assert wanted(emitted).isdisjoint(topic.gone())
+        committed = max(committed, min(commit, reached, len(plan)))
+    named = {name for offset in emitted if (name := key(offset))}
+    assert set(topic.gone()) == named - wanted(emitted)
 
 
 def test_an_output_of_no_page_change_is_an_error_with_its_place() -> None:

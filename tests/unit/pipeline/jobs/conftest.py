@@ -16,6 +16,7 @@ from pipeline.jobs.enrichment import Enrichment, Removal
 from pipeline.jobs.message import InTurn, Outcome, SourceMessage
 from pipeline.records.claim_check import Claim, ClaimStore
 from pipeline.records.claim_key import PageRevision
+from pipeline.records.claim_origin import ClaimOrigin
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Headers, Position, Record
 
@@ -62,12 +63,14 @@ class FakeClaims:
     down: Exception | None = None
 
     about: list[PageRevision | None] = field(default_factory=list)
+    origins: list[ClaimOrigin | None] = field(default_factory=list)
 
-    async def keep(self, payload: bytes, about: PageRevision | None = None) -> Claim:
+    async def keep(self, payload: bytes, about: PageRevision | None = None, origin: ClaimOrigin | None = None) -> Claim:
         if self.down:
             raise self.down
         self.stored.append(payload)
         self.about.append(about)
+        self.origins.append(origin)
         return Claim("claims", f"key-{len(payload)}", len(payload), "0" * 64)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.jobs.message import InTurn, Processed, SourceMessage, Unfinished
 from pipeline.records.claim_key import PageRevision
+from pipeline.records.claim_origin import ClaimOrigin
 from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
 from pipeline.records.suppression import Suppression
@@ -22,6 +23,7 @@ BOTH = {LATEST: "<p>new</p>", PARENT: "<p>old</p>"}
 LARGE: dict[str, Any] = {"content_limit": {"max_bytes": 0}}
 PAGE, REVISION = Suppression("enwiki", 7, None), Suppression("enwiki", 7, LATEST)
 NO_COMMENT = {"is_comment_visible": False}
+ORIGIN = ClaimOrigin.of(Position("source", 0, 5), datetime(2026, 3, 2, 9, tzinfo=UTC))
 
 
 @dataclass
@@ -29,10 +31,10 @@ class Removed:
     """What was asked for; `stored` says how many claim checks there were then."""
 
     bench: Any = None
-    asked: list[tuple[Suppression, Position, int]] = field(default_factory=list)
+    asked: list[tuple[Suppression, ClaimOrigin, int]] = field(default_factory=list)
 
-    async def remove(self, suppression: Suppression, position: Position) -> None:
-        self.asked.append((suppression, position, len(self.bench.claims.stored)))
+    async def remove(self, suppression: Suppression, origin: ClaimOrigin) -> None:
+        self.asked.append((suppression, origin, len(self.bench.claims.stored)))
 
     @property
     def suppressions(self) -> list[Suppression]:
@@ -68,7 +70,7 @@ def test_a_delete_removes_and_its_record_says_so(bench: MakeBench, make_event: M
     made = bench()
     removed = with_removal(made)
     record, output = made.output(make_event("delete"))
-    assert removed.asked == [(PAGE, Position("source", 0, 5), 0)]
+    assert removed.asked == [(PAGE, ORIGIN, 0)]
     assert said(record) == PAGE
     assert output["page_change_kind"] == "delete"
 
@@ -115,10 +117,13 @@ def test_other_events_have_nothing_to_wait_for(bench: MakeBench, make_event: Mak
     assert isinstance(ahead(made, make_event()), Record)
 
 
-def test_keys_name_the_revision_and_its_parent(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_keys_name_the_revision_and_its_parent_and_the_object_says_by_which_event(
+    bench: MakeBench, make_event: MakeEvent
+) -> None:
     made = bench(BOTH, **LARGE)
     made.output(make_event())
     assert made.claims.about == [PageRevision("enwiki", 7, LATEST, PARENT)]
+    assert made.claims.origins == [ORIGIN]
 
 
 def test_an_event_that_is_filtered_removes_all_the_same(bench: MakeBench, make_event: MakeEvent) -> None:

@@ -44,6 +44,7 @@ PATHS = {
 ROLES = {"html-enrichment": "(latest|parent)", "content-enrichment": "content"}
 UUID = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 KEY = rb"jobs/(enwiki|dewiki)/[0-9]{1,16}/[1-9][0-9]{0,15}/[0-9]{1,16}/[0-9a-f]{64}"
+APPENDED_MS = "1772442000000"
 OBJECT = rb"PUT /claims/" + KEY + rb" HTTP/1\.1"
 
 NASTY = [
@@ -233,7 +234,8 @@ def assert_as_configured(wired: Wired, job: str, outcome: Outcome, key: bytes | 
         assert re.fullmatch(OBJECT, head.split(b"\r\n")[0]), head
         fields = fields_of(head)
         assert fields["host"] == f"127.0.0.1:{wired.store.port}"
-        assert not [name for name in fields if name.startswith("x-amz-meta")]
+        said = {name: value for name, value in fields.items() if name.startswith("x-amz-meta")}
+        assert said == {"x-amz-meta-source": "source/0/5", "x-amz-meta-source-time-ms": APPENDED_MS}
     assert wired.connected <= {("127.0.0.1", wired.wiki.port), ("127.0.0.1", wired.store.port)}
     assert isinstance(outcome, Record)
     assert outcome.topic in (wired.config.sink.topic, wired.config.sink.error_topic)

@@ -22,6 +22,9 @@ from pipeline import log
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.events import fields_of
 from pipeline.records.claim_check import Claim, ClaimStore, StoreDownError, StoreRefusedError
+from pipeline.records.claim_key import PageRevision
+from pipeline.records.claim_origin import ClaimOrigin
+from pipeline.records.record import Position
 
 
 @dataclass
@@ -30,6 +33,8 @@ class FakeS3:
 
     objects: dict[tuple[str, str], bytes] = field(default_factory=dict)
     types: set[str] = field(default_factory=set)
+    metadata: dict[str, dict[str, str]] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
     made: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     down: Exception | None = None
 
@@ -37,11 +42,28 @@ class FakeS3:
         self.made.append((service, settings))
         return self
 
-    def put_object(self, *, Bucket: str, Key: str, Body: bytes, ContentType: str) -> None:  # noqa: N803 - boto3's names
+    def put_object(
+        self,
+        *,
+        Bucket: str,  # noqa: N803 - boto3's names
+        Key: str,  # noqa: N803
+        Body: bytes,  # noqa: N803
+        ContentType: str,  # noqa: N803
+        Metadata: dict[str, str],  # noqa: N803
+    ) -> None:
         if self.down:
             raise self.down
         self.objects[Bucket, Key] = Body
         self.types.add(ContentType)
+        self.metadata[Key] = Metadata
+
+    def head_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803
+        if self.down:
+            raise self.down
+        self.asked.append(Key)
+        if (Bucket, Key) not in self.objects:
+            raise answered(404, "404")
+        return {"Metadata": self.metadata[Key]}
 
 
 @pytest.fixture
@@ -67,6 +89,33 @@ def test_the_reference_stands_in_headers() -> None:
         ("claim-check-sha256", b"abc"),
         ("claim-check-content-type", b"application/json"),
     )
+
+
+ABOUT = PageRevision("enwiki", 7, 20, 10)
+ORIGIN = ClaimOrigin(Position("source", 0, 7), at_ms=700)
+
+
+def test_the_object_says_by_which_event_it_was_stored(s3: FakeS3) -> None:
+    claim = ClaimStore(ClaimCheck()).put(b"payload", ABOUT, ORIGIN)
+    assert ClaimOrigin.of_metadata(s3.metadata[claim.key]) == ORIGIN
+    assert s3.asked == [], "without removals there is nothing to look for"
+
+
+@pytest.mark.parametrize(("offset", "at_ms", "says"), [(8, 800, 8), (6, 600, 7), (8, 600, 7)])
+def test_what_a_later_event_has_stored_stays_that_event_s(s3: FakeS3, offset: int, at_ms: int, says: int) -> None:
+    store = ClaimStore(ClaimCheck(suppressed="remove"))
+    claim = store.put(b"payload", ABOUT, ClaimOrigin(Position("source", 0, offset), at_ms))
+    assert store.put(b"payload", ABOUT, ORIGIN) == claim
+    said = ClaimOrigin.of_metadata(s3.metadata[claim.key])
+    assert said is not None
+    assert said.position.offset == says
+    assert s3.asked == [claim.key] * 2
+
+
+def test_a_store_that_is_down_when_it_is_asked_is_down(s3: FakeS3) -> None:
+    s3.down = no_route()
+    with pytest.raises(StoreDownError):
+        ClaimStore(ClaimCheck(suppressed="remove")).put(b"payload", ABOUT, ORIGIN)
 
 
 @pytest.mark.parametrize(("prefix", "start"), [("", ""), ("/", ""), ("a", "a/"), ("/a/b/", "a/b/")])

@@ -33,6 +33,7 @@ from pipeline.jobs import registry
 from pipeline.jobs.enrichment import Enrichment
 from pipeline.jobs.message import InTurn, SourceMessage
 from pipeline.records.claim_check import ClaimStore
+from pipeline.records.claim_origin import ClaimOrigin
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
 from pipeline.records.suppression import Suppression
@@ -81,11 +82,12 @@ class Checked:
     messages: Sequence[SourceMessage]
     emitted: set[Position] = field(default_factory=set)
 
-    async def remove(self, suppression: Suppression, position: Position) -> None:
+    async def remove(self, suppression: Suppression, origin: ClaimOrigin) -> None:
+        position = origin.position
         (page,) = {one.key for one in self.messages if one.position == position}
         before = {one.position for one in self.messages if one.key == page and one.position.offset < position.offset}
         assert before <= self.emitted, "a removal ran ahead"
-        await self.inner.remove(suppression, position)
+        await self.inner.remove(suppression, origin)
 
 
 @dataclass
