@@ -4,6 +4,7 @@ A key is `<topic>/<partition>/<offset>` of a source event; no value means that i
 `command/` are the pipeline's own notes. The fold shares no code with the pipeline's, and reads on from look to look.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from types import MappingProxyType
@@ -33,6 +34,7 @@ class DeferredEntries:
         self._now: set[Position] = set()
         self._ever: set[Position] = set()
         self._over_budget: set[Position] = set()
+        self._entry_of: dict[Position, Position] = {}
         self._unreadable: dict[bytes, None] = {}
         self._left_out: frozenset[Position] = frozenset()
         self._carried_over = CarriedOver()
@@ -63,6 +65,7 @@ class DeferredEntries:
             self._carried_over.take_resolved(partition, position, headers.get("epoch"))
         else:
             self._now.add(position)
+            self._entry_of |= dict.fromkeys(_counted(headers.get("counted")), position)
             self._ever.add(position)
             self._carried_over.take_entry(partition, position)
             if headers.get("cause") == _OVER_BUDGET:
@@ -72,6 +75,11 @@ class DeferredEntries:
     def now(self) -> frozenset[Position]:
         """Source positions of the events deferred now: the last record of each has a value."""
         return frozenset(self._now)
+
+    @property
+    def held(self) -> frozenset[Position]:
+        """`now`, and the events that those stand for, as a count does: each leaves with its entry."""
+        return self.now | {one for one, entry in self._entry_of.items() if entry in self._now}
 
     @property
     def ever(self) -> frozenset[Position]:
@@ -85,7 +93,8 @@ class DeferredEntries:
 
     def carried_over(self, position: Position) -> int | None:
         """How many starts of the program found the event unresolved; None where that is not known."""
-        return self._carried_over.times(position) if position in self._ever else 0
+        entry = position if position in self._ever else self._entry_of.get(position)
+        return 0 if entry is None else self._carried_over.times(entry)
 
     @property
     def unreadable(self) -> tuple[bytes, ...]:
@@ -169,6 +178,17 @@ class DeferralTopic:
             for record in records:
                 self.entries.take(record.key, record.value, dict(record.headers), partition=record.partition)
         return False
+
+
+def _counted(text: bytes | None) -> list[Position]:
+    """Offsets by topic and partition."""
+    by_topic = {} if text is None else json.loads(text)
+    return [
+        (topic, int(partition), offset)
+        for topic, partitions in by_topic.items()
+        for partition, offsets in partitions.items()
+        for offset in offsets
+    ]
 
 
 def _position(key: bytes | None) -> Position | None:

@@ -15,6 +15,8 @@ Cause = Literal["batch_budget", "too_large"]
 
 # What an entry takes beside key and value: its headers in the topic, its objects in the driver, generously.
 OVERHEAD_BYTES = 512
+COUNTED_BYTES = 128
+"""What each event takes that an entry stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Entry:
     is given up: the lane whose turn it is makes an error event of it, without a fetch. `reason` is for people; `cause`
     is what an operator decides by: its batch was over its budget, or its record was too large for the ledger. `wiki_id`
     is the wiki that was asked for it, where one was; `headers` are those of the source record that are passed on.
+    `counted` are the events that it stands for, as those of a `SourceMessage`.
     """
 
     position: Position
@@ -40,6 +43,7 @@ class Entry:
     cause: Cause | None = None
     wiki_id: str | None = None
     headers: Headers = ()
+    counted: tuple[Position, ...] | None = None
 
     @property
     def page(self) -> Page:
@@ -50,7 +54,8 @@ class Entry:
     def size(self) -> int:
         """Bytes that it counts in the ledger."""
         headers = sum(len(name) + len(value) for name, value in self.headers)
-        return len(self.key or b"") + len(self.value or b"") + headers + OVERHEAD_BYTES
+        counted = COUNTED_BYTES * len(self.counted or ())
+        return len(self.key or b"") + len(self.value or b"") + headers + counted + OVERHEAD_BYTES
 
 
 def rests(not_before_ms: int, now_ms: int, longest_ms: int) -> bool:

@@ -99,6 +99,7 @@ class MainLane:
         cause: Cause | None = None,
         wiki_id: str | None = None,
         headers: Headers = (),
+        counted: tuple[Position, ...] | None = None,
     ) -> Entry:
         """The entry of an event that was not tried, for its page's sake or `reason`; later events of the page are held
         from now on. Its try does not count.
@@ -107,7 +108,9 @@ class MainLane:
         if reservation.dropped:
             reason, cause = reservation.reason, reservation.cause
         attempt = reservation.attempt
-        return self._entry(position, key, value, appended_us, "waiting", attempt, 0, reason, cause, wiki_id, headers)
+        return self._entry(
+            position, key, value, appended_us, "waiting", attempt, 0, reason, cause, wiki_id, headers, counted
+        )
 
     def stick(
         self,
@@ -121,11 +124,12 @@ class MainLane:
         not_before_ms: int = 0,
         wiki_id: str | None = None,
         headers: Headers = (),
+        counted: tuple[Position, ...] | None = None,
     ) -> Entry:
         """The entry of an event that was tried and did not finish; later events of the page are held from now on."""
         attempt = self.reservation(position).attempt + 1
         return self._entry(
-            position, key, value, appended_us, "stuck", attempt, not_before_ms, reason, cause, wiki_id, headers
+            position, key, value, appended_us, "stuck", attempt, not_before_ms, reason, cause, wiki_id, headers, counted
         )
 
     def _entry(
@@ -141,6 +145,7 @@ class MainLane:
         cause: Cause | None,
         wiki_id: str | None,
         headers: Headers,
+        counted: tuple[Position, ...] | None,
     ) -> Entry:
         known = self.reservation(position)
         wiki_id = wiki_id or known.wiki_id
@@ -157,6 +162,7 @@ class MainLane:
             cause,
             wiki_id,
             headers,
+            counted,
         )
         self.deferred(entry.page)
         return entry

@@ -1,6 +1,9 @@
-"""Entries of the ledger as rows for Spark, in the columns of source messages, and headers where there are any."""
+"""Entries of the ledger as rows for Spark, in the columns of source messages; headers, and the events that one stands
+for, where there are any.
+"""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -23,6 +26,7 @@ _SCHEMA = pa.schema(
 
 
 _HEADERS = pa.field("headers", pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])))
+_COUNTED = pa.field("counted", pa.list_(pa.struct(list(_SCHEMA)[:3])))
 
 
 def entry_rows(spark: "SparkSession", entries: Sequence[Entry]) -> "DataFrame":
@@ -46,7 +50,13 @@ def entry_table(entries: Sequence[Entry]) -> pa.Table:
     table = pa.Table.from_arrays(
         [array.cast(field.type) for array, field in zip(arrays, _SCHEMA, strict=True)], schema=_SCHEMA
     )
-    if not any(entry.headers for entry in entries):
-        return table
-    headers = [[{"key": name, "value": value} for name, value in entry.headers] or None for entry in entries]
-    return table.append_column(_HEADERS, pa.array(headers, _HEADERS.type))
+    if any(entry.headers for entry in entries):
+        headers = [[{"key": name, "value": value} for name, value in entry.headers] or None for entry in entries]
+        table = table.append_column(_HEADERS, pa.array(headers, _HEADERS.type))
+    if any(entry.counted is not None for entry in entries):
+        table = table.append_column(_COUNTED, pa.array(map(_places, entries), _COUNTED.type))
+    return table
+
+
+def _places(entry: Entry) -> list[dict[str, str | int]] | None:
+    return None if entry.counted is None else [asdict(one) for one in entry.counted]

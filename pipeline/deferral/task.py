@@ -134,6 +134,7 @@ class MainTask:
                         not_before_ms=self.now_ms() + self.backoff_ms(retry_after_s),
                         wiki_id=wiki_id,
                         headers=message.headers,
+                        counted=message.counted,
                     )
                 )
             case Record() as record:
@@ -154,6 +155,7 @@ class MainTask:
                 cause=cause,
                 wiki_id=wiki_id,
                 headers=message.headers,
+                counted=message.counted,
             )
         )
 
@@ -228,6 +230,7 @@ class SlowTask:
             cause=reservation.cause,
             wiki_id=wiki_id or reservation.wiki_id,
             headers=message.headers,
+            counted=message.counted,
         )
 
 

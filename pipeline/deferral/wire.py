@@ -23,6 +23,7 @@ from typing import Literal, get_args
 from uuid import UUID
 
 from located_config.redaction import redacted_text
+from pipeline.deferral.counted import counted_in, counted_text
 from pipeline.deferral.entry import Cause, Entry, Kind
 from pipeline.errors import PipelineError
 from pipeline.records.record import Headers, Position, Record
@@ -144,6 +145,8 @@ def to_record(entry: Entry, *, topic: str, epoch: int, batch: int | None = None,
         headers.append(("cause", entry.cause.encode()))
     if entry.wiki_id is not None:
         headers.append(("wiki", entry.wiki_id.encode()))
+    if entry.counted is not None:
+        headers.append(("counted", counted_text(entry.counted)))
     headers += [(f"{_SOURCE_HEADER}{name}", content) for name, content in entry.headers]
     if batch is not None:
         headers.append(("batch", _digits(batch)))
@@ -157,12 +160,12 @@ def bounded_record(
 ) -> Record:
     """As `to_record`; an entry whose record would be over the producer's limit gives up its value and is dropped.
 
-    So it keeps its turn in the page, and becomes an error event then.
+    So it keeps its turn in the page, and becomes an error event then: that is of the one event, whatever it stands for.
     """
     record = to_record(entry, topic=topic, epoch=epoch, batch=batch, task=task)
     if serialized_size(record.key, record.value, record.headers) <= limit_bytes:
         return record
-    slim = replace(entry, value=None, dropped=True, reason=TOO_LARGE, cause="too_large")
+    slim = replace(entry, value=None, dropped=True, reason=TOO_LARGE, cause="too_large", counted=None)
     return to_record(slim, topic=topic, epoch=epoch, batch=batch, task=task)
 
 
@@ -250,6 +253,7 @@ def _entry(position: Position, value: bytes, fields: "_Fields", place: Place) ->
         cause=_CAUSES[fields.one_of("cause", *_CAUSES)] if "cause" in fields else None,
         wiki_id=fields.get("wiki").decode() if "wiki" in fields else None,
         headers=fields.below(_SOURCE_HEADER),
+        counted=counted_in(fields.get("counted")) if "counted" in fields else None,
     )
     batch = fields.number("batch") if "batch" in fields else None
     task = fields.number("task") if "task" in fields else None

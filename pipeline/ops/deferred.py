@@ -34,6 +34,7 @@ from pipeline.records.record import Position
 
 _LOOK_S = 0.2
 _EXCERPT = 2000
+_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,10 @@ def details(entry: Entry) -> Iterator[str]:
     yield f"not before  {_moment(entry.not_before_ms) if entry.not_before_ms > 0 else 'at once'}"
     yield f"appended    {_moment(entry.appended_us // 1000)}"
     yield f"reason      {entry.reason}"
+    if entry.counted is not None:
+        named = ", ".join(map(str, entry.counted[:_NAMED]))
+        more = len(entry.counted) - _NAMED
+        yield f"stands for  {named}{f', and {more} more events' if more > 0 else ''}"
     if entry.value is None:
         return
     try:

@@ -101,7 +101,7 @@ class DeliveryAudit:
         """Events that were committed and not emitted, rightly: another one of the same `meta.id` was, or still waits in
         the deferral topic.
         """
-        waiting = deferrals.now if deferrals is not None else ()
+        waiting = deferrals.held if deferrals is not None else ()
         left = self._repeated.left({*self._ended_as_meant(), *waiting})
         return frozenset(
             position
@@ -146,7 +146,7 @@ class DeliveryAudit:
         counts["unattributed"] += len(strangers)
         for stranger in strangers:
             examples.add("unattributed", f"{stranger} in the deferral topic", "names no event that was published")
-        dropped = self.dropped(committed, deferrals)
+        dropped, held = self.dropped(committed, deferrals), deferrals.held
         left = self._repeated.left(self._ended_as_meant())
         known = self._repeated.without_these(left)
         counts["repeats_emitted"] += sum(number - 1 for number in left.values())
@@ -165,7 +165,7 @@ class DeliveryAudit:
                     counts["not_emitted"] += 1
                     wrong = f"expected {_FATES[event.entry.expected.fate]}, and the arm ended without"
                     examples.add("not_emitted", event.name, wrong, position)
-            elif position in deferrals.now:
+            elif position in held:
                 counts["deferred"] += 1
             elif event.entry.expected.fate == "filtered":
                 counts["filtered"] += 1

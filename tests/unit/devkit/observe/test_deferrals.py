@@ -32,6 +32,15 @@ def test_the_last_value_decides() -> None:
     assert folded.ever == {("s", 0, 7), ("s", 0, 9)}
 
 
+def test_an_entry_holds_the_events_that_it_stands_for() -> None:
+    folded = standing((b"s/0/3", b"{}"))
+    folded.take(b"s/0/9", b"{}", {"counted": b'{"s":{"0":[7,9]},"t":{"1":[2]}}'})
+    assert (folded.now, len(folded)) == ({("s", 0, 3), ("s", 0, 9)}, 2)
+    assert folded.held == {("s", 0, 3), ("s", 0, 7), ("s", 0, 9), ("t", 1, 2)}
+    folded.take(b"s/0/9", None)
+    assert folded.held == folded.now == {("s", 0, 3)}
+
+
 def test_events_of_a_batch_over_its_budget_are_told_by_their_cause() -> None:
     folded = standing((b"s/0/1", b"{}"))
     for offset, cause in ((2, b"too_large"), (3, b"batch_budget"), (4, None)):
@@ -88,6 +97,13 @@ def test_each_start_carries_over_what_is_unresolved_then() -> None:
     folded = taken(marker(1), ENTRY_A, ENTRY_B, (b"s/0/1", None, 1), marker(2), marker(3), (b"s/0/2", None, 3))
     assert (folded.carried_over(A), folded.carried_over(B)) == (0, 2)
     assert folded.carried_over(("s", 0, 9)) == 0
+
+
+def test_what_an_entry_stands_for_is_carried_over_with_it() -> None:
+    folded = taken(marker(1))
+    folded.take(b"s/0/2", b"{}", {"counted": b'{"s":{"0":[1,2]}}'})
+    folded.take(*marker(2))
+    assert (folded.carried_over(A), folded.carried_over(B)) == (1, 1)
 
 
 def test_without_a_marker_it_is_not_known() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pipeline.deferral.entry import Entry
+from pipeline.deferral.entry import Entry, order
 from pipeline.records.record import Position
 
 TOPICS = st.sampled_from(["a", "page_change.v1", "1", "epoch", "command"])
@@ -25,6 +25,7 @@ ENTRIES = st.builds(
     headers=st.dictionaries(
         st.sampled_from(["traceparent", "tracestate", "epoch"]), st.binary(max_size=9), max_size=2
     ).map(lambda found: tuple(found.items())),
+    counted=st.none() | st.lists(POSITIONS, max_size=5, unique=True).map(lambda found: tuple(sorted(found, key=order))),
 )
 
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.deferral.entry import OVERHEAD_BYTES, Entry, order
+from pipeline.deferral.entry import COUNTED_BYTES, OVERHEAD_BYTES, Entry, order
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.making import ENTRIES, POSITIONS, entry
 
@@ -14,7 +14,8 @@ def test_a_page_is_a_key_within_a_partition_of_a_topic() -> None:
 @given(ENTRIES)
 def test_an_entry_counts_with_all_that_it_holds(made: Entry) -> None:
     headers = sum(len(name) + len(value) for name, value in made.headers)
-    assert made.size == len(made.key or b"") + len(made.value or b"") + headers + OVERHEAD_BYTES
+    counted = COUNTED_BYTES * len(made.counted or ())
+    assert made.size == len(made.key or b"") + len(made.value or b"") + headers + counted + OVERHEAD_BYTES
 
 
 @given(st.lists(POSITIONS))

@@ -34,8 +34,8 @@ def test_a_task_reads_what_was_deferred(entries: list[Entry]) -> None:
     names = [name for one in entries for name, _ in one.headers]
     source = Source(bootstrap_servers="a:1", pass_headers=tuple(dict.fromkeys(names)))
     messages = list(messages_of(iter(entry_table(entries).to_batches()), source))
-    assert [(m.position, m.key, m.value, dict(m.headers)) for m in messages] == [
-        (e.position, e.key, e.value, dict(e.headers)) for e in entries
+    assert [(m.position, m.key, m.value, dict(m.headers), m.counted) for m in messages] == [
+        (e.position, e.key, e.value, dict(e.headers), e.counted) for e in entries
     ]
 
 

@@ -185,6 +185,24 @@ def test_what_is_deferred_keeps_the_headers_that_are_passed_on(run_all: RunAll) 
 
 
 @both_ways
+def test_what_is_deferred_keeps_the_events_that_it_stands_for(run_all: RunAll) -> None:
+    """Their positions are committed with its own: what is not kept here is in no output."""
+    places = [tuple(Position("source", 0, one) for one in of) for of in ((1, 3), (2, 4), (5,))]
+    counts = [replace(message(of[-1].offset), counted=of) for of in places]
+    records = run_all(main_task(Job({3: SLOW, 4: REFUSED})), counts)
+    assert [entry_in(record).counted for record in records] == places
+
+
+@both_ways
+def test_a_count_behind_an_error_event_of_its_page_keeps_them_too(run_all: RunAll) -> None:
+    """Of one batch they would go to two topics."""
+    count = replace(message(4), counted=(Position("source", 0, 2), Position("source", 0, 4)))
+    records = run_all(main_task(Job({3: failed(3)})), [message(3), count])
+    assert topics(records) == [ERROR, LEDGER]
+    assert entry_in(records[1]).counted == count.counted
+
+
+@both_ways
 def test_an_event_that_was_not_tried_waits_for_the_next_batch_and_its_page_behind_it(run_all: RunAll) -> None:
     """Its tries are what they were: a reserved one has been deferred before."""
     reservations = {Position("source", 0, 0): Reservation(attempt=2, dropped=False, reason="status 503")}

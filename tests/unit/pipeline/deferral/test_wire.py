@@ -158,6 +158,8 @@ def without(name: str) -> tuple[tuple[str, bytes], ...]:
         (GOOD.key, b"", (*without("attempt"), ("attempt", None)), "header attempt is b'', no whole number"),
         (GOOD.key, b"", (*GOOD.headers, ("kind", b"stuck")), "header kind stands twice"),
         (GOOD.key, b"", (*without("reason"), ("reason", b"\xff")), "decode byte 0xff"),
+        (GOOD.key, b"", (*GOOD.headers, ("counted", b"[17]")), r"header counted is b'\[17\]', no offsets by topic"),
+        (GOOD.key, b"", (*GOOD.headers, ("counted", b'{"t":{"0":[-1]}}')), "header counted is .*, no offsets by topic"),
         (b"command/1", b"", (("action", b"burn"), ("position", GOOD.key)), "'burn', not retry or drop"),
         (b"command/1", b"", (("action", b"drop"),), "header position is missing"),
         (b"command/1", b"", (("action", b"drop"), ("position", b"here")), "b'here' is no position"),
@@ -194,6 +196,24 @@ def test_an_entry_is_written_whole_exactly_when_it_fits(value: int, slack: int) 
     else:
         given_up = replace(made, value=None, dropped=True, reason=TOO_LARGE, cause="too_large")
         assert read_back(record) == EntryItem(PLACE, 1, given_up, 7)
+
+
+def test_the_events_that_an_entry_stands_for_are_offsets_by_topic_and_partition() -> None:
+    counted = tuple(Position(*one) for one in (("a", 0, 17), ("a", 0, 19), ("a", 2, 3), ("b", 0, 1)))
+    headers = dict(to_record(entry(19, counted=counted), topic="d", epoch=1).headers)
+    assert headers["counted"] == b'{"a":{"0":[17,19],"2":[3]},"b":{"0":[1]}}'
+    assert "counted" not in dict(GOOD.headers), "as an earlier version wrote it"
+
+
+@given(st.integers(0, 300))
+def test_an_entry_that_stands_for_too_many_is_given_up_as_any_that_is_too_large(number: int) -> None:
+    made = entry(1, counted=tuple(Position("a", 0, offset) for offset in range(number)))
+    record = bounded_record(made, topic="d", epoch=1, limit_bytes=1000)
+    assert size(record) <= 1000
+    item = read_back(record)
+    assert isinstance(item, EntryItem)
+    assert (item.entry == made) != item.entry.dropped
+    assert item.entry.counted == (None if item.entry.dropped else made.counted)
 
 
 def test_a_given_up_entry_is_far_smaller_than_any_limit_in_use() -> None:

@@ -120,7 +120,16 @@ def test_details_of_what_is_odd(changes: dict[str, Any], part: str) -> None:
 
 
 def test_details_of_a_large_event_are_short() -> None:
-    assert len("\n".join(details(entry(1, value=b"x" * 1_000_000)))) < 5000
+    many = tuple(Position("source", 0, offset) for offset in range(10_000))
+    assert len("\n".join(details(entry(1, value=b"x" * 1_000_000, counted=many)))) < 5000
+
+
+def test_details_name_the_events_that_one_stands_for() -> None:
+    places = tuple(Position("source", 0, offset) for offset in range(22))
+    assert "stands for  source/0/0, source/0/1" in list(details(entry(1, counted=places[:2])))
+    (line,) = (one for one in details(entry(1, counted=places)) if one.startswith("stands for"))
+    assert line.endswith("source/0/19, and 2 more events")
+    assert not any(one.startswith("stands for") for one in details(entry(1)))
 
 
 # --- wishes

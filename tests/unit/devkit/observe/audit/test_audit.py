@@ -243,6 +243,13 @@ class TestDeferrals:
         figures = self.audited([EDIT, FAILING], entries=self.entries("page_change/0/0000000000"))
         assert nonzero(figures) == {"inputs": 2, "deferred": 1, "lost": 1}
 
+    def test_what_an_entry_stands_for_is_not_lost_either(self) -> None:
+        entries = self.entries()
+        entries.take(b"page_change/0/7", b"{}", {"counted": b'{"page_change":{"0":[0,7]}}'})
+        assert self.audited([EDIT], entries=entries).deferred == 1
+        entries.take(b"page_change/0/7", None)
+        assert self.audited([EDIT], entries=entries).lost == 1
+
     def test_what_is_resolved_must_have_left(self) -> None:
         figures = self.audited([EDIT], entries=self.entries("page_change/0/0", resolved="page_change/0/0"))
         assert nonzero(figures) == {"inputs": 1, "lost": 1}
