@@ -14,7 +14,7 @@ from pipeline.errors import PipelineError
 from pipeline.records.record import SourcePartition
 
 _BEFORE = 20
-"""Records before an offset whose latest time counts as the partition's: neighbours are seldom in perfect order."""
+"""Records before an offset whose latest time says where the partition is: neighbours are seldom in perfect order."""
 _LOG_APPEND_TIME = 1
 
 
@@ -28,10 +28,13 @@ class Around:
 
 @dataclass
 class KafkaTimes:
-    """The times of one plan after the other; `fronts` are those of the plan at work. Raises PipelineError."""
+    """The times of one plan after the other; `fronts` are those of the plan at work. `begun` is where the job began, in
+    partitions that it does not name at 0: what lies before it was never read. Raises PipelineError.
+    """
 
     log: KafkaLog
     max_scanned: int
+    begun: Offsets = field(default_factory=dict)
     fronts: Mapping[SourcePartition, Front] = field(default_factory=dict)
     firsts: Offsets = field(default_factory=dict)
     _around: dict[SourcePartition, tuple[int, Around]] = field(default_factory=dict)
@@ -41,17 +44,21 @@ class KafkaTimes:
     def around(
         self, positions: Offsets, bounds: Mapping[SourcePartition, tuple[int, int]]
     ) -> Mapping[SourcePartition, Around]:
-        """Of each position: the latest time before it, and the next from there on below the partition's end."""
+        """Of each position: the latest time of what was read just before it, and the next from there on below the
+        partition's end.
+        """
         unknown = {one: at for one, at in positions.items() if not self._knows(one, at, bounds[one][1])}
         before: dict[SourcePartition, list[int]] = {one: [] for one in unknown}
         following: dict[SourcePartition, int] = {}
-        starts = {one: max(bounds[one][0], at - _BEFORE) for one, at in unknown.items()}
+        starts = {
+            one: max(bounds[one][0], min(at, self.begun.get(one, 0)), at - _BEFORE) for one, at in unknown.items()
+        }
         stops = {one: bounds[one][1] for one in unknown}
         for partition, records in self.log.read(
             starts, stops, enough=lambda one, record: record.offset >= unknown[one]
         ):
             for record in records:
-                time_ms = _event_time(partition, record)
+                time_ms = event_time(partition, record)
                 if record.offset < unknown[partition]:
                     before[partition].append(time_ms)
                 else:
@@ -67,7 +74,7 @@ class KafkaTimes:
         if known is None or known[0] != end:
             start = max(self.firsts[partition], end - _BEFORE)
             read = self.log.read({partition: start}, {partition: end})
-            times = [_event_time(partition, record) for _, records in read for record in records]
+            times = [event_time(partition, record) for _, records in read for record in records]
             known = self._newest[partition] = end, max(times, default=None)
         return known[1]
 
@@ -99,7 +106,7 @@ class KafkaTimes:
         stop = min(front.end, front.position + self.max_scanned)
         if known is None or (known[0], known[2]) != (front.position, stop):
             times = [
-                (record.offset, _event_time(partition, record))
+                (record.offset, event_time(partition, record))
                 for _, records in self.log.read({partition: front.position}, {partition: stop})
                 for record in records
             ]
@@ -113,7 +120,8 @@ class KafkaTimes:
         return position >= end or self._around[partition][1].next_ms is not None
 
 
-def _event_time(partition: SourcePartition, record: ConsumerRecord) -> int:
+def event_time(partition: SourcePartition, record: ConsumerRecord) -> int:
+    """A record's, in milliseconds since the epoch. Raises PipelineError for one that has none."""
     if record.timestamp_type == _LOG_APPEND_TIME:
         raise PipelineError(
             f"topic {partition.topic} has the broker's time of arrival (LogAppendTime), which says nothing of when an "

@@ -18,9 +18,9 @@ from pipeline.records.record import SourcePartition
 
 
 class PartitionStatus(BaseModel):
-    """Times are event times in milliseconds since the epoch: `read_ms` is the latest that was read before the plan, and
-    `waiting_ms` that of the first record which the plan lets wait; None where there is none. `held_s` is for how many
-    seconds the partition has kept the others waiting, 0 when it does not.
+    """Times are event times in milliseconds since the epoch: `read_ms` is the latest of the last records that were
+    read before the plan, and `waiting_ms` that of the first record which the plan lets wait; None where there is none.
+    `held_s` is for how many seconds the partition has kept the others waiting, 0 when it does not.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -57,6 +57,7 @@ class StatusWatch:
         plan: BatchPlan,
         fronts: Mapping[SourcePartition, Front],
         read_ms: Mapping[SourcePartition, int | None],
+        common_ms: int | None,
         silent_s: Mapping[SourcePartition, float],
         now_s: float,
     ) -> PlanStatus:
@@ -77,8 +78,7 @@ class StatusWatch:
             )
             for one, front in sorted(fronts.items())
         )
-        common = max((one for one in read_ms.values() if one is not None), default=None)
-        return PlanStatus(at_s=time.time(), common_ms=common, partitions=partitions)
+        return PlanStatus(at_s=time.time(), common_ms=common_ms, partitions=partitions)
 
 
 def write_status(place: Path, status: PlanStatus) -> None:

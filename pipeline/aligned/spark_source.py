@@ -6,7 +6,8 @@
 Offsets stand in the checkpoint as Spark's Kafka source writes them, `{"topic": {"0": 6000}}`, so whatever reads or
 writes a checkpoint need not know which of the two made it, and a job may change from one to the other. The columns are
 the same too, and `horizon` beside them: the latest event time that was read before this batch, null before the first.
-It is worked out from the records before the batch's beginning, so a batch that is run again has it once more.
+It is that of all records from where the job began to the batch's beginning, so a batch that is run again has it once
+more. Where retention has deleted some of these, what the checkpoint says of them counts.
 """
 
 import functools
@@ -35,7 +36,8 @@ from pyspark.sql.types import (
 
 from pipeline.aligned.horizon import BatchPlan, Front, Offsets, plan_batch
 from pipeline.aligned.kafka_log import KafkaLog
-from pipeline.aligned.kafka_times import KafkaTimes
+from pipeline.aligned.kafka_times import Around, KafkaTimes
+from pipeline.aligned.latest_times import LatestTimes
 from pipeline.aligned.plan_status import StatusWatch, write_status
 from pipeline.aligned.silence import SilenceWatch
 from pipeline.cluster import BrokersAt, brokers_of
@@ -72,8 +74,9 @@ ByTopic = dict[str, dict[str, int]]
 
 class AlignedOptions(BaseModel):
     """What the source is given, as one option `settings` in JSON. `initial` is where the first batch begins, by topic
-    and partition; None for a query whose checkpoint has a batch. Into `status_file` goes what is known of each plan;
-    None where no one asks.
+    and partition; None for a query whose checkpoint has a batch and does not say. `reached_ms` is the latest event time
+    that the query is known to have read in an earlier process, None where nothing is. Into `status_file` goes what is
+    known of each plan; None where no one asks.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -85,6 +88,7 @@ class AlignedOptions(BaseModel):
     idle_after_ms: NonNegativeInt
     max_offsets: PositiveInt
     initial: ByTopic | None = None
+    reached_ms: int | None = None
     status_file: Path | None = None
 
     @property
@@ -180,7 +184,9 @@ class Planner:
     def __init__(self, options: AlignedOptions) -> None:
         self._options = options
         log = KafkaLog(options.brokers, "enrichment-planner", fetch_bytes=_PLANNING_BYTES)
-        self._times = KafkaTimes(log, min(options.max_offsets + 1, _MAX_SCANNED))
+        begun = positions_of(options.initial or {})
+        self._times = KafkaTimes(log, min(options.max_offsets + 1, _MAX_SCANNED), begun)
+        self._latest = LatestTimes(log, begun, options.reached_ms)
         self._log = log
         self._silence = SilenceWatch(options.idle_after_ms / 1000)
         self._status = StatusWatch()
@@ -199,11 +205,11 @@ class Planner:
             one: Front(start, bounds[one][1], around[one].next_ms, idle=one in idle) for one, start in starts.items()
         }
         self._times.fronts, self._times.firsts = fronts, {one: first for one, (first, _) in bounds.items()}
-        reached = max((one.before_ms for one in around.values() if one.before_ms is not None), default=None)
+        reached = self._reached(starts, bounds, around)
         plan = plan_batch(fronts, reached, self._times, slice_ms=self._options.slice_ms, max_offsets=max_offsets)
         silent_s = {one: self._silence.silent_s(one, now_s) for one in fronts}
         read_ms = {one: found.before_ms for one, found in around.items()}
-        status = self._status.look(plan, fronts, read_ms, silent_s, now_s)
+        status = self._status.look(plan, fronts, read_ms, reached, silent_s, now_s)
         if self._options.status_file is not None:
             write_status(self._options.status_file, status)
         return plan
@@ -212,8 +218,16 @@ class Planner:
         """The latest event time below the positions, None when nothing is there."""
         bounds = self._log.bounds(self._options.topics)
         require_kept(positions, bounds)
-        around = self._times.around({one: positions.get(one, 0) for one in bounds}, bounds)
-        return max((one.before_ms for one in around.values() if one.before_ms is not None), default=None)
+        starts = {one: positions.get(one, 0) for one in bounds}
+        return self._reached(starts, bounds, self._times.around(starts, bounds))
+
+    def _reached(
+        self,
+        starts: Offsets,
+        bounds: Mapping[SourcePartition, tuple[int, int]],
+        around: Mapping[SourcePartition, Around],
+    ) -> int | None:
+        return self._latest.below(starts, bounds, {one: found.before_ms for one, found in around.items()})
 
 
 def require_kept(positions: Offsets, bounds: Mapping[SourcePartition, tuple[int, int]]) -> None:

@@ -2,6 +2,7 @@
 
     look              once, before the query begins: what lies there, whose it is, and which position it fixes
     replayed_from     once, behind the epoch's markers: until then another driver may plan a batch
+    watermark_ms      once, by a job that has one
     committed_offsets while nothing has been committed in this process
 
 On an object store every question is a request, so `look` asks only for what the top directory says is there.
@@ -93,6 +94,24 @@ def committed_offsets(spark: "SparkSession", checkpoint: str) -> dict[SourcePart
         for topic, offsets in _offsets(text).items()
         for number, offset in offsets.items()
     }
+
+
+def watermark_ms(spark: "SparkSession", checkpoint: str) -> int | None:
+    """The watermark with which Spark runs the next batch, or the planned one again, in milliseconds since the epoch;
+    None where nothing has moved it yet.
+    """
+    planned, committed = _newest(spark, checkpoint, "offsets"), _newest(spark, checkpoint, "commits")
+    name, field = f"commits/{committed}", "nextBatchWatermarkMs"
+    if planned > committed:
+        name, field = f"offsets/{planned}", "batchWatermarkMs"
+    text = read_text(spark, checkpoint, name) if max(planned, committed) >= 0 else None
+    if text is None:
+        return None
+    try:
+        found = int(json.loads(text.splitlines()[1])[field])
+    except (ValueError, IndexError, KeyError, TypeError):
+        return None  # what is no file of Spark's, Spark refuses
+    return found or None
 
 
 def last_commit(spark: "SparkSession", checkpoint: str) -> int | None:

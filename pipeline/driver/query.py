@@ -258,11 +258,12 @@ def _begin(
             spark.conf.set(key, value)
         tasks = slots or taken.own.state.partitions
         writer.by_page(tasks)
+        delay_ms = taken.own.state.delay_ms
         if counts_edits(config):
-            rows = counted_by_window(source_streams(spark, config, new), config, tasks=tasks)
+            rows = counted_by_window(source_streams(spark, config, new, delay_ms), config, tasks=tasks)
         else:
-            source, shortest_ms = source_stream(spark, config, new), taken.own.state.delay_ms
-            rows = without_repeats(source, config, tasks=tasks, shortest_ms=shortest_ms)
+            source = source_stream(spark, config, new, delay_ms)
+            rows = without_repeats(source, config, tasks=tasks, shortest_ms=delay_ms)
     else:
         rows = source_stream(spark, config, new)
     query = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.cluster import java_client, source_brokers
 from pipeline.config.pipeline_config import Kafka, PipelineConfig
-from pipeline.driver.job_checkpoint import BEGIN, read_text, write_text
+from pipeline.driver.job_checkpoint import BEGIN, read_text, watermark_ms, write_text
 from pipeline.driver.start import NewStart
 
 if TYPE_CHECKING:
@@ -46,8 +46,12 @@ def plan_status(spark: "SparkSession", config: PipelineConfig) -> "Callable[[], 
     return None if place is None else functools.partial(read_status, place)
 
 
-def source_stream(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "DataFrame":
-    """The rows, from where `new` begins or the checkpoint stands. Raises PipelineError, and what Spark raises."""
+def source_stream(
+    spark: "SparkSession", config: PipelineConfig, new: NewStart | None, delay_ms: int | None = None
+) -> "DataFrame":
+    """The rows, from where `new` begins or the checkpoint stands. `delay_ms` is that of the job's watermark, the
+    shortest that the checkpoint has had; None without one. Raises PipelineError, and what Spark raises.
+    """
     if config.source.read == "proportional":
         return spark.readStream.format("kafka").options(**kafka_options(config, new)).load()
     from pipeline.aligned.beginning import first_offsets, offsets_text, read_offsets
@@ -62,6 +66,7 @@ def source_stream(spark: "SparkSession", config: PipelineConfig, new: NewStart |
         {
             **aligned_options(config),
             "initial": None if began is None else read_offsets(began),
+            "reached_ms": _reached_ms(spark, config, delay_ms),
             "status_file": plan_status_file(spark, config),
         }
     )
@@ -69,14 +74,22 @@ def source_stream(spark: "SparkSession", config: PipelineConfig, new: NewStart |
     return spark.readStream.format(FORMAT).option("settings", settings.model_dump_json()).load()
 
 
-def source_streams(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "list[DataFrame]":
+def source_streams(
+    spark: "SparkSession", config: PipelineConfig, new: NewStart | None, delay_ms: int | None = None
+) -> "list[DataFrame]":
     """Each topic as a stream of its own, for a job that unites them; one stream of all where they are read aligned."""
     if config.source.read == "aligned":
-        return [source_stream(spark, config, new)]
+        return [source_stream(spark, config, new, delay_ms)]
     topics = config.source.all_topics
     share = max(1, config.batch.max_offsets // len(topics))
     options = [{**kafka_options(config, new), "subscribe": one, "maxOffsetsPerTrigger": share} for one in topics]
     return [spark.readStream.format("kafka").options(**one).load() for one in options]
+
+
+def _reached_ms(spark: "SparkSession", config: PipelineConfig, delay_ms: int | None) -> int | None:
+    """The latest event time that the watermark has seen."""
+    watermark = None if delay_ms is None else watermark_ms(spark, config.checkpoint)
+    return None if watermark is None or delay_ms is None else watermark + delay_ms
 
 
 def trigger_seconds(config: PipelineConfig) -> float:

@@ -2,7 +2,9 @@
 
 Set-up: a topic with a partition that has an event every 300 ms of ten minutes, one that has an event a minute, and one
 whose events are all of minute nine: a backlog, as after an outage. The query drops repeats within a watermark, as jobs
-with a state do. Checked: what of it Spark drops as late; that a checkpoint is the same to both sources.
+with a state do. Checked: what of it Spark drops as late; that a checkpoint is the same to both sources; that of a
+producer whose clock goes back, what is late is told by the horizon, also after a restart and when retention has deleted
+its early events; and that the horizon is right in whatever batches and transactions records lie.
 
 And the job itself on the kit's traffic, with a second topic that is silent: a crash between emitting a batch and its
 commit, a restart, and events an hour late in the silent topic. Checked: the audit, the operators' commands on its
@@ -10,6 +12,7 @@ checkpoint, and that the late ones lapse.
 """
 
 import json
+import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -21,6 +24,7 @@ import pytest
 import requests
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.structs import TopicPartition
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -28,10 +32,17 @@ from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import read_topic
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics, topic_admin
+from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.aligned.kafka_times import KafkaTimes
+from pipeline.aligned.latest_times import LatestTimes
 from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource
+from pipeline.cluster import BrokersAt, brokers_of
+from pipeline.config.pipeline_config import Kafka
+from pipeline.driver.job_checkpoint import watermark_ms
 from pipeline.ops.files import LocalFiles
 from pipeline.ops.source import opened_topic
 from pipeline.ops.spark_checkpoint import read_checkpoint
+from pipeline.records.record import SourcePartition
 from pipeline.schemas import lapsed_validator
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
@@ -83,7 +94,7 @@ def backlog() -> dict[int, list[int]]:
     }
 
 
-def rows_of(spark: SparkSession, bootstrap: str, read: str) -> DataFrame:
+def rows_of(spark: SparkSession, bootstrap: str, read: str, reached_ms: int | None = None) -> DataFrame:
     if read == "proportional":
         options: dict[str, Any] = {
             "kafka.bootstrap.servers": bootstrap,
@@ -99,6 +110,7 @@ def rows_of(spark: SparkSession, bootstrap: str, read: str) -> DataFrame:
         idle_after_ms=0,
         max_offsets=MAX_OFFSETS,
         initial={TOPIC: {"0": 0, "1": 0, "2": 0}},
+        reached_ms=reached_ms,
     )
     return spark.readStream.format(FORMAT).option("settings", settings.model_dump_json()).load()
 
@@ -162,6 +174,93 @@ def test_a_checkpoint_goes_from_one_source_to_the_other_and_back(
         assert (found.committed(), found.is_committed) == ({TOPIC: ends}, True)
     assert set(seen) == {(TOPIC, one, offset) for one, end in ends.items() for offset in range(end)}
     assert set(seen.values()) == {1}
+
+
+def delete_below(bootstrap: str, partition: int, offset: int) -> None:
+    """As retention does."""
+    with topic_admin(bootstrap, "deleted records") as admin:
+        admin.delete_records({TopicPartition(TOPIC, partition): offset})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deleted", [False, True], ids=["kept", "deleted by retention"])
+def test_what_a_clock_that_goes_back_makes_late_is_known_before_spark_drops_it(
+    spark: SparkSession, bootstrap: str, tmp_path: Path, deleted: bool
+) -> None:
+    kept: Rows = Counter()
+    checkpoint = tmp_path / "checkpoint"
+
+    def keep(batch: DataFrame, _number: int) -> None:
+        kept.update((row.topic, row.partition, row.offset) for row in batch.collect())
+
+    def run() -> list[dict[str, Any]]:
+        # What the topic still holds says it by itself.
+        watermark = watermark_ms(spark, str(checkpoint)) if deleted else None
+        rows = rows_of(spark, bootstrap, "aligned", None if watermark is None else watermark + DELAY_S * 1000)
+        in_time = rows.where(f"horizon IS NULL OR timestamp >= horizon - INTERVAL {DELAY_S} SECONDS")
+        once = in_time.withWatermark("timestamp", f"{DELAY_S} seconds").dropDuplicatesWithinWatermark(["value"])
+        return drain(once.writeStream.foreachBatch(keep).option("checkpointLocation", str(checkpoint)).start())
+
+    right = [BEGIN_MS + number * 100 for number in range(240)]
+    early = [right[100] + 3 * MINUTE_MS + number for number in range(60)]
+    publish(bootstrap, {0: [*right[:100], *early, *right[100:140]]})
+    progress = run()
+    assert len(kept) == 200, "none of it was late before the clock went back"
+    if deleted:
+        delete_below(bootstrap, 0, 200)
+    publish(bootstrap, {0: right[140:], 1: [early[-1] + 1000]})
+    progress += run()
+    assert sum(one["numInputRows"] for one in progress) == 301
+    assert sum(of["numRowsDroppedByWatermark"] for one in progress for of in one["stateOperators"]) == 0
+    assert set(kept) == {(TOPIC, 0, offset) for offset in range(200)} | {(TOPIC, 1, 0)}, "the rest was told by horizon"
+
+
+def publish_in_transactions(bootstrap: str, dice: random.Random) -> None:
+    """Records of any times in batches of any size, of which some are aborted."""
+    given: dict[str, Any] = {"transactional_id": "any times", "compression_type": "gzip", "linger_ms": 50}
+    with closing(KafkaProducer(bootstrap_servers=bootstrap, **given)) as producer:
+        producer.init_transactions()
+        for number in range(60):
+            producer.begin_transaction()
+            for _ in range(dice.randint(1, 20)):
+                time_ms = (
+                    BEGIN_MS + number * 1000 + dice.choice([0, dice.randint(-3000, 3000), dice.randint(0, 90_000)])
+                )
+                producer.send(TOPIC, value=b"x" * 100, partition=dice.randint(0, 2), timestamp_ms=time_ms)
+            if dice.random() < 0.2:
+                producer.abort_transaction()
+            else:
+                producer.commit_transaction()
+
+
+@pytest.mark.slow
+def test_the_latest_time_is_that_of_the_records_in_whatever_batches_they_lie(bootstrap: str) -> None:
+    """The ends of transactions have the broker's time, which is later than all; an aborted record may be the latest."""
+    dice = random.Random(11)
+    publish(bootstrap, {one: [BEGIN_MS + dice.randint(0, 9000) for _ in range(200)] for one in range(3)})
+    publish_in_transactions(bootstrap, dice)
+    brokers: BrokersAt = brokers_of(bootstrap, Kafka())
+    with closing(KafkaLog(brokers, "test", fetch_bytes=4096)) as log:
+        bounds = log.bounds([TOPIC])
+        read = log.read(dict.fromkeys(bounds, 0), {one: end for one, (_, end) in bounds.items()})
+        times = {(one, record.offset): record.timestamp for one, records in read for record in records}
+        assert sum(end for _, end in bounds.values()) - len(times) > 100, "offsets that are no events"
+
+        def looking() -> Callable[[Mapping[SourcePartition, int]], int | None]:
+            kafka, latest = KafkaTimes(log, 1000), LatestTimes(log, {})
+
+            def below(positions: Mapping[SourcePartition, int]) -> int | None:
+                around = kafka.around(positions, bounds)
+                return latest.below(positions, bounds, {one: found.before_ms for one, found in around.items()})
+
+            return below
+
+        one_process = looking()
+        for share in sorted(dice.random() for _ in range(30)):
+            positions = {one: int(share * end) for one, (_, end) in bounds.items()}
+            latest = max((time for (one, at), time in times.items() if at < positions[one]), default=None)
+            assert one_process(positions) == latest
+            assert looking()(positions) == latest
 
 
 def give_times(bench: Bench, *topics: str, kind: str) -> None:

@@ -19,11 +19,14 @@ class Record(NamedTuple):
 
 @dataclass
 class RecordsInMemory:
-    """`times` are event times by offset; None is an offset without a record. `read_` counts records handed over."""
+    """`times` are event times by offset; None is an offset without a record. Some of these are `markers`, of which the
+    index knows the time. `handed_over` counts records, and `asked` questions to the index.
+    """
 
     times: dict[SourcePartition, list[int | None]]
     kinds: Mapping[SourcePartition, int] = field(default_factory=dict)
     firsts: Mapping[SourcePartition, int] = field(default_factory=dict)
+    markers: Mapping[SourcePartition, Mapping[int, int]] = field(default_factory=dict)
     handed_over: int = 0
     asked: int = 0
 
@@ -34,14 +37,16 @@ class RecordsInMemory:
         self.asked += 1
         found: dict[SourcePartition, int | None] = {}
         for one, ms in at_ms.items():
-            later = (at for at, time in enumerate(self.times[one]) if time is not None and time >= ms)
-            found[one] = next(later, None)
+            markers, begin = self.markers.get(one, {}), self.firsts.get(one, 0)
+            times = ((at, markers.get(at, time)) for at, time in enumerate(self.times[one]) if at >= begin)
+            found[one] = next((at for at, time in times if time is not None and time >= ms), None)
         return found
 
     def read(
         self, starts: Offsets, stops: Offsets, *, enough: Enough | None = None
     ) -> Iterator[tuple[SourcePartition, list[Any]]]:
         for one, stop in stops.items():
+            assert starts[one] >= self.firsts.get(one, 0), "Kafka does not have it any more"
             records: list[Any] = []
             for offset in range(starts[one], stop):
                 time = self.times[one][offset]

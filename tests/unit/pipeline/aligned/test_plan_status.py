@@ -13,7 +13,7 @@ def look(
     """Of the plan that the log is ready for, which is then taken."""
     plan = log.plan(slice_ms=slice_ms, max_offsets=max_offsets)
     read = {one: max((time for time in log.times[one][:at] if time), default=None) for one, at in log.positions.items()}
-    found = watch.look(plan, log.fronts(), read, dict.fromkeys(log.times, 3.5), now_s)
+    found = watch.look(plan, log.fronts(), read, log.reached(), dict.fromkeys(log.times, 3.5), now_s)
     assert found.common_ms == log.reached()
     log.take(plan)
     return {one.topic: one for one in found.partitions}

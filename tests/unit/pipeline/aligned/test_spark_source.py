@@ -73,6 +73,26 @@ def test_a_batch_that_is_run_again_has_the_same_horizon(reader: AlignedReader, l
     assert AlignedReader(OPTIONS).partitions(start, end) == first
 
 
+def test_the_horizon_is_not_behind_what_the_checkpoint_says_was_read(
+    reader: AlignedReader, log: RecordsInMemory
+) -> None:
+    """Retention may have deleted it."""
+    start, end = {"a": {"0": 40, "1": 0}}, {"a": {"0": 50, "1": 2}}
+    assert {one.horizon_ms for one in reader.partitions(start, end)} == {44}
+    log.firsts = {A: 40}
+    for reached_ms, horizon_ms in ((300, 300), (None, None)):
+        later = AlignedReader(OPTIONS.model_copy(update={"reached_ms": reached_ms}))
+        assert {one.horizon_ms for one in later.partitions(start, end)} == {horizon_ms}
+
+
+def test_a_job_that_begins_behind_other_events_has_read_none_of_them(log: RecordsInMemory) -> None:
+    start = {"a": {"0": 40, "1": 3}}
+    reader = AlignedReader(OPTIONS.model_copy(update={"initial": start}))
+    end = reader.latestOffset(start, LIMIT)
+    assert {one.horizon_ms for one in reader.partitions(start, end)} == {None}
+    assert {one.horizon_ms for one in reader.partitions(end, {"a": {"0": 99, "1": 3}})} == {54}
+
+
 def test_how_far_the_topics_go_is_reported_after_the_first_plan(reader: AlignedReader) -> None:
     assert reader.reportLatestOffset() is None
     reader.latestOffset({"a": {"0": 0, "1": 0}}, LIMIT)

@@ -1,5 +1,7 @@
 """Planning with what Kafka says, from the first offset to the last: any order of times, gaps, outliers, restarts.
 
+A batch's horizon is the latest time of all records below it, however long ago they were read.
+
 Kafka's index of times has the first record of a time or later of the whole partition, also where that was read long
 ago.
 """
@@ -17,7 +19,12 @@ from pipeline.aligned.spark_source import AlignedOptions, AlignedReader
 from pipeline.records.record import SourcePartition
 from tests.unit.pipeline.aligned.records_in_memory import RecordsInMemory
 
-TIMES = st.lists(st.none() | st.integers(1, 200) | st.just(10**9), max_size=40)
+TIMES = st.lists(st.none() | st.integers(1, 200) | st.just(10**9), max_size=40) | st.builds(
+    # A clock that goes back.
+    lambda early, right: [*range(1000, 1000 + early), *range(1, right)],
+    st.integers(1, 20),
+    st.integers(20, 60),
+)
 LOGS = st.fixed_dictionaries({SourcePartition("a", 0): TIMES, SourcePartition("a", 1): TIMES})
 
 
@@ -45,7 +52,8 @@ def test_each_offset_is_in_one_batch_and_no_batch_is_too_large(
             ranges = reader.partitions(offsets, end)
             of_records = [one for one in ranges if any(t is not None for t in times[_place(one)][one.first :])]
             assert sum(one.end - one.first for one in of_records) <= max_offsets
-            assert len({one.horizon_ms for one in ranges}) == 1
+            below = [of[at] for (_, number), of in times.items() for at in range(offsets["a"][str(number)])]
+            assert {one.horizon_ms for one in ranges} == {max((t for t in below if t is not None), default=None)}
             read += [(one.partition, at) for one in ranges for at in range(one.first, one.end)]
             offsets = end
     assert sorted(read) == [(one.partition, at) for one, of in sorted(times.items()) for at in range(len(of))]

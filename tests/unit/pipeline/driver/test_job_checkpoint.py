@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.driver.job_checkpoint import Found, committed_offsets, look, replayed_from, write_text
+from pipeline.driver.job_checkpoint import Found, committed_offsets, look, replayed_from, watermark_ms, write_text
 from pipeline.errors import RefusedError
 
 OFFSETS = """v1
@@ -88,6 +88,23 @@ def test_the_last_committed_batch_says_the_position(checkpoint: Path) -> None:
     files = Files()
     assert committed_offsets(spark(files), str(checkpoint)) == {("page_change", 0): 10, ("page_change", 1): 4}
     assert [stream.closed for stream in files.opened] == [True]
+
+
+def test_the_watermark_is_that_of_the_batch_that_runs_next(checkpoint: Path) -> None:
+    """One that is planned has its own, whatever a later commit would say."""
+
+    def watermark() -> int | None:
+        return watermark_ms(spark(Files()), str(checkpoint))
+
+    assert watermark() is None, "no batch is planned"
+    (checkpoint / "offsets/0").write_text(OFFSETS % 5)
+    assert watermark() is None, "nothing has moved it"
+    (checkpoint / "commits/0").write_text('v1\n{"nextBatchWatermarkMs":1773999970000}')
+    assert watermark() == 1773999970000
+    (checkpoint / "offsets/1").write_text(OFFSETS.replace('WatermarkMs":0', 'WatermarkMs":1773999970001') % 9)
+    assert watermark() == 1773999970001
+    (checkpoint / "commits/1").write_text("v1\n{}")
+    assert watermark() is None, "what is none of Spark's it will refuse itself"
 
 
 def test_before_any_commit_it_is_where_the_job_began(checkpoint: Path) -> None:

@@ -102,6 +102,25 @@ def test_a_copy_of_a_checkpoint_need_not_say_where_the_job_began(
     assert orjson.loads(spark.options_["settings"])["initial"] is None
 
 
+@pytest.mark.parametrize(
+    ("delay_ms", "commits", "reached_ms"),
+    [(30_000, "1774000000000", 1_774_000_030_000), (30_000, "0", None), (None, "1774000000000", None)],
+)
+def test_the_planner_is_told_what_the_watermark_has_seen(
+    make_config: Callable[..., PipelineConfig],
+    monkeypatch: pytest.MonkeyPatch,
+    files: dict[str, str],
+    delay_ms: int | None,
+    commits: str,
+    reached_ms: int | None,
+) -> None:
+    monkeypatch.setattr(module, "watermark_ms", lambda _spark, _place: int(commits) or None)
+    for stream in (module.source_stream, lambda *given: module.source_streams(*given)[0]):
+        spark: Any = Stream()
+        stream(spark, make_config(source=ALIGNED), None, delay_ms)
+        assert orjson.loads(spark.options_["settings"])["reached_ms"] == reached_ms
+
+
 def test_the_driver_reads_what_the_planner_has_written(
     make_config: Callable[..., PipelineConfig], tmp_path: Path
 ) -> None:

@@ -1,0 +1,79 @@
+"""The latest event time of all that a job has read, in whatever order the times are: what Spark's watermark has seen.
+
+    looked at before ───────┤■■■■■■■■■■■■■■■■■■■■■■├─ position
+                            read since      └ of these the times are known
+
+Kafka's index of times names the first record of a partition that is later than the latest known. Mostly that is not
+among what was read since the last look, and one question for all partitions is enough. The index may also name what the
+job never gets: the end of a transaction, an event of one that was aborted, a record from before the job began. Of what
+lies behind it the index then says nothing, and it is read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pipeline.aligned.horizon import Offsets
+from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.aligned.kafka_times import event_time
+from pipeline.records.record import SourcePartition
+
+_AT_ONCE = 1000
+"""Offsets of a partition that are read before the index is asked again: often nothing is later than these."""
+_FIRST_LOOK = 100_000
+"""Offsets of a partition that are read at most for the first look: only where the index says nothing are there more."""
+_MOST_MS = 2**63 - 1
+
+
+@dataclass
+class LatestTimes:
+    """`begun` is where the job began, in partitions that it does not name at 0. `reached_ms` is the latest time that
+    the job is known to have read before this process, None where nothing is known: the topics may not hold it any more.
+    """
+
+    log: KafkaLog
+    begun: Offsets
+    reached_ms: int | None = None
+    _latest_ms: int | None = None
+    _looked: dict[SourcePartition, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._latest_ms = self.reached_ms
+
+    def below(
+        self,
+        positions: Offsets,
+        bounds: Mapping[SourcePartition, tuple[int, int]],
+        before_ms: Mapping[SourcePartition, int | None],
+    ) -> int | None:
+        """The latest time below the positions, None where nothing is. `before_ms` are times that were found there
+        already, by partition. Raises PipelineError.
+        """
+        if any(at < self._looked.get(one, 0) for one, at in positions.items()):
+            self._looked, self._latest_ms = {}, self.reached_ms
+        known = [self._latest_ms, *(before_ms.get(one) for one in positions)]
+        latest = max((one for one in known if one is not None), default=None)
+        starts: dict[SourcePartition, int] = {}
+        left: dict[SourcePartition, int] = {}
+        for one, at in positions.items():
+            begun = self._looked.get(one, min(self.begun.get(one, 0), at))
+            starts[one] = max(begun, bounds[one][0])
+            left[one] = at - starts[one] if one in self._looked else _FIRST_LOOK
+        while unknown := {one: start for one, start in starts.items() if start < positions[one] and left[one] > 0}:
+            later = self._later(unknown, positions, latest)
+            stops = {one: min(positions[one], start + _AT_ONCE) for one, start in later.items()}
+            for partition, records in self.log.read(later, stops):
+                times = [event_time(partition, record) for record in records]
+                latest = max(times) if latest is None else max(latest, *times)
+            left |= {one: left[one] - (stop - later[one]) for one, stop in stops.items()}
+            starts = stops
+        self._looked |= positions
+        self._latest_ms = latest
+        return latest
+
+    def _later(self, starts: Offsets, stops: Offsets, latest: int | None) -> dict[SourcePartition, int]:
+        """From where on there may be a later time, of those partitions where there may be one."""
+        if latest is not None and latest >= _MOST_MS:
+            return {}
+        found = self.log.first_at(dict.fromkeys(starts, 0 if latest is None else latest + 1))
+        firsts = {one: at for one in starts if (at := found.get(one)) is not None and at < stops[one]}
+        return {one: max(starts[one], at) for one, at in firsts.items()}
