@@ -48,7 +48,11 @@ class OffsetRange:
 
     def holds(self, partition: SourcePartition, offset: int) -> bool:
         """Whether the event at this place is in the batch."""
-        return self.start.get(partition, 0) <= offset < self.end.get(partition, 0)
+        return self.start.get(partition, 0) <= offset and self.reaches(partition, offset)
+
+    def reaches(self, partition: SourcePartition, offset: int) -> bool:
+        """Whether the event at this place is in the batch or in one before it."""
+        return offset < self.end.get(partition, 0)
 
 
 def _of_sources(body: bytes) -> list[bytes]:

@@ -103,9 +103,8 @@ def test_counts_are_the_same_after_a_crash(make_bench: MakeBench, crashes: tuple
     values = [arrival.value for arrival in bench.outputs()]
     assert (len(values) > len(set(values))) == bool(crashes), "the batch that was not committed left again"
     audit = bench.audit()
-    assert (audit.lost, audit.conflicting, audit.out_of_order, audit.mismatched) == (0, 0, 0, 0)
-    # Those above: the audit knows which offsets were read again, and these windows have events of earlier batches too.
-    assert audit.problems().keys() <= ({"duplicated"} if crashes else set())
+    assert audit.problems() == {}, audit.examples
+    assert (audit.excused > 0) == bool(crashes)
 
 
 @pytest.mark.slow

@@ -136,6 +136,7 @@ class DeliveryAudit:
         `names_missing` so is each pending event that had to be emitted: nothing else says which they are.
         """
         deferrals = DeferredEntries() if deferrals is None else deferrals  # one with nothing deferred now is empty
+        replays = replace(replays, by_state=isinstance(self._truth, SourcesOfOutput))
         counts, examples = self._counts.copy(), self._examples.copy()
         for late in self._late():
             counts["out_of_order"] += 1

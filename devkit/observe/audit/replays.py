@@ -3,6 +3,8 @@ an error event beside an output.
 
 after a restart
     an event of a batch that was begun k times      may be emitted k times
+    an event of a batch before that                 as well, where outputs are made of what a state has gathered from
+                                                    several batches
     an event that was deferred                      once more for each start that found it unresolved: what was cut
                                                     off before it was resolved is done again; for each restart,
                                                     where the program does not mark its starts
@@ -34,12 +36,14 @@ class Replays:
     """`again` has the range of a batch once for each time that it was begun again; None where that is not observable.
     Without `restarts` it excuses nothing.
 
-    `retried` has what a task read once for each of its attempts before the one that ended.
+    `retried` has what a task read once for each of its attempts before the one that ended. `by_state` is whether
+    outputs are made of what a state has gathered.
     """
 
     restarts: int = 0
     again: tuple[OffsetRange, ...] | None = ()
     retried: tuple[OffsetRange, ...] = ()
+    by_state: bool = False
 
     def excused(self, partition: SourcePartition, offset: int, *, carried_over: int | None) -> Excused:
         """How many records after the first are no problem, of the event at this place of the source. `carried_over` is
@@ -48,7 +52,8 @@ class Replays:
         by_retry = sum(one.holds(partition, offset) for one in self.retried)
         if self.again is None:
             return Excused(self.restarts, by_retry)
-        read_again = sum(one.holds(partition, offset) for one in self.again)
+        is_in = OffsetRange.reaches if self.by_state else OffsetRange.holds
+        read_again = sum(is_in(one, partition, offset) for one in self.again)
         found = self.restarts if carried_over is None else min(carried_over, self.restarts)
         return Excused(min(read_again, self.restarts) + found, by_retry)
 

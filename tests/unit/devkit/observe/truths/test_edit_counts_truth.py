@@ -10,7 +10,9 @@ import pytest
 
 from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.model import Audit
+from devkit.observe.audit.replays import NO_REPLAYS, Replays
 from devkit.observe.audit.source_event import SourceEvent
+from devkit.observe.checkpoint import OffsetRange, Offsets
 from devkit.observe.truths.edit_counts_truth import EditCountsTruth
 from devkit.observe.truths.truth import SourcesOfOutput, WikiAnswers
 from devkit.traffic.records import Expected
@@ -44,11 +46,28 @@ def count(*events: SourceEvent, **other: Any) -> bytes:
     return orjson.dumps(value | other)
 
 
-def audited(*values: tuple[bytes, SourceEvent]) -> Audit:
+def audited(*values: tuple[bytes, SourceEvent], replays: Replays = NO_REPLAYS) -> Audit:
     audit = DeliveryAudit([ONE, TWO, THREE], truth=TRUTH, resolve=no_store)
     for at, (value, named) in enumerate(values):
         audit.add_output(arrival(named, value, topic="counts", at=at))
-    return audit.finish(ALL)
+    return audit.finish(ALL, replays=replays)
+
+
+@pytest.mark.parametrize(
+    ("again", "left"),
+    [
+        pytest.param(({(SOURCE, 0): 2}, {(SOURCE, 0): 3}), {}, id="by the batch behind it"),
+        pytest.param(({(SOURCE, 0): 3}, {(SOURCE, 0): 3}), {}, id="by one without events"),
+        pytest.param(({}, {(SOURCE, 0): 1}), {"duplicated": 1}, id="one of its events was not read yet"),
+        pytest.param(({}, {(SOURCE, 1): 9}), {"duplicated": 2}, id="nothing of its partition was read"),
+    ],
+)
+def test_a_window_may_leave_again_with_a_later_batch_that_is_run_again(
+    again: tuple[Offsets, Offsets], left: dict[str, int]
+) -> None:
+    twice = (count(ONE, TWO), TWO), (count(ONE, TWO), TWO), (count(THREE), THREE)
+    assert audited(*twice, replays=Replays(1, (OffsetRange(*again),))).problems() == left
+    assert audited(*twice, replays=Replays(1)).problems() == {"duplicated": 2}, "a restart alone excuses nothing"
 
 
 def test_each_event_of_an_output_has_left_with_it() -> None:
