@@ -56,6 +56,8 @@ class DeliveryAudit:
         self._truth = truth
         self._resolve = resolve
         self._emitted: dict[Position, Departure] = {}
+        # Of those, the events that are a part of a record which names another one.
+        self._parts: set[Position] = set()
         self._counts: Counter[str] = Counter()
         self._examples = Examples()
         self.error_events = ErrorTally()
@@ -73,6 +75,8 @@ class DeliveryAudit:
             if event is None or departure is None:
                 continue
             if self._takes_first(one, departure, "output"):
+                if source != arrival.source:
+                    self._parts.add(event.position)
                 # Its id is that of the event which its headers name.
                 self._verify_output(one, event, has_id=source == arrival.source)
 
@@ -194,10 +198,12 @@ class DeliveryAudit:
         return event, self._emitted.setdefault(event.position, Departure())
 
     def _late(self) -> Iterator[Late]:
-        """Order counts first occurrences only, for each source partition and page."""
+        """Order counts first occurrences only, for each source partition and page. A record that is made of several
+        events has the place of the one that it names: what lies between them leaves before it or behind it.
+        """
         pages: dict[tuple[SourcePartition, bytes], dict[Position, Landing]] = {}
         for position, departure in self._emitted.items():
-            if departure.first is not None:
+            if departure.first is not None and position not in self._parts:
                 event = self._events[position]
                 pages.setdefault((event.partition, event.key), {})[position] = departure.first
         for first in pages.values():

@@ -18,7 +18,7 @@ from devkit.observe.truths.truth import SourcesOfOutput, WikiAnswers
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
 from tests.unit.devkit.observe.audit.audited import ALL, no_store, nonzero
-from tests.unit.devkit.observe.audit.events import SOURCE, arrival, no_body, source_event, truth
+from tests.unit.devkit.observe.audit.events import SOURCE, arrival, error_of, no_body, source_event, truth
 
 CONFIG = SimpleNamespace(sink=SimpleNamespace(topic="counts"), count=SimpleNamespace(window=timedelta(minutes=1)))
 TRUTH = EditCountsTruth(cast(PipelineConfig, CONFIG), WikiAnswers(html=truth, body=no_body))
@@ -123,3 +123,13 @@ def test_edits_are_counted_and_nothing_else(event: SourceEvent, stated: Expected
     found = TRUTH.expected(SOURCE, event.value, stated)
     assert (found.fate, found.reason) == fate
     assert found.latest_revision is None
+
+
+@pytest.mark.parametrize(("error_at", "late"), [(0, {}), (5000, {"out_of_order": 1})])
+def test_what_lies_between_the_events_of_an_output_leaves_before_it(error_at: int, late: dict[str, int]) -> None:
+    """An output has the place of the event that it names, the last one."""
+    failing = source_event(1, fate="error", reason="malformed_json")
+    held = DeliveryAudit([ONE, failing, THREE], truth=TRUTH, resolve=no_store)
+    held.add_output(replace(arrival(THREE, count(ONE, THREE), topic="counts"), timestamp_ms=2000))
+    held.add_error(error_of(failing, timestamp_ms=error_at))
+    assert held.finish(ALL).problems() == late
