@@ -207,10 +207,10 @@ class Planner:
         self._times.fronts, self._times.firsts = fronts, {one: first for one, (first, _) in bounds.items()}
         reached = self._reached(starts, bounds, around)
         plan = plan_batch(fronts, reached, self._times, slice_ms=self._options.slice_ms, max_offsets=max_offsets)
-        silent_s = {one: self._silence.silent_s(one, now_s) for one in fronts}
-        read_ms = {one: found.before_ms for one, found in around.items()}
-        status = self._status.look(plan, fronts, read_ms, reached, silent_s, now_s)
         if self._options.status_file is not None:
+            silent_s = {one: self._silence.silent_s(one, now_s) for one in fronts}
+            read_ms = {one: found.before_ms for one, found in around.items()}
+            status = self._status.look(plan, fronts, read_ms, reached, silent_s, now_s)
             write_status(self._options.status_file, status)
         return plan
 
