@@ -10,7 +10,17 @@ from datetime import timedelta
 from kafka.structs import TopicPartition
 
 from devkit.errors import PartError, WaitTimeoutError
-from devkit.stack.topic_reader import LARGE, TopicRecord, answering, connect, has_read, places_of, require_topic
+from devkit.stack.topic_reader import (
+    LARGE,
+    TopicRecord,
+    answering,
+    begins_of,
+    connect,
+    ends_of,
+    has_read,
+    places_of,
+    require_topic,
+)
 from devkit.waiting import wait_until
 
 _DEADLINE = timedelta(seconds=30)
@@ -35,7 +45,7 @@ class TopicTail:
         found: list[TopicRecord] = []
         try:
             with self._reading():
-                ends, begins = self._consumer.end_offsets(self._places), self._consumer.beginning_offsets(self._places)
+                ends, begins = ends_of(self._consumer, self._places), begins_of(self._consumer, self._places)
                 for place in self._places:
                     self._consumer.seek(place, max(begins[place], ends[place] - count))
 

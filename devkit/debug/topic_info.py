@@ -9,7 +9,7 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
-from devkit.stack.topic_reader import answering, connect, places_of
+from devkit.stack.topic_reader import answering, begins_of, connect, ends_of, places_of
 from devkit.stack.topics import topic_admin
 
 _SETTINGS = ("cleanup.policy", "max.message.bytes")
@@ -52,7 +52,7 @@ def topics_at(bootstrap: str) -> list[TopicInfo]:
 
 
 def _span(consumer: KafkaConsumer, places: list[TopicPartition]) -> int:
-    ends, begins = consumer.end_offsets(places), consumer.beginning_offsets(places)
+    ends, begins = ends_of(consumer, places), begins_of(consumer, places)
     return sum(ends[place] - begins[place] for place in places)
 
 

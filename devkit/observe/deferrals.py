@@ -15,7 +15,7 @@ from kafka.structs import TopicPartition
 from devkit.errors import PartError, WaitTimeoutError
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.carried_over import CarriedOver
-from devkit.stack.topic_reader import answering, connect, has_read, places_of
+from devkit.stack.topic_reader import answering, connect, ends_of, has_read, places_of
 from devkit.waiting import wait_until
 
 _NOTES = (b"epoch/", b"command/")
@@ -168,7 +168,7 @@ class DeferralTopic:
             if self._places:
                 self._consumer.assign(self._places)
                 self._consumer.seek_to_beginning(*self._places)
-        return dict(self._consumer.end_offsets(self._places)) if self._places else {}
+        return ends_of(self._consumer, self._places) if self._places else {}
 
     def _read_towards(self, ends: dict[TopicPartition, int]) -> bool:
         """Whether all of it is read; else some more of it is."""

@@ -1,7 +1,7 @@
 """Consumers with which the kit looks at topics: of no group, committing nothing, and their errors are StackErrors."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -15,12 +15,15 @@ from located_config.count import counted
 from located_config.near import nearest
 from pipeline.connection_failures import connection_failures
 from pipeline.long_lived import LONG_LIVED
+from pipeline.partition_offsets import end_offsets, first_offsets
 
 LARGE: Mapping[str, int] = MappingProxyType(
     {"max_partition_fetch_bytes": 64 * 1024 * 1024, "fetch_max_bytes": 64 * 1024 * 1024}
 )
 """Settings with which the largest records come in one fetch."""
 
+_ANSWER_S = 30.0
+"""For which a partition may be without a leader."""
 # A cluster of many may have thousands of topics.
 _FEW = 20
 
@@ -66,6 +69,16 @@ def answering(what: str) -> Iterator[None]:
 def places_of(consumer: KafkaConsumer, topic: str) -> list[TopicPartition]:
     """The partitions of a topic in their order; none where there is no such topic."""
     return [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic) or ())]
+
+
+def ends_of(consumer: KafkaConsumer, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+    """The end of each partition. Raises KafkaError, also for one that stays without a leader."""
+    return end_offsets(consumer, places, timeout_s=_ANSWER_S)
+
+
+def begins_of(consumer: KafkaConsumer, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+    """The first offset of each partition. Raises KafkaError, also for one that stays without a leader."""
+    return first_offsets(consumer, places, timeout_s=_ANSWER_S)
 
 
 def require_topic(consumer: KafkaConsumer, topic: str) -> None:

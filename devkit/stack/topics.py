@@ -9,7 +9,7 @@ from kafka.admin import NewTopic
 from kafka.errors import KafkaError, TopicAlreadyExistsError, UnknownTopicOrPartitionError
 
 from devkit.errors import PartError
-from devkit.stack.topic_reader import answering, connect, places_of
+from devkit.stack.topic_reader import answering, connect, ends_of, places_of
 from devkit.waiting import wait_until
 
 _DEADLINE = timedelta(seconds=30)
@@ -83,7 +83,7 @@ class TopicEnds:
     def of(self, topic: str) -> Ends:
         """The end offset of each partition. Raises StackError when the broker does not answer."""
         with answering(f"Kafka did not say where {topic} ends"):
-            ends = self._consumer.end_offsets(places_of(self._consumer, topic))
+            ends = ends_of(self._consumer, places_of(self._consumer, topic))
         return {place.partition: end for place, end in ends.items()}
 
     def close(self) -> None:

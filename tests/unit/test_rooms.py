@@ -27,6 +27,7 @@ ALLOWED = {
         "pipeline.jobs.names",
         "pipeline.long_lived",
         "pipeline.metrics.catalogue",
+        "pipeline.partition_offsets",
         "pipeline.connection_failures",
         "pipeline.records.error_types",
         "pipeline.schemas",

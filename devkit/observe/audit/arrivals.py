@@ -10,7 +10,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 from kafka.structs import TopicPartition
 
 from devkit.errors import PartError
-from devkit.stack.topic_reader import LARGE, answering, connect, places_of
+from devkit.stack.topic_reader import LARGE, answering, connect, ends_of, places_of
 
 Position = tuple[str, int, int]
 """Topic, partition and offset in the source."""
@@ -45,7 +45,7 @@ def read_topic(bootstrap: str, topic: str, *, clock: Callable[[], float] = time.
         answering(f"{topic} could not be read for the audit"),
     ):
         places = places_of(consumer, topic)
-        ends = consumer.end_offsets(places)
+        ends = ends_of(consumer, places)
         for place in places:
             yield from _records(consumer, place, ends[place], clock)
 

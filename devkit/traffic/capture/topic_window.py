@@ -14,7 +14,7 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import PartError
 from devkit.stack.client_settings import PLAIN, ClientSettings
-from devkit.stack.topic_reader import TopicRecord, answering, connect, has_read, places_of, require_topic
+from devkit.stack.topic_reader import TopicRecord, answering, connect, ends_of, has_read, places_of, require_topic
 
 _POLL_MS = 500
 
@@ -48,7 +48,7 @@ class TopicWindow:
             """How many each topic has, by its name."""
             self._places = [place for of_topic in places.values() for place in of_topic]
             self._consumer.assign(self._places)
-            self._ends: dict[TopicPartition, int] = self._consumer.end_offsets(self._places)
+            self._ends = ends_of(self._consumer, self._places)
             self._begin_ms = self._seek(start)
             failing.pop_all()
 

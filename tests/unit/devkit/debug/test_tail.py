@@ -26,10 +26,10 @@ class Consumer:
     def assign(self, places: Sequence[TopicPartition]) -> None:
         assert places == [PLACE]
 
-    def end_offsets(self, _places: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+    def end_offsets(self, _places: Sequence[TopicPartition], *, timeout_ms: int) -> Mapping[TopicPartition, int]:
         return {PLACE: 3}
 
-    def beginning_offsets(self, _places: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+    def beginning_offsets(self, _places: Sequence[TopicPartition], *, timeout_ms: int) -> Mapping[TopicPartition, int]:
         return {PLACE: 0}
 
     def seek(self, _place: TopicPartition, offset: int) -> None:

@@ -154,7 +154,7 @@ class Consumer:
         for place in places:
             self.positions[place.partition] = 0
 
-    def end_offsets(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+    def end_offsets(self, places: Iterable[TopicPartition], *, timeout_ms: int) -> dict[TopicPartition, int]:
         if self.fails:
             raise KafkaConnectionError("gone")
         return {place: len(self.log[place.partition]) for place in places}

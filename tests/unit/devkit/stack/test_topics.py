@@ -113,14 +113,19 @@ def test_no_broker_is_an_error_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> 
 class Consumer:
     partitions: set[int] | None
     fails: bool = False
+    leaderless: frozenset[int] = frozenset()
     closed: bool = False
 
     def partitions_for_topic(self, _topic: str) -> set[int] | None:
         return self.partitions
 
-    def end_offsets(self, places: list[TopicPartition]) -> dict[TopicPartition, int]:
+    def end_offsets(self, places: list[TopicPartition], *, timeout_ms: int) -> dict[TopicPartition, int]:
         if self.fails:
             raise KafkaTimeoutError("no answer")
+        if self.leaderless & {place.partition for place in places}:
+            if len(places) == 1:
+                raise KafkaTimeoutError(f"no answer for {timeout_ms} ms")
+            raise KeyError(places[0])  # as kafka-python does
         return {place: 100 + place.partition for place in places}
 
     def close(self) -> None:
@@ -148,6 +153,11 @@ class TestEnds:
     def test_a_broker_that_does_not_say(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(StackError, match=r"Kafka did not say where in ends: .*no answer"):
             self.ends(monkeypatch, Consumer({0}, fails=True)).of("in")
+
+    def test_a_partition_without_a_leader(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        consumer = Consumer({0, 1}, leaderless=frozenset({1}))
+        with pytest.raises(StackError, match=r"Kafka did not say where in ends: .*partition 1 of in for 30 s"):
+            self.ends(monkeypatch, consumer).of("in")
 
     def test_closing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         consumer = Consumer({0})

@@ -37,7 +37,7 @@ class Consumer:
     def partitions_for_topic(self, _topic: str) -> set[int] | None:
         return set(self.partitions) or None
 
-    def end_offsets(self, places: list[TopicPartition]) -> dict[TopicPartition, int]:
+    def end_offsets(self, places: list[TopicPartition], *, timeout_ms: int) -> dict[TopicPartition, int]:
         if self.fails:
             raise KafkaConnectionError("gone")
         return {place: self.ends[place.partition] for place in places}
