@@ -39,9 +39,10 @@ class ClaimOrigin:
         """Whether it surely comes later than the other event.
 
         Offset and time have to say so both: of a topic that was made again, or moved to another cluster, offsets alone
-        say nothing; nor do times alone, which are by the clocks of producers.
+        say nothing; nor do times alone, which are by the clocks of producers. Of one moment, which times of whole
+        seconds make likely, nothing is sure: what is deleted must not stay.
         """
-        return self.position.is_behind(other.position) and self.at_ms >= other.at_ms
+        return self.position.is_behind(other.position) and self.at_ms > other.at_ms
 
     def metadata(self) -> dict[str, str]:
         """For the object."""
