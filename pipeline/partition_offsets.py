@@ -13,6 +13,9 @@ from kafka import KafkaConsumer
 from kafka.errors import KafkaTimeoutError
 from kafka.structs import TopicPartition
 
+_FEW = 2
+"""Partitions that are as soon asked one by one as together, which takes two questions."""
+
 
 def first_offsets(
     consumer: KafkaConsumer, places: Collection[TopicPartition], *, timeout_s: float
@@ -35,10 +38,14 @@ def offsets_at(
     KafkaError.
     """
     within = _Within(timeout_s)
-    found = _offsets_of(consumer.offsets_for_times(dict(at_ms), timeout_ms=within.left_ms()))
-    for place in at_ms:
-        if found.get(place) is None:
-            found |= _offsets_of(within.alone(consumer.offsets_for_times, place, {place: at_ms[place]}))
+    found = _offsets_of(consumer.offsets_for_times(dict(at_ms), timeout_ms=within.left_ms())) if at_ms else {}
+    without = [place for place in at_ms if found.get(place) is None]
+    if len(without) > _FEW and _have_leaders(consumer, at_ms, within):
+        # That they have one now says nothing of the moment when they were asked.
+        again = {place: at_ms[place] for place in without}
+        return found | _offsets_of(consumer.offsets_for_times(again, timeout_ms=within.left_ms()))
+    for place in without:
+        found |= _offsets_of(within.alone(consumer.offsets_for_times, place, {place: at_ms[place]}))
     return found
 
 
@@ -57,6 +64,15 @@ class _Within:
                 f"no answer about partition {place.partition} of {place.topic} for {self._timeout_s:g} s: has it a "
                 "leader?"
             ) from error
+
+
+def _have_leaders(consumer: KafkaConsumer, places: Collection[TopicPartition], within: _Within) -> bool:
+    """Whether the client knows all of them. Where it knows none it waits, so ask with one that it knows."""
+    try:
+        consumer.end_offsets(places, timeout_ms=within.left_ms())
+    except KeyError:
+        return False
+    return True
 
 
 def _of_each(

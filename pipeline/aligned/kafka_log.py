@@ -26,6 +26,8 @@ Enough = Callable[[SourcePartition, ConsumerRecord], bool]
 
 ANSWER_S = 60.0
 """How long the brokers may be away, as for Spark's own source."""
+_LATEST_MS = 2**63 - 1
+"""Kafka has no later time: behind it there is no record."""
 _REFRESH_S = 10.0
 _CONNECTION_IDLE_MS = 300_000
 # The broker answers one request of a connection at a time: a question must not wait behind a fetch that finds nothing.
@@ -80,9 +82,9 @@ class KafkaLog:
         far before records that are earlier: producers' clocks differ.
         """
         with self._answers("do not say what their topics held when"):
-            asked = {TopicPartition(*one): max(0, ms) for one, ms in at_ms.items()}
+            asked = {TopicPartition(*one): max(0, ms) for one, ms in at_ms.items() if ms <= _LATEST_MS}
             found = offsets_at(self._consumer("asks"), asked, timeout_s=ANSWER_S)
-        return {SourcePartition(*place): offset for place, offset in found.items()}
+        return dict.fromkeys(at_ms) | {SourcePartition(*place): offset for place, offset in found.items()}
 
     def read(
         self,

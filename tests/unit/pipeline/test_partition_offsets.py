@@ -83,6 +83,12 @@ def test_where_all_are_known_one_question_is_enough() -> None:
     assert consumer.asked == [PLACES, PLACES]
 
 
+def test_where_most_have_no_record_of_that_time_three_questions_are_enough() -> None:
+    consumer = Gappy(set(PLACES))
+    assert offsets_at(consumer, dict.fromkeys(PLACES, 5), timeout_s=1) == dict.fromkeys(PLACES)
+    assert len(consumer.asked) == 3
+
+
 def test_a_partition_without_a_leader_is_named() -> None:
     gone = PLACES[4]
     for ask in (first_offsets, end_offsets):
