@@ -277,10 +277,11 @@ def _count_departure(
         examples.add("lapsed", _which(event, departure.first), wrong, event.position)
     counts["timed_out"] += departure.timed_out
     counts["timed_out_conflicts"] += departure.timed_out_conflicts(most)
-    counts["excused"] += departure.excused_repeats(most)
-    if departure.repeats > departure.excused_repeats(most):
+    repeats = departure.excused_repeats(most + excused.of_state)
+    counts["excused"] += repeats
+    if departure.repeats > repeats:
         examples.mark("duplicated", event.position)
-    counts["excused_by_retry"] += departure.excused_repeats(most) - departure.excused_repeats(excused.by_restart)
+    counts["excused_by_retry"] += repeats - departure.excused_repeats(excused.by_restart + excused.of_state)
     if departure.contradiction is None:
         return
     counts["conflicting"] += 1

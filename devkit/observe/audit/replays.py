@@ -4,7 +4,7 @@ an error event beside an output.
 after a restart
     an event of a batch that was begun k times      may be emitted k times
     an event of a batch before that                 as well, where outputs are made of what a state has gathered from
-                                                    several batches
+                                                    several batches; but never both as an output and otherwise
     an event that was deferred                      once more for each start that found it unresolved: what was cut
                                                     off before it was resolved is done again; for each restart,
                                                     where the program does not mark its starts
@@ -20,14 +20,17 @@ from devkit.observe.checkpoint import OffsetRange, SourcePartition
 
 @dataclass(frozen=True)
 class Excused:
-    """How many records after the first are no problem, of one event, by their cause."""
+    """How many records after the first are no problem, of one event, by their cause. `of_state` more may be repeats of
+    an output that was made of what a state had gathered.
+    """
 
     by_restart: int = 0
     by_retry: int = 0
+    of_state: int = 0
 
     @property
     def most(self) -> int:
-        """By both."""
+        """By restart and retry, be they repeats or contradictions."""
         return self.by_restart + self.by_retry
 
 
@@ -52,10 +55,19 @@ class Replays:
         by_retry = sum(one.holds(partition, offset) for one in self.retried)
         if self.again is None:
             return Excused(self.restarts, by_retry)
-        is_in = OffsetRange.reaches if self.by_state else OffsetRange.holds
-        read_again = sum(is_in(one, partition, offset) for one in self.again)
+        read_again = sum(one.holds(partition, offset) for one in self.again)
         found = self.restarts if carried_over is None else min(carried_over, self.restarts)
-        return Excused(min(read_again, self.restarts) + found, by_retry)
+        return Excused(min(read_again, self.restarts) + found, by_retry, self._of_state(partition, offset))
+
+    def _of_state(self, partition: SourcePartition, offset: int) -> int:
+        """For batches and tasks behind the one that read the event."""
+        if not self.by_state:
+            return 0
+        behind = [
+            sum(one.reaches(partition, offset) and not one.holds(partition, offset) for one in ranges)
+            for ranges in (self.again or (), self.retried)
+        ]
+        return min(behind[0], self.restarts) + behind[1]
 
 
 NO_REPLAYS = Replays()

@@ -70,6 +70,20 @@ def test_a_window_may_leave_again_with_a_later_batch_that_is_run_again(
     assert audited(*twice, replays=Replays(1)).problems() == {"duplicated": 2}, "a restart alone excuses nothing"
 
 
+def test_an_event_that_lapsed_is_not_counted_by_a_window_that_leaves_again() -> None:
+    held = DeliveryAudit([ONE, TWO, THREE], truth=TRUTH, resolve=no_store)
+    held.add_lapsed(arrival(ONE, b"{}", topic="lapsed"))
+    held.add_output(replace(arrival(THREE, count(ONE, TWO, THREE), topic="counts"), timestamp_ms=2000))
+    again = OffsetRange({(SOURCE, 0): 3}, {(SOURCE, 0): 3})
+    assert held.finish(ALL, replays=Replays(1, (again,))).problems()["conflicting"] == 1
+
+
+def test_a_window_that_a_task_wrote_again_is_excused_with_all_that_it_counts() -> None:
+    twice = (count(ONE, TWO), TWO), (count(ONE, TWO), TWO), (count(THREE), THREE)
+    task = OffsetRange({(SOURCE, 0): 1}, {(SOURCE, 0): 2})  # which names the last one alone
+    assert audited(*twice, replays=Replays(retried=(task,))).problems() == {}
+
+
 def test_each_event_of_an_output_has_left_with_it() -> None:
     assert isinstance(TRUTH, SourcesOfOutput)
     assert nonzero(audited((count(ONE, TWO), TWO), (count(THREE), THREE))) == {"inputs": 3, "outputs": 3}
