@@ -46,6 +46,7 @@ from pipeline.records.record import SourcePartition
 from pipeline.schemas import lapsed_validator
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
+from tests.integration.ended_transactions import await_markers
 from tests.integration.local_spark import local_spark
 
 TOPIC = "aligned.source"
@@ -231,6 +232,7 @@ def publish_in_transactions(bootstrap: str, dice: random.Random) -> None:
                 producer.abort_transaction()
             else:
                 producer.commit_transaction()
+    await_markers(bootstrap, TOPIC)
 
 
 @pytest.mark.slow

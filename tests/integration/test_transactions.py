@@ -19,6 +19,7 @@ from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds, recreate_topics
 from pipeline.ops.source import opened_topic
 from tests.integration.crash.bench import Bench
+from tests.integration.ended_transactions import abort, commit
 
 TOPIC = "transactions.output"
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 5, "rate": "100/s", "for": "100ms", "population": 4}
@@ -52,9 +53,9 @@ def values(bootstrap: str) -> list[bytes]:
 
 def test_a_topic_that_ends_with_a_marker_is_read_to_its_end(bootstrap: str, producer: KafkaProducer) -> None:
     write(producer, (0, b"k", b"first"), (0, b"k", b"second"))
-    producer.commit_transaction()
+    commit(producer, bootstrap, TOPIC)
     write(producer, (0, b"k", b"third"))
-    producer.commit_transaction()
+    commit(producer, bootstrap, TOPIC)
     with closing(TopicEnds(bootstrap)) as ends:
         assert ends.of(TOPIC) == {0: 5, 1: 0}, "three records and two markers"
     assert values(bootstrap) == [b"first", b"second", b"third"]
@@ -64,26 +65,26 @@ def test_a_topic_that_ends_with_a_marker_is_read_to_its_end(bootstrap: str, prod
 
 def test_what_is_not_committed_was_not_emitted(bootstrap: str, producer: KafkaProducer) -> None:
     write(producer, (0, b"k", b"first"))
-    producer.commit_transaction()
+    commit(producer, bootstrap, TOPIC)
     write(producer, (0, b"k", b"aborted"), (1, b"k", b"aborted too"))
-    producer.abort_transaction()
+    abort(producer, bootstrap, TOPIC)
     assert values(bootstrap) == [b"first"]
     write(producer, (0, b"k", b"open"))
     assert values(bootstrap) == [b"first"]
-    producer.commit_transaction()
+    commit(producer, bootstrap, TOPIC)
     assert values(bootstrap) == [b"first", b"open"]
 
 
 def test_deferred_entries_in_transactions(bootstrap: str, producer: KafkaProducer) -> None:
     write(producer, (0, b"source/0/%019d" % 1, b"{}"), (0, b"source/0/%019d" % 2, b"{}"))
-    producer.commit_transaction()
+    commit(producer, bootstrap, TOPIC)
     with closing(DeferralTopic(bootstrap, TOPIC)) as topic:
         assert topic.catch_up() == 2
 
 
 def test_the_pipelines_own_tools_read_such_a_topic_to_its_end(bootstrap: str, producer: KafkaProducer) -> None:
     write(producer, (0, b"k", b"event"))
-    producer.commit_transaction()
+    commit(producer, bootstrap, TOPIC)
     with opened_topic(bootstrap, TOPIC) as topic:
         bounds = topic.bounds()
         assert bounds.end == {0: 2, 1: 0}
@@ -103,7 +104,7 @@ def test_the_job_enriches_no_event_of_an_aborted_transaction(
     for event in events:
         producer.send(source, partition=event.partition, key=event.key, value=event.value)
     producer.flush()
-    producer.abort_transaction()
+    abort(producer, bench.bootstrap, source)
     assert bench.source_end() == 2 * count + 1
     run = bench.start()
     run.await_condition(lambda: sum(bench.committed().values()) == 2 * count + 1, "the source to be read to its end")
