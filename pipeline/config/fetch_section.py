@@ -89,8 +89,8 @@ class Fetch(Section):
     connections: Literal["kept", "per_request"] = Field(
         default="kept",
         description="What happens to a connection after a request. `kept`: the next request of that Python worker "
-        "uses it, within 3.5 s; one that is idle for longer is closed, after 7 s at the latest. So at most `concurrency` "
-        "are in use, and as many may be idle in each worker that had the batch before. `per_request` is unsafe: it is "
+        "uses it, within 3.5 s; one that is idle for longer is closed, after 7 s at the latest. So at most "
+        "`concurrency` are in use, and as many may be idle in each worker that had the batch before. `per_request` is unsafe: it is "
         "closed, and each request opens another.",
     )
     inline_limit: Annotated[Size, Field(ge=0)] = Field(
