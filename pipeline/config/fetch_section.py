@@ -90,8 +90,8 @@ class Fetch(Section):
         default="kept",
         description="What happens to a connection after a request. `kept`: the next request of that Python worker "
         "uses it, within 3.5 s; one that is idle for longer is closed, after 7 s at the latest. So at most "
-        "`concurrency` are in use, and as many may be idle in each worker that had the batch before. `per_request` is unsafe: it is "
-        "closed, and each request opens another.",
+        "`concurrency` are in use, and as many may be idle in each worker that had the batch before. `per_request` "
+        "is unsafe: it is closed, and each request opens another.",
     )
     inline_limit: Annotated[Size, Field(ge=0)] = Field(
         default=MIB, description="Bytes of a body that are read into memory; the rest goes into a spool file."
