@@ -10,6 +10,7 @@ from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.errors import StackError
 from devkit.guardian.run_state import PartPlace, ProgramPlace, RunState, known_runs
+from devkit.observe.log_end import written
 
 _GOOD = ("running", "theirs")
 
@@ -34,7 +35,7 @@ def ps() -> None:
         for program in run.programs:
             state = _state_of_program(program)
             well &= state.startswith(_GOOD)
-            click.echo(f"  {program.name:<14} {f'process {program.pid}':<24} {state:<14} program, log {program.log}")
+            click.echo(f"  {program.name:<14} {f'process {program.pid}':<24} {state:<14} program, log {_log(program)}")
         tell_faults(run)
     sys.exit(0 if well else StackError.exit_code)
 
@@ -53,6 +54,10 @@ def _state(part: PartPlace, run: RunState) -> str:
 
 def _state_of_program(program: ProgramPlace) -> str:
     return _process_state(program.pid) if program.exit_code is None else f"ended ({program.exit_code})"
+
+
+def _log(program: ProgramPlace) -> str:
+    return written(program.log) if program.output is None else written(program.output, program.log)
 
 
 def _process_state(pid: int) -> str:

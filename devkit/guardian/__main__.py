@@ -203,7 +203,10 @@ class GuardianProcess:
         if command.succeeds is not None:
             self._replace(command.succeeds, process.pid)
         if command.program:
-            self._note(command.request, ProgramPlace(name=command.name, pid=process.pid, log=Path(command.stderr)))
+            place = ProgramPlace(
+                name=command.name, pid=process.pid, log=Path(command.stderr), output=Path(command.stdout)
+            )
+            self._note(command.request, place)
         self._tell(m.Spawned(request=command.request, pid=process.pid))
 
     def _replace(self, before: int, pid: int) -> None:

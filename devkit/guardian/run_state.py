@@ -43,6 +43,9 @@ class ProgramPlace(BaseModel):
     name: str
     pid: int
     log: Path
+    """Its standard error."""
+    output: Path | None = None
+    """Its standard output; not in a state of an earlier version of the kit."""
     exit_code: int | None = None
 
 

@@ -26,6 +26,19 @@ def last_lines(file: Path, most: int) -> tuple[str, ...]:
     return tuple(_cut(line) for line in _without_frames(lines)[-most:])
 
 
+def written(*logs: Path) -> str:
+    """The paths of those that have a line, each once; of all where none has: it may be yet to come."""
+    files = tuple(dict.fromkeys(logs))
+    return " and ".join(str(log) for log in [log for log in files if _has_lines(log)] or files)
+
+
+def _has_lines(log: Path) -> bool:
+    try:
+        return log.stat().st_size > 0
+    except OSError:
+        return False
+
+
 def in_short(words: str) -> str:
     """The last lines of a log for an error message: first the one that names the problem, which may not be the last,
     then all of them.

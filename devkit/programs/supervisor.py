@@ -24,7 +24,7 @@ from devkit.observe.kit_events import (
     StartRefused,
     SupervisorGaveUp,
 )
-from devkit.observe.log_end import in_short
+from devkit.observe.log_end import in_short, written
 from devkit.observe.logs import LineTail, LoggedException, UnknownLine, exceptions_in
 from devkit.observe.program_observation import ONLY
 from devkit.programs.launch import Addition, Launch
@@ -176,7 +176,8 @@ class Supervisor:
             elif self._view.refused(code):
                 raise StackError(
                     f"the {self._name} refused to run: {in_short(process.last_words(6))}",
-                    hint=f"change the configuration that it names; its whole log is {process.stderr}",
+                    hint="change the configuration that it names; its whole log is "
+                    + written(process.stdout, process.stderr),
                 )
             self._is_over = self._restart == "never" or (self._restart == "on-failure" and code == 0)
             self._has_begun = self._has_begun or self._view.shows_life()
@@ -185,7 +186,8 @@ class Supervisor:
                 raise StackError(
                     f"the {self._name} ended with exit code {code} before {self._view.beginning}: "
                     f"{in_short(process.last_words(6))}",
-                    hint=f"read its whole log, {process.stderr}; `devkit doctor` checks this machine",
+                    hint=f"read its whole log, {written(process.stdout, process.stderr)}; "
+                    "`devkit doctor` checks this machine",
                 )
             # Workers that outlive their driver could still write.
             process.kill_tree()

@@ -11,7 +11,7 @@ from pathlib import Path
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm_observation import FirstTry
-from devkit.observe.log_end import in_short
+from devkit.observe.log_end import in_short, written
 from devkit.observe.logs import LineTail
 from devkit.programs.launch import Launch
 from devkit.waiting import wait_until
@@ -38,7 +38,7 @@ def try_start(guardian: Guardian, launch: Launch, logs: Path, *, require_stack: 
             raise StackError(
                 f"the start that was tried first ended with exit code {code}, and did not say that it refused: "
                 f"{in_short(process.last_words(6))}",
-                hint=f"read its whole log, {process.stderr}",
+                hint=f"read its whole log, {written(process.stdout, process.stderr)}",
             )
         return None
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian
+from devkit.observe.log_end import written
 from devkit.observe.logs import LineTail
 from devkit.programs.spark.launch import prepare_launch
 from devkit.programs.spark.place import SparkPlace
@@ -57,7 +58,10 @@ def start_pipeline(guardian: Guardian, stack: Stack, logs: Path) -> str:
 
     try:
         return wait_until(
-            address, what="the pipeline to start its query", deadline=_READY, hint=f"its log is {process.stderr}"
+            address,
+            what="the pipeline to start its query",
+            deadline=_READY,
+            hint=f"its log is {written(process.stdout, process.stderr)}",
         )
     except BaseException:
         with contextlib.suppress(StackError):  # the guardian may be what is gone

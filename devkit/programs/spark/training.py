@@ -18,7 +18,7 @@ from kafka import KafkaProducer
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.jvm.aot import Training
-from devkit.observe.log_end import in_short
+from devkit.observe.log_end import in_short, written
 from devkit.observe.logs import LineTail
 from devkit.programs.program_context import Say
 from devkit.programs.spark.launch import prepare_launch
@@ -85,13 +85,13 @@ def _train(guardian: Guardian, stack: Stack, logs: Path, training: Training) -> 
         lambda: _has_written(process, tail),
         what="the training run's batch to be written",
         deadline=_DEADLINE,
-        hint=f"its log is {process.stderr}",
+        hint=f"its log is {written(process.stdout, process.stderr)}",
     )
     process.signal(signal.SIGTERM)
     # The JVM writes the cache when it ends, after the driver has.
     wait_until(lambda: not process.tree(), what="the training run to end", deadline=_DEADLINE)
     if not training.is_written:
-        raise StackError("the JVM wrote no class cache", hint=f"its log is {process.stderr}")
+        raise StackError("the JVM wrote no class cache", hint=f"its log is {written(process.stdout, process.stderr)}")
 
 
 def training_config(stack: Stack) -> PipelineConfig:

@@ -67,6 +67,22 @@ def test_programs_and_a_process_that_stands_still(devkit: Devkit, kept: Kept) ->
     ]
 
 
+def test_the_log_of_a_program_is_what_it_wrote(devkit: Devkit, kept: Kept, tmp_path: Path) -> None:
+    output, log = tmp_path / "pipeline.out", tmp_path / "pipeline.log"
+    program = ProgramPlace(name="pipeline", pid=psutil.Process().pid, log=log, output=output)
+    kept().model_copy(update={"programs": (program,)}).save()
+
+    def told() -> str:
+        return devkit("ps").out.splitlines()[1].split("program, log ")[1]
+
+    assert told() == f"{output} and {log}", "neither is there yet"
+    output.write_text('{"event": "started"}\n')
+    log.touch()
+    assert told() == str(output)
+    log.write_text("WARN NativeCodeLoader\n")
+    assert told() == f"{output} and {log}"
+
+
 def test_a_part_that_a_fault_of_the_timeline_holds(devkit: Devkit, kept: Kept) -> None:
     run = kept()
     Journal(run.run_id).open("cut off", NetworkCut(part="kafka"))

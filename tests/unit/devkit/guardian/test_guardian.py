@@ -57,8 +57,8 @@ class TestStarting:
                 assert run.checkout == TOP
                 return run.programs
 
-            there = ProgramPlace(name="living", pid=living.pid, log=living.stderr)
-            gone = ProgramPlace(name="failing", pid=failing.pid, log=failing.stderr, exit_code=3)
+            there = ProgramPlace(name="living", pid=living.pid, log=living.stderr, output=living.stdout)
+            gone = ProgramPlace(name="failing", pid=failing.pid, log=failing.stderr, output=failing.stdout, exit_code=3)
             assert set(listed()) == {there, gone}
             failing.kill_tree()
             assert listed() == (there,)
