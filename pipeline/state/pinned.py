@@ -15,6 +15,7 @@ from pipeline.driver.start import CHOICES
 from pipeline.errors import RefusedError
 
 _SCHEMA = 1
+_LEAST_MS = 1
 """Goes up when the form of the key changes, so that what a key of the old form remembers is not passed over."""
 
 
@@ -121,7 +122,9 @@ def pinned(
             f"with --new {CHOICES}: it begins with an empty state",
         )
     if found.delay_ms is None:
-        return own  # what an earlier version did not write is fixed from now on
+        # What an earlier version did not write is fixed from now on. It did not write for how short a time repeats were
+        # ever looked for, so the watermark may be anywhere behind the latest event time: least is what is always right.
+        return own.model_copy(update={"delay_ms": _LEAST_MS}) if own.delay_ms and own.window_ms is None else own
     # A watermark never goes back, so it stays where the shortest delay has brought it.
     return found.model_copy(update={"delay_ms": min(found.delay_ms, own.delay_ms or found.delay_ms)})
 

@@ -1,75 +1,17 @@
-"""The position of a job, as its checkpoint has it. Hadoop's file system is played by a directory."""
+"""The position of a job, as its checkpoint has it."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from pipeline.driver.job_checkpoint import Found, committed_offsets, look, replayed_from, watermark_ms, write_text
 from pipeline.errors import RefusedError
+from tests.unit.pipeline.driver.hadoop_files import Files, spark
 
 OFFSETS = """v1
 {"batchWatermarkMs":0,"batchTimestampMs":1774000000000,"conf":{}}
 {"page_change":{"0":%d,"1":4}}
 """
-
-
-class Stream:
-    def __init__(self, path: Path) -> None:
-        self.text = path.read_text()
-        self.closed = False
-
-    def close(self) -> None:
-        self.closed = True
-
-
-class Files:
-    """What is asked of Hadoop's FileSystem."""
-
-    def __init__(self) -> None:
-        self.opened: list[Stream] = []
-        self.asked = 0
-
-    def exists(self, path: Path) -> bool:
-        self.asked += 1
-        return path.exists()
-
-    def listStatus(self, path: Path) -> list[Any]:  # noqa: N802
-        self.asked += 1
-        return [
-            SimpleNamespace(getPath=lambda one=one: SimpleNamespace(getName=lambda: one.name)) for one in path.iterdir()
-        ]
-
-    def create(self, path: Path, overwrite: bool) -> Any:
-        if path.exists() and not overwrite:
-            raise FileExistsError(path)
-        return path.open("wb")
-
-    def open(self, path: Path) -> Stream:
-        self.asked += 1
-        self.opened.append(Stream(path))
-        return self.opened[-1]
-
-
-def spark(files: Files) -> Any:
-    def path(text: str) -> Any:
-        found = Path(text)
-        return _Path(found, files)
-
-    io = SimpleNamespace(IOUtils=SimpleNamespace(toString=lambda stream, _charset: stream.text))
-    apache = SimpleNamespace(hadoop=SimpleNamespace(fs=SimpleNamespace(Path=path)), commons=SimpleNamespace(io=io))
-    jvm = SimpleNamespace(org=SimpleNamespace(apache=apache))
-    return SimpleNamespace(_jvm=jvm, _jsc=SimpleNamespace(hadoopConfiguration=lambda: None))
-
-
-class _Path(type(Path())):  # type: ignore[misc]
-    """A path that knows its file system, as Hadoop's do."""
-
-    def __new__(cls, path: Path, files: Files) -> Any:
-        made = super().__new__(cls, path)
-        made.getFileSystem = lambda _configuration: files
-        return made
 
 
 @pytest.fixture

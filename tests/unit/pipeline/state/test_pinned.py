@@ -68,7 +68,16 @@ def test_how_long_is_remembered_may_change_and_the_shortest_is_kept(make_config:
     shorter = MARK.model_copy(update={"delay_ms": 60_000})
     assert later(MARK, "1m") == shorter
     assert later(shorter, "1h") == shorter
-    assert later(MARK.model_copy(update={"delay_ms": None}), "1m") == shorter, "an earlier version did not write it"
+
+
+@pytest.mark.parametrize("within", ["1m", "10m", "1h"])
+def test_where_an_earlier_version_did_not_write_how_long_the_shortest_is_taken(
+    make_config: MakeConfig, within: str
+) -> None:
+    """The watermark and this time say how late an event is: a longer one than there was makes every event late."""
+    config = stateful(make_config, within=within)
+    taken = pinned(MARK.model_copy(update={"delay_ms": None}), config, checkpoint="place", slots=8, exists=True)
+    assert taken == MARK.model_copy(update={"delay_ms": 1})
 
 
 @pytest.mark.parametrize(
