@@ -14,12 +14,16 @@ that Spark has given up.
 The key of a marker is its process's own. The epoch of a process that ended as it started may be taken again, by one
 that did not see its marker. Were the keys the same and the first one's marker late, compaction would keep it alone,
 behind records that the other's has made void.
+
+An earlier version of the job passes over a header that it does not know, and refuses a kind that it does not know. So
+what it must not pass over is a kind of its own: an entry that stands for several events is `stuck_of_several` or
+`waiting_of_several`, as a job that takes it for one loses the others.
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import ClassVar, Final, Literal, get_args
 from uuid import UUID
 
 from located_config.redaction import redacted_text
@@ -36,6 +40,7 @@ MAX_REASON_BYTES = 1000
 TOO_LARGE = "the source record is too large to be deferred"
 
 _SOURCE_HEADER = "source-header/"
+_SEVERAL: Final = "_of_several"
 _POSITION = re.compile(rb"([^/]+)/(0|[1-9][0-9]{0,9})/([0-9]{19})")
 _EPOCH = re.compile(rb"epoch/(0|[1-9][0-9]{0,17})(?:/[0-9a-f]{32})?")
 _COMMAND = re.compile(rb"command/([^/]+)")
@@ -43,7 +48,11 @@ _WHOLE = re.compile(rb"-?[0-9]{1,19}")
 
 
 class UnreadableRecordError(PipelineError):
-    """A record of the ledger's topic that this job did not write; to go on without it could lose an event."""
+    """A record of the ledger's topic that this job did not write; to go on without it could lose an event. A restart
+    would only find it again.
+    """
+
+    exit_code: ClassVar[int] = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +138,7 @@ def to_record(entry: Entry, *, topic: str, epoch: int, batch: int | None = None,
     reason = redacted_text(entry.reason).encode(errors="replace")[:MAX_REASON_BYTES].decode(errors="ignore").encode()
     headers: list[tuple[str, bytes]] = [
         ("epoch", _digits(epoch)),
-        ("kind", entry.kind.encode()),
+        ("kind", (entry.kind + _SEVERAL if len(entry.counted or ()) > 1 else entry.kind).encode()),
         ("attempt", _digits(entry.attempt)),
         ("not-before-ms", _digits(entry.not_before_ms)),
         ("appended-us", _digits(entry.appended_us)),
@@ -207,7 +216,8 @@ def parse(key: bytes | None, value: bytes | None, headers: WireHeaders, *, parti
     except ValueError as error:
         raise UnreadableRecordError(
             f"record {offset} in partition {partition} of the deferral topic cannot be read: {error}",
-            hint="only this job may write to deferral.topic: another program did, or a later version of this one",
+            hint="only this job may write to deferral.topic: another program did, or a later version of this one. That "
+            "one has to run until nothing is deferred that only it can read",
         ) from error
 
 
@@ -261,7 +271,7 @@ def _entry(position: Position, value: bytes, fields: "_Fields", place: Place) ->
 
 
 _CAUSES: dict[str, Cause] = {cause: cause for cause in get_args(Cause)}
-_KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
+_KINDS: dict[str, Kind] = {f"{kind}{several}": kind for several in ("", _SEVERAL) for kind in get_args(Kind)}
 _ACTIONS: dict[str, Action] = {action: action for action in get_args(Action)}
 
 

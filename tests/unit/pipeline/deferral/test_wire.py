@@ -1,13 +1,13 @@
 import contextlib
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, get_args
 from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.deferral.entry import Entry
+from pipeline.deferral.entry import Entry, Kind
 from pipeline.deferral.wire import (
     MAX_REASON_BYTES,
     TOO_LARGE,
@@ -35,6 +35,7 @@ from pipeline.records.size import serialized_size
 from tests.unit.pipeline.deferral.making import ENTRIES, POSITIONS, entry
 
 PLACE = Place(2, 17)
+POSITIONS_OF_TWO = (Position("a", 0, 17), Position("a", 0, 19))
 EPOCHS = st.integers(0, 10**9)
 IDS = st.text(st.characters(exclude_characters="/", exclude_categories=("Cs",)), min_size=1, max_size=20)
 
@@ -203,6 +204,40 @@ def test_the_events_that_an_entry_stands_for_are_offsets_by_topic_and_partition(
     headers = dict(to_record(entry(19, counted=counted), topic="d", epoch=1).headers)
     assert headers["counted"] == b'{"a":{"0":[17,19],"2":[3]},"b":{"0":[1]}}'
     assert "counted" not in dict(GOOD.headers), "as an earlier version wrote it"
+
+
+def test_a_version_that_knows_no_entries_of_several_events_refuses_them() -> None:
+    """It would pass over the header that names them, and the others would be lost."""
+    kinds = [
+        dict(to_record(entry(19, kind=kind, counted=counted), topic="d", epoch=1).headers)["kind"]
+        for kind in get_args(Kind)
+        for counted in (None, POSITIONS_OF_TWO[1:], POSITIONS_OF_TWO)
+    ]
+    assert kinds == [b"stuck", b"stuck", b"stuck_of_several", b"waiting", b"waiting", b"waiting_of_several"]
+
+
+def test_the_headers_of_an_entry_are_these() -> None:
+    """An earlier version passes over one that is new: see what it loses by that, and whether it has to be a kind."""
+    everything = Entry(
+        position=Position("a", 0, 19),
+        key=b"k",
+        value=None,
+        appended_us=1,
+        kind="stuck",
+        attempt=1,
+        not_before_ms=2,
+        reason="x",
+        dropped=True,
+        cause="too_large",
+        wiki_id="enwiki",
+        headers=(("h", b"v"),),
+        counted=POSITIONS_OF_TWO,
+    )
+    assert {field.name for field in fields(Entry) if getattr(everything, field.name) is None} == {"value"}
+    record = to_record(everything, topic="d", epoch=1, batch=1, task=1)
+    known = "epoch kind attempt not-before-ms appended-us reason source-key null-value dropped cause wiki counted"
+    assert [name for name, _ in record.headers] == [*known.split(), "source-header/h", "batch", "task"]
+    assert read_back(record) == EntryItem(PLACE, 1, everything, 1, 1)
 
 
 @given(st.integers(0, 300))
