@@ -32,9 +32,12 @@ BECAUSE: Mapping[Observable, str] = MappingProxyType(
     }
 )
 
+NOT_SHOWN = "n/a: not observable in "
+"""How the measured value begins of what a program did not show, whatever time it had."""
+
 
 def why_not_observable(missing: frozenset[Observable], program: str | None = None) -> str:
     """As a measured value, of the program of that name where the arm has several."""
-    of_program = " in the program under test" if program is None else f" in program {program}"
-    where = of_program if missing & OBSERVABLES else ""
-    return f"n/a: not observable{where} ({'; '.join(BECAUSE[observable] for observable in sorted(missing))})"
+    of_program = "the program under test " if program is None else f"program {program} "
+    begin = f"{NOT_SHOWN}{of_program}" if missing & OBSERVABLES else "n/a: not observable "
+    return f"{begin}({'; '.join(BECAUSE[observable] for observable in sorted(missing))})"

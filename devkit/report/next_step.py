@@ -5,7 +5,8 @@ import shlex
 from devkit.headroom.calibration import MOST
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import Evidence, TimelineEvidence
-from devkit.report.result import Result
+from devkit.observe.observable import NOT_SHOWN
+from devkit.report.result import ArmResult, Result
 
 _TIMES = ("elapsed", "running_for")
 
@@ -30,7 +31,7 @@ def next_step(result: Result) -> str:
         return f"leave that out: `{repeat}`"
     if any(arm.was_short for arm in result.arms.values()):
         return _with_more_time(result)
-    if result.pipeline:
+    if result.pipeline or any(_is_not_shown(arm) for arm in result.arms.values()):
         return "docs/own-pipeline.md says what a program has to show for each expectation"
     return f"`{repeat}`"
 
@@ -45,10 +46,18 @@ def _cut_short(result: Result) -> str:
         if not isinstance(end, EndByCondition) or not (key := next((key for key in _TIMES if key in end.reached), "")):
             continue
         has_idle = any(not one.fired or one.acted is False for one in result.fault_evidence.get(name, ()))
-        if not arm.was_short and (has_idle or arm.holds is None or any(not one.shown for one in result.cause)):
+        if not arm.was_short and (
+            has_idle or (arm.holds is None and not _is_not_shown(arm)) or any(not one.shown for one in result.cause)
+        ):
             counts = ", which counts from the arm's start: that of the programs is in it" if key == "elapsed" else ""
             return f"let {name} go on for longer: it ended by `{key}` in `until`{counts}; then repeat the run"
     return ""
+
+
+def _is_not_shown(arm: ArmResult) -> bool:
+    """Whether an arm cannot be judged for what its programs do not show, and for nothing else: more time helps none."""
+    left = [item for item in arm.expectations if item.holds is None]
+    return bool(left) and all(one.measured.startswith(NOT_SHOWN) for one in left)
 
 
 def _with_more_time(result: Result) -> str:

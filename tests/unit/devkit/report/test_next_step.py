@@ -4,6 +4,8 @@ import pytest
 
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import TimelineEvidence
+from devkit.observe.observable import why_not_observable
+from devkit.report.expectation_result import ExpectationResult
 from devkit.report.next_step import next_step
 from devkit.report.result import CauseResult, Result
 from tests.unit.devkit.report.conftest import fired
@@ -59,6 +61,18 @@ def test_an_end_by_a_time_of_the_file_would_come_again(
 ) -> None:
     cut = with_arm(good, holds=holds, end=EndByCondition(reached=reached))
     assert next_step(cut.model_copy(update={"fault_evidence": {"fixed": (evidence,)}})).startswith(step)
+
+
+def test_what_a_program_does_not_show_needs_no_more_time(good: Result) -> None:
+    lost = ExpectationResult(
+        name="audit", expected="lost 0", measured=why_not_observable(frozenset({"offsets"})), holds=None
+    )
+    cut = with_arm(good, holds=None, end=EndByCondition(reached={"elapsed": 9}), expectations=(lost,))
+    assert next_step(cut).startswith("docs/own-pipeline.md says what a program has to show")
+    soon = ExpectationResult(name="rate", expected="1/s", measured="n/a: nothing was emitted yet", holds=None)
+    assert next_step(with_arm(cut, expectations=(lost, soon))).startswith("let fixed go on for longer")
+    by_upstream = lost.model_copy(update={"measured": why_not_observable(frozenset({"upstream"}))})
+    assert next_step(with_arm(cut, expectations=(by_upstream,))).startswith("let fixed go on for longer")
 
 
 def test_a_cause_that_had_no_time_to_show_itself(good: Result) -> None:
