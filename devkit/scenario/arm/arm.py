@@ -73,10 +73,11 @@ class Arm:
         self.topics = self.main.configured.topics
         self.tried_first = tried_first(scenario, name, places, context.programs[self.main.name])
         self._checkpoint_prefix = prefix
+        self._checkpoints = {run.name: self._checkpoint_at(run) for run in self.programs}
         self.checkpoint = self.checkpoint_of(self.main)
         self.events = {
             run.name: ProgramEvents(
-                run, self.log.of(run.name), self.checkpoint if run is self.main else None, self.clock.now_s
+                run, self.log.of(run.name), self.checkpoint_of(run), self.clock.now_s, is_main=run is self.main
             )
             for run in self.programs
         }
@@ -117,7 +118,10 @@ class Arm:
         _ = self.publisher, self.sampler
 
     def checkpoint_of(self, run: ProgramRun) -> Checkpoint:
-        """Where that program keeps one, if it keeps any."""
+        """Where that program keeps one, if it keeps any. The same each time: it knows what Spark has removed since."""
+        return self._checkpoints[run.name]
+
+    def _checkpoint_at(self, run: ProgramRun) -> Checkpoint:
         prefix = self._checkpoint_prefix if run is self.main else f"{self._checkpoint_prefix}-{run.name}"
         return Checkpoint(self.client, CHECKPOINTS, prefix, run.configured.topics.sources)
 

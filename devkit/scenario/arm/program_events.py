@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from devkit.errors import StackError
 from devkit.observe.checkpoint import Checkpoint, OffsetRange
 from devkit.observe.heap_dump_text import dump_text
 from devkit.observe.kit_events import (
@@ -41,15 +42,20 @@ _OF_COMMIT = ("walCommit", "commitOffsets")
 class ProgramEvents:
     """Fed with each event, in order: it goes into the timeline and the state, and may be told to a person.
 
-    `checkpoint` is None where the program's own is not observed; `clock` gives seconds since the arm began.
+    `checkpoint` is the program's own; `clock` gives seconds since the arm began. Only what the main program is about
+    needs an answer from the store at once.
     """
 
-    def __init__(self, run: ProgramRun, log: ArmLog, checkpoint: Checkpoint | None, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, run: ProgramRun, log: ArmLog, checkpoint: Checkpoint, clock: Callable[[], float], *, is_main: bool
+    ) -> None:
         self._state, self._view, self._name, self._label = run.state, run.view, run.name, run.label
-        self._log, self._checkpoint, self._clock = log, checkpoint, clock
+        self._log, self._checkpoint, self._clock, self._is_main = log, checkpoint, clock, is_main
 
     def take(self, event: ProgramEvent) -> None:
-        """Raises StackError when the offsets of a batch begun again cannot be read from the checkpoint."""
+        """Raises StackError when the offsets of a batch that the main program has begun again cannot be read from its
+        checkpoint.
+        """
         state, say = self._state, self._log.say
         if not isinstance(event, ProcessOverLimit | ProcessEnded | ProcessRestarted | SupervisorGaveUp | StartRefused):
             state.log[event.event] += 1
@@ -131,9 +137,14 @@ class ProgramEvents:
         state.query_began_s, state.batch_began_s, state.is_warm = None, None, False
 
     def _offsets_of(self, batch: int) -> str:
-        if self._checkpoint is None or not self._view.shows_offsets:
+        if not self._view.shows_offsets:
             return ""
-        return f": {describe(self._checkpoint.range_of(batch))}"
+        try:  # now, as Spark removes what is a hundred batches old before the arm's end asks for it
+            return f": {describe(self._checkpoint.range_of(batch))}"
+        except StackError:
+            if self._is_main:
+                raise
+            return ""
 
 
 def _of_batch(batch: int | None) -> str:

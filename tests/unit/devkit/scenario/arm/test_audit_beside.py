@@ -23,6 +23,7 @@ from devkit.scenario.load import load_scenario
 from devkit.stack.stack import Stack
 from devkit.traffic.publish import Publisher
 from devkit.traffic.records import Expected, PageRef, SourceRecord
+from pipeline.events import BatchStarted
 from tests.unit.devkit.observe.audit.events import source_event
 from tests.unit.devkit.scenario.arm.stage import SOURCE, Stage, set_up
 
@@ -111,6 +112,27 @@ def test_it_is_held_against_the_truth_of_its_own_job(stage: Stage, left: dict[st
     audit = audit_beside(stage.arm, content(stage))
     assert audit is not None
     assert audit.problems() == {"lost": 1}
+
+
+def test_a_batch_that_was_begun_again_is_known_when_spark_has_removed_its_offsets(
+    stage: Stage, left: dict[str, list[Arrival]]
+) -> None:
+    for _ in range(2):
+        stage.arm.events["content"].take(BatchStarted(batch=0))
+    left[OUTPUT] = [output_record(), replace(output_record(), offset=1)]
+    offsets = "incident/an-incident-content/offsets"
+    stage.store.put("checkpoints", f"{offsets}/1", stage.store.objects.pop(("checkpoints", f"{offsets}/0")))
+    stage.store.put("checkpoints", "incident/an-incident-content/commits/1", "v1\n{}")
+    audit = audit_beside(stage.arm, content(stage))
+    assert audit is not None
+    assert (audit.duplicated, audit.excused, audit.problems()) == (1, 1, {})
+
+
+def test_a_store_that_does_not_answer_ends_no_arm_for_a_program_beside(stage: Stage) -> None:
+    stage.store.objects.clear()
+    for _ in range(2):
+        stage.arm.events["content"].take(BatchStarted(batch=1))
+    assert stage.output.getvalue().endswith("batch 1 again\n")
 
 
 def test_its_observation_has_the_audit(stage: Stage, left: dict[str, list[Arrival]]) -> None:
