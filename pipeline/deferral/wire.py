@@ -216,8 +216,8 @@ def parse(key: bytes | None, value: bytes | None, headers: WireHeaders, *, parti
     except ValueError as error:
         raise UnreadableRecordError(
             f"record {offset} in partition {partition} of the deferral topic cannot be read: {error}",
-            hint="only this job may write to deferral.topic: another program did, or a later version of this one. That "
-            "one has to run until nothing is deferred that only it can read",
+            hint="only this job may write to deferral.topic: another program did, or a later version of this one. "
+            "That one has to run until nothing is deferred, and its `deferred move` then makes a topic for this one",
         ) from error
 
 

@@ -31,10 +31,13 @@ def test_the_kit_reads_the_checkpoint_that_its_lines_write(monkeypatch: pytest.M
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(boto3, "client", lambda *_, **__: store)
     exec(block("python", "import json"), written)  # the page's own lines
+    assert written["begun"]() == (0, {}, None)
     for batch, end in enumerate((20, 40)):
         written["plan"](batch, {0: end, 1: 7})
         if batch == 0:
             written["commit"](batch)
+            assert written["begun"]() == (1, {0: 20, 1: 7}, None)
+    assert written["begun"]() == (1, {0: 20, 1: 7}, {0: 40, 1: 7})
     checkpoint = Checkpoint(cast(S3Client, store), "bucket", "some/prefix", ("events",))
     assert checkpoint.committed() == {("events", 0): 20, ("events", 1): 7}
     failed = checkpoint.failed_range()
