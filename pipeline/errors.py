@@ -18,6 +18,9 @@ _RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S")
 _NAMELESS = "UnknownTopicOrPartitionException: This server does not host this topic-partition"
 # Raised in a Python worker, and a restart would only meet it again.
 _UNKNOWN_WIKI = "pipeline.fetch.client.UnknownWikiError: "
+# What Java's clients and Python's say where an ACL is missing.
+_DENIED = re.compile(r"\b(?:Topic|Group|Cluster)Authorization(?:Exception|FailedError): ")
+MISSING_RIGHTS = "give the job's user the ACL; docs/running.md lists the rights that a job needs"
 _GOES_ON = "Traceback (most recent call last):"
 
 
@@ -69,6 +72,8 @@ def failure(what: str, text: str) -> PipelineError:
             hint="add the wiki to mediawiki.wikis or to the file of wikis; with mediawiki.unknown_wiki: error its "
             "events are error events",
         )
+    if _DENIED.search(cause):
+        return RefusedError(f"{what} failed: {cause}", hint=MISSING_RIGHTS)
     return PipelineError(f"{what} failed: {cause}")
 
 

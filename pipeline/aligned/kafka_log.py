@@ -17,6 +17,7 @@ from kafka.structs import TopicPartition
 from pipeline.aligned.horizon import Offsets
 from pipeline.aligned.record_ranges import SilentError, read_ranges
 from pipeline.cluster import BrokersAt, python_client
+from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError
 from pipeline.long_lived import LONG_LIVED
 from pipeline.partition_offsets import end_offsets, first_offsets, offsets_at
@@ -127,4 +128,4 @@ class KafkaLog:
                 hint="retention has deleted them, or the topic was made again: `checkpoint check` says which",
             ) from error
         except (KafkaError, OSError, ValueError) as error:
-            raise PipelineError(f"the brokers at {self._bootstrap} {what}: {error!r}") from error
+            raise broker_failure(f"the brokers at {self._bootstrap} {what}", error) from error

@@ -20,6 +20,7 @@ from pipeline.cluster import BrokersAt, python_client
 from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.deferral.topic_settings import require_topic
 from pipeline.deferral.wire import Item, NullRecord, parse
+from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError
 from pipeline.long_lived import LONG_LIVED
 from pipeline.partition_offsets import end_offsets
@@ -112,7 +113,7 @@ class LedgerTopic:
             self._consumer.assign(places)
             self._consumer.seek_to_beginning(*places)
         except (KafkaError, OSError, ValueError) as error:  # the last is how its client says that an address is none
-            raise PipelineError(f"ledger topic {self.topic} at {self.bootstrap} cannot be used: {error}") from error
+            raise broker_failure(f"ledger topic {self.topic} at {self.bootstrap} cannot be used", error) from error
 
     def partitions(self) -> list[int]:
         """The numbers of its partitions."""
@@ -150,7 +151,7 @@ class LedgerTopic:
                         headers = tuple((name, value or b"") for name, value in record.headers)
                         yield LogRecord(record.partition, record.offset, record.key, record.value, headers)
         except KafkaError as error:
-            raise PipelineError(f"ledger topic {self.topic} could not be read: {error}") from error
+            raise broker_failure(f"ledger topic {self.topic} could not be read", error) from error
 
     def write(self, records: Sequence[Record | NullRecord], *, partitions: Sequence[int | None] = (None,)) -> None:
         """Write, and wait until all are acknowledged: to the key's partition, or each record to all `partitions`.
@@ -175,7 +176,7 @@ class LedgerTopic:
                 ]
             _await_all(acks)
         except KafkaError as error:
-            raise PipelineError(f"ledger topic {self.topic} could not be written: {error}") from error
+            raise broker_failure(f"ledger topic {self.topic} could not be written", error) from error
 
     def close(self) -> None:
         """Waits at most `_ACK_S` seconds for writes that are not acknowledged."""

@@ -5,8 +5,10 @@ Asked only where `kafka` says how the brokers are reached; without, Spark's own 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
 
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
@@ -21,6 +23,26 @@ _OF_CERTIFICATE = re.compile(r"certificate|hostname|ssl|tls", re.IGNORECASE)
 _OF_LOGIN = re.compile(r"authenticat|sasl|password|credential", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """A topic, the setting that names it, and what the job does with it in Kafka's terms; DESCRIBE comes with them."""
+
+    setting: str
+    topic: str
+    rights: tuple[str, ...]
+
+    def lacking(self, described: Mapping[str, Any]) -> tuple[str, ...]:
+        """The rights that the broker's description of the topic does not have: all where it does not describe it, none
+        where the topic is not there, or where the broker is too old to say.
+        """
+        if described.get("error_code") == TopicAuthorizationFailedError.errno:
+            return self.rights
+        known = described.get("authorized_operations")
+        if not known or "ALL" in known:
+            return ()
+        return tuple(right for right in self.rights if right not in known)
+
+
 def require_access(config: PipelineConfig) -> None:
     """Raises RefusedError where the job may not in, PipelineError where no broker answers."""
     source, sink = config.source, config.sink
@@ -29,11 +51,14 @@ def require_access(config: PipelineConfig) -> None:
     written = [("sink.topic", sink.topic), ("sink.error_topic", sink.error_topic)]
     if source.late == "lapse":
         written.append(("sink.lapsed_topic", sink.effective_lapsed_topic))
-    _require(source_brokers(config), read, "READ and DESCRIBE")
-    _require(sink_brokers(config), written, "WRITE and DESCRIBE")
+    _require(source_brokers(config), [Needs(key, topic, ("READ",)) for key, topic in read])
+    needed = [Needs(key, topic, ("WRITE",)) for key, topic in written]
+    if config.deferral.policy == "defer":
+        needed.append(Needs("deferral.topic", config.deferral.topic, ("READ", "WRITE", "DESCRIBE_CONFIGS")))
+    _require(sink_brokers(config), needed)
 
 
-def _require(brokers: BrokersAt, topics: Iterable[tuple[str, str]], rights: str) -> None:
+def _require(brokers: BrokersAt, needed: Sequence[Needs]) -> None:
     if not isinstance(brokers, Cluster):
         return
     own = {"bootstrap_timeout_ms": _ANSWER_MS, "request_timeout_ms": _ANSWER_MS}
@@ -41,16 +66,27 @@ def _require(brokers: BrokersAt, topics: Iterable[tuple[str, str]], rights: str)
     with connection_failures() as why:
         try:
             with closing(KafkaAdminClient(**client)) as admin:
-                found = {one["name"]: one["error_code"] for one in admin.describe_topics([name for _, name in topics])}
+                found = {one["name"]: one for one in admin.describe_topics([one.topic for one in needed])}
         except (KafkaError, OSError, ValueError) as error:
             raise refused(brokers, why or [f"{type(error).__name__}: {error}"]) from None
-    denied = [(key, name) for key, name in topics if found.get(name) == TopicAuthorizationFailedError.errno]
-    if denied:
+    lacking = [(one, rights) for one in needed if (rights := one.lacking(found.get(one.topic, {})))]
+    if lacking:
         who = brokers.kafka.username or "the job's certificate"
         raise RefusedError(
-            "\n".join(f"{key}: {who} has no rights on topic {name} at {brokers}" for key, name in denied),
-            hint=f"give it an ACL with {rights}",
+            "\n".join(
+                f"{one.setting}: {who} has no right to {' and '.join(rights)} topic {one.topic} at {brokers}"
+                for one, rights in lacking
+            ),
+            hint="give it an ACL for each: "
+            + "; ".join(f"{', '.join(rights)} on {one.topic}" for one, rights in lacking)
+            + _of_first_start(one for one, _ in lacking),
         )
+
+
+def _of_first_start(lacking: Iterable[Needs]) -> str:
+    if all(one.setting != "deferral.topic" for one in lacking):
+        return ""
+    return "; a first start makes deferral.topic where it is missing, and needs CREATE"
 
 
 def refused(brokers: Cluster, failures: Sequence[str]) -> PipelineError:

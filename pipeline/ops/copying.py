@@ -13,7 +13,8 @@ from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
 from pipeline.cluster import BrokersAt, python_client
-from pipeline.errors import PipelineError
+from pipeline.denied import broker_failure
+from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.records.record import Headers
 
@@ -91,7 +92,8 @@ def copy_all(copies: Iterable[Copy], target: Target, pace: Pace | None = None) -
             stopped = True
         target.finish()
     except PipelineError as error:
-        raise PipelineError(f"{error} (of {sent} records sent)", hint=error.hint) from error
+        kind = RefusedError if isinstance(error, RefusedError) else PipelineError
+        raise kind(f"{error} (of {sent} records sent)", hint=error.hint) from error
     if stopped:
         raise CopyStoppedError(sent)
     return sent
@@ -135,8 +137,9 @@ class KafkaTarget:
 
     def _check(self) -> None:
         if self._failure is not None:
-            raise PipelineError(
-                f"{self._place} could not be written: {self._failure!r}",
+            raise broker_failure(
+                f"{self._place} could not be written",
+                self._failure,
                 hint="of a record that is too large: sink.max.request.size and the topic's max.message.bytes",
             ) from self._failure
 

@@ -14,6 +14,7 @@ from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, Ne
 from kafka.errors import KafkaError, for_code
 
 from pipeline.cluster import BrokersAt, python_client
+from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.copying import Copy
 from pipeline.ops.source import Bounds, SourceRecord
@@ -76,7 +77,7 @@ def make_target(bootstrap: BrokersAt, source: str, target: str, partitions: int)
             require_made(answer, f"topic {target} at {bootstrap}")
             admin.wait_for_topics([target])
     except (KafkaError, OSError) as error:
-        raise PipelineError(f"topic {target} at {bootstrap} could not be made: {error!r}") from error
+        raise broker_failure(f"topic {target} at {bootstrap} could not be made", error) from error
 
 
 def require_made(answer: Mapping[str, Any], place: str) -> None:

@@ -14,6 +14,7 @@ from kafka.structs import TopicPartition
 
 from pipeline.aligned.record_ranges import SilentError, read_ranges
 from pipeline.cluster import BrokersAt, python_client
+from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.ops.spark_checkpoint import Offsets
@@ -110,7 +111,7 @@ class SourceTopic:
         try:
             yield
         except (KafkaError, OSError) as error:
-            raise PipelineError(f"topic {self.topic} at {self._bootstrap} does not answer: {error!r}") from error
+            raise broker_failure(f"topic {self.topic} at {self._bootstrap} cannot be read", error) from error
 
 
 @contextmanager

@@ -22,7 +22,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from kafka import KafkaAdminClient, KafkaProducer
-from kafka.admin import UserScramCredentialUpsertion
+from kafka.admin import (
+    ACL,
+    ACLOperation,
+    ACLPermissionType,
+    ResourcePattern,
+    ResourceType,
+    UserScramCredentialUpsertion,
+)
 
 from devkit.guardian import Guardian
 from devkit.stack.parts import kafka, local_kafka
@@ -79,6 +86,17 @@ def secured_with(
                     producer.send(topic, partition=number % partitions, value=value)
             producer.flush()
         yield started
+
+
+def allow(broker: SecuredBroker, topic: str, operation: ACLOperation | None) -> None:
+    """An empty topic that is another user's, but for that operation, which USER may do."""
+    resource = ResourcePattern(ResourceType.TOPIC, topic)
+    acls = [ACL("User:other", "*", ACLOperation.ALL, ACLPermissionType.ALLOW, resource)]
+    if operation is not None:
+        acls.append(ACL(f"User:{USER}", "*", operation, ACLPermissionType.ALLOW, resource))
+    recreate_topics(broker.plain, {topic: (1, {})})
+    with closing(KafkaAdminClient(bootstrap_servers=broker.plain)) as admin:
+        admin.create_acls(acls)
 
 
 def collect_refused() -> None:

@@ -11,26 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka import KafkaAdminClient
-from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
+from kafka import KafkaProducer
+from kafka.admin import ACLOperation
 
-from devkit.stack.topics import recreate_topics
 from pipeline.aligned.beginning import first_offsets, require_event_time
 from pipeline.cluster import sink_brokers, source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.ledger_start import ledger_start
 from pipeline.deferral.round_writer import round_producer
 from pipeline.deferral.topic import LedgerTopic
+from pipeline.deferral.wire import NullRecord
 from pipeline.driver.start import NewStart
 from pipeline.errors import RefusedError
 from pipeline.limits.access import require_access
 from pipeline.limits.read import ask_brokers
 from pipeline.metrics.lag_watch import KafkaSource
 from pipeline.ops.broker import cluster_id
-from pipeline.ops.copying import opened_target
+from pipeline.ops.copying import Copy, copy_all, opened_target
 from pipeline.ops.source import opened_topic
 from pipeline.records.record import SourcePartition
-from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, collect_refused, secured_with
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, collect_refused, secured_with
 
 SOURCE, OUTPUT, ERROR, LEDGER = "job.source", "job.output", "job.error", "job.deferred"
 RECORDS = 10
@@ -123,23 +123,59 @@ def test_a_certificate_whose_time_is_over_is_refused_in_words(broker: SecuredBro
     assert_refused(raised.value, "renew the certificate")
 
 
-def test_a_topic_without_rights_is_refused_in_words(broker: SecuredBroker) -> None:
-    only_others = ACL(
-        "User:other",
-        "*",
-        ACLOperation.ALL,
-        ACLPermissionType.ALLOW,
-        ResourcePattern(ResourceType.TOPIC, "others.source"),
-    )
-    recreate_topics(broker.plain, {"others.source": (1, {})})
-    with closing(KafkaAdminClient(bootstrap_servers=broker.plain)) as admin:
-        admin.create_acls([only_others])
+@pytest.mark.parametrize(
+    ("section", "key", "allowed", "missing", "also"),
+    [
+        ("source", "topic", ACLOperation.DESCRIBE, "READ", ""),
+        ("source", "topic", None, "READ", ""),
+        ("sink", "topic", ACLOperation.READ, "WRITE", ""),
+        ("sink", "error_topic", ACLOperation.DESCRIBE, "WRITE", ""),
+        ("deferral", "topic", ACLOperation.WRITE, "READ and DESCRIBE_CONFIGS", "needs CREATE"),
+        ("deferral", "topic", None, "READ and WRITE and DESCRIBE_CONFIGS", "needs CREATE"),
+    ],
+)
+def test_a_missing_right_is_refused_in_words(
+    broker: SecuredBroker, section: str, key: str, allowed: ACLOperation | None, missing: str, also: str
+) -> None:
+    """Set-up: a topic on which the job has another right, or none at all."""
+    topic = f"others.{section}.{key}.{allowed.name if allowed else 'nothing'}"
+    allow(broker, topic, allowed)
     job = with_login(broker)
-    job = job.model_copy(update={"source": job.source.model_copy(update={"topic": "others.source"})})
-    words = rf"source.topic: {USER} has no rights on topic others.source at {broker.secure}"
+    job = job.model_copy(update={section: getattr(job, section).model_copy(update={key: topic})})
+    words = rf"{section}\.{key}: {USER} has no right to {missing} topic {topic} at {broker.secure}"
     with pytest.raises(RefusedError, match=words) as raised:
         require_access(job)
-    assert_refused(raised.value, "an ACL with READ and DESCRIBE")
+    assert_refused(raised.value, f"an ACL for each: {missing.replace(' and ', ', ')} on {topic}")
+    assert also in raised.value.render()
+
+
+def test_what_clients_are_denied_later_is_refused_in_words(broker: SecuredBroker) -> None:
+    topic = "others.later"
+    allow(broker, topic, ACLOperation.DESCRIBE)
+    with closing(KafkaProducer(bootstrap_servers=broker.plain)) as producer:
+        producer.send(topic, b"x").get(timeout=30)
+    job = with_login(broker)
+    with (
+        pytest.raises(RefusedError, match=f"topic {topic} .* cannot be read: the brokers deny it") as read,
+        opened_topic(source_brokers(job), topic) as opened,
+    ):
+        list(opened.records({0: 0}, {0: 1}))
+    assert_refused(read.value, "the ACL")
+    copied = [Copy(None, b"x", ())]
+    with (
+        pytest.raises(RefusedError, match=f"topic {topic} .* could not be written: the brokers deny it") as written,
+        opened_target(sink_brokers(job), topic, 2**20) as target,
+    ):
+        copy_all(copied, target)
+    assert_refused(written.value, "the ACL")
+    with closing(LedgerTopic(sink_brokers(job), topic, 2**20)) as ledger:
+        ledger.open()
+        with pytest.raises(RefusedError, match=f"topic {topic} could not be read: the brokers deny it") as read:
+            list(ledger.read())
+        assert_refused(read.value, "the ACL")
+        with pytest.raises(RefusedError, match=f"topic {topic} could not be written: the brokers deny it") as written:
+            ledger.write([NullRecord(topic, b"key", ())])
+        assert_refused(written.value, "the ACL")
 
 
 def assert_refused(error: RefusedError, remedy: str) -> None:

@@ -6,9 +6,13 @@ own source and sink, and the settings of Spark that are logged hold no secret.
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from kafka import KafkaProducer
+from kafka.admin import ACLOperation
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from devkit.observe.audit.arrivals import read_topic
@@ -18,8 +22,9 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.sink import producer_options, write
 from pipeline.driver.source_stream import source_options, source_stream
 from pipeline.driver.start import NewStart
+from pipeline.errors import RefusedError, failure
 from tests.integration.local_spark import local_spark
-from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, secured_with
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, secured_with
 
 SOURCE, ERROR = "spark.source", "spark.error"
 RECORDS = 20
@@ -44,11 +49,38 @@ def spark() -> Iterator[SparkSession]:
 def test_both_sources_and_the_sink(broker: SecuredBroker, spark: SparkSession, tmp_path: Path, read: str) -> None:
     output = f"spark.{read}"
     recreate_topics(broker.plain, {output: (1, {})})
+    job = job_at(broker, tmp_path, read=read, output=output)
+
+    pass_all_on(spark, job)
+    assert sorted(int(one.value) for one in read_topic(broker.plain, output)) == list(range(RECORDS))
+    logged = json.dumps(redacted([source_options(job, EARLIEST), producer_options(job.sink, job.kafka)]))
+    assert PASSWORD not in logged
+    assert broker.secure in logged
+
+
+@pytest.mark.parametrize(("source", "output"), [(SOURCE, "spark.denied"), ("spark.denied", "spark.open")])
+def test_a_right_that_is_missing_later_ends_the_query_with_a_refusal(
+    broker: SecuredBroker, spark: SparkSession, tmp_path: Path, source: str, output: str
+) -> None:
+    allow(broker, "spark.denied", ACLOperation.DESCRIBE)
+    recreate_topics(broker.plain, {"spark.open": (1, {})})
+    with closing(KafkaProducer(bootstrap_servers=broker.plain)) as producer:
+        producer.send("spark.denied", b"x").get(timeout=30)
+    with pytest.raises(StreamingQueryException) as raised:
+        pass_all_on(spark, job_at(broker, tmp_path, read="proportional", source=source, output=output))
+    error = failure("query", str(raised.value))
+    assert isinstance(error, RefusedError)
+    assert "TopicAuthorizationException" in str(error)
+    assert "spark.denied" in str(error)
+    assert PASSWORD not in error.render()
+
+
+def job_at(broker: SecuredBroker, tmp_path: Path, *, read: str, output: str, source: str = SOURCE) -> PipelineConfig:
     secret = tmp_path / "password"
     secret.write_text(PASSWORD)
-    job = PipelineConfig.model_validate(
+    return PipelineConfig.model_validate(
         {
-            "source": {"bootstrap_servers": broker.secure, "topic": SOURCE, "read": read},
+            "source": {"bootstrap_servers": broker.secure, "topic": source, "read": read},
             "sink": {"bootstrap_servers": broker.secure, "topic": output, "error_topic": ERROR},
             "mediawiki": {"endpoint": "http://127.0.0.1:1"},
             "checkpoint": str(tmp_path / "checkpoint"),
@@ -63,8 +95,10 @@ def test_both_sources_and_the_sink(broker: SecuredBroker, spark: SparkSession, t
         }
     )
 
+
+def pass_all_on(spark: SparkSession, job: PipelineConfig) -> None:
     def pass_on(batch: DataFrame, _number: int) -> None:
-        write(batch.selectExpr(f"'{output}' AS topic", "key", "value"), job.sink, job.kafka)
+        write(batch.selectExpr(f"'{job.sink.topic}' AS topic", "key", "value"), job.sink, job.kafka)
 
     rows = source_stream(spark, job, EARLIEST)
     query = rows.writeStream.foreachBatch(pass_on).option("checkpointLocation", job.checkpoint).start()
@@ -72,7 +106,3 @@ def test_both_sources_and_the_sink(broker: SecuredBroker, spark: SparkSession, t
         query.processAllAvailable()
     finally:
         query.stop()
-    assert sorted(int(one.value) for one in read_topic(broker.plain, output)) == list(range(RECORDS))
-    logged = json.dumps(redacted([source_options(job, EARLIEST), producer_options(job.sink, job.kafka)]))
-    assert PASSWORD not in logged
-    assert broker.secure in logged

@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.errors import failure, root_cause
+from pipeline.errors import RefusedError, failure, root_cause
 from pipeline.fetch.client import UnknownWikiError
 
 TRACE = """\
@@ -86,3 +86,18 @@ def test_after_any_other_failure_a_restart_may_help() -> None:
         1,
         "slow lane failed: botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL",
     )
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [out]",
+        "org.apache.kafka.common.errors.GroupAuthorizationException: Not authorized to access group: spark",
+        "kafka.errors.TopicAuthorizationFailedError: [Error 29] TopicAuthorizationFailedError: out",
+    ],
+)
+def test_a_missing_acl_is_nothing_that_a_restart_can_mend(cause: str) -> None:
+    error = failure("query", f"first\nCaused by: a.Exception: x\nCaused by: {cause}\n")
+    assert isinstance(error, RefusedError)
+    assert cause in str(error)
+    assert "ACL" in str(error.hint)

@@ -1,11 +1,13 @@
 """What is said of brokers that do not let the job in."""
 
+from typing import Any
+
 import pytest
 
 from pipeline.cluster import Cluster
 from pipeline.config.kafka_section import Kafka
 from pipeline.errors import RefusedError
-from pipeline.limits.access import refused
+from pipeline.limits.access import Needs, refused
 
 LOGIN = Cluster("a:1", Kafka(security_protocol="SASL_SSL", username="job", password="pw"))
 TLS = Cluster("a:1", Kafka(security_protocol="SSL"))
@@ -33,3 +35,19 @@ def test_a_broker_that_is_away_may_come_back(brokers: Cluster, failure: str) -> 
     error = refused(brokers, [failure])
     assert not isinstance(error, RefusedError)
     assert failure in str(error)
+
+
+@pytest.mark.parametrize(
+    ("described", "lacking"),
+    [
+        ({"error_code": 0, "authorized_operations": ["DESCRIBE", "READ"]}, ("WRITE",)),
+        ({"error_code": 0, "authorized_operations": ["READ", "WRITE", "ALTER"]}, ()),
+        ({"error_code": 0, "authorized_operations": ["ALL"]}, ()),
+        ({"error_code": 29, "authorized_operations": None}, ("READ", "WRITE")),
+        ({"error_code": 3, "authorized_operations": None}, ()),  # not there, which another look says
+        ({"error_code": 0}, ()),  # of a broker that is too old to say
+        ({}, ()),
+    ],
+)
+def test_the_rights_that_a_topic_lacks(described: dict[str, Any], lacking: tuple[str, ...]) -> None:
+    assert Needs("sink.topic", "out", ("READ", "WRITE")).lacking(described) == lacking
