@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
+from devkit.observe.audit.replays import BatchBegin
 from devkit.observe.checkpoint import OffsetRange
 
 
@@ -11,10 +12,12 @@ class PlannedBatches:
 
     def __init__(self) -> None:
         self._begun: Counter[int] = Counter()
+        self._begins: list[BatchBegin] = []
         self._any, self._replays = False, 0
 
-    def begin(self, batch: int) -> bool:
-        """Note a batch; True when it was begun before."""
+    def begin(self, batch: int, at_ms: int | None = None) -> bool:
+        """Note a batch, and when that was, in milliseconds since the epoch; True when it was begun before."""
+        self._begins.append(BatchBegin(batch, at_ms))
         self._begun[batch] += 1
         self._any = True
         return self._begun[batch] > 1
@@ -30,6 +33,12 @@ class PlannedBatches:
         """
         self._replays = self.replays
         self._begun.clear()
+        self._begins.clear()
+
+    @property
+    def begun(self) -> tuple[BatchBegin, ...]:
+        """Each batch of the present checkpoint as often as it was begun, in order."""
+        return tuple(self._begins)
 
     @property
     def next(self) -> int:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from devkit.observe.checkpoint import OffsetRange, Offsets
+from devkit.observe.audit.replays import RetriedTask
+from devkit.observe.checkpoint import Offsets
 from devkit.observe.complaint import FirstComplaints
 from devkit.observe.course import Point
 from devkit.observe.emitted import Emitted
@@ -15,8 +16,7 @@ from devkit.programs.batches import PlannedBatches
 @dataclass
 class ProgramState:
     """`process` is the number of the process that runs and is ready, `processes` that of the newest one.
-    `has_run` stays true once its query ran. `retried` has what retried tasks of Spark read again, see
-    `devkit.programs.retried_tasks`.
+    `has_run` stays true once its query ran. `retried` has each retried task of Spark.
 
     The newest serves metrics at `metrics_url`. `log` counts the events that it wrote by name. `committed` is what the
     checkpoint shows, `furthest` the furthest that one ever showed; `emitted` stands in where it shows nothing.
@@ -30,7 +30,7 @@ class ProgramState:
     """
 
     batches: PlannedBatches = field(default_factory=PlannedBatches)
-    retried: list[OffsetRange] = field(default_factory=list)
+    retried: list[RetriedTask] = field(default_factory=list)
     process: int | None = None
     processes: int = 1
     has_words: bool = False

@@ -1,13 +1,14 @@
-"""What retried tasks of Spark read again, by what a program says of them."""
+"""A retried task of Spark, by what a program says of it."""
 
+from devkit.observe.audit.replays import RetriedTask
 from devkit.observe.checkpoint import OffsetRange
 from pipeline.events import TaskRetried
 
 
-def read_again(event: TaskRetried) -> tuple[OffsetRange, ...]:
-    """Each range that the task read, once for each of its attempts before the one that ended."""
+def retried_task(event: TaskRetried) -> RetriedTask:
+    """With each range that it read."""
     ranges = tuple(
         OffsetRange({(one.topic, one.partition): one.first}, {(one.topic, one.partition): one.end})
         for one in event.read
     )
-    return ranges * event.attempts
+    return RetriedTask(ranges, event.attempts, event.batch)

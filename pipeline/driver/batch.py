@@ -200,7 +200,8 @@ class BatchWriter:
         snapshot = deferral.lanes.plan(number) if deferral else None
         self._begin_to_write(number)
         self._watch.begin(number)
-        log.say(BatchStarted(batch=number, reserved=len(snapshot.reserved) if snapshot else 0))
+        reserved = len(snapshot.reserved) if snapshot else 0
+        log.say(BatchStarted(batch=number, reserved=reserved, began_ms=time.time_ns() // 1_000_000))
         started = time.monotonic()
         self._require_ownership()
         with reused(rows, self._config.batch.reuse) as kept:

@@ -16,6 +16,8 @@ class BatchStarted:
     """Number of the batch in the checkpoint, from 0."""
     reserved: int = 0
     """Number of deferred events in the batch, in addition to the source's."""
+    began_ms: int | None = None
+    """Milliseconds since the epoch, by the driver's clock: no record of this attempt is older."""
 
 
 class OffsetsRead(NamedTuple):

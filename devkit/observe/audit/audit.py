@@ -160,7 +160,12 @@ class DeliveryAudit:
             is_committed = event.entry.offset < committed.get(event.partition, 0)
             if departure is not None:
                 carried_over = deferrals.carried_over(position)
-                excused = replays.excused(event.partition, event.entry.offset, carried_over=carried_over)
+                excused = replays.excused(
+                    event.partition,
+                    event.entry.offset,
+                    carried_over=carried_over,
+                    emitted_ms=departure.first.timestamp_ms if departure.first else None,
+                )
                 _count_departure(counts, examples, event, departure, excused)
                 if self._truth is not None:
                     _count_misrouted(counts, examples, event, departure)
@@ -277,11 +282,11 @@ def _count_departure(
         examples.add("lapsed", _which(event, departure.first), wrong, event.position)
     counts["timed_out"] += departure.timed_out
     counts["timed_out_conflicts"] += departure.timed_out_conflicts(most)
-    repeats = departure.excused_repeats(most + excused.of_state)
+    repeats = departure.excused_repeats(excused.repeats)
     counts["excused"] += repeats
     if departure.repeats > repeats:
         examples.mark("duplicated", event.position)
-    counts["excused_by_retry"] += repeats - departure.excused_repeats(excused.by_restart + excused.of_state)
+    counts["excused_by_retry"] += repeats - departure.excused_repeats(excused.repeats_by_restart)
     if departure.contradiction is None:
         return
     counts["conflicting"] += 1

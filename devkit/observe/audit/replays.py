@@ -3,71 +3,131 @@ an error event beside an output.
 
 after a restart
     an event of a batch that was begun k times      may be emitted k times
-    an event of a batch before that                 as well, where outputs are made of what a state has gathered from
-                                                    several batches; but never both as an output and otherwise
     an event that was deferred                      once more for each start that found it unresolved: what was cut
                                                     off before it was resolved is done again; for each restart,
                                                     where the program does not mark its starts
     any event, where batches are not observable     once more for each restart
 after a retried task
     an event that the task read                     once more for each attempt before the one that ended
+
+Where outputs are made of what a state has gathered from several batches, the batch that read an event says nothing of
+when it leaves. There the time does: a record that landed while a batch was at work is of that batch, and may leave once
+more for each time that this batch was begun again, and for each attempt of its retried tasks.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from heapq import nlargest
 
 from devkit.observe.checkpoint import OffsetRange, SourcePartition
 
 
 @dataclass(frozen=True)
 class Excused:
-    """How many records after the first are no problem, of one event, by their cause. `of_state` more may be repeats of
-    an output that was made of what a state had gathered.
+    """How many records after the first are no problem, of one event, by their cause: of repeats, and of contradictions
+    (an error event beside an output).
     """
 
     by_restart: int = 0
     by_retry: int = 0
-    of_state: int = 0
+    repeats_by_restart: int = 0
+    repeats_by_retry: int = 0
 
     @property
     def most(self) -> int:
-        """By restart and retry, be they repeats or contradictions."""
+        """Of contradictions, by restart and retry."""
         return self.by_restart + self.by_retry
+
+    @property
+    def repeats(self) -> int:
+        """Of repeats, by restart and retry."""
+        return self.repeats_by_restart + self.repeats_by_retry
+
+
+@dataclass(frozen=True)
+class BatchBegin:
+    """A batch was begun, for the first time or again. No record of that attempt is older; None where the program does
+    not say when it was, else in milliseconds since the epoch.
+    """
+
+    batch: int
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class RetriedTask:
+    """A task of Spark that had this many attempts before the one that ended, and what it read; the batch is None in a
+    round of the slow lane.
+    """
+
+    read: tuple[OffsetRange, ...]
+    attempts: int = 1
+    batch: int | None = None
+
+    def holds(self, partition: SourcePartition, offset: int) -> bool:
+        """Whether it has read the event at this place."""
+        return any(one.holds(partition, offset) for one in self.read)
+
+    def reaches(self, partition: SourcePartition, offset: int) -> bool:
+        """Whether it has read the event at this place, or one behind it."""
+        return any(one.reaches(partition, offset) for one in self.read)
 
 
 @dataclass(frozen=True)
 class Replays:
     """`again` has the range of a batch once for each time that it was begun again; None where that is not observable.
-    Without `restarts` it excuses nothing.
+    Without `restarts` it excuses nothing. `begun` has each batch as often as it was begun, in order.
 
-    `retried` has what a task read once for each of its attempts before the one that ended. `by_state` is whether
-    outputs are made of what a state has gathered.
+    `by_state` is whether outputs are made of what a state has gathered.
     """
 
     restarts: int = 0
     again: tuple[OffsetRange, ...] | None = ()
-    retried: tuple[OffsetRange, ...] = ()
+    retried: tuple[RetriedTask, ...] = ()
+    begun: tuple[BatchBegin, ...] = ()
     by_state: bool = False
 
-    def excused(self, partition: SourcePartition, offset: int, *, carried_over: int | None) -> Excused:
+    def excused(
+        self, partition: SourcePartition, offset: int, *, carried_over: int | None, emitted_ms: int | None = None
+    ) -> Excused:
         """How many records after the first are no problem, of the event at this place of the source. `carried_over` is
-        how many starts found it deferred; None where that is not known.
+        how many starts found it deferred; None where that is not known. `emitted_ms` is when its first record landed,
+        in milliseconds since the epoch.
         """
-        by_retry = sum(one.holds(partition, offset) for one in self.retried)
+        by_retry = sum(one.attempts for one in self.retried if one.holds(partition, offset))
         if self.again is None:
-            return Excused(self.restarts, by_retry)
+            return Excused(self.restarts, by_retry, self.restarts, by_retry)
         read_again = sum(one.holds(partition, offset) for one in self.again)
         found = self.restarts if carried_over is None else min(carried_over, self.restarts)
-        return Excused(min(read_again, self.restarts) + found, by_retry, self._of_state(partition, offset))
-
-    def _of_state(self, partition: SourcePartition, offset: int) -> int:
-        """For batches and tasks behind the one that read the event."""
+        by_restart = min(read_again, self.restarts) + found
         if not self.by_state:
-            return 0
-        behind = [
-            sum(one.reaches(partition, offset) and not one.holds(partition, offset) for one in ranges)
-            for ranges in (self.again or (), self.retried)
-        ]
-        return min(behind[0], self.restarts) + behind[1]
+            return Excused(by_restart, by_retry, by_restart, by_retry)
+        if emitted_ms is None or not self.begun or any(one.at_ms is None for one in self.begun):
+            behind, of_tasks = self._behind(partition, offset)
+        else:
+            behind, of_tasks = self._of_batch_at(emitted_ms)
+        return Excused(by_restart, by_retry, min(behind, self.restarts) + found, of_tasks)
+
+    def _of_batch_at(self, at_ms: int) -> tuple[int, int]:
+        """How often the batch that was at work was begun again, and how many attempts its tasks had before the ones
+        that ended. One task writes a record, each time that the batch is begun: of several those with the most attempts
+        count.
+
+        Not only what was begun later counts: where a job takes over, two attempts of a batch overlap.
+        """
+        begun = sorted((one.at_ms or 0, one.batch) for one in self.begun)
+        index = bisect_right(begun, at_ms, key=lambda one: one[0])
+        if index == 0:
+            return 0, 0
+        batch = begun[index - 1][1]
+        again = sum(number == batch for _, number in begun) - 1
+        attempts = (one.attempts for one in self.retried if one.batch in (None, batch))
+        return again, sum(nlargest(again + 1, attempts))
+
+    def _behind(self, partition: SourcePartition, offset: int) -> tuple[int, int]:
+        """By the batches and tasks that read the event, or what lies behind it."""
+        behind = sum(one.reaches(partition, offset) for one in self.again or ())
+        return behind, sum(one.attempts for one in self.retried if one.reaches(partition, offset))
 
 
 NO_REPLAYS = Replays()

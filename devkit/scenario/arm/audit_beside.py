@@ -31,7 +31,7 @@ def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
     audit = delivery_audit(events, bootstrap=arm.bootstrap, topics=topics, truth=truth, client=arm.client)
     batches = run.state.batches
     again = batches.again(checkpoint.range_of) if batches.any_begun else None
-    replays = Replays(run.supervisor.restarts, again, tuple(run.state.retried))
+    replays = Replays(run.supervisor.restarts, again, tuple(run.state.retried), batches.begun)
     return audit.finish(committed, _deferred(arm.bootstrap, topics), replays)
 
 

@@ -50,7 +50,7 @@ def replays_of(arm: Arm) -> Replays:
     main, not_observable = arm.main, arm.main.view.not_observable(arm.deferrals)
     has_batches = not not_observable & {"batches", "offsets"}
     again = main.state.batches.again(arm.checkpoint.range_of) if has_batches else None
-    return Replays(main.supervisor.restarts, again, tuple(main.state.retried))
+    return Replays(main.supervisor.restarts, again, tuple(main.state.retried), main.state.batches.begun)
 
 
 def log_latencies(arm: Arm, found: Collection) -> None:

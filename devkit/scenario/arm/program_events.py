@@ -16,7 +16,7 @@ from devkit.observe.kit_events import (
     SupervisorGaveUp,
 )
 from devkit.programs.program_run import ProgramRun
-from devkit.programs.retried_tasks import read_again
+from devkit.programs.retried_tasks import retried_task
 from devkit.scenario.arm.log import ArmLog
 from located_config.count import counted
 from pipeline.events import (
@@ -77,7 +77,7 @@ class ProgramEvents:
                 state.spark = event.spark
             case BatchStarted():
                 state.batch_began_s = self._clock()
-                if state.batches.begin(event.batch):
+                if state.batches.begin(event.batch, event.began_ms):
                     say("replay", f"batch {event.batch} again{self._offsets_of(event.batch)}")
             case BatchWritten():
                 if event.seconds is not None:
@@ -94,7 +94,7 @@ class ProgramEvents:
                     seconds = datetime.fromisoformat(event.watermark).timestamp()
                     state.watermarks.append((self._clock(), seconds))
             case TaskRetried():
-                state.retried += read_again(event)
+                state.retried.append(retried_task(event))
                 say(self._label, f"Spark lost an executor and ran a task again{_of_batch(event.batch)}")
             case MetricsServed():
                 state.metrics_url = event.url

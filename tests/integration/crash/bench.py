@@ -28,7 +28,7 @@ from devkit.observe.deferrals import DeferralTopic
 from devkit.programs.batches import PlannedBatches
 from devkit.programs.places import merge
 from devkit.programs.program_truth import truth_of
-from devkit.programs.retried_tasks import read_again
+from devkit.programs.retried_tasks import retried_task
 from devkit.programs.spark.configuration import CONFIG_FILE, topics_of
 from devkit.programs.spark.launch import CONF_DIR, prepare_launch
 from devkit.programs.spark.place import SparkPlace
@@ -303,10 +303,12 @@ class Bench:
     def _replays(self) -> Replays:
         batches = PlannedBatches()
         for line in itertools.chain.from_iterable(run.logged("batch_started") for run in self._runs):
-            batches.begin(line["batch"])
+            batches.begin(line["batch"], line["began_ms"])
         lines = itertools.chain.from_iterable(run.logged("task_retried") for run in self._runs)
-        retried = itertools.chain.from_iterable(map(read_again, map(_RETRIED.validate_python, lines)))
-        return Replays(max(0, len(self._runs) - 1), batches.again(self._checkpoint.range_of), tuple(retried))
+        retried = map(retried_task, map(_RETRIED.validate_python, lines))
+        return Replays(
+            max(0, len(self._runs) - 1), batches.again(self._checkpoint.range_of), tuple(retried), batches.begun
+        )
 
     def assert_clean(self, *, restarted: bool) -> Audit:
         """Everything left once, rightly, in order; after a restart repeats of what was read again are fine, byte for

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.audit import DeliveryAudit
-from devkit.observe.audit.replays import NO_REPLAYS, Replays
+from devkit.observe.audit.replays import NO_REPLAYS, Replays, RetriedTask
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange
 from devkit.observe.deferrals import DeferredEntries
@@ -57,8 +57,8 @@ class TestConflicts:
             # Batches are not observable.
             (Replays(1, None), 1),
             # A task that read it ran again, and one that did not.
-            (Replays(retried=(FIRST_TEN,)), 1),
-            (Replays(retried=(OffsetRange({(SOURCE, 0): 2}, {(SOURCE, 0): 10}),)), 0),
+            (Replays(retried=(RetriedTask((FIRST_TEN,)),)), 1),
+            (Replays(retried=(RetriedTask((OffsetRange({(SOURCE, 0): 2}, {(SOURCE, 0): 10}),)),)), 0),
         ],
     )
     def test_one_is_excused_where_its_offset_was_read_again(
@@ -92,9 +92,9 @@ class TestConflicts:
         ("replays", "by_retry"),
         [
             (Replays(1, (FIRST_TEN,)), 0),
-            (Replays(retried=(FIRST_TEN,)), 1),
+            (Replays(retried=(RetriedTask((FIRST_TEN,)),)), 1),
             # Either may be the cause: it is counted for the restart.
-            (Replays(1, (FIRST_TEN,), (FIRST_TEN,)), 0),
+            (Replays(1, (FIRST_TEN,), (RetriedTask((FIRST_TEN,)),)), 0),
         ],
         ids=["restart", "retried task", "both"],
     )
@@ -107,7 +107,7 @@ class TestConflicts:
 
     def test_each_further_record_has_one_cause(self) -> None:
         """The batch was begun twice, and one of its tasks had run twice before."""
-        replays = Replays(1, (FIRST_TEN,), (FIRST_TEN,))
+        replays = Replays(1, (FIRST_TEN,), (RetriedTask((FIRST_TEN,)),))
         records = [output_of(EDIT, at=at) for at in range(4)]
         twice = audit([EDIT], *records[:3], replays=replays)
         assert (twice.problems(), twice.excused, twice.excused_by_retry) == ({}, 2, 1)
@@ -184,7 +184,7 @@ def test_clean_is_what_a_replay_may_do_and_no_more(
     replays = Replays(
         restarts,
         tuple(OffsetRange({}, {(SOURCE, 0): end}) for end in begun_again),
-        tuple(OffsetRange({(SOURCE, 0): first}, {(SOURCE, 0): end}) for first, end in retried),
+        tuple(RetriedTask((OffsetRange({(SOURCE, 0): first}, {(SOURCE, 0): end}),)) for first, end in retried),
     )
     figures = audit(events, *arrivals, committed={(SOURCE, 0): committed}, replays=replays)
 

@@ -10,7 +10,7 @@ import pytest
 
 from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.model import Audit
-from devkit.observe.audit.replays import NO_REPLAYS, Replays
+from devkit.observe.audit.replays import NO_REPLAYS, BatchBegin, Replays, RetriedTask
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange, Offsets
 from devkit.observe.truths.edit_counts_truth import EditCountsTruth
@@ -70,6 +70,51 @@ def test_a_window_may_leave_again_with_a_later_batch_that_is_run_again(
     assert audited(*twice, replays=Replays(1)).problems() == {"duplicated": 2}, "a restart alone excuses nothing"
 
 
+# Batch 0 began at 1000, batch 1 at 3000, and again at 5000; batch 2 at 7000.
+BEGUN = tuple(BatchBegin(batch, at_ms) for batch, at_ms in ((0, 1000), (1, 3000), (1, 5000), (2, 7000)))
+
+
+@pytest.mark.parametrize(
+    ("first_ms", "retried", "left"),
+    [
+        pytest.param(2000, (), {"duplicated": 2}, id="of a batch before it that was committed"),
+        pytest.param(3000, (), {}, id="of the batch's first attempt"),
+        pytest.param(4999, (), {}, id="of the batch's first attempt at its end"),
+        pytest.param(5000, (), {}, id="of its last attempt, beside the one before"),
+        pytest.param(8000, (), {"duplicated": 2}, id="of a batch behind it"),
+        pytest.param(500, (), {"duplicated": 2}, id="of none"),
+        pytest.param(2000, (0,), {}, id="of a batch with a retried task"),
+        pytest.param(2000, (1,), {"duplicated": 2}, id="of a batch before that of a retried task"),
+        pytest.param(8000, (1,), {"duplicated": 2}, id="of a batch behind that of a retried task"),
+    ],
+)
+def test_a_window_may_leave_again_only_with_the_batch_that_it_left_with(
+    first_ms: int, retried: tuple[int, ...], left: dict[str, int]
+) -> None:
+    everything = OffsetRange({}, {(SOURCE, 0): 3})
+    tasks = tuple(RetriedTask((everything,), batch=batch) for batch in retried)
+    replays = Replays(1, (everything,), tasks, BEGUN)
+    assert twice_from(first_ms).finish(ALL, replays=replays).problems() == left
+
+
+def test_of_the_retried_tasks_of_a_batch_one_wrote_the_window() -> None:
+    tasks = tuple(RetriedTask((OffsetRange({}, {(SOURCE, n): 9}),), batch=0) for n in range(2))
+    assert twice_from(2000).finish(ALL, replays=Replays(retried=tasks, begun=BEGUN)).problems() == {}
+    assert twice_from(2000, times=3).finish(ALL, replays=Replays(retried=tasks, begun=BEGUN)).problems() == {
+        "duplicated": 2
+    }
+
+
+def twice_from(first_ms: int, *, times: int = 2) -> DeliveryAudit:
+    """Of a window of two events that left first at that time, and again behind it."""
+    audit = DeliveryAudit([ONE, TWO, THREE], truth=TRUTH, resolve=no_store)
+    for at in range(times):
+        record = arrival(TWO, count(ONE, TWO), topic="counts", at=at)
+        audit.add_output(replace(record, timestamp_ms=first_ms + 1000 * at))
+    audit.add_output(replace(arrival(THREE, count(THREE), topic="counts", at=times), timestamp_ms=9000))
+    return audit
+
+
 def test_an_event_that_lapsed_is_not_counted_by_a_window_that_leaves_again() -> None:
     held = DeliveryAudit([ONE, TWO, THREE], truth=TRUTH, resolve=no_store)
     held.add_lapsed(arrival(ONE, b"{}", topic="lapsed"))
@@ -81,7 +126,7 @@ def test_an_event_that_lapsed_is_not_counted_by_a_window_that_leaves_again() -> 
 def test_a_window_that_a_task_wrote_again_is_excused_with_all_that_it_counts() -> None:
     twice = (count(ONE, TWO), TWO), (count(ONE, TWO), TWO), (count(THREE), THREE)
     task = OffsetRange({(SOURCE, 0): 1}, {(SOURCE, 0): 2})  # which names the last one alone
-    assert audited(*twice, replays=Replays(retried=(task,))).problems() == {}
+    assert audited(*twice, replays=Replays(retried=(RetriedTask((task,)),))).problems() == {}
 
 
 def test_each_event_of_an_output_has_left_with_it() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.audit.replays import Replays
+from devkit.observe.audit.replays import BatchBegin, Replays, RetriedTask
 from devkit.observe.checkpoint import OffsetRange
 from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
 from devkit.observe.logs import UnknownLine
@@ -129,11 +129,12 @@ def test_what_a_retried_task_read_is_known_for_each_attempt_before(stage: Stage)
     stage.take(TaskRetried(batch=3, attempts=2, read=read))
     stage.take(TaskRetried(attempts=1, read=read[:1]))
     one, other = OffsetRange({("t", 0): 5}, {("t", 0): 9}), OffsetRange({("u", 1): 0}, {("u", 1): 2})
-    assert sorted(stage.main.state.retried, key=str) == [one, one, one, other, other]
+    assert stage.main.state.retried == [RetriedTask((one, other), 2, batch=3), RetriedTask((one,), 1)]
+    stage.take(BatchStarted(batch=3, began_ms=7))
     view: Any = SimpleNamespace(not_observable=lambda _: frozenset({"batches"}))
     main: Any = SimpleNamespace(state=stage.main.state, supervisor=SimpleNamespace(restarts=0), view=view)
     arm: Any = SimpleNamespace(main=main, deferrals=None)
-    assert replays_of(arm) == Replays(0, None, tuple(stage.main.state.retried))
+    assert replays_of(arm) == Replays(0, None, tuple(stage.main.state.retried), (BatchBegin(3, 7),))
 
 
 @pytest.mark.parametrize(
