@@ -43,6 +43,9 @@ _CONNECT_S, _ANSWER_S = 5, 30
 _TRIES = 2
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
 _REMIND_S = 60.0
+# Answers of a 4xx status that are about the connection, or about another request to the same object, and not about this
+# one: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+_PASSING_CODES = frozenset({"BadDigest", "IncompleteBody", "OperationAborted", "RequestTimeout", "SlowDown"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +203,11 @@ def may_answer_later(error: Exception) -> bool:
 
     if isinstance(error, s3.ClientError):
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS
+        return (
+            status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            or status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
+            or error.response.get("Error", {}).get("Code") in _PASSING_CODES
+        )
     return isinstance(error, s3.ConnectionError | s3.HTTPClientError) and not isinstance(error, s3.SSLError)
 
 

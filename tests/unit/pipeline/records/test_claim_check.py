@@ -190,6 +190,10 @@ def answered(status: int, code: str) -> Exception:
         answered(503, "SlowDown"),
         answered(500, "InternalError"),
         answered(429, "TooManyRequests"),
+        answered(400, "RequestTimeout"),
+        answered(408, "Request Timeout"),
+        answered(400, "IncompleteBody"),
+        answered(409, "OperationAborted"),
     ],
     ids=lambda failure: type(failure).__name__,
 )
@@ -204,6 +208,7 @@ def test_a_store_that_does_not_answer_now_is_down(s3: FakeS3, failure: Exception
     [
         answered(404, "NoSuchBucket"),
         answered(403, "AccessDenied"),
+        answered(400, "EntityTooLarge"),
         NoCredentialsError(),
         SSLError(endpoint_url="https://127.0.0.1:1", error="self-signed certificate"),
     ],
