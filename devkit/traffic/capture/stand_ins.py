@@ -53,14 +53,16 @@ class StandIns:
         return self._given[text]
 
     def number(self, number: int) -> int:
-        """A number of as many digits."""
+        """A number of as many digits and the same sign."""
         if number not in self._numbers:
-            first, count = (1 if abs(number) > 9 else 0), len(str(abs(number)))
-            low, high = first * 10 ** (count - 1), 10**count
-            tries = (low + self._bits(f"{number}", turn) % (high - low) for turn in range(_TRIES))
-            signed = (one if number >= 0 else -one for one in tries)
-            made = next((one for one in signed if one != number and one not in self._taken_numbers), None)
-            self._numbers[number] = low if made is None else made
+            digits = len(str(abs(number)))
+            # No negative one becomes zero, which has no sign.
+            low = 0 if 0 <= number <= 9 else 10 ** (digits - 1)
+            span, drawn = 10**digits - low, self._bits(f"{number}")
+            tries = (low + (drawn + turn) % span for turn in range(min(_TRIES, span)))
+            others = [one for one in (one if number >= 0 else -one for one in tries) if one != number]
+            # There may be none: the tenth number of one digit.
+            self._numbers[number] = next((one for one in others if one not in self._taken_numbers), others[0])
             self._taken_numbers.add(self._numbers[number])
         return self._numbers[number]
 
@@ -68,8 +70,8 @@ class StandIns:
         """Tells equal bytes from others, and nothing else of them: 64 hexadecimal digits."""
         return hmac.new(self._key, value, "sha256").hexdigest()
 
-    def _bits(self, text: str, turn: int) -> int:
-        return int.from_bytes(self._stream(text, turn, 16), "big")
+    def _bits(self, text: str) -> int:
+        return int.from_bytes(self._stream(text, 0, 16), "big")
 
     def _drawn(self, text: str, turn: int) -> str:
         stream = self._stream(text, turn, len(text))

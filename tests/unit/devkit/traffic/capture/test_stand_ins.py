@@ -50,6 +50,15 @@ def test_a_number_keeps_its_digits_and_its_equals(numbers: list[int]) -> None:
         assert (one == other) == (of_one == of_other)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_of_one_digit_are_told_apart_by_any_key(sign: int) -> None:
+    for key in range(100):
+        stand_ins = StandIns(bytes([key]))
+        made = [stand_ins.number(sign * number) for number in range(1, 9)]
+        assert len({*made}) == 8
+        assert {len(str(one)) for one in made} == {len(str(sign))}
+
+
 def test_where_there_are_not_enough_two_texts_share_one() -> None:
     stand_ins = StandIns()
     made = [stand_ins.text(chr(code)) for code in range(ord("#"), ord("["))]
