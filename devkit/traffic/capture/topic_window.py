@@ -17,6 +17,8 @@ from devkit.stack.client_settings import PLAIN, ClientSettings
 from devkit.stack.topic_reader import TopicRecord, answering, connect, ends_of, has_read, places_of, require_topic
 
 _POLL_MS = 500
+# As with the pipeline's commands. kafka-python asks again for as long, also where it was refused, by default for 30 s.
+_CONNECT_MS = 10_000
 
 WindowStart = Literal["earliest", "latest"] | datetime
 
@@ -33,7 +35,7 @@ class TopicWindow:
         self._client = client
         settings = client.of_client()
         with self._without_secrets():
-            self._consumer = connect(bootstrap, **settings)
+            self._consumer = connect(bootstrap, bootstrap_timeout_ms=_CONNECT_MS, **settings)
         self._span_ms, self._start = round(span / timedelta(milliseconds=1)), start
         with (
             ExitStack() as failing,
