@@ -5,9 +5,7 @@ the client's) and EXPIRED (TLS with a certificate whose time is over). Its certi
 of the kit's listeners may do everything, others what an ACL allows; a topic without ACLs is everyone's.
 """
 
-import gc
 import socket
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -97,13 +95,6 @@ def allow(broker: SecuredBroker, topic: str, operation: ACLOperation | None) -> 
     recreate_topics(broker.plain, {topic: (1, {})})
     with closing(KafkaAdminClient(bootstrap_servers=broker.plain)) as admin:
         admin.create_acls(acls)
-
-
-def collect_refused() -> None:
-    """kafka-python leaves the socket of a connection that was refused to the garbage collector, which warns of it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 def _listeners(directory: Path) -> str:

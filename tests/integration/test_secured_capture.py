@@ -20,7 +20,7 @@ from devkit.traffic.capture.take import CaptureOrder, take_capture
 from devkit.waiting import wait_until
 from tests.integration.cli_run import REPOSITORY
 from tests.integration.flowing_records import flowing_records
-from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, collect_refused, secured_with
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, secured_with
 from tests.unit.devkit.traffic.capture.captures import read_capture
 
 TOPIC = "secured.source"
@@ -34,12 +34,6 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
         tmp_path_factory.mktemp("secured"), {TOPIC: [b'{"n": %d}' % number for number in range(RECORDS)]}, 2
     ) as started:
         yield started
-
-
-@pytest.fixture(autouse=True)
-def unclosed() -> Iterator[None]:
-    yield
-    collect_refused()
 
 
 def properties(broker: SecuredBroker, tmp_path: Path, **changed: str) -> Path:
@@ -90,7 +84,6 @@ def test_with_a_certificate_of_the_clients(broker: SecuredBroker, tmp_path: Path
     assert not list(tmp_path.glob("none*"))
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("changed", "message"),
     [

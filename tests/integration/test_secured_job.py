@@ -30,7 +30,7 @@ from pipeline.ops.broker import cluster_id
 from pipeline.ops.copying import Copy, copy_all, opened_target
 from pipeline.ops.source import opened_topic
 from pipeline.records.record import SourcePartition
-from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, collect_refused, secured_with
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, secured_with
 
 SOURCE, OUTPUT, ERROR, LEDGER = "job.source", "job.output", "job.error", "job.deferred"
 RECORDS = 10
@@ -43,12 +43,6 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
         {SOURCE: [b"%d" % number for number in range(RECORDS)], OUTPUT: [], ERROR: []},
     ) as started:
         yield started
-
-
-@pytest.fixture(autouse=True)
-def unclosed() -> Iterator[None]:
-    yield
-    collect_refused()
 
 
 def config(broker: SecuredBroker, bootstrap: str, **kafka: Any) -> PipelineConfig:
@@ -97,7 +91,6 @@ def test_every_client_of_the_job_gets_in(broker: SecuredBroker, way: str) -> Non
         pass
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("changed", "message", "key"),
     [
@@ -116,7 +109,6 @@ def test_a_wrong_way_is_refused_in_words(
     assert_refused(raised.value, key)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_certificate_whose_time_is_over_is_refused_in_words(broker: SecuredBroker) -> None:
     with pytest.raises(RefusedError, match="certificate has expired") as raised:
         require_access(config(broker, broker.expired, security_protocol="SSL"))
