@@ -33,6 +33,7 @@ from pipeline.events.deferral_events import (
 from pipeline.events.end_events import (
     Failed,
     HeapDumped,
+    LinesLost,
     Stalled,
     Stopped,
     Stopping,
@@ -111,6 +112,7 @@ __all__ = [
     "LimitOf",
     "LimitsDisagree",
     "LimitsUnknown",
+    "LinesLost",
     "Memory",
     "MetricsServed",
     "OffsetsRead",
@@ -194,6 +196,7 @@ PipelineEvent = Annotated[
     | Stopping
     | Stopped
     | HeapDumped
+    | LinesLost
     | Failed,
     Field(discriminator="event"),
 ]

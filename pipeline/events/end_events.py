@@ -45,6 +45,15 @@ class HeapDumped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinesLost:
+    """Nothing took the log for a time, as a pipe that was full; from now on something does."""
+
+    event: Literal["lines_lost"] = "lines_lost"
+    lines: int
+    """Number of lines that are missing before the last one. The one before those may have lost its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
     """The process ends with an error."""
 

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline import log
 from pipeline.events import BatchWritten, GaveUp, Stopping, Waiting
+from pipeline.line_output import LineOutput
 
 IMPORTS = "from pipeline import log; from pipeline.events import Failed"
 
@@ -69,3 +70,30 @@ def test_a_reader_that_went_away_changes_no_exit_code() -> None:
     finally:
         os.close(writer)
     assert ended.returncode == 3
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="of Linux")  # noqa: PTH110
+def test_a_disk_that_is_full_changes_no_exit_code() -> None:
+    """A supervisor that does not restart after 2 would after Python's own 120."""
+    program = f"{IMPORTS}; log.say(Failed(error='it broke')); log.tell('error'); raise SystemExit(2)"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        argv = [sys.executable, "-c", program]
+        ended = subprocess.run(argv, stdout=full, stderr=full, env=environment, check=False)
+    assert ended.returncode == 2
+
+
+def test_a_reader_that_stands_still_holds_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a pipe holds is far less than these lines."""
+    monkeypatch.setattr(log, "_SAID", LineOutput(0.0))
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as stream, os.fdopen(reader, "rb") as log_reader:
+        monkeypatch.setattr(sys, "stdout", stream)
+        for number in range(100):
+            log.say(GaveUp(position=f"topic/0/{number}", reason="r" * 10_000))
+        os.set_blocking(log_reader.fileno(), False)
+        log_reader.read()
+        log.say(BatchWritten(batch=3, seconds=0.25))
+        written, lost = (json.loads(line) for line in log_reader.read().splitlines() if line)
+    assert written["batch"] == 3
+    assert (lost["event"], lost["lines"] > 80) == ("lines_lost", True)

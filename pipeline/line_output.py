@@ -1,0 +1,77 @@
+"""Lines into a standard stream, of which a reader may take its time, or none at all any more.
+
+A pipe that is full holds whoever writes to it. Of a driver that would be the thread that watches over its batches and
+hears of signals: it would neither stop in its time nor end when nothing is committed. So a line is written only where
+there is room for it, and nothing of it is kept for later: what Python still held at the end would change the exit code.
+"""
+
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+# A pipe that has room at all has room for as much.
+_PIECE = min(select.PIPE_BUF, 4096)
+
+
+class LineOutput:
+    """Of one stream. The first line for which there is no room waits for it; then none does until there is some."""
+
+    def __init__(self, patience_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._patience_s, self._clock = patience_s, clock
+        # Of a thread, which a signal's handler may interrupt in the middle of a line.
+        self._lock = threading.RLock()
+        self._is_stuck = self._is_torn = False
+        self._lost = 0
+
+    def take_lost(self) -> int:
+        """How many lines were lost for want of room since the last call, once a line has been written again."""
+        with self._lock:
+            if self._is_stuck:
+                return 0
+            lost, self._lost = self._lost, 0
+            return lost
+
+    def write(self, text: str, to: TextIO | None) -> None:
+        """Raises UnicodeEncodeError; a line that cannot be written is lost. There is no `to` where it was closed
+        before the process began.
+        """
+        if to is None or to.closed:
+            return
+        line = f"{text}\n".encode(to.encoding or "utf-8", to.errors or "strict")
+        try:
+            self._write(line, to)
+        except OSError:
+            return
+
+    def _write(self, line: bytes, to: TextIO) -> None:
+        try:
+            number = to.fileno()
+        except OSError:  # it is in memory
+            to.write(line.decode(to.encoding or "utf-8", to.errors or "strict"))
+            to.flush()
+            return
+        with self._lock:
+            if self._is_torn:
+                line = b"\n" + line
+            self._is_stuck = not self._take(line, number)
+            self._lost += self._is_stuck
+
+    def _take(self, line: bytes, number: int) -> bool:
+        """Whether there was room for all of it."""
+        until = self._clock() + (0.0 if self._is_stuck else self._patience_s)
+        room = select.poll()
+        room.register(number, select.POLLOUT)
+        written = 0
+        while written < len(line):
+            if not room.poll(max(0.0, 1000 * (until - self._clock()))):
+                self._is_torn = self._is_torn or written > 0
+                return False
+            try:
+                written += os.write(number, line[written : written + _PIECE])
+            except BlockingIOError:
+                continue  # another process has taken the room
+        self._is_torn = False
+        return True
