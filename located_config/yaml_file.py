@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.constructor import ConstructorError, RoundTripConstructor
+from ruamel.yaml.constructor import ConstructorError, DuplicateKeyError, RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import Node
+
+from located_config.redaction import is_secret
 
 _QUOTES = "write the value in quotes"
 _SLIPS: Final = (
@@ -46,6 +48,18 @@ class _Constructor(RoundTripConstructor):
             problem = f"{reprlib.repr(node.value)} cannot be read: {error}"
             raise ConstructorError(None, None, problem, node.start_mark) from error
         return value
+
+    def check_mapping_key(self, node: Node, key_node: Node, mapping: Any, key: Any, value: Any) -> bool:
+        """Of a key that stands there twice ruamel shows both values, with all that is below them."""
+        if key in mapping and (is_secret(str(key)) or _has_parts(value) or _has_parts(mapping[key])):
+            raise DuplicateKeyError(
+                "while constructing a mapping", node.start_mark, f'found duplicate key "{key}"', key_node.start_mark
+            )
+        return bool(super().check_mapping_key(node, key_node, mapping, key, value))
+
+
+def _has_parts(value: Any) -> bool:
+    return isinstance(value, dict | list | set)
 
 
 def parse_yaml(text: str) -> Any:
@@ -93,4 +107,5 @@ def _remedy(problem: str, text: str, line: int) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    # The name of an alias is a value, a password perhaps, that was meant to begin with `*`.
+    return " ".join(re.sub(r"(undefined alias) .*", r"\1", text).split())

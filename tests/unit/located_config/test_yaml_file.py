@@ -47,6 +47,21 @@ def test_the_usual_slips_have_a_remedy(text: str, remedy: str) -> None:
     assert str(caught.value).endswith(remedy)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("password: hunter2\npassword: hunter3", 'found duplicate key "password"'),
+        ("kafka: {password: 12345}\nkafka: {password: 12346}", 'found duplicate key "kafka"'),
+        ("x: 1\nx: [a: hunter2]", 'found duplicate key "x"'),
+        ("password: *hunter2", "found undefined alias; `*` begins an alias in YAML; write the value in quotes"),
+    ],
+)
+def test_what_may_be_a_secret_is_not_shown(text: str, message: str) -> None:
+    with pytest.raises(UnfitError) as caught:
+        parse_yaml(text)
+    assert str(caught.value) == f"not YAML: {message}"
+
+
 def test_half_a_character_is_no_text() -> None:
     with pytest.raises(UnfitError, match=r"cannot be read.*surrogates not allowed") as caught:
         parse_yaml('a:\n  b: "\\ud800"\n')
