@@ -10,10 +10,12 @@ from typing import Any
 
 REDACTED = "(redacted)"
 
-# Spark's `spark.redaction.regex` and what it leaves out: Kafka's JAAS, TLS keys in PEM, S3's signatures.
+# Spark's `spark.redaction.regex` and what it leaves out: Kafka's JAAS, TLS keys in PEM, S3's signatures, and what else
+# Hadoop counts as sensitive, as the key by which S3 encrypts for its customer.
 _NAMES = (
     r"secret|passw(?:or)?d|passphrase|token|credential(?!s\.provider)|access[._-]?key|api[._-]?key|private[._-]?key"
-    r"|jaas|keystore[._-]key(?!\w)|x-amz-signature"
+    r"|jaas|keystore[._-](?:key|pass)(?!\w)|x-amz-signature|encryption[._-]key(?!\w)|account[._-]key(?!\w)"
+    r"|auth[._-]user[._-]info"
 )
 _KEY = re.compile(rf"(?i){_NAMES}|authorization")
 _NAME = rf"(?:{_NAMES})[\w.-]{{0,60}}[\"']?\s*"

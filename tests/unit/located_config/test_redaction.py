@@ -91,6 +91,27 @@ def test_nothing_that_stands_under_a_key_of_a_secret_stays(document: dict[str, A
     assert redacted(shown) == shown
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        "spark.hadoop.fs.s3a.encryption.key",
+        "spark.hadoop.fs.s3a.bucket.checkpoints.encryption.key",
+        "spark.hadoop.fs.s3a.server-side-encryption.key",
+        "spark.hadoop.fs.azure.account.key.mine.blob.core.windows.net",
+        "hadoop.ssl.keystore.pass",
+        "basic.auth.user.info",
+    ],
+)
+def test_what_hadoop_and_kafka_keep_to_themselves_by_other_names(key: str) -> None:
+    assert is_secret(key)
+    assert redacted_text(f"{key}=c2VjcmV0") == f"{key}={REDACTED}"
+
+
+@pytest.mark.parametrize("key", ["spark.io.encryption.keySizeBits", "fs.s3a.encryption.algorithm", "ssl.keystore.type"])
+def test_what_is_said_of_a_key_is_none(key: str) -> None:
+    assert not is_secret(key)
+
+
 def test_everything_else_stays() -> None:
     document = {"fetch": {"deadline": "60s", "statuses": [408, 429]}, "password": None, "secret": "", "tokens": 7}
     assert redacted(document) == document
