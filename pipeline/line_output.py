@@ -10,6 +10,7 @@ import select
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TextIO
 
 # A pipe that has room at all has room for as much.
@@ -40,18 +41,15 @@ class LineOutput:
         """
         if to is None or to.closed:
             return
-        line = f"{text}\n".encode(to.encoding or "utf-8", to.errors or "strict")
-        try:
-            self._write(line, to)
-        except OSError:
-            return
+        self._write(f"{text}\n".encode(to.encoding or "utf-8", to.errors or "strict"), to)
 
     def _write(self, line: bytes, to: TextIO) -> None:
         try:
             number = to.fileno()
         except OSError:  # it is in memory
-            to.write(line.decode(to.encoding or "utf-8", to.errors or "strict"))
-            to.flush()
+            with suppress(OSError):
+                to.write(line.decode(to.encoding or "utf-8", to.errors or "strict"))
+                to.flush()
             return
         with self._lock:
             if self._is_torn:
@@ -73,5 +71,8 @@ class LineOutput:
                 written += os.write(number, line[written : written + _PIECE])
             except BlockingIOError:
                 continue  # another process has taken the room
+            except OSError:  # as of a disk that is full
+                self._is_torn = self._is_torn or written > 0
+                return False
         self._is_torn = False
         return True

@@ -46,6 +46,19 @@ def test_a_line_for_which_there_is_no_room_is_lost_and_counted(pipe: tuple[int, 
     assert empty(reader) == b"\nfourth\n"
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="of Linux")  # noqa: PTH110
+def test_a_line_that_a_full_disk_does_not_take_is_counted_too(pipe: tuple[int, TextIO]) -> None:
+    reader, stream = pipe
+    output = LineOutput(60.0)
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        output.write("first", full)
+        output.write("second", full)
+    assert output.take_lost() == 0
+    output.write("third", stream)
+    assert output.take_lost() == 2
+    assert empty(reader) == b"third\n"
+
+
 def test_the_first_line_alone_waits_for_room(pipe: tuple[int, TextIO]) -> None:
     reader, stream = pipe
     now = [0.0]
