@@ -4,6 +4,7 @@ plan ─▶ can the job read it? ─▶ new rows and reserved entries ─▶ one
 commits
 """
 
+import functools
 import time
 from typing import TYPE_CHECKING
 
@@ -249,4 +250,6 @@ def _own(error: Exception) -> PipelineError | None:
 def _lanes(spark: "SparkSession", config: PipelineConfig, metrics: "JobMetrics | None") -> Lanes:
     topic = LedgerTopic(sink_brokers(config), config.deferral.topic, config.sink.max_request_size)
     rounds = SparkRounds(spark, config, metrics.figures["slow"] if metrics else None)
-    return Lanes(config, topic, rounds, replay=lambda: replayed_from(spark, config.checkpoint))
+    # A window leaves in a later batch than that which read its events.
+    replay = functools.partial(replayed_from, spark, config.checkpoint, leaves_later=counts_edits(config))
+    return Lanes(config, topic, rounds, replay=replay)

@@ -73,13 +73,18 @@ def look(spark: "SparkSession", checkpoint: str) -> Found:
     )
 
 
-def replayed_from(spark: "SparkSession", checkpoint: str) -> dict[SourcePartition, int] | None:
+def replayed_from(
+    spark: "SparkSession", checkpoint: str, *, leaves_later: bool = False
+) -> dict[SourcePartition, int] | None:
     """Where the batch begins that is planned and not committed, so that Spark will run it again; None without one.
 
-    A partition that it does not name is read from its beginning.
+    A partition that it does not name is read from its beginning. Of a job whose events leave in later batches than
+    they are read in, as `leaves_later` says, none is named: whatever was read may be emitted only by that batch.
     """
     if _newest(spark, checkpoint, "offsets") <= _newest(spark, checkpoint, "commits"):
         return None
+    if leaves_later:
+        return {}
     return committed_offsets(spark, checkpoint) or {}
 
 

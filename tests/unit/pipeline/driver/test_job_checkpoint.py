@@ -122,6 +122,15 @@ def test_a_batch_that_is_planned_and_not_committed_will_be_replayed_from_the_end
     assert replayed_from(spark(Files()), str(checkpoint)) is None
 
 
+def test_where_events_leave_later_than_they_are_read_no_offset_is_before_the_replayed_batch(checkpoint: Path) -> None:
+    for batch in (9, 10):
+        (checkpoint / "offsets" / str(batch)).write_text(OFFSETS % batch)
+    (checkpoint / "commits" / "9").touch()
+    assert replayed_from(spark(Files()), str(checkpoint), leaves_later=True) == {}
+    (checkpoint / "commits" / "10").touch()
+    assert replayed_from(spark(Files()), str(checkpoint), leaves_later=True) is None
+
+
 @pytest.mark.parametrize("last", ["no json", "5", "[1]", '{"a": 5}', '{"a": {}}'])
 def test_offsets_of_another_program_are_refused(checkpoint: Path, last: str) -> None:
     (checkpoint / "offsets" / "0").write_text(f"v1\n{{}}\n{last}\n")
