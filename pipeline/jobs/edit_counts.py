@@ -21,9 +21,9 @@ from pipeline.config.count_section import Count
 from pipeline.fetch.deadline import Deadline
 from pipeline.jobs.message import SourceMessage
 from pipeline.jobs.page_change_job import PageChangeJob
-from pipeline.records.error_event import rfc3339
+from pipeline.records.error_event import Failure, rfc3339
 from pipeline.records.output import SourceContent
-from pipeline.records.page_change import PageChange, parse
+from pipeline.records.page_change import InvalidEventError, PageChange, parse
 from pipeline.records.record import Position
 from pipeline.schemas import EDIT_COUNT_URI
 
@@ -46,8 +46,8 @@ class EditCountsJob(PageChangeJob):
         self._window = config.window
 
     def parse(self, message: SourceMessage) -> CountedEdits:
-        """Raises InvalidEventError, as for any page change."""
-        edit = parse(message.value, str(message.position))
+        """Raises InvalidEventError, as `parse_edit`."""
+        edit = parse_edit(message.value, str(message.position))
         fields = {name: getattr(edit, name) for name in PageChange.__dataclass_fields__}
         counted = message.counted or (message.position,)
         return CountedEdits(**fields, start=window_start(message.appended, self._window), counted=counted)
@@ -82,6 +82,18 @@ class EditCountsJob(PageChangeJob):
                 "events": [[one.topic, one.partition, one.offset] for one in event.counted],
             }
         )
+
+
+def parse_edit(value: bytes | None, position: str) -> PageChange:
+    """A page change event that can be counted if it is an edit: its page has a title, which the version stated here
+    sees to, and another minor version may not. Raises InvalidEventError.
+    """
+    event = parse(value, position)
+    title = event.raw["page"].get("page_title")
+    if event.kind == "edit" and not (isinstance(title, str) and title):
+        text = "page/page_title is missing, or no text: an edit without it cannot be counted"
+        raise InvalidEventError(Failure("schema_violation", text))
+    return event
 
 
 def window_start(at: datetime, window: timedelta) -> datetime:

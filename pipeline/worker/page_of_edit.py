@@ -10,10 +10,11 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.jobs.edit_counts import parse_edit
 from pipeline.jobs.enrichment import CANARY_DOMAIN
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.lapsed_action import is_late
-from pipeline.records.page_change import InvalidEventError, parse
+from pipeline.records.page_change import InvalidEventError
 from pipeline.worker.arrow import ArrowFunction
 from pipeline.worker.spark_task import messages_of
 
@@ -42,7 +43,7 @@ def group_of(message: SourceMessage, config: PipelineConfig) -> str | None:
     if config.source.late == "lapse" and is_late(message, config.source.lateness):
         return str(message.position)
     try:
-        event = parse(message.value, str(message.position))
+        event = parse_edit(message.value, str(message.position))
     except InvalidEventError:
         return str(message.position)
     if event.domain == CANARY_DOMAIN or event.kind != "edit":

@@ -57,6 +57,23 @@ def test_what_is_no_event_is_an_error_event_as_in_any_job() -> None:
         EditCountsJob(Count()).parse(message(b"{", counted=COUNTED))
 
 
+@pytest.mark.parametrize("page", [{"page_id": 7}, {"page_id": 7, "page_title": 7}, {"page_id": 7, "page_title": ""}])
+def test_an_edit_of_another_version_whose_page_has_no_title_is_an_error_event_by_itself(
+    make_config: MakeConfig, make_event: MakeEvent, page: dict[str, Any]
+) -> None:
+    """The versions that are not stated here are asked for less, and an output needs the title."""
+    edit = message(orjson.dumps(make_event() | {"$schema": "/mediawiki/page/change/1.3.0", "page": page}))
+    with pytest.raises(InvalidEventError) as raised:
+        EditCountsJob(Count()).parse(edit)
+    assert raised.value.failure.error_type == "schema_violation"
+    assert group_of(edit, make_config(job="edit-counts")) == str(edit.position)
+
+
+def test_what_is_not_counted_needs_no_title(make_config: MakeConfig, make_event: MakeEvent) -> None:
+    event = make_event("move") | {"$schema": "/mediawiki/page/change/1.3.0", "page": {"page_id": 7}}
+    assert group_of(message(orjson.dumps(event)), make_config(job="edit-counts")) is None
+
+
 @given(
     st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)),
     st.timedeltas(timedelta(milliseconds=1), timedelta(days=9)),
