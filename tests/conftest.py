@@ -23,7 +23,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the unit tests, and what `tests/main_paths.py` lists: those share a broker and a Spark, so one process runs
-    them all.
+    them all. Of the others it runs all of a file, as these share a module's parts, and all that need containers, as
+    these share an engine.
     """
     for item in items:
         if item.nodeid.startswith("tests/unit/"):
@@ -31,3 +32,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif is_main_path(item.nodeid):
             item.add_marker("main_path")
             item.add_marker(pytest.mark.xdist_group("main_path"))
+        else:
+            file = item.nodeid.partition("::")[0]
+            item.add_marker(pytest.mark.xdist_group("docker" if file.startswith("tests/integration/docker/") else file))
