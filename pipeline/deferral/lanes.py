@@ -87,6 +87,8 @@ class Lanes:
             self._outages, functools.partial(probe, config, WikiHosts(config.mediawiki)), self._stopped.is_set
         )
         self._free_rounds = threading.Semaphore(config.deferral.slow_lane.rounds)
+        # With a lock of its own: the other one is held while brokers are asked, and a stop does not wait for those.
+        self._counting = threading.Lock()
         self._rounds_at_work = 0
         self._idle_s = max(_IDLE_S, 2 * config.batch.trigger.total_seconds())
 
@@ -196,12 +198,13 @@ class Lanes:
 
     def stop(self) -> None:
         """Begin nothing more. What a round has not resolved when the process ends is for the next one."""
-        self._stopped.set()
+        with self._counting:
+            self._stopped.set()
 
     @property
     def rounds(self) -> int:
         """How many rounds are under way."""
-        with self._lock:
+        with self._counting:
             return self._rounds_at_work
 
     def look(self) -> None:
@@ -218,7 +221,7 @@ class Lanes:
             threading.Thread(target=self._round, args=[taken], name=name, daemon=True).start()
 
     def _take(self) -> Round | None:
-        if self._stopped.is_set() or self._outages.endpoint_is_open:
+        if self._outages.endpoint_is_open or not self._may_begin():
             return None
         taken = self._ledger.take(
             now_ms=self._now_ms(),
@@ -227,8 +230,19 @@ class Lanes:
             idle=self._is_idle(),
             unhealthy=self._outages.open_wikis,
         )
-        self._rounds_at_work += taken is not None
+        if taken is None:
+            self._has_ended()
         return taken
+
+    def _may_begin(self) -> bool:
+        """A round counts from here on: who has stopped the lanes, and is told of none, is right to wait for none."""
+        with self._counting:
+            self._rounds_at_work += not self._stopped.is_set()
+            return not self._stopped.is_set()
+
+    def _has_ended(self) -> None:
+        with self._counting:
+            self._rounds_at_work -= 1
 
     def _wait_while(self, blocked: Callable[[], Waiting | None], number: int) -> None:
         """Until nothing blocks the batch; the lane is idle meanwhile."""
@@ -290,8 +304,7 @@ class Lanes:
         except BaseException as error:  # noqa: BLE001 — `check` raises it in the main thread
             self._fail(error)
         finally:
-            with self._lock:
-                self._rounds_at_work -= 1
+            self._has_ended()
             self._free_rounds.release()
 
     def _fail(self, error: BaseException) -> None:
