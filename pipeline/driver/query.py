@@ -67,6 +67,8 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.1
 _LAST_WORDS_S = 5.0
+# Of Spark's word on a query that asks its source where it ends.
+_PLANNING = "Getting offsets from "
 # On an object store each look is a request or two.
 _OTHERS_S = 2.0
 _NO_JAVA = "JAVA_GATEWAY_EXITED"
@@ -166,7 +168,13 @@ def _watch(
 def _is_committed(query: "StreamingQuery", writer: "BatchWriter") -> bool:
     """Whether every batch that was let in is."""
     # In this order: what begins after the first question is held.
-    return writer.writing is None and (writer.is_held or not query.status["isTriggerActive"])
+    if writer.writing is not None:
+        return False
+    if writer.is_held:
+        return True
+    status = query.status
+    # Spark plans a batch when the one before it is committed; brokers that are gone make that last for minutes.
+    return not status["isTriggerActive"] or status.get("message", "").startswith(_PLANNING)
 
 
 def _is_done(writer: "BatchWriter", stop: StopRequest, *, committed: bool) -> bool:

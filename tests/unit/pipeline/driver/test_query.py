@@ -34,15 +34,16 @@ class Query:
     active: list[bool] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
     ended_with: str | None = None
+    message: str = "Processing new data"
 
     @property
     def isActive(self) -> bool:  # noqa: N802 — Spark's name
         return self.ended_with is None
 
     @property
-    def status(self) -> dict[str, bool]:
+    def status(self) -> dict[str, Any]:
         self.steps.append("status")
-        return {"isTriggerActive": self.active.pop(0) if self.active else True}
+        return {"isTriggerActive": self.active.pop(0) if self.active else True, "message": self.message}
 
     def awaitTermination(self, _timeout: float) -> None:  # noqa: N802
         event = self.events.pop(0)
@@ -176,6 +177,16 @@ def test_a_stop_waits_for_the_batch_and_its_commit(run: Run) -> None:
     assert (lines[1]["event"], lines[1]["batch"], lines[1]["within_s"]) == ("stopping", 7, 25)
     assert query.steps[-4:] == ["status", "query stopped", "awaited", "closed"]
     assert not query.active, "the last answer was waited for"
+
+
+def test_a_stop_does_not_wait_for_the_plan_of_a_batch(run: Run) -> None:
+    """While the brokers are gone it takes minutes, and nothing is under way that they could lose."""
+    query = Query(events=[signalled()], message="Getting offsets from KafkaV2[Subscribe[a]]")
+    lines = run(query, Writer(query))
+    assert [line["event"] for line in lines] == ["started", "stopping", "stopped"]
+    query = Query(events=[signalled(), None], message="Getting offsets from KafkaV2[Subscribe[a]]")
+    run(query, Writer(query, writings=[7, 7, None]))
+    assert not query.events, "of a batch that is at work it does"
 
 
 def test_a_held_batch_says_that_the_one_before_is_committed(run: Run) -> None:
