@@ -24,14 +24,14 @@ from pipeline.config.config_file import load_config
 from pipeline.config.unsafe import unsafe_settings
 from pipeline.deferral.ledger_start import LedgerWish
 from pipeline.driver.jvm_signals import pass_signals_on
+from pipeline.driver.last_words import say_failed
 from pipeline.driver.session import submitted_settings
 from pipeline.driver.spark_given import given_settings, is_submitted
 from pipeline.driver.spark_keys import require_of_spark, require_protocol
-from pipeline.driver.stall import StalledError
 from pipeline.driver.start import CHOICES, parse_new
 from pipeline.driver.stop import StoppedEarlyError, on_signals, stop_early
 from pipeline.errors import PipelineError, RefusedError
-from pipeline.events import Configuration, Failed, Stopped
+from pipeline.events import Configuration, Stopped
 from pipeline.extensions import load_extensions
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.memory.budget import budget
@@ -94,8 +94,7 @@ def main(extend: tuple[str, ...]) -> None:
     try:
         load_extensions(extend)
     except PipelineError as error:
-        log.say(Failed(error=str(error), refused=True, stalled=False))
-        log.tell(error.render())
+        say_failed(error)
         sys.exit(error.exit_code)
 
 
@@ -178,11 +177,8 @@ def run(
     except (StoppedEarlyError, KeyboardInterrupt):
         log.say(Stopped(seconds=0, rounds_given_up=0))
     except PipelineError as error:
-        refused = isinstance(error, RefusedError)
-        stage = error.stage if isinstance(error, StalledError) else None
-        log.say(Failed(error=str(error), refused=refused, stalled=stage is not None, stalled_in=stage))
-        log.tell(error.render())
-        if not refused:
+        say_failed(error)
+        if not isinstance(error, RefusedError):
             # What is still at work must not hold the process: Spark would wait for it, and a record that is on its way
             # to a broker that is gone has no other end.
             os._exit(error.exit_code)

@@ -19,6 +19,15 @@ _OUT_OF_MEMORY = 52
 _EXIT_S = 10.0
 
 
+def kill_jvm() -> None:
+    """One that this process has started; under spark-submit it is the parent, which a supervisor ends."""
+    from pyspark import SparkContext
+
+    process: subprocess.Popen[bytes] | None = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001
+    if process is not None:
+        process.kill()
+
+
 class JvmEnd:
     """Of the driver's JVM; `dump` is what it would have left."""
 

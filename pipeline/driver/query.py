@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from pipeline import log
@@ -18,12 +17,14 @@ from pipeline.cluster import sink_brokers
 from pipeline.config.effective import effective_spark
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
+from pipeline.driver.backstop import Backstop
 from pipeline.driver.contact import warn_without_contact
 from pipeline.driver.event_time_watch import EventTimeWatch
 from pipeline.driver.heap_dumps import AwaitedDump, await_dump
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.driver.job_checkpoint import committed_offsets, look, write_text
 from pipeline.driver.jvm_end import JvmEnd
+from pipeline.driver.last_words import end_at_once
 from pipeline.driver.looking import Looking
 from pipeline.driver.query_end import ended_by
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
@@ -104,31 +105,34 @@ def run(
     `allow_unsafe` accepts a Spark with too few slots, and `ledger` another ledger than the checkpoint's.
     """
     stop = StopRequest(resolved.config.effective_stop_timeout.total_seconds(), time.monotonic)
+    stall_s = resolved.config.stall_timeout.total_seconds()
+    with Backstop(stop, stall_s, end_at_once, time.monotonic) as backstop:
 
-    def on_signal(number: int, _frame: FrameType | None) -> None:
-        stop.signal(number)
+        def will_run() -> None:
+            on_signals(lambda number, _frame: stop.signal(number))
+            backstop.start()
 
-    try:
-        running = _begin(resolved, new, lambda: on_signals(on_signal), allow_unsafe=allow_unsafe, wish=ledger)
-    except PipelineError:
-        raise
-    except Exception as error:
-        hint = _java_hint(os.environ) if _NO_JAVA in str(error) else _NEEDS
-        raise PipelineError(f"query could not begin: {root_cause(str(error))}", hint=hint) from error
-    log.say(Started(start=running.start, spark_ui=running.ui or "off"))
-    try:
-        _until_the_end(running, stop)
-    finally:
-        running.dump.tell()
+        try:
+            running = _begin(resolved, new, will_run, allow_unsafe=allow_unsafe, wish=ledger)
+        except PipelineError:
+            raise
+        except Exception as error:
+            hint = _java_hint(os.environ) if _NO_JAVA in str(error) else _NEEDS
+            raise PipelineError(f"query could not begin: {root_cause(str(error))}", hint=hint) from error
+        log.say(Started(start=running.start, spark_ui=running.ui or "off"))
+        try:
+            _until_the_end(running, stop, backstop)
+        finally:
+            running.dump.tell()
 
 
-def _until_the_end(running: Running, stop: StopRequest) -> None:
+def _until_the_end(running: Running, stop: StopRequest, backstop: Backstop) -> None:
     """Raises PipelineError unless the job was stopped."""
     query, writer = running.query, running.writer
     try:
-        _watch(query, writer, stop, running.looks)
+        _watch(query, writer, stop, running.looks, backstop)
         if stop.is_there and query.isActive:
-            _end(running, stop)
+            _end(running, stop, backstop)
             return
         words = str(query.exception())
     except PipelineError:
@@ -139,7 +143,11 @@ def _until_the_end(running: Running, stop: StopRequest) -> None:
 
 
 def _watch(
-    query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest, looks: Sequence[Callable[[], None]]
+    query: "StreamingQuery",
+    writer: "BatchWriter",
+    stop: StopRequest,
+    looks: Sequence[Callable[[], None]],
+    backstop: Backstop,
 ) -> None:
     """Returns when the job is to stop and has nothing under way, or the query has ended. Raises PipelineError, or what
     Spark raises.
@@ -147,6 +155,7 @@ def _watch(
     draining = committed = False
     with Looking((writer.look_for_others, *looks), _OTHERS_S) as looking:
         while query.isActive:
+            backstop.goes_on()
             if stop.is_there and not draining:
                 draining = True
                 log.say(Stopping(batch=writer.writing, rounds=writer.rounds, within_s=stop.limit_s))
@@ -195,8 +204,9 @@ def _is_done(writer: "BatchWriter", stop: StopRequest, *, committed: bool) -> bo
     return True
 
 
-def _end(running: Running, stop: StopRequest) -> None:
+def _end(running: Running, stop: StopRequest, backstop: Backstop) -> None:
     rounds = running.writer.rounds
+    backstop.committed(rounds=rounds)
     running.query.stop()
     running.ended.wait(_LAST_WORDS_S)
     running.writer.close()
