@@ -1,8 +1,9 @@
 """Lines into a standard stream, of which a reader may take its time, or none at all any more.
 
-A pipe that is full holds whoever writes to it. Of a driver that would be the thread that watches over its batches and
-hears of signals: it would neither stop in its time nor end when nothing is committed. So a line is written only where
-there is room for it, and nothing of it is kept for later: what Python still held at the end would change the exit code.
+A pipe that is full holds the thread that writes to it. Of a driver that would be the one that watches over its batches
+and hears of signals: it would neither stop in its time nor end when nothing is committed. So a line is written only
+where there is room for it, and nothing of it is kept for later: what Python still held at the end would change the exit
+code.
 """
 
 import os
