@@ -85,9 +85,13 @@ class HtmlRoute:
         if host is not None and head.is_another(host):
             # Most numbers are a revision in many wikis. A name that no wiki of the table has may be the wiki's own.
             raise _not_the_page(f"it is of {host[:100]}")
-        revision = head.revision or stated
-        if revision != str(rev_id):
-            raise _not_the_page(f"revision {revision[:20]}" if revision else "it names no revision")
+        # MediaWiki writes into the header what it was asked for, and Parsoid into the document what it has rendered: a
+        # cache that has another revision's HTML under this one's key shows in the document alone.
+        named = [revision for revision in (head.revision, stated) if revision]
+        if not named:
+            raise _not_the_page("it names no revision")
+        if other := next((revision for revision in named if revision != str(rev_id)), None):
+            raise _not_the_page(f"revision {other[:20]}")
         if not head.is_bounded and not body.rstrip().endswith("</html>"):
             raise _not_the_page("it breaks off")
         return body

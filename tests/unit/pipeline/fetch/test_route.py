@@ -102,6 +102,7 @@ def test_the_revision_may_stand_in_the_documents_head() -> None:
         (Head("text/html"), "<p>" * 2000 + PARSOID.format(5), "it names no revision"),
         (Head("text/html"), PARSOID.format(6), "revision 6"),
         (Head("text/html", "6"), PARSOID.format(5), "revision 6"),
+        (Head("text/html", "5"), PARSOID.format(6), "revision 6"),
         (Head("application/json", "5"), '{"httpCode": 404}', "content type 'application/json'"),
         (Head("", "5"), "<p>", "content type ''"),
     ],
