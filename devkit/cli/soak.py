@@ -1,12 +1,15 @@
 """`devkit soak`."""
 
+import shlex
 from pathlib import Path
 
 import click
 
+from devkit.cli.extend_option import extend_option
 from devkit.cli.play_options import play_options
 from devkit.cli.quantity_options import duration_of
 from devkit.cli.scenario_run import run
+from devkit.cli.set_option import set_option
 from devkit.errors import UsageError
 
 _SEED, _FOR = 1, "2m"
@@ -21,15 +24,19 @@ _SEED, _FOR = 1, "2m"
     metavar="FILE",
     help="Play the faults of this file, which an earlier soak wrote, instead of drawing some.",
 )
+@set_option
 @play_options
+@extend_option
 @click.pass_context
 def soak(
     context: click.Context,
     seed: int | None,
     for_: str | None,
     replay: Path | None,
+    written: tuple[str, ...],
     out: Path,
     stretch: int | None,
+    extend: tuple[str, ...],
     *,
     as_json: bool,
     plain: bool,
@@ -39,14 +46,29 @@ def soak(
 
     Exit code 0: nothing was lost, out of order for its page, or repeated beyond what restarts read again. Exit code 1:
     the audit names what was. The faults and their times are a scenario file, which --replay plays again.
+
+    The job is html-enrichment with its defaults. --set pipeline.KEY=VALUE gives it another configuration, and --set
+    pipeline.job=NAME is another job, which --extend loads if it is your own.
     """
     if replay is not None and (seed is not None or for_ is not None):
         raise UsageError("--replay plays the faults of a file, and --seed and --for draw some", hint="give one of both")
     file = replay or _drawn(_SEED if seed is None else seed, for_ or _FOR, out)
     if replay is None:
-        click.echo(f"faults: {file}; `devkit soak --replay {file}` plays them again", err=True)
+        # The file has the faults as they were drawn; what was changed about the job stays on the command line.
+        again = ["devkit", "soak", "--replay", str(file)]
+        again += [word for one in written for word in ("--set", one)]
+        again += [word for one in extend for word in ("--extend", one)]
+        click.echo(f"faults: {file}; `{shlex.join(again)}` plays them again", err=True)
     context.invoke(
-        run, name_or_file=str(file), wanted=("fixed",), out=out, as_json=as_json, plain=plain, stretch=stretch
+        run,
+        name_or_file=str(file),
+        wanted=("fixed",),
+        written=written,
+        out=out,
+        as_json=as_json,
+        plain=plain,
+        stretch=stretch,
+        extend=extend,
     )
 
 

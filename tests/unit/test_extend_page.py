@@ -166,6 +166,15 @@ def test_a_job_is_known_to_the_pipeline(run: Run) -> None:
     assert run("-m", "pipeline", "run", "page-size", "--config", "x.yaml").returncode == 2
 
 
+def test_a_job_is_known_to_a_soak(run: Run) -> None:
+    """Which refuses this one before anything starts: nothing says what its outputs must be."""
+    soak = ("-m", "devkit.cli.main", "soak", "--for", "1m", "--set", "pipeline.job=page-size")
+    ended = run(*soak, "--extend", "./page_size.py")
+    assert ended.returncode == 2
+    assert "no truth is registered for its job" in ended.stderr
+    assert "there is no job 'page-size'" in run(*soak).stderr
+
+
 def test_a_python_worker_finds_the_job_by_the_environment_alone(run: Run, directory: Path) -> None:
     """What Spark hands it is a pickled function with the configuration; here a message that is no event."""
     made = run("-c", IN_DRIVER, "function.pickle")

@@ -46,9 +46,28 @@ def test_a_replay_plays_the_same(devkit: Devkit, played: list[tuple[Scenario, Ru
     assert again == first
 
 
+def test_a_soak_is_of_the_job_and_configuration_that_are_set(
+    devkit: Devkit, here: Path, played: list[tuple[Scenario, RunOptions]]
+) -> None:
+    changes = ("--set", "pipeline.job=content-enrichment", "--set", "pipeline.kafka.compression=zstd")
+    ended = devkit("soak", "--seed", "7", "--for", "1m", *changes)
+    ((scenario, options),) = played
+    assert [change.place for change in options.changes] == ["pipeline.job", "pipeline.kafka.compression"]
+    assert scenario.pipeline == {
+        "batch": {"max_offsets": 60},
+        "job": "content-enrichment",
+        "kafka": {"compression": "zstd"},
+    }
+    again = "devkit soak --replay runs/soak-7-1m.yaml " + " ".join(changes)
+    assert f"`{again}` plays them again" in ended.err
+    devkit("soak", "--replay", "runs/soak-7-1m.yaml", *changes)
+    assert played[1][0] == scenario
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (("--set", "pipeline.batch.max_ofsets=1"), "did you mean 'max_offsets'?"),
         (("--replay", "soak.yaml", "--seed", "1"), "give one of both"),
         (("--for", "59s"), "--for: 59s is too short"),
         (("--for", "soon"), "--for: "),
