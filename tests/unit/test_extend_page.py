@@ -74,6 +74,26 @@ for records in pickle.loads(Path(sys.argv[1]).read_bytes())(iter([batch])):
     print(records.column("topic").to_pylist(), records.column("value")[0].as_py().decode())
 """
 
+WITH_ANOTHER_ID = """
+import orjson
+from types import SimpleNamespace as Of
+
+import link_count_truth
+from devkit.observe.truths.truth import WikiAnswers
+
+def body(wiki, path):
+    return b'{"source": "[[a]] [[b]]"}'
+
+truth = link_count_truth.LinkCountTruth(Of(sink=Of(topic="out")), WikiAnswers(html=None, body=body))
+source = {"dt": "2026-03-02T09:00:00Z", "meta": {"id": "e"}, "revision": {"rev_id": 5}}
+expected = Of(page=Of(wiki="enwiki"), latest_revision=5)
+output = truth.output(Of(value=orjson.dumps(source), entry=Of(expected=expected)))
+for id_ in (output.value["meta"].get("id"), "drawn"):
+    meta = {"stream": "out", "id": id_, "dt": source["dt"]}
+    value = orjson.dumps({"meta": meta, "rev_id": 5, "links": 2})
+    print(output.difference(value, body_removed=False) is None)
+"""
+
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -164,6 +184,12 @@ def test_a_job_is_known_to_the_pipeline(run: Run) -> None:
     ended = run("-m", "pipeline", "--extend", "./page_size.py", "run", "page-siez", "--config", "x.yaml")
     assert "there is no job 'page-siez'; did you mean 'page-size'?" in ended.stderr
     assert run("-m", "pipeline", "run", "page-size", "--config", "x.yaml").returncode == 2
+
+
+def test_the_truth_notices_an_id_that_is_drawn(run: Run) -> None:
+    """No repeat is needed for that."""
+    ended = run("-c", WITH_ANOTHER_ID)
+    assert ended.stdout.split() == ["True", "False"], ended.stderr
 
 
 def test_a_job_is_known_to_a_soak(run: Run) -> None:
