@@ -49,7 +49,9 @@ def counted_by_window(streams: Sequence["DataFrame"], config: PipelineConfig, *,
 
     def timed(rows: "DataFrame") -> "DataFrame":
         grouped = rows.select(*columns).mapInArrow(groups(config), f"{ddl}, {GROUP} string")
-        return grouped.withColumn(_EVENT_TIME, in_time(config, delay_ms)).withWatermark(
+        # A window is dropped by its end, which lies behind each of its times: so a time at the watermark itself is
+        # kept, and one more than that may be another window's.
+        return grouped.withColumn(_EVENT_TIME, in_time(config, delay_ms + 1)).withWatermark(
             _EVENT_TIME, f"{delay_ms} milliseconds"
         )
 
