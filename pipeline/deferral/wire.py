@@ -167,13 +167,16 @@ def to_record(entry: Entry, *, topic: str, epoch: int, batch: int | None = None,
 def bounded_record(
     entry: Entry, *, topic: str, epoch: int, limit_bytes: int, batch: int | None = None, task: int | None = None
 ) -> Record:
-    """As `to_record`; an entry whose record would be over the producer's limit gives up its value and is dropped.
+    """As `to_record`; an entry whose record would be over the producer's limit goes without its reason and its wiki,
+    and one that is too large even so gives up its value and is dropped.
 
     So it keeps its turn in the page, and becomes an error event then: that is of the one event, whatever it stands for.
+    What is written of a later try is longer than before by what is said of it alone, and no reason to give up an event.
     """
-    record = to_record(entry, topic=topic, epoch=epoch, batch=batch, task=task)
-    if serialized_size(record.key, record.value, record.headers) <= limit_bytes:
-        return record
+    for kept in (entry, replace(entry, reason=""), replace(entry, reason="", wiki_id=None)):
+        record = to_record(kept, topic=topic, epoch=epoch, batch=batch, task=task)
+        if serialized_size(record.key, record.value, record.headers) <= limit_bytes:
+            return record
     slim = replace(entry, value=None, dropped=True, reason=TOO_LARGE, cause="too_large", counted=None)
     return to_record(slim, topic=topic, epoch=epoch, batch=batch, task=task)
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.deferral.entry import Entry, Kind
+from pipeline.deferral.lane import WAITS
 from pipeline.deferral.wire import (
     MAX_REASON_BYTES,
     TOO_LARGE,
@@ -23,6 +24,7 @@ from pipeline.deferral.wire import (
     bounded_record,
     command_done,
     command_record,
+    entry_in,
     epoch_marker,
     key_of,
     parse,
@@ -197,6 +199,20 @@ def test_an_entry_is_written_whole_exactly_when_it_fits(value: int, slack: int) 
     else:
         given_up = replace(made, value=None, dropped=True, reason=TOO_LARGE, cause="too_large")
         assert read_back(record) == EntryItem(PLACE, 1, given_up, 7)
+
+
+@given(reason=st.text(max_size=2000), wiki_id=st.none() | st.text(max_size=40), attempt=st.integers(1, 99))
+def test_an_entry_that_was_deferred_is_not_too_large_by_what_is_said_of_its_tries(
+    reason: str, wiki_id: str | None, attempt: int
+) -> None:
+    held = entry(1, value=bytes(300), reason=WAITS)
+    first = to_record(held, topic="d", epoch=7, batch=3, task=5)
+    again = replace(held, kind="stuck", attempt=attempt, not_before_ms=1774000000000, reason=reason, wiki_id=wiki_id)
+    record = bounded_record(again, topic="d", epoch=7, limit_bytes=size(first))
+    assert size(record) <= size(first)
+    found = entry_in(record)
+    assert (found.value, found.dropped, found.attempt) == (held.value, False, attempt)
+    assert found.reason in ("", entry_in(to_record(again, topic="d", epoch=7)).reason)
 
 
 def test_the_events_that_an_entry_stands_for_are_offsets_by_topic_and_partition() -> None:
