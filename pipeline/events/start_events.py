@@ -200,6 +200,10 @@ class WorkBounds:
     """Number of requests that a round of the slow lane may have under way."""
     slow_round_bytes: int
     """Bytes of fetched content that a round of the slow lane may hold in memory."""
+    trial_requests: int | None = None
+    """Number of requests of all workers that go first to a wiki, or to the endpoint, when a probe has succeeded; null
+    without breakers.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

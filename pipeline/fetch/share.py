@@ -22,6 +22,7 @@ def of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
 def bounds(config: PipelineConfig, workers: int) -> WorkBounds:
     """What bounds the work under way in each Python worker, as it is logged at the start."""
     fetch, slow_lane = of_worker(config, workers).fetch, config.deferral.slow_lane
+    has_breakers = config.breaker.policy == "wait" and config.deferral.policy == "defer"
     return WorkBounds(
         workers=workers,
         requests=fetch.concurrency,
@@ -29,4 +30,5 @@ def bounds(config: PipelineConfig, workers: int) -> WorkBounds:
         bytes=None if fetch.max_in_flight_bytes == "none" else fetch.max_in_flight_bytes,
         slow_round_requests=slow_lane.concurrency,
         slow_round_bytes=slow_lane.max_in_flight_bytes,
+        trial_requests=workers * config.breaker.trial_requests if has_breakers else None,
     )

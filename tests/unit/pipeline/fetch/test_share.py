@@ -1,5 +1,7 @@
 from collections.abc import Callable
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,7 +37,13 @@ def test_what_is_said_at_the_start(make_config: Callable[..., PipelineConfig]) -
         bytes=128 * 1024 * 1024,
         slow_round_requests=16,
         slow_round_bytes=64 * 1024 * 1024,
+        trial_requests=10,
     )
+
+
+@pytest.mark.parametrize("off", [{"breaker": {"policy": "none"}}, {"deferral": {"policy": "none"}}])
+def test_without_breakers_nothing_is_tried(make_config: Callable[..., PipelineConfig], off: dict[str, Any]) -> None:
+    assert bounds(make_config(**off), 2).trial_requests is None
 
 
 def test_no_bound_is_none_for_each_worker_too(make_config: Callable[..., PipelineConfig]) -> None:
