@@ -120,7 +120,7 @@ def unnamed(
         records = naming = 0
         for record in topic.records(bounds.first, bounds.end):
             records += 1
-            headers = dict(record.headers)
+            headers = dict(record.own_headers)
             if KEY_HEADER in headers:
                 naming += 1
                 if headers.get(BUCKET_HEADER) == bucket.encode():

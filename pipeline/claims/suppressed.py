@@ -92,7 +92,7 @@ def outputs(topic: SourceTopic, *, say: Callable[[str], None]) -> Iterator[Deliv
     bounds = topic.bounds()
     say(f"reading {topic.topic}: {sum(bounds.end.values()) - sum(bounds.first.values())} offsets")
     for _, record in oldest_first([Stretch(topic, bounds.first, bounds.end)]):
-        yield read(f"{topic.topic}/{record.partition}/{record.offset}", record.value, record.headers)
+        yield read(f"{topic.topic}/{record.partition}/{record.offset}", record.value, record.own_headers)
 
 
 def suppressed_claims(deliveries: Iterable[Delivery], bucket: str) -> SuppressedClaims:

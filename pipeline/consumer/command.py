@@ -82,9 +82,9 @@ def deliveries(
         for topic, record in oldest_first(stretches):
             place = f"{topic.topic}/{record.partition}/{record.offset}"
             if topic is outputs:
-                yield read(place, record.value, record.headers)
+                yield read(place, record.value, record.own_headers)
                 continue
-            error = read_error(place, record.value, record.headers, job=job)
+            error = read_error(place, record.value, record.own_headers, job=job)
             if error is None:
                 counts.of_other_jobs += 1
             else:

@@ -16,7 +16,7 @@ from pipeline.cluster import BrokersAt, python_client
 from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
-from pipeline.records.record import Headers
+from pipeline.ops.source import SourceHeaders
 
 _ACK_S = 60.0
 
@@ -27,7 +27,7 @@ class Copy:
 
     key: bytes | None
     value: bytes | None
-    headers: Headers
+    headers: SourceHeaders
     partition: int | None = None
     timestamp_ms: int | None = None
 

@@ -23,20 +23,29 @@ from pipeline.records.record import Headers
 
 OF_SOURCE = "`source` in the job's file"
 OF_SINK = "`sink` in the job's file"
+SourceHeaders = tuple[tuple[str, bytes | None], ...]
+
 _ANSWER_S = 30.0
 _FETCH_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A record as it stands in a topic; `timestamp_ms` is its own, or the broker's, as the topic is set."""
+    """A record as it stands in a topic; `timestamp_ms` is its own, or the broker's, as the topic is set. A header's
+    value may be null, which is another thing than empty.
+    """
 
     partition: int
     offset: int
     timestamp_ms: int
     key: bytes | None
     value: bytes | None
-    headers: Headers
+    headers: SourceHeaders
+
+    @property
+    def own_headers(self) -> Headers:
+        """Of a record that a job has written: it writes none that is null, so one that is counts as empty."""
+        return tuple((name, value or b"") for name, value in self.headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +100,7 @@ class SourceTopic:
             with self._answers():
                 for place, found in read_ranges(self._consumer, ranges, clock=self._clock, answer_s=_ANSWER_S):
                     for one in found:
-                        headers = tuple((name, value or b"") for name, value in one.headers)
+                        headers = tuple(one.headers)
                         yield SourceRecord(place.partition, one.offset, one.timestamp, one.key, one.value, headers)
         except SilentError:
             raise PipelineError(f"topic {self.topic} at {self._bootstrap}: no record for {_ANSWER_S:g} s") from None

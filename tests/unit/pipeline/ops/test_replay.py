@@ -81,10 +81,16 @@ def test_a_part_that_cannot_be(begin: Edge, end: Edge, why: str) -> None:
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_replay_is_the_record_and_where_it_was(keep: bool) -> None:
-    record = SourceRecord(2, 7, 1234, b"k", b"v", (("h", b"1"), ("replayed-from", b"t/0/1")))
+    record = SourceRecord(2, 7, 1234, b"k", b"v", (("h", b"1"), ("none", None), ("replayed-from", b"t/0/1")))
     assert replayed(record, "t", keep_partition=keep) == Copy(
         b"k",
         b"v",
-        (("h", b"1"), ("replayed-from", b"t/0/1"), ("replayed-from", b"t/2/7"), ("replayed-timestamp-ms", b"1234")),
+        (
+            ("h", b"1"),
+            ("none", None),
+            ("replayed-from", b"t/0/1"),
+            ("replayed-from", b"t/2/7"),
+            ("replayed-timestamp-ms", b"1234"),
+        ),
         2 if keep else None,
     )

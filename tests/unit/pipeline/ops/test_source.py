@@ -73,8 +73,9 @@ def test_a_record_is_as_it_stands_there() -> None:
         1234,
         b"k",
         None,
-        (("a", b"1"), ("a", b"")),
+        (("a", b"1"), ("a", None)),
     )
+    assert record.own_headers == (("a", b"1"), ("a", b""))
 
 
 def test_the_first_record_behind_a_gap() -> None:
