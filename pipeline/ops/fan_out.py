@@ -36,7 +36,10 @@ def page_key(record: SourceRecord) -> bytes | None:
         page_id = int(page_id)  # to JSON Schema 5.0 is an integer too
     if not isinstance(wiki_id, str) or isinstance(page_id, bool) or not isinstance(page_id, int):
         return record.key
-    return orjson.dumps({"wiki_id": wiki_id, "page_id": page_id})
+    try:
+        return orjson.dumps({"wiki_id": wiki_id, "page_id": page_id})
+    except orjson.JSONEncodeError:
+        return record.key  # a number beyond 64 bits
 
 
 def copied(record: SourceRecord, topic: str) -> Copy:

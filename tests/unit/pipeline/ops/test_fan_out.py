@@ -49,6 +49,8 @@ def test_events_of_a_page_have_one_key_whatever_else_they_say(make_event: MakeEv
         b'{"wiki_id":"enwiki","page":7}',
         b'{"wiki_id":"enwiki","page":{"page_id":null}}',
         b'{"wiki_id":"enwiki","page":{"page_id":7.5}}',
+        b'{"wiki_id":"enwiki","page":{"page_id":1e20}}',
+        b'{"wiki_id":"enwiki","page":{"page_id":-99999999999999999999}}',
         b'{"wiki_id":"enwiki","page":{"page_id":true}}',
         b'{"wiki_id":"enwiki","page":{"page_id":"7"}}',
         b'{"wiki_id":null,"page":{"page_id":7}}',
