@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
+from devkit.owner_file import write_for_owner
 from devkit.programs.places import CONFIG_FILE, Places, merge
 from devkit.programs.program_topics import ProgramTopics
 from pipeline.config.pipeline_config import PipelineConfig
@@ -74,5 +75,5 @@ def write_config(config: PipelineConfig, directory: Path, *, with_defaults: bool
     config_file = (directory / CONFIG_FILE).absolute()
     shown = effective(config) if with_defaults else declared(config)
     # JSON is YAML, and needs no thought about quoting.
-    config_file.write_bytes(orjson.dumps(shown, option=orjson.OPT_INDENT_2))
+    write_for_owner(config_file, orjson.dumps(shown, option=orjson.OPT_INDENT_2))
     return config_file

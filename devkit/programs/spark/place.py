@@ -16,6 +16,7 @@ import pyspark
 from devkit.jvm import jars
 from devkit.jvm.aot import ClassCache
 from devkit.jvm.runtime import LAPTOP_FLAGS, java_home
+from devkit.owner_file import write_for_owner
 from devkit.stack.parts.object_store import REGION, credentials
 from devkit.stack.ports import LOOPBACK
 from pipeline.config.pipeline_config import PipelineConfig
@@ -157,7 +158,7 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
     settings |= place.settings
     conf_dir.mkdir(parents=True, exist_ok=True)
     lines = [f"{key} {value}" for key, value in settings.items()]
-    (conf_dir / "spark-defaults.conf").write_text("\n".join(lines) + "\n")
+    write_for_owner(conf_dir / "spark-defaults.conf", ("\n".join(lines) + "\n").encode())
     (conf_dir / "log4j2.properties").write_text(_LOG4J)
 
 

@@ -88,6 +88,13 @@ def test_the_configuration_is_read_back_as_it_was(stack: Stack, tmp_path: Path, 
     assert PipelineConfig.model_validate(YAML(typ="safe").load(file)).model_dump() == config.model_dump()
 
 
+def test_what_may_have_a_password_is_for_its_owner_alone(stack: Stack, launched_in: Path) -> None:
+    """A login that a scenario sets is in the one, a store's key that it gives Spark in the other."""
+    prepare_launch(training_config(stack), SparkPlace("http://127.0.0.1:1", launched_in), launched_in)
+    for file in ("pipeline.yaml", "spark-conf/spark-defaults.conf"):
+        assert (launched_in / file).stat().st_mode & 0o077 == 0
+
+
 def test_executors_write_into_the_run_and_not_into_the_installed_spark(stack: Stack, launched_in: Path) -> None:
     homes = launched_in / "homes"
     homes.mkdir()
