@@ -6,6 +6,7 @@ metrics add up and know of lag, deferral and claim checks; the consumer prints e
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import urllib.request
@@ -112,6 +113,11 @@ def test_a_replay_is_seen_and_removed(make_bench: MakeBench) -> None:
     assert total(samples, "enrichment_jvm_gc_seconds_total") > 0
     assert samples["enrichment_cached_rdds",] == 0
     assert 0 <= samples["enrichment_cached_bytes", "memory"] < samples["enrichment_storage_memory_max_bytes",]
+
+    if promtool := shutil.which("promtool"):
+        with urllib.request.urlopen(url, timeout=30) as page:
+            told = subprocess.run([promtool, "check", "metrics"], input=page.read(), capture_output=True, check=False)
+        assert (told.returncode, told.stdout + told.stderr) == (0, b"")
 
     # A partition counts as soon as it is there, whether Spark knows of it or not.
     partitions = len([key for key in scraped(url) if key[0] == "enrichment_lag_events"])

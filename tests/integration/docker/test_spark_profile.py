@@ -1,7 +1,8 @@
 """`--profile spark`: the pipeline runs unchanged on a Spark master with two workers.
 
 Set-up: all services, a mock that knows the pages of some traffic. Step: publish it. Checked: the delivery audit is
-clean, and executors ran on both workers.
+clean, and executors ran on both workers. Then `docker stop`: the driver ends with exit code 0 and has said that it was
+stopped, as the profile has it, and from the same image as the container's first process, by Python and by spark-submit.
 """
 
 import os
@@ -26,7 +27,7 @@ from devkit.scenario.load import load_scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.external import RemotePart
 from devkit.stack.parts.mock_api import MockApi, await_answer
-from devkit.stack.parts.object_store import s3_client
+from devkit.stack.parts.object_store import credentials, s3_client
 from devkit.stack.ports import free_port
 from devkit.stack.topics import TopicEnds
 from devkit.waiting import wait_until
@@ -41,6 +42,13 @@ SOURCE, OUTPUT, ERRORS = (
 )
 PORTS = ("KAFKA_PORT", "KAFKA_KIT_PORT", "S3_PORT", "MOCK_PORT", "SPARK_UI_PORT", "SPARK_MASTER_PORT")
 STARTING = timedelta(minutes=3)
+STOP_S = 40
+"""As the profile's `stop_grace_period`; longer than `stop_timeout`."""
+RUN = ("run", "html-enrichment", "--config", "spark/pipeline.yaml")
+FIRST_PROCESSES = {
+    "python": ("python", "-m", "pipeline", *RUN),
+    "spark-submit": ("spark-submit", "spark/submit.py", *RUN),
+}
 DELIVERY = timedelta(minutes=2)
 PROJECT = "devkit-spark-profile"
 PIPELINE = f"{PROJECT}-pipeline-1"
@@ -107,3 +115,30 @@ def test_the_pipeline_runs_on_a_cluster_of_two_workers(ports: dict[str, int], do
     master = requests.get(f"http://127.0.0.1:{ports['SPARK_MASTER_PORT']}/json/", timeout=10).json()
     assert len(master["workers"]) == 2
     assert [worker["coresused"] for worker in master["workers"]] == [2, 2]
+    assert_stops(docker, PIPELINE)
+    for name, command in FIRST_PROCESSES.items():
+        container = f"{PROJECT}-{name}"
+        # Of what the profile gives its driver, all but `init`.
+        store = [word for variable, value in credentials().items() for word in ("--env", f"{variable}={value}")]
+        place = ("--network", f"{PROJECT}_default", "--hostname", container, "--label", f"{RUN_LABEL}={PROJECT}")
+        begin = ("run", "--detach", "--name", container, "--stop-timeout", str(STOP_S), *place, *store)
+        docker(*begin, "enrichment-devkit/spark", *command)
+        try:
+            assert_stops(docker, container)
+        finally:
+            print(docker("logs", "--tail", "30", container))
+            docker("rm", "--force", container)
+
+
+def assert_stops(docker: Docker, container: str) -> None:
+    """`docker stop` while it runs; the engine would kill it when the time of the stop is over."""
+
+    def started() -> bool:
+        state = docker("inspect", "--format", "{{.State.Status}}", container)
+        assert state == "running\n", docker("logs", "--tail", "30", container)
+        return '"event": "started"' in docker("logs", container)
+
+    wait_until(started, what=f"{container} to start", deadline=STARTING, interval=timedelta(seconds=1))
+    docker("stop", container)
+    assert '"event": "stopped"' in docker("logs", "--tail", "30", container)
+    assert docker("inspect", "--format", "{{.State.ExitCode}} {{.State.OOMKilled}}", container) == "0 false\n"
