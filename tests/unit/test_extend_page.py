@@ -94,6 +94,14 @@ for id_ in (output.value["meta"].get("id"), "drawn"):
     print(output.difference(value, body_removed=False) is None)
 """
 
+OF_NO_MODEL = """
+from types import SimpleNamespace as Of
+
+import page_size
+
+print(page_size.PageSizeJob(None, None).wants(Of(content_model=None, kind="delete")))
+"""
+
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -190,6 +198,12 @@ def test_the_truth_notices_an_id_that_is_drawn(run: Run) -> None:
     """No repeat is needed for that."""
     ended = run("-c", WITH_ANOTHER_ID)
     assert ended.stdout.split() == ["True", "False"], ended.stderr
+
+
+def test_a_job_passes_a_delete_without_slots(run: Run) -> None:
+    """An example that filters it is copied, and then loses events that every consumer has to see."""
+    ended = run("-c", OF_NO_MODEL)
+    assert ended.stdout.split() == ["True"], ended.stderr
 
 
 def test_a_job_is_known_to_a_soak(run: Run) -> None:
