@@ -284,8 +284,10 @@ def _count_departure(
     counts["timed_out_conflicts"] += departure.timed_out_conflicts(most)
     repeats = departure.excused_repeats(excused.repeats)
     counts["excused"] += repeats
-    if departure.repeats > repeats:
-        examples.mark("duplicated", event.position)
+    if departure.repeats > repeats and departure.repeated is not None:
+        wrong = f"emitted {counted(departure.repeats + 1, 'time')}, byte for byte the same"
+        wrong += f"; what was read again accounts for {counted(repeats, 'repeat')}" if repeats else ""
+        examples.add("duplicated", _which(event, departure.repeated), wrong, event.position)
     counts["excused_by_retry"] += repeats - departure.excused_repeats(excused.repeats_by_restart)
     if departure.contradiction is None:
         return

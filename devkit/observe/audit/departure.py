@@ -24,11 +24,12 @@ Ending = Literal["output", "error", "lapsed"]
 @dataclass
 class Departure:
     """The records of an event so far. `error_text` is what its first error event says, `timed_out` whether any of them
-    reports a timeout that was not the event's fate.
+    reports a timeout that was not the event's fate; `repeated` is the first of its repeats.
     """
 
     firsts: dict[Ending, Landing] = field(default_factory=dict)
     repeats: int = 0
+    repeated: Landing | None = None
     differing: Counter[Ending] = field(default_factory=Counter)
     error_text: str = ""
     timed_out: bool = False
@@ -41,6 +42,7 @@ class Departure:
             return "first"
         if self._digests[ending] == digest:
             self.repeats += 1
+            self.repeated = self.repeated or landing
             return "repeat"
         self.differing[ending] += 1
         return "differing"

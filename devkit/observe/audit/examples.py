@@ -37,14 +37,10 @@ class Examples:
         no event's.
         """
         if event is not None:
-            self.mark(problem, event)
+            self._events[problem, event] = None
         found = self._found.setdefault(problem, [])
         if len(found) < MOST:
             found.append(f"{problem.replace('_', ' ')}: {which}: {wrong}")
-
-    def mark(self, problem: str, event: Position) -> None:
-        """An event with a problem that needs no words."""
-        self._events[problem, event] = None
 
     def events(self) -> tuple[tuple[str, Position], ...]:
         """The problem and the event's source position, the most serious problem first."""

@@ -87,6 +87,18 @@ def test_a_repeat_byte_for_byte_is_a_duplicate() -> None:
     assert figures.problems() == {"duplicated": 2}
 
 
+def test_an_event_that_came_again_is_named() -> None:
+    """Beside outputs that are not the kit's, too, of which there are many."""
+    others = [source_event(number, page=number) for number in range(2, 9)]
+    wrong = [output_of(event, at=10 + at, html_diff=None) for at, event in enumerate(others)]
+    figures = audit([EDIT, *others], output_of(EDIT), output_of(EDIT, at=1), output_of(EDIT, at=2), *wrong)
+    assert (
+        f"duplicated: {EDIT.name}, record enriched/0/1: emitted 3 times, byte for byte the same"
+    ) in figures.examples
+    (example,) = audit([EDIT], *(output_of(EDIT, at=at) for at in range(3)), replays=Replays(1, (FIRST_TEN,))).examples
+    assert example.endswith("emitted 3 times, byte for byte the same; what was read again accounts for 1 repeat")
+
+
 @pytest.mark.parametrize(
     ("replays", "excused"),
     [

@@ -25,7 +25,7 @@ def test_all_events_are_kept_each_problem_once() -> None:
     for number in (*range(9), 3):
         examples.add("conflicting", f"event {number}", "other content", ("t", 0, number))
     examples.add("unattributed", "a record", "its headers name no source")
-    examples.mark("lost", ("t", 1, 0))
+    examples.add("lost", "event x", "never emitted", ("t", 1, 0))
     assert examples.events() == (("lost", ("t", 1, 0)), *(("conflicting", ("t", 0, number)) for number in range(9)))
 
 
