@@ -29,10 +29,11 @@ def last_lines(file: Path, most: int) -> tuple[str, ...]:
 def written(*logs: Path) -> str:
     """The paths of those that have a line, each once; of all where none has: it may be yet to come."""
     files = tuple(dict.fromkeys(logs))
-    return " and ".join(str(log) for log in [log for log in files if _has_lines(log)] or files)
+    return " and ".join(str(log) for log in [log for log in files if has_lines(log)] or files)
 
 
-def _has_lines(log: Path) -> bool:
+def has_lines(log: Path) -> bool:
+    """Whether anything was written to it; what cannot be looked at has nothing."""
     try:
         return log.stat().st_size > 0
     except OSError:

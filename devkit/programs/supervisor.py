@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from signal import SIGTERM
+from signal import SIGKILL, SIGTERM
 from typing import Literal
 
 from devkit.container.container_watch import ContainerWatch
@@ -24,7 +24,7 @@ from devkit.observe.kit_events import (
     StartRefused,
     SupervisorGaveUp,
 )
-from devkit.observe.log_end import in_short, written
+from devkit.observe.log_end import has_lines, in_short, written
 from devkit.observe.logs import LineTail, LoggedException, UnknownLine, exceptions_in
 from devkit.observe.program_observation import ONLY
 from devkit.programs.launch import Addition, Launch
@@ -33,6 +33,9 @@ from devkit.programs.view import View
 from pipeline.events import Failed, PipelineEvent, Started
 
 Restart = Literal["always", "on-failure", "never"]
+
+_ENDED_BY_OTHERS = frozenset({-SIGKILL, -SIGTERM})
+"""Exit codes of a process that a signal ended at once, a fault's for example: its log cannot say why."""
 
 
 class Supervisor:
@@ -233,15 +236,17 @@ class Supervisor:
 
     def last_complaint(self) -> Complaint | None:
         """Of a program that reported no error itself: the first exception in its logs, else the last lines of the first
-        process that ended with an exit code other than 0. None where there is neither.
+        process that ended by itself with an exit code other than 0 and printed any. None where there is neither.
         """
         if found := self.exceptions():
             first = found[0]
             return Complaint(kind="exception", text=f"{first.class_name}: {first.message}", process=first.process)
-        number = next((number for number, code in enumerate(self.exit_codes, 1) if code), None)
-        if number is None:
-            return None
-        return Complaint(kind="last lines of its log", text=self._processes[number - 1].last_words(3), process=number)
+        for number, (process, code) in enumerate(zip(self._processes, self.exit_codes, strict=False), 1):
+            if code == 0 or code in _ENDED_BY_OTHERS:
+                continue
+            if has_lines(process.stderr) or has_lines(process.stdout):
+                return Complaint(kind="last lines of its log", text=process.last_words(3), process=number)
+        return None
 
     def _spawn(self, addition: Addition) -> None:
         assert self._launch is not None
