@@ -48,10 +48,11 @@ def soak_document(seed: int, length: timedelta, faults: tuple[DrawnFault, ...]) 
         },
         "mock": {
             "rules": [
+                # Of several latencies the last one stands, so what all requests have comes first.
+                {"name": _ALWAYS, "do": {"latency": {"p50": "30ms", "p99": "1s", "cap": "3s"}}},
                 # One is a claim check, the other is deferred: ledger, slow lane and store have their part in it.
                 {"name": "large page", "when": {"page": "Large"}, "do": {"body": {"size": "12MiB"}}},
                 {"name": "slow page", "when": {"page": "Slow"}, "do": {"latency": "15s"}},
-                {"name": _ALWAYS, "do": {"latency": {"p50": "30ms", "p99": "1s", "cap": "3s"}}},
             ]
         },
         "timeline": [_item(fault) for fault in faults],

@@ -6,6 +6,8 @@ import pytest
 from devkit.scenario.load import load_file
 from devkit.soak.document import soak_text
 from devkit.soak.draw import draw_faults
+from mockapi.rules.planning import plan_for
+from pipeline.config.deferral_section import Deferral
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -18,3 +20,15 @@ def test_what_is_drawn_is_a_scenario_that_check_accepts(seed: int, tmp_path: Pat
     assert scenario.kafka.brokers == 3
     assert scenario.traffic.seed == seed
     assert {expectation.kind for expectation in scenario.expected_of("fixed")} == {"drained", "audit"}
+
+
+def test_a_slow_page_outlasts_what_a_batch_waits_for(tmp_path: Path) -> None:
+    """Otherwise nothing is deferred, and neither ledger nor slow lane has a part in any soak."""
+    file = tmp_path / "soak.yaml"
+    file.write_text(soak_text(6, timedelta(minutes=2)))
+    rules = [rule for rule in load_file(file).scenario.mock.rules if rule.when.page in (None, "Slow")]
+    assert {"slow page", "a parser's times"} == {rule.name for rule in rules}
+    for attempt in range(1, 20):
+        latency = plan_for(rules, seed=6, key="a request", attempt=attempt).latency
+        assert latency is not None
+        assert latency > Deferral().inline_allowance
