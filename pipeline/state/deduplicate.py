@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PAGE_ORDER = ("topic", "partition", "offset")
 _PAGE = ("topic", "partition", "key")
 _KEY, _EVENT_TIME = "state_key", "event_time"
+_END = "the event ends here"
 _UUID = "^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$"
 
 
@@ -58,10 +59,12 @@ def key_of_state(config: PipelineConfig) -> "Column":
     if config.source.deduplicate is not None and config.source.deduplicate.by == "event":
         return functions.coalesce(functions.base64("value"), position)
     text = functions.col("value").cast("string")
-    found = functions.try_variant_get(functions.try_parse_json(text), "$.meta.id", "string")
-    # Spark's parser stops at the end of the first value, and takes what is no UTF-8.
-    is_whole = functions.endswith(functions.rtrim(text, functions.lit(" \t\r\n")), functions.lit("}"))
-    is_id = functions.rlike(found, functions.lit(_UUID)) & is_whole & functions.is_valid_utf8(text)
+    # Spark's parser stops at the end of the first value, and takes what is no UTF-8. In a list, with another value
+    # behind the text, it comes to that only where the text is one value by itself.
+    both = functions.try_parse_json(functions.concat(functions.lit("["), text, functions.lit(f',"{_END}"]')))
+    found = functions.try_variant_get(both, "$[0].meta.id", "string")
+    is_one = functions.try_variant_get(both, "$[1]", "string") == _END
+    is_id = functions.rlike(found, functions.lit(_UUID)) & is_one & functions.is_valid_utf8(text)
     if config.source.late == "lapse":
         # It leaves as a lapsed_action event, and is no reason to drop one that comes in time.
         late_us = round(config.source.lateness.total_seconds() * 1_000_000)
