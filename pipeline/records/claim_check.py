@@ -110,11 +110,12 @@ class ClaimStore:
     async def keep(self, payload: bytes, about: PageRevision | None = None, origin: ClaimOrigin | None = None) -> Claim:
         """As `put`; waits while the store is down, however long that is. Raises StoreRefusedError.
 
-        All calls are made on one event loop.
+        All calls are made on one event loop. Where what is suppressed is removed, a call that is cancelled ends when
+        the store has answered: a payload that came later could come behind its removal, and stay.
         """
         if self._down_since is None:
             try:
-                return await asyncio.to_thread(self.put, payload, about, origin)
+                return await self._put(payload, about, origin)
             except StoreDownError as error:
                 self._say_down(error)
         pause_s = _FIRST_PAUSE_S
@@ -124,12 +125,30 @@ class ClaimStore:
                     await self._sleep(pause_s)
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
                 try:
-                    claim = await asyncio.to_thread(self.put, payload, about, origin)
+                    claim = await self._put(payload, about, origin)
                 except StoreDownError as error:
                     self._say_down(error)
                 else:
                     self._say_back()
                     return claim
+
+    async def _put(self, payload: bytes, about: PageRevision | None, origin: ClaimOrigin | None) -> Claim:
+        given_up = threading.Event()
+
+        def put() -> Claim:
+            if given_up.is_set():
+                raise StoreDownError("given up before the store was asked")
+            return self.put(payload, about, origin)
+
+        writing = asyncio.create_task(asyncio.to_thread(put))
+        try:
+            return await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            given_up.set()
+            writing.add_done_callback(_pass_over)
+            if self._config.suppressed == "remove":
+                await asyncio.wait([writing])
+            raise
 
     def put(self, payload: bytes, about: PageRevision | None = None, origin: ClaimOrigin | None = None) -> Claim:
         """Store a payload for the event `origin`, under a key that says what it is `about`; returns when the store has
@@ -195,6 +214,12 @@ class ClaimStore:
 
     def _place(self) -> str:
         return f"bucket {self._config.bucket} at {self._config.endpoint or 'the default S3 endpoint'}"
+
+
+def _pass_over(writing: "asyncio.Task[Claim]") -> None:
+    """Else asyncio complains of a failure that its caller has not heard of."""
+    if not writing.cancelled():
+        writing.exception()
 
 
 def may_answer_later(error: Exception) -> bool:

@@ -2,7 +2,7 @@ import asyncio
 import hashlib
 import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import boto3
 import pytest
@@ -292,3 +292,40 @@ def test_a_refusal_after_an_outage_is_no_reason_to_wait_on(s3: FakeS3, lines: li
     store = ClaimStore(ClaimCheck(), clock=outage.clock, sleep=sleep)
     with pytest.raises(StoreRefusedError):
         asyncio.run(store.keep(b"payload"))
+
+
+@dataclass
+class SlowS3(FakeS3):
+    """Stores when it is told to."""
+
+    begun: threading.Event = field(default_factory=threading.Event)
+    go: threading.Event = field(default_factory=threading.Event)
+
+    def put_object(self, **given: Any) -> None:
+        self.begun.set()
+        assert self.go.wait(20)
+        super().put_object(**given)
+
+
+@pytest.mark.parametrize("suppressed", ["remove", "keep"])
+def test_what_is_given_up_is_not_stored_behind_what_comes_next(
+    monkeypatch: pytest.MonkeyPatch, suppressed: Literal["remove", "keep"]
+) -> None:
+    """That may be the removal of the same payload."""
+    s3 = SlowS3()
+    monkeypatch.setattr(boto3, "client", s3.client)
+    store = ClaimStore(ClaimCheck(suppressed=suppressed))
+
+    async def give_up() -> None:
+        keeping = asyncio.create_task(store.keep(b"payload"))
+        assert await asyncio.to_thread(s3.begun.wait, 20)
+        keeping.cancel()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert keeping.done() == (suppressed == "keep")
+        s3.go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await keeping
+        assert bool(s3.objects) or suppressed == "keep"
+
+    asyncio.run(give_up())
