@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from devkit.observe.audit.arrivals import Arrival, Position
@@ -12,7 +12,7 @@ from devkit.observe.audit.examples import Examples, error_text
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.named_schema import not_as_named
 from devkit.observe.audit.order import Landing, Late, late_events
-from devkit.observe.audit.record_identity import OutputIds, wrong_error_key, wrong_key
+from devkit.observe.audit.record_identity import PagePlaces, RecordIds, wrong_error_key, wrong_key
 from devkit.observe.audit.repeated_events import RepeatedEvents
 from devkit.observe.audit.replays import NO_REPLAYS, Excused, Replays
 from devkit.observe.audit.source_event import SourceEvent, place
@@ -42,7 +42,8 @@ _COUNTED_AS: Mapping[Ending, str] = {"output": "outputs", "error": "errors", "la
 class DeliveryAudit:
     """Without a `truth` nothing is known of what outputs must be: records are counted, and none of them is judged.
 
-    `resolve` turns the headers of a claim check into its payload, and raises ClaimError.
+    `resolve` turns the headers of a claim check into its payload, and raises ClaimError. `grown` are topics that got
+    more partitions while they were written.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class DeliveryAudit:
         *,
         truth: JobTruth | None,
         resolve: Callable[[dict[str, bytes]], bytes],
+        grown: Collection[str] = (),
     ) -> None:
         self._events = {event.position: event for event in events}
         self._truth = truth
@@ -61,7 +63,7 @@ class DeliveryAudit:
         self._counts: Counter[str] = Counter()
         self._examples = Examples()
         self.error_events = ErrorTally()
-        self._ids = OutputIds()
+        self._ids, self._error_ids, self._places = RecordIds("output"), RecordIds("error event"), PagePlaces(grown)
         self._repeated = RepeatedEvents(self._events.values())
 
     def add_output(self, arrival: Arrival) -> None:
@@ -243,7 +245,7 @@ class DeliveryAudit:
             except ClaimError as error:
                 wrong = f"claim check: {error}"
         wrong = wrong or wrong_key(arrival, self._truth.key(event))
-        wrong = wrong or (self._ids.wrong(arrival.value, event) if has_id else None)
+        wrong = wrong or (self._ids.wrong(arrival.value, event) if has_id else None) or self._places.wrong(arrival)
         if wrong:
             self._counts["mismatched_outputs"] += 1
             self._count("mismatched", arrival, wrong)
@@ -257,7 +259,10 @@ class DeliveryAudit:
         found = error_type(arrival.value)
         if found != expected.reason:
             self._count("mismatched", arrival, f"error_type is {found!r}; expected {expected.reason!r}")
-        elif wrong := wrong_error_key(arrival, event.key) or not_as_named(arrival.value):
+            return
+        wrong = wrong_error_key(arrival, event.key) or not_as_named(arrival.value)
+        wrong = wrong or self._error_ids.wrong(arrival.value, event) or self._places.wrong(arrival)
+        if wrong:
             self._count("mismatched", arrival, wrong)
 
     def _count(self, what: str, arrival: Arrival, wrong: str) -> None:

@@ -11,16 +11,16 @@ class Audit(BaseModel):
     is deferred), `deferred` (committed, and deferred in the deferral topic), `pending` (not yet committed, still in the
     source) or `lost`. Events that were emitted more than once count there once, by their first record, and their other
     records in `duplicated` (they repeat an earlier one byte for byte) or `conflicting` (output and error event of one
-    event, or other content in the same topic), see
-    `devkit.observe.audit.departure`. Of events that a restart or a retried task had read again, see
-    `devkit.observe.audit.replays`: `excused` of the repeats, and `excused_conflicts` of those between output and error
-    event; of either those `…_by_retry` that restarts do not account for. `duplicated` and `conflicting` have the
-    excused ones in them here; the expectation `audit: {duplicated: 0}` is of those that are not excused.
-    `misrouted`: emitted another way than expected, by the first record. `mismatched`: emitted the right way with the
-    wrong content, under another key, or as output with the id of another event's; `mismatched_outputs` of them are
-    outputs, which no timeout makes. `unattributed`: records, of the deferral topic too, that name no source event.
-    `timed_out`: events with an error event that reports a timeout, which was not their fate; `timed_out_conflicts` of
-    the conflicts that are not excused are with such a one.
+    event, or other content in the same topic), see `devkit.observe.audit.departure`. Of events that a restart or a
+    retried task had read again, see `devkit.observe.audit.replays`: `excused` of the repeats, and `excused_conflicts`
+    of those between output and error event; of either those `…_by_retry` that restarts do not account for. `duplicated`
+    and `conflicting` have the excused ones in them here; the expectation `audit: {duplicated: 0}` is of those that are
+    not excused. `misrouted`: emitted another way than expected, by the first record. `mismatched`: emitted the right
+    way with the wrong content, under another key, in another partition than the page's records before it, or with the
+    id of a record of another event; `mismatched_outputs` of them are outputs, which no timeout makes. `unattributed`:
+    records, of the deferral topic too, that name no source event. `timed_out`: events with an error event that reports
+    a timeout, which was not their fate; `timed_out_conflicts` of the conflicts that are not excused are with such a
+    one.
 
     `excused_lapses` of the lapsed ones came so late on purpose. `repeats_emitted`: events that ended as output or error
     event although another one of their `meta.id` did.

@@ -1,6 +1,8 @@
-"""By what a consumer knows a record: its key, which keeps a page in one partition, and an output's `meta.id`, which
-tells a repeat from another event. A wrong one costs the consumer events, however right the content is.
+"""By what a consumer knows a record: its key and partition, which keep a page in order, and its `meta.id`, which tells
+a repeat from another event. A wrong one costs the consumer events, however right the content is.
 """
+
+from collections.abc import Collection
 
 import orjson
 
@@ -12,23 +14,43 @@ _MOST_ERROR_KEY_BYTES = 1024
 _SHOWN = 60
 
 
-class OutputIds:
-    """The ids of outputs so far, and whose they are."""
+class RecordIds:
+    """The ids of records of one kind so far, and whose they are. `kind` is what a person calls one of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
         self._of: dict[str, SourceEvent] = {}
 
     def wrong(self, value: bytes, event: SourceEvent) -> str | None:
-        """What is wrong with the id of an event's output; None for nothing, or where it has none. The same source event
+        """What is wrong with the id of an event's record; None for nothing, or where it has none. The same source event
         at another position may have the same.
         """
-        output_id = _id(value)
-        if output_id is None:
+        record_id = _id(value)
+        if record_id is None:
             return None
-        first = self._of.setdefault(output_id, event)
+        first = self._of.setdefault(record_id, event)
         if first is event or (event.event_id is not None and first.event_id == event.event_id):
             return None
-        return f"its meta.id is that of the output of {first.name}, so a consumer takes it for a repeat"
+        return f"its meta.id is that of the {self._kind} of {first.name}, so a consumer takes it for a repeat"
+
+
+class PagePlaces:
+    """The partition of each page, by the key of its records, in each topic. One that has `grown` meanwhile has no such
+    order: Kafka itself gives a key another partition then.
+    """
+
+    def __init__(self, grown: Collection[str] = ()) -> None:
+        self._grown = frozenset(grown)
+        self._partitions: dict[tuple[str, bytes], int] = {}
+
+    def wrong(self, arrival: Arrival) -> str | None:
+        """What is wrong with where a record lies whose key is right; None for nothing, or where it has no key."""
+        if arrival.key is None or arrival.topic in self._grown:
+            return None
+        first = self._partitions.setdefault((arrival.topic, arrival.key), arrival.partition)
+        if first == arrival.partition:
+            return None
+        return f"its page has records in partition {first} too, so a consumer meets them in any order"
 
 
 def wrong_key(arrival: Arrival, expected: bytes | None) -> str | None:

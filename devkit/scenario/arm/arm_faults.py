@@ -13,6 +13,7 @@ from devkit.faults.fault import Context, MainProgram, Need, Undo
 from devkit.faults.fell_short import Extent, fell_short
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
+from devkit.faults.kafka.add_partitions import AddPartitions
 from devkit.faults.kafka.cluster import cluster_id
 from devkit.faults.request_watch import watch_for
 from devkit.faults.runner import Happened, Runner
@@ -144,6 +145,15 @@ class ArmFaults:
             for item, one in zip(self._items, self._runner.happened, strict=True)
         )
         return UPSTREAM if forgets else frozenset()
+
+    @property
+    def grown(self) -> frozenset[str]:
+        """Topics that got more partitions: a page does not stay in one of theirs."""
+        return frozenset(
+            self._topics.get(item.do.topic, item.do.topic)
+            for item, one in zip(self._items, self._runner.happened, strict=True)
+            if one.from_s is not None and isinstance(item.do, AddPartitions)
+        )
 
     def evidence(self) -> tuple[TimelineEvidence, ...]:
         """One for each item, in the file's order; `did` of one that never began says what was seen instead."""

@@ -28,7 +28,9 @@ def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
     committed = checkpoint.committed()
     if not events or not committed:
         return None
-    audit = delivery_audit(events, bootstrap=arm.bootstrap, topics=topics, truth=truth, client=arm.client)
+    audit = delivery_audit(
+        events, bootstrap=arm.bootstrap, topics=topics, truth=truth, client=arm.client, grown=arm.faults.grown
+    )
     batches = run.state.batches
     again = batches.again(checkpoint.range_of) if batches.any_begun else None
     replays = Replays(run.supervisor.restarts, again, tuple(run.state.retried), batches.begun)

@@ -37,6 +37,7 @@ def collect(arm: Arm) -> None:
         client=arm.client,
         pages_matched=pages_matched(arm.scenario.mock.rules, mock, state.counts),
         left_out=state.warmed_up,
+        grown=arm.faults.grown,
     )
     write_unmet(state.collection.unmet, arm.directory / FILE)
     for run in arm.programs[1:]:

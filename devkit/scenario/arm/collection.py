@@ -64,12 +64,16 @@ def collection(
     client: "S3Client",
     pages_matched: set[Page] | None,
     left_out: Several[Position] = (),
+    grown: Several[str] = (),
 ) -> Collection:
     """Read the topics and compare what was emitted with what had to be; what came of `left_out` is not looked at.
+    `grown` are topics that got more partitions meanwhile.
 
     Raises StackError.
     """
-    audit = delivery_audit(events, bootstrap=bootstrap, topics=topics, truth=truth, client=client, left_out=left_out)
+    audit = delivery_audit(
+        events, bootstrap=bootstrap, topics=topics, truth=truth, client=client, left_out=left_out, grown=grown
+    )
     published_ms = {event.position: event.published_ms for event in events if event.published_ms is not None}
     if not published_ms:
         published_ms = {
@@ -108,9 +112,10 @@ def delivery_audit(
     truth: JobTruth | None,
     client: "S3Client",
     left_out: Several[Position] = (),
+    grown: Several[str] = (),
 ) -> DeliveryAudit:
     """Of all that is in the topics by now. Raises StackError."""
-    audit = DeliveryAudit(events, truth=truth, resolve=functools.partial(resolve_claim, client))
+    audit = DeliveryAudit(events, truth=truth, resolve=functools.partial(resolve_claim, client), grown=grown)
     for arrival in read_topic(bootstrap, topics.output):
         if arrival.source not in left_out:
             audit.add_output(arrival)

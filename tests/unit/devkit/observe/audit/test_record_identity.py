@@ -6,8 +6,18 @@ from dataclasses import replace
 import pytest
 
 from devkit.observe.audit.arrivals import Arrival
-from tests.unit.devkit.observe.audit.audited import EDIT, FAILING, audit, nonzero
-from tests.unit.devkit.observe.audit.events import arrival, enriched, error_of, output_of, source_event
+from devkit.observe.audit.audit import DeliveryAudit
+from tests.unit.devkit.observe.audit.audited import ALL, EDIT, FAILING, audit, no_store, nonzero
+from tests.unit.devkit.observe.audit.events import (
+    ERROR,
+    OUTPUT,
+    TRUTH,
+    arrival,
+    enriched,
+    error_of,
+    output_of,
+    source_event,
+)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +63,35 @@ def test_outputs_of_two_events_with_one_id() -> None:
         "mismatched: page 'X', event id-0-1, source page_change/0/1, record enriched/0/1: its meta.id is that of the "
         "output of page 'X', event id-0-0, source page_change/0/0, so a consumer takes it for a repeat",
     )
+
+
+def test_error_events_of_two_events_with_one_id() -> None:
+    events = [source_event(offset, fate="error", reason="malformed_json", page=offset) for offset in range(2)]
+    value = {"error_type": "malformed_json", "message": "no", "meta": {"id": "one"}}
+    figures = audit(events, *(arrival(event, value, at=at, topic=ERROR) for at, event in enumerate(events)))
+    assert nonzero(figures) == {"inputs": 2, "errors": 2, "mismatched": 1}
+    assert figures.examples[0].endswith(
+        "its meta.id is that of the error event of event id-0-0, source page_change/0/0, so a consumer takes it for a "
+        "repeat"
+    )
+
+
+@pytest.mark.parametrize("grown", [(), (OUTPUT, ERROR)], ids=["a topic that stays", "one that grows meanwhile"])
+def test_a_page_in_two_partitions(grown: tuple[str, ...]) -> None:
+    """A consumer has an order within a partition only, whatever the times of the records are."""
+    events = [source_event(offset, page=page) for offset, page in enumerate((1, 1, 2))]
+    events += [source_event(offset, fate="error", reason="malformed_json") for offset in (3, 4)]
+    held = DeliveryAudit(events, truth=TRUTH, resolve=no_store, grown=grown)
+    for at, event in enumerate(events[:3]):
+        held.add_output(replace(output_of(event, at=at), partition=at))
+    for at, event in enumerate(events[3:]):
+        held.add_error(replace(error_of(event, at=at), partition=at))
+    figures = held.finish(ALL)
+    found = {} if grown else {"mismatched": 2, "mismatched_outputs": 1}
+    assert nonzero(figures) == {"inputs": 5, "outputs": 3, "errors": 2, **found}
+    if not grown:
+        assert "record enriched/1/1: its page has records in partition 0 too" in figures.examples[0]
+        assert "record enrich.error/1/1: its page has records in partition 0 too" in figures.examples[1]
 
 
 def test_a_repeat_has_the_id_of_its_event() -> None:

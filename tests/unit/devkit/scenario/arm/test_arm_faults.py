@@ -12,8 +12,10 @@ import pytest
 
 from devkit.errors import StackError, UsageError
 from devkit.faults.condition import Seen
+from devkit.faults.fault import Proof
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
+from devkit.faults.kafka.add_partitions import AddPartitions
 from devkit.observe.arm_observation import Sample, TimelineEvidence
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.timeline import Timeline
@@ -267,3 +269,16 @@ def test_a_fault_that_was_put_in_by_hand_is_told(arm_with: Make) -> None:
     page.close()
     arm.look()
     assert arm.faults.by_hand == ("mine",)
+
+
+def test_which_topics_grew(arm_with: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kafka itself gives their keys other partitions then, which is no program's doing."""
+    grown = SimpleNamespace(end=lambda: Proof(acted=True, did="it has 6 partitions"))
+    monkeypatch.setattr(AddPartitions, "begin", lambda _self, _context: grown)
+    arm = arm_with(
+        item(do={"add_partitions": {"topic": "page_html", "partitions": 6}}, at="1s"),
+        item(name="y", do={"add_partitions": {"topic": "source", "partitions": 6}}, at="9s"),
+    )
+    assert arm.faults.grown == frozenset()
+    arm.at(1)
+    assert arm.faults.grown == {"page_html"}
