@@ -18,7 +18,7 @@ from devkit.programs.program import Program
 from devkit.scenario.configure import configured
 from devkit.scenario.endless import endless
 from devkit.scenario.model import Scenario
-from devkit.scenario.unshowable import same_arms, unshowable
+from devkit.scenario.unshowable import nothing_named, same_arms, unshowable
 from devkit.scenario.vacuous import vacuous
 from devkit.scenario.written import expected_at, once, places_of, written_at
 from located_config.duration import format_duration
@@ -58,6 +58,7 @@ def unproving(scenario: Scenario, instead: Program | None = None) -> Iterator[Pr
     configurations = {arm: _config(scenario, arm) for arm in scenario.roles}
     yield from _unsafe_fix(scenario, configurations)
     yield from unshowable(scenario, instead)
+    yield from nothing_named(scenario)
     yield from same_arms(scenario, instead)
     for arm, config in configurations.items():
         if (

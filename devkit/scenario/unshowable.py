@@ -71,6 +71,23 @@ def _alike(scenario: Scenario, key: str, difference: Mapping[str, Any], instead:
     return f"the pipeline has no key {key!r}; " + (f"did you mean {near!r}?" if near else near_miss(key, difference))
 
 
+def nothing_named(scenario: Scenario) -> Iterator[Problem]:
+    """Each arm that meets no fault, where faults are all that the verdict could go by (`fault_proof.arms_without_any`)."""
+    if scenario.cause:
+        return
+    rules = {arm: scenario.for_arm(arm).mock.rules for arm in scenario.roles}
+    timelines = {arm: scenario.timeline_of(arm) for arm in scenario.roles}
+    incidents = in_role(scenario.roles, "incident")
+    timeline_alone = any(timelines[arm] for arm in incidents) and not any(rules[arm] for arm in incidents)
+    for arm, role in scenario.roles.items():
+        if not rules[arm] and not timelines[arm] and not (role == "fixed" and timeline_alone):
+            yield Problem(
+                ("arms", arm),
+                "no fault acts in it and `cause` names nothing, so no run shows that the incident's cause was present",
+                "give it a fault, or write `cause: [{ differs: KEY }]` with what incident and fix differ in",
+            )
+
+
 def same_arms(scenario: Scenario, instead: Program | None = None) -> Iterator[Problem]:
     """Each fixed arm that an incident arm is the same as: nothing in it could be the fix."""
     if any(program.command for program in programs_of(scenario, instead).values()):

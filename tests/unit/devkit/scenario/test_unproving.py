@@ -18,6 +18,14 @@ INCIDENT_ARM = "    content_limit: { measure: content_length }\n    record_limit
 IN_FIXED = "    record_limit: { policy: serialized }"
 METRICS = ("  batch: {", "  metrics: { port: 0 }\n  batch: {")
 GRACE = "fetch: { not_found_grace: 30s }"
+RULES = """\
+mock:
+  rules:
+    - name: huge page
+      when: { page: Huge }
+      do: { body: { size: 2MiB, changed_bytes: 64KiB, encoding: gzip } }
+"""
+KILLED = "{ name: killed, do: { kill_process: { process: driver } }, at: 1s, arms: [incident] }"
 OWN = ("kafka:\n", "programs: { mine: { run: 'command sh -c true' } }\nkafka:\n")
 
 
@@ -119,6 +127,11 @@ WRONG = [
         [(INCIDENT_ARM, ""), (f"{IN_FIXED}\n", "")],
         "arms.fixed: it is the same as arm incident, so the verdict says nothing about a fix; write under",
     ),
+    (
+        [(RULES, "")],
+        "arms.incident: no fault acts in it and `cause` names nothing, so no run shows that the incident's cause was "
+        "present; give it a fault, or write",
+    ),
     ([(IN_FIXED, f"{IN_FIXED}\n    {GRACE}")], ":36:14: arms.fixed.fetch.not_found_grace: no event is young enough"),
 ]
 
@@ -141,6 +154,9 @@ def test_taken_unchecked(file: Path) -> None:
     "file",
     [
         [("deadline: 90s", "deadline: 8s")],
+        [(RULES, "cause: [{ differs: record_limit.policy }]\n")],
+        # What the arms differ in is the fault itself.
+        [(RULES, f"timeline: [{KILLED}]\n")],
         [("when: { page: Huge }", "when: { page: Huge, window: { from: 89s, for: 1h } }")],
         [(FIXED, "- log: { event: waiting, at_most: 0 }")],
         [(FIXED, "- amplification: 1"), (INCIDENT, "- amplification: { at_least: 1.1 }")],
