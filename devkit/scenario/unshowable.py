@@ -72,7 +72,7 @@ def _alike(scenario: Scenario, key: str, difference: Mapping[str, Any], instead:
 
 
 def nothing_named(scenario: Scenario) -> Iterator[Problem]:
-    """Each arm that meets no fault, where faults are all that the verdict could go by (`fault_proof.arms_without_any`)."""
+    """Each arm that meets no fault, where the verdict could go by nothing else (`fault_proof.arms_without_any`)."""
     if scenario.cause:
         return
     rules = {arm: scenario.for_arm(arm).mock.rules for arm in scenario.roles}
