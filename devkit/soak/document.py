@@ -12,8 +12,6 @@ from located_config.duration import format_duration
 _SETTLES = timedelta(minutes=4)
 """For starts, replays and deferred events after the last fault, above what any soak took."""
 _ALWAYS = "a parser's times"
-_SLOW = "7s"
-"""More than a batch waits for; its page's events come one after the other, and have to be through before the deadline."""
 _HEAD = """\
 # A soak: random faults under live traffic, drawn from seed {seed}. All end before the traffic does; then the job
 # drains, and nothing may be lost, out of order for its page, or repeated beyond what its restarts read again.
@@ -52,9 +50,10 @@ def soak_document(seed: int, length: timedelta, faults: tuple[DrawnFault, ...]) 
             "rules": [
                 # Of several latencies the last one stands, so what all requests have comes first.
                 {"name": _ALWAYS, "do": {"latency": {"p50": "30ms", "p99": "1s", "cap": "3s"}}},
-                # One is a claim check, the other is deferred: ledger, slow lane and store have their part in it.
+                # One is a claim check, the other is deferred: ledger, slow lane and store have their part in it. One
+                # after the other is fetched there, a tenth of an event a second, for 6 s each: a soak has to drain.
                 {"name": "large page", "when": {"page": "Large"}, "do": {"body": {"size": "12MiB"}}},
-                {"name": "slow page", "when": {"page": "Slow"}, "do": {"latency": _SLOW}},
+                {"name": "slow page", "when": {"page": "Slow"}, "do": {"latency": "6s"}},
             ]
         },
         "timeline": [_item(fault) for fault in faults],
