@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from located_config.duration import format_duration
 from pipeline.cluster import source_brokers
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
@@ -73,6 +74,8 @@ def replay(
             for partition, first in part.first.items():
                 click.echo(f"{source.topic}/{partition}: {first} up to {part.end[partition]}")
             count = total(part.first, part.end)
+            if (repeats := _dropped_as_repeats(config, target)) is not None:
+                click.echo(repeats)
             if dry_run:
                 click.echo(f"{count} events, {count / rate:.0f} s at {rate:g} a second; none is sent")
                 return
@@ -130,6 +133,17 @@ def _one_topic(config: PipelineConfig, chosen: str | None) -> str:
     if chosen is not None and chosen not in topics:
         raise RefusedError(f"--topic {chosen}: the job does not read it", hint=f"it reads {', '.join(topics)}")
     return chosen or topics[0]
+
+
+def _dropped_as_repeats(config: PipelineConfig, target: str) -> str | None:
+    """Which copies this job will not process; None where it drops no repeats, or does not read them."""
+    deduplicate = config.source.deduplicate
+    if deduplicate is None or target not in config.source.all_topics:
+        return None
+    if deduplicate.within == "ever":
+        return "the job drops every copy as a repeat of its original (source.deduplicate)"
+    within = format_duration(deduplicate.within)
+    return f"the job drops a copy as a repeat where its original is less than {within} old (source.deduplicate)"
 
 
 def _noted(records: Iterable[SourceRecord], remaining: dict[int, int]) -> Iterator[SourceRecord]:

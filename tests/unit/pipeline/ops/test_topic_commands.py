@@ -1,8 +1,9 @@
 """`pipeline replay` and `pipeline fan-out` as an operator calls them, on faked topics."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -47,9 +48,9 @@ def go(tmp_path: Path, target: FakeTarget, made: list[tuple[str, str, int]], mon
         made.append((source, name, partitions))
         topics.setdefault(name, FakeConsumer([], partitions=partitions, topic=name))
 
-    def call(*arguments: str, topics: tuple[str, ...] = ()) -> Result:
+    def call(*arguments: str, topics: tuple[str, ...] = (), source: Mapping[str, Any] = MappingProxyType({})) -> Result:
         config = {
-            "source": {"bootstrap_servers": "broker:9092"} | ({"topics": topics} if topics else {}),
+            "source": {"bootstrap_servers": "broker:9092"} | ({"topics": topics} if topics else {}) | dict(source),
             "sink": {"bootstrap_servers": "127.0.0.1:1"},
             "mediawiki": {"endpoint": "http://127.0.0.1:1"},
             "checkpoint": "unused",
@@ -129,6 +130,21 @@ def test_of_several_topics_one_is_named(go: Go, target: FakeTarget) -> None:
     assert len(target.sent) == len(ROWS)
     target.stopped_at = len(ROWS) + 1
     assert f"--topic {SRC}" in go("replay", *between, "--topic", SRC, topics=several).stderr
+
+
+@pytest.mark.parametrize(
+    ("within", "into", "says"),
+    [
+        ("10m", SRC, "the job drops a copy as a repeat where its original is less than 10m old (source.deduplicate)"),
+        ("ever", SRC, "the job drops every copy as a repeat of its original (source.deduplicate)"),
+        ("10m", "same", ""),
+    ],
+)
+def test_a_replay_into_a_job_that_drops_repeats_says_so(go: Go, within: str, into: str, says: str) -> None:
+    source = {"read": "aligned", "deduplicate": {"within": within}}
+    result = go("replay", "--from", "earliest", "--to", "latest", "--into", into, "--dry-run", source=source)
+    assert result.exit_code == 0, result.output
+    assert [line for line in result.stdout.splitlines() if "repeat" in line] == ([says] if says else [])
 
 
 def test_a_replay_that_breaks_off_is_exit_1(go: Go, target: FakeTarget) -> None:
