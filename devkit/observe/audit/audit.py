@@ -9,6 +9,7 @@ from devkit.observe.audit.arrivals import Arrival, Position
 from devkit.observe.audit.claim_check import KEY_HEADER, ClaimError, ClaimSuppressedError
 from devkit.observe.audit.departure import Departure, Ending
 from devkit.observe.audit.examples import Examples, error_text
+from devkit.observe.audit.lapsed_action import wrong_source
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.named_schema import not_as_named
 from devkit.observe.audit.order import Landing, Late, late_events
@@ -96,8 +97,8 @@ class DeliveryAudit:
     def add_lapsed(self, arrival: Arrival) -> None:
         """As `add_output`, for records of the topic of lapsed_action events."""
         event, departure = self._attribute(arrival)
-        if event is not None and departure is not None:
-            self._takes_first(arrival, departure, "lapsed")
+        if event is not None and departure is not None and self._takes_first(arrival, departure, "lapsed"):
+            self._verify_lapsed(arrival, event)
 
     def past(self, ends: Offsets) -> int:
         """Events that were emitted although they lie at or past these offsets of their partitions."""
@@ -263,6 +264,13 @@ class DeliveryAudit:
         wrong = wrong_error_key(arrival, event.key) or not_as_named(arrival.value)
         wrong = wrong or self._error_ids.wrong(arrival.value, event) or self._places.wrong(arrival)
         if wrong:
+            self._count("mismatched", arrival, wrong)
+
+    def _verify_lapsed(self, arrival: Arrival, event: SourceEvent) -> None:
+        if self._truth is None:
+            return
+        wrong = wrong_error_key(arrival, event.key) or not_as_named(arrival.value)
+        if wrong := wrong or wrong_source(arrival.value, event):
             self._count("mismatched", arrival, wrong)
 
     def _count(self, what: str, arrival: Arrival, wrong: str) -> None:
