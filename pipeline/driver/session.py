@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from located_config.extension import VARIABLE
 from pipeline.driver.spark_given import Given
 from pipeline.driver.spark_keys import PROTOCOL
+from pipeline.driver.stop import late_signals
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,11 +35,16 @@ def start_session(
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     # First of all, and whole: its modules import each other, and two threads that begin with different ones wait for
     # each other until Python calls it a deadlock.
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
     threading.Thread(target=_import_all, args=[meanwhile], daemon=True).start()
+    given = {**(settings or {})} | _REQUIRED | _for_workers(os.environ)
+    # Of a JVM that has no connection yet PySpark forgets the process when it is interrupted, and that would stay.
+    with late_signals():
+        SparkContext._ensure_initialized(conf=SparkConf().setAll(list(given.items())))  # noqa: SLF001
     builder = SparkSession.builder.appName(app_name)
-    for key, value in ({**(settings or {})} | _REQUIRED | _for_workers(os.environ)).items():
+    for key, value in given.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 

@@ -12,7 +12,8 @@ group of processes, as Ctrl-C does, comes in both, and is one signal all the sam
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -48,6 +49,28 @@ def stop_early(number: int, _frame: FrameType | None) -> None:
         signal.signal(own, signal.SIG_IGN if passed_on else signal.SIG_DFL)
     signal.signal(PASSED_ON, signal.SIG_DFL if passed_on else signal.SIG_IGN)
     raise StoppedEarlyError
+
+
+@contextmanager
+def late_signals() -> Iterator[None]:
+    """A signal of this time, in which something must not be broken off in the middle, does at its end what it does
+    otherwise at once; the next one ends the process by itself.
+    """
+    came: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        for own in _OWN:
+            signal.signal(own, signal.SIG_DFL)
+
+    before = {number: signal.signal(number, note) for number in _OWN}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if came:
+        signal.raise_signal(came[0])
 
 
 def on_signals(handler: Callable[[int, FrameType | None], None]) -> None:

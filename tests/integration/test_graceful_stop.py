@@ -102,5 +102,16 @@ def test_when_the_time_is_over_the_process_says_so_and_the_batch_comes_again(
     bench.assert_clean(restarted=True)
 
 
+@pytest.mark.slow
+def test_a_signal_while_the_jvm_begins_leaves_none_behind(make_bench: MakeBench) -> None:
+    """Set-up: a JVM that has not said yet where it listens. One that was forgotten then would stay for ever."""
+    bench = make_bench(traffic=TRAFFIC, rules=[], settings={})
+    run = bench.start()
+    run.await_condition(lambda: any("java" in one.name() for one in run.tree()), "the JVM to begin")
+    assert run.terminate() == 0, run.process.last_words(20)
+    assert run.logged("stopped", seconds=0)
+    assert_nothing_is_left(run)
+
+
 def assert_nothing_is_left(run: Run) -> None:
     wait_until(lambda: not run.tree(), what="all processes of the job to end", deadline=DEADLINE)

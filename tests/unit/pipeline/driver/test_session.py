@@ -34,7 +34,7 @@ def test_workers_are_told_where_a_job_of_an_extension_is() -> None:
     assert _for_workers({VARIABLE: "/x/my_job.py"}) == {"spark.executorEnv.ENRICHMENT_EXTEND": "/x/my_job.py"}
 
 
-# Without Java: the builder's last step is replaced, and the thread that imports is one that looks instead.
+# Without Java: its start and the builder's last step are replaced, and the importing thread is one that looks instead.
 _LOOKING = """
 import sys, threading
 from pipeline.driver import session
@@ -47,7 +47,9 @@ class Looks:
                       if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", True)])
     def start(self):
         from pyspark.sql import SparkSession
+        from pyspark import SparkContext
         SparkSession.Builder.getOrCreate = lambda _self: None
+        SparkContext._ensure_initialized = lambda **_: None
 
 threading.Thread = Looks
 session.start_session("job", meanwhile=("pipeline.driver.batch",))

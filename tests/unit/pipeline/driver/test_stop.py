@@ -15,6 +15,7 @@ from pipeline.driver.stop import (
     StoppedEarlyError,
     StopRequest,
     hold,
+    late_signals,
     on_signals,
     stop_early,
 )
@@ -72,6 +73,33 @@ def test_a_signal_before_the_query_runs_is_taken_once_whichever_way_it_comes_fir
         signal.raise_signal(first)
     assert {signal.getsignal(number) for number in ends} == {signal.SIG_DFL}
     assert {signal.getsignal(number) for number in ignored} == {signal.SIG_IGN}
+
+
+OWN = (signal.SIGTERM, signal.SIGINT)
+
+
+@pytest.mark.usefixtures("handlers")
+@pytest.mark.parametrize("number", OWN)
+def test_a_signal_that_must_wait_does_at_the_end_what_it_does(number: int) -> None:
+    on_signals(stop_early)
+    meanwhile = set()
+
+    def work() -> None:
+        with late_signals():
+            signal.raise_signal(number)
+            meanwhile.update(signal.getsignal(one) for one in OWN)
+
+    with pytest.raises(StoppedEarlyError):
+        work()
+    assert meanwhile == {signal.SIG_DFL}, "a second one would end the process"
+
+
+@pytest.mark.usefixtures("handlers")
+def test_without_a_signal_nothing_is_changed() -> None:
+    on_signals(stop_early)
+    with late_signals():
+        pass
+    assert {signal.getsignal(one) for one in OWN} == {stop_early}
 
 
 def test_a_closed_gate_keeps_whom_it_has_and_lets_nobody_in() -> None:
