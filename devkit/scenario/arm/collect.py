@@ -3,6 +3,7 @@
 from devkit.observe.audit.replays import Replays
 from devkit.observe.audit.unmet import FILE, write_unmet
 from devkit.observe.kit_events import LatencyOfSecond
+from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.audit_beside import audit_beside
 from devkit.scenario.arm.collection import Collection, Ended, collection, pages_matched
@@ -38,12 +39,26 @@ def collect(arm: Arm) -> None:
         pages_matched=pages_matched(arm.scenario.mock.rules, mock, state.counts),
         left_out=state.warmed_up,
         grown=arm.faults.grown,
+        jobs_beside=jobs_beside(arm),
     )
     write_unmet(state.collection.unmet, arm.directory / FILE)
     for run in arm.programs[1:]:
         if (audit := audit_beside(arm, run)) is not None:
             state.audits_beside[run.name] = audit
     log_latencies(arm, state.collection)
+
+
+def jobs_beside(arm: Arm) -> frozenset[str]:
+    """The jobs of other programs that write to the main one's error topic; of one that has the same job nothing tells
+    whose an error event is.
+    """
+    main, *others = (run.configured for run in arm.programs)
+    found = {
+        other.config.job
+        for other in others
+        if isinstance(other, ConfiguredLikePipeline) and other.reads_source and other.topics.error == main.topics.error
+    }
+    return frozenset(found - {main.config.job if isinstance(main, ConfiguredLikePipeline) else None})
 
 
 def replays_of(arm: Arm) -> Replays:

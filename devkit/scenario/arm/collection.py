@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devkit.observe.audit.arrivals import Position, read_topic
+import orjson
+
+from devkit.observe.audit.arrivals import Arrival, Position, read_topic
 from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.claim_check import resolve_claim
 from devkit.observe.audit.model import Audit
@@ -65,14 +67,22 @@ def collection(
     pages_matched: set[Page] | None,
     left_out: Several[Position] = (),
     grown: Several[str] = (),
+    jobs_beside: Several[str] = (),
 ) -> Collection:
-    """Read the topics and compare what was emitted with what had to be; what came of `left_out` is not looked at.
-    `grown` are topics that got more partitions meanwhile.
+    """Read the topics and compare what was emitted with what had to be; what came of `left_out` is not looked at, nor
+    are error events of `jobs_beside`. `grown` are topics that got more partitions meanwhile.
 
     Raises StackError.
     """
     audit = delivery_audit(
-        events, bootstrap=bootstrap, topics=topics, truth=truth, client=client, left_out=left_out, grown=grown
+        events,
+        bootstrap=bootstrap,
+        topics=topics,
+        truth=truth,
+        client=client,
+        left_out=left_out,
+        grown=grown,
+        jobs_beside=jobs_beside,
     )
     published_ms = {event.position: event.published_ms for event in events if event.published_ms is not None}
     if not published_ms:
@@ -113,19 +123,31 @@ def delivery_audit(
     client: "S3Client",
     left_out: Several[Position] = (),
     grown: Several[str] = (),
+    jobs_beside: Several[str] = (),
 ) -> DeliveryAudit:
-    """Of all that is in the topics by now. Raises StackError."""
+    """Of all that is in the topics by now, but for error events of `jobs_beside`: that another job could not process an
+    event says nothing of this one. Raises StackError.
+    """
     audit = DeliveryAudit(events, truth=truth, resolve=functools.partial(resolve_claim, client), grown=grown)
     for arrival in read_topic(bootstrap, topics.output):
         if arrival.source not in left_out:
             audit.add_output(arrival)
     for arrival in read_topic(bootstrap, topics.error):
-        if arrival.source not in left_out:
+        if arrival.source not in left_out and not (jobs_beside and _emitter(arrival) in jobs_beside):
             audit.add_error(arrival)
     for arrival in read_topic(bootstrap, topics.lapsed) if topics.lapsed is not None else ():
         if arrival.source not in left_out:
             audit.add_lapsed(arrival)
     return audit
+
+
+def _emitter(error_event: Arrival) -> str | None:
+    """Which job an error event is of; None where it does not say."""
+    try:
+        emitter = orjson.loads(error_event.value)["emitter_id"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+    return emitter if isinstance(emitter, str) else None
 
 
 def pages_matched(rules: Sequence[Rule], mock: MockApi, counts: JournalCounts) -> set[Page] | None:

@@ -90,6 +90,27 @@ def test_what_came_of_events_that_are_left_out_is_not_looked_at(monkeypatch: pyt
     assert (found.audit.inputs, found.audit.outputs, found.audit.errors) == (1, 1, 0)
 
 
+def test_an_error_event_of_a_job_beside_it_says_nothing_of_the_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    edit, failing = source_event(0), source_event(1, fate="error", reason="timeout")
+    beside = b'{"emitter_id": "beside", "error_type": "timeout", "message": ""}'
+    errors = [arrival(event, beside, topic=ERROR) for event in (edit, failing)]
+    topics = {SOURCE: [], OUTPUT: [output_of(edit)], ERROR: [*errors, error_of(failing)]}
+    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
+    found = collection(
+        [edit, failing],
+        Ended(committed={(SOURCE, 0): 2}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
+        truth=TRUTH,
+        client=cast(Any, None),
+        pages_matched=set(),
+        jobs_beside={"beside"},
+    )
+    assert found.audit.problems() == {}
+    assert (found.audit.outputs, found.audit.errors) == (1, 1)
+    assert sum(kind.events for kind in found.error_events) == 1
+
+
 def test_lapsed_events_are_looked_up_where_the_program_makes_some(monkeypatch: pytest.MonkeyPatch) -> None:
     late = source_event(0)
     topics = {SOURCE: [], OUTPUT: [], ERROR: [], "lapsed": [arrival(late, b"{}", topic="lapsed")]}
