@@ -23,13 +23,14 @@ class RecordIds:
 
     def wrong(self, value: bytes, event: SourceEvent) -> str | None:
         """What is wrong with the id of an event's record; None for nothing, or where it has none. The same source event
-        at another position may have the same.
+        at another position may have the same; an event of another page or revision to which a producer gave the same id
+        is another one.
         """
         record_id = _id(value)
         if record_id is None:
             return None
         first = self._of.setdefault(record_id, event)
-        if first is event or (event.event_id is not None and first.event_id == event.event_id):
+        if first is event or (event.event_id is not None and _what(first) == _what(event)):
             return None
         return f"its meta.id is that of the {self._kind} of {first.name}, so a consumer takes it for a repeat"
 
@@ -66,6 +67,11 @@ def wrong_error_key(arrival: Arrival, expected: bytes) -> str | None:
     if arrival.key is None and len(expected) > _MOST_ERROR_KEY_BYTES:
         return None
     return wrong_key(arrival, expected)
+
+
+def _what(event: SourceEvent) -> tuple[object, ...]:
+    expected = event.entry.expected
+    return event.event_id, expected.page, expected.latest_revision, expected.parent_revision
 
 
 def _id(value: bytes) -> str | None:

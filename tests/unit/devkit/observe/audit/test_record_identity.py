@@ -94,6 +94,21 @@ def test_a_page_in_two_partitions(grown: tuple[str, ...]) -> None:
         assert "record enrich.error/1/1: its page has records in partition 0 too" in figures.examples[1]
 
 
+@pytest.mark.parametrize(("page", "revision", "mismatched"), [(0, 20, 0), (1, 20, 1), (0, 30, 1)])
+def test_a_producer_that_gives_one_id_to_two_events(page: int, revision: int, mismatched: int) -> None:
+    """Sent twice it is one event; of another page or revision it is another one, which a consumer throws away."""
+    first, second = source_event(0, page=0, event_id="one"), source_event(1, page=page, latest=revision, event_id="one")
+    one_id = str(uuid.uuid5(uuid.NAMESPACE_URL, "one"))
+    outputs = [enriched(event) for event in (first, second)]
+    for value in outputs:
+        value["meta"]["id"] = one_id
+    figures = audit(
+        [first, second],
+        *(arrival(event, value, at=at) for at, (event, value) in enumerate(zip((first, second), outputs, strict=True))),
+    )
+    assert figures.mismatched == mismatched
+
+
 def test_a_repeat_has_the_id_of_its_event() -> None:
     assert audit([EDIT], output_of(EDIT), output_of(EDIT, at=1)).mismatched == 0
 
