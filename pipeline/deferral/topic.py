@@ -29,6 +29,7 @@ from pipeline.records.size import serialized_size
 
 _FETCH_BYTES = 64 * 1024 * 1024
 _ACK_S = 60.0
+_GONE_OR_AWAY = "its brokers do not answer, or the topic was deleted: the next start says which"
 # The client keeps what is sent in memory without a bound, and each record's time begins when it is sent.
 _UNACKED_BYTES = 8 * 1024 * 1024
 _POLL_MS = 200
@@ -121,7 +122,8 @@ class LedgerTopic:
         if not found:
             raise PipelineError(
                 f"ledger topic {self.topic} at {self.bootstrap} is not there",
-                hint="a job with deferral.policy: defer makes it when it first starts",
+                hint="a job with deferral.policy: defer makes it when it first starts; "
+                "where it was there before, it was deleted, and docs/runbooks/ledger-lost.md tells what to do",
             )
         return sorted(found)
 
@@ -144,14 +146,15 @@ class LedgerTopic:
                     heard = self.clock()
                 elif self.clock() - heard > _ACK_S:
                     raise PipelineError(
-                        f"ledger topic {self.topic} could not be read: no news of its end for {_ACK_S:g} s"
+                        f"ledger topic {self.topic} could not be read: no news of its end for {_ACK_S:g} s",
+                        hint=_GONE_OR_AWAY,
                     )
                 for records in batches.values():
                     for record in records:
                         headers = tuple((name, value or b"") for name, value in record.headers)
                         yield LogRecord(record.partition, record.offset, record.key, record.value, headers)
         except KafkaError as error:
-            raise broker_failure(f"ledger topic {self.topic} could not be read", error) from error
+            raise broker_failure(f"ledger topic {self.topic} could not be read", error, hint=_GONE_OR_AWAY) from error
 
     def write(self, records: Sequence[Record | NullRecord], *, partitions: Sequence[int | None] = (None,)) -> None:
         """Write, and wait until all are acknowledged: to the key's partition, or each record to all `partitions`.

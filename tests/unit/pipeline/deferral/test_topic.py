@@ -147,8 +147,9 @@ def test_an_end_without_a_record_is_reached_by_position() -> None:
 
 def test_a_broker_that_says_nothing_is_given_up() -> None:
     consumer = Consumer({0: 2}, deque([[Fetched(0, 0)]]))
-    with pytest.raises(PipelineError, match="ledger could not be read: no news of its end for 60 s"):
+    with pytest.raises(PipelineError, match="ledger could not be read: no news of its end for 60 s") as caught:
         list(reading(consumer).read())
+    assert "the topic was deleted" in str(caught.value.hint)
     assert 60 < consumer.now < 65
 
 
@@ -173,8 +174,9 @@ def test_a_topic_that_was_made_again_is_an_error() -> None:
 
 @pytest.mark.parametrize("failure", [KafkaTimeoutError("too slow"), OffsetOutOfRangeError("gone")])
 def test_what_kafka_raises_names_the_topic(failure: KafkaError) -> None:
-    with pytest.raises(PipelineError, match="ledger topic ledger could not be read"):
+    with pytest.raises(PipelineError, match="ledger topic ledger could not be read") as caught:
         list(reading(Consumer({0: 1}, failure=failure)).read())
+    assert "the topic was deleted" in str(caught.value.hint), "a client is told of a timeout only"
 
 
 RECORDS = [Record(TOPIC, b"a", b"1", (("h", b"x"),)), NullRecord(TOPIC, b"b", ())]
@@ -260,8 +262,9 @@ def test_a_look_does_not_make_it(made: dict[str, dict[str, Any]]) -> None:
     topic = LedgerTopic("broker:1", TOPIC, 1000)
     topic.open()
     assert topic.limit_bytes == 1000
-    with pytest.raises(PipelineError, match="ledger topic other at broker:1 is not there"):
+    with pytest.raises(PipelineError, match="ledger topic other at broker:1 is not there") as caught:
         LedgerTopic("broker:1", "other", 1000).open()
+    assert "it was deleted, and docs/runbooks/ledger-lost.md" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("failure", [KafkaError("no brokers"), OSError("no such host")])
