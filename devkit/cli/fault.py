@@ -96,7 +96,7 @@ def add(
     from devkit.cli.scenario_directory import scenario_directory
     from devkit.debug.fault_text import read_faults
     from devkit.debug.mock_faults import FaultControl
-    from devkit.faults.by_hand import is_on_a_part, parse
+    from devkit.faults.by_hand import is_on_a_part, parse, require_known_part_fault
 
     run = running_stack(run_id)
     control = FaultControl(address_of(run, MOCK_API))
@@ -106,6 +106,8 @@ def add(
             raise UsageError("--do on a part goes with --at, --for and --name only", hint=_MORE)
         _add_on_a_part(run, parse(written, name=name, at=at, for_=for_), control, run_id)
         return
+    if written is not None:
+        require_known_part_fault(written)
     if at is not None:
         raise UsageError("--at is for faults on parts", hint="a rule of the mock has `window` in its `when`")
     documents = [dict(document) for text in faults for document in read_faults(text, scenario_directory())]

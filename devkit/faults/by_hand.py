@@ -31,6 +31,7 @@ from devkit.stack.front import PROXY
 from devkit.stack.parts.part import Part
 from devkit.waiting import wait_until
 from located_config.extension import environment_for
+from located_config.near import near_miss
 from located_config.problem import problems
 
 _ENDING = timedelta(seconds=150)
@@ -39,6 +40,15 @@ _ENDING = timedelta(seconds=150)
 def is_on_a_part(do: Mapping[str, object]) -> bool:
     """Whether what is written behind `do` is a fault on a part, and not one of the mock's."""
     return len(do) == 1 and next(iter(do)) in FAULTS
+
+
+def require_known_part_fault(do: Mapping[str, object]) -> None:
+    """Raises UsageError for what names a part, which no fault of the mock does, and is no fault on a part: the mock
+    would answer with names of its own.
+    """
+    for name, parameters in do.items():
+        if name not in FAULTS and isinstance(parameters, Mapping) and "part" in parameters:
+            raise UsageError(f"do.{name}: no fault on a part has this name", hint=near_miss(name, FAULTS))
 
 
 def parse(do: Mapping[str, object], *, name: str | None, at: str | None, for_: str | None) -> TimelineItem:

@@ -181,6 +181,7 @@ class TestRefused:
         ("{a: " * 3000, "nested too deeply"),
         ("{a", "not YAML"),
         ("[a]", "a mapping is wanted"),
+        ("{pausee: {part: kafka}}", "do.pausee: no fault on a part has this name\nhint: did you mean 'pause'?"),
     ],
 )
 def test_what_cannot_be_read_is_said(devkit: Devkit, served: ServedMock, text: str, message: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from devkit.errors import StackError, UsageError
 from devkit.faults import by_hand
 from devkit.faults.attached import attached_parts
-from devkit.faults.by_hand import HandFaults, is_on_a_part, parse
+from devkit.faults.by_hand import HandFaults, is_on_a_part, parse, require_known_part_fault
 from devkit.faults.journal import Journal
 from devkit.guardian.run_state import LOGS, PartPlace, RunState, state_path
 from devkit.waiting import wait_until
@@ -228,6 +228,17 @@ def test_which_faults_are_on_parts() -> None:
     assert is_on_a_part(PAUSE)
     assert not is_on_a_part({"status": 504})
     assert not is_on_a_part({"pause": {}, "status": 504})
+
+
+def test_a_name_that_no_fault_on_a_part_has_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match=r"do\.pausee: no fault on a part has this name") as caught:
+        require_known_part_fault({"pausee": {"part": "store"}})
+    assert caught.value.hint == "did you mean 'pause'?"
+    with pytest.raises(UsageError) as caught:
+        require_known_part_fault({"slow": {"part": "store"}})
+    assert "store_slow" in str(caught.value.hint)
+    for do in (PAUSE, {"status": 504}, {"latency": {"fixed": "1s"}}):
+        require_known_part_fault(do)
 
 
 def test_a_part_that_died_says_so(run: RunState, server: tuple[psutil.Process, str]) -> None:
