@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from pipeline.config.address import require_something
 from pipeline.config.section import Section
@@ -13,6 +13,16 @@ Protocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 _Text = Annotated[str, AfterValidator(require_something)]
 _Path = Annotated[str, AfterValidator(require_something)]
+
+
+def _as_java_reads_it(value: object) -> object:
+    """Of YAML's numbers and truth values, the text that Java's clients read."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+_Setting = Annotated[str, BeforeValidator(_as_java_reads_it, json_schema_input_type=str | int | float | bool)]
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:\.[a-z0-9]+)+")
 # The job's promises depend on these, or another key of this section is for them.
@@ -59,7 +69,7 @@ class Kafka(Section):
         default="none",
         description="How Spark's producer compresses outputs and error events. Limits are on records before that.",
     )
-    properties: dict[str, str] = Field(
+    properties: dict[str, _Setting] = Field(
         default={},
         description="Further settings of Kafka's clients, by Java's names. Spark's source and sink get all of them, "
         "the job's other clients those that they know. Not those that have a key of their own in the configuration.",

@@ -45,6 +45,17 @@ def test_every_client_gets_the_login(make_config: Callable[..., PipelineConfig])
     }
 
 
+def test_settings_of_clients_may_be_numbers_and_truth_values() -> None:
+    given = {"request.timeout.ms": 5000, "retry.backoff": 1.5, "check.crcs": True, "client.rack": "a"}
+    assert java_client(Kafka.model_validate({"properties": given})) == {
+        "security.protocol": "PLAINTEXT",
+        "request.timeout.ms": "5000",
+        "retry.backoff": "1.5",
+        "check.crcs": "true",
+        "client.rack": "a",
+    }
+
+
 @given(st.text(st.characters(codec="ascii", exclude_categories=("Cc",)), min_size=1).filter(str.strip))
 def test_any_password_stands_in_jaas_as_it_is(password: str) -> None:
     written = java_client(Kafka(**LOGIN | {"password": password}))["sasl.jaas.config"]
