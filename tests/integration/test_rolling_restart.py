@@ -57,6 +57,8 @@ def test_nothing_is_lost_or_out_of_order_while_two_versions_are_alive(make_bench
         bench, first, is_told=True, fetch={"concurrency": 3}, batch={"trigger": "1s", "max_offsets": 30}
     )
     assert first.await_end() in (0, 2), "stopped by its signal, or ended as it was replaced, whichever came first"
+    # One that was replaced before it wrote anything would say nothing of two that did.
+    second.await_line("batch_committed")
     third = replaced_by(bench, second, is_told=False, fetch={"concurrency": 5}, batch={"trigger": "500ms"})
     assert second.await_end() == 2, "no signal has come"
     assert any(words in second.logged("failed")[0]["error"] for words in FENCED)

@@ -24,7 +24,9 @@ def jvm_of(run: Run) -> psutil.Process:
 
 def test_while_the_brokers_are_gone_there_is_no_batch_to_wait_for(make_bench: MakeBench) -> None:
     """Spark asks them where the source ends, and the slow lane for operators' commands; both would take a minute."""
-    bench = make_bench(traffic=TRAFFIC, rules=[], settings={})
+    # Spark says so soon: after a minute the slow lane would have failed, and with it the job.
+    settings = {"kafka": {"properties": {"request.timeout.ms": 5000}}}
+    bench = make_bench(traffic=TRAFFIC, rules=[], settings=settings)
     broker = bench.stack.part("kafka")
     bench.publish(wait=True)
     run = bench.start()
