@@ -2,6 +2,7 @@
 
 PipelineError              the process ends, exit 1: a restart may help
 ├── RefusedError           the process does not begin, exit 2: a restart cannot help
+│   └── PositionGoneError  nor does it go on: retention, for example, has deleted what it has to read next
 └── UnreadableSourceError  what the source holds is for another version of the job, or for other settings, exit 2: a
                            restart cannot help
 """
@@ -21,6 +22,11 @@ _UNKNOWN_WIKI = "pipeline.fetch.client.UnknownWikiError: "
 # What Java's clients and Python's say where an ACL is missing.
 _DENIED = re.compile(r"\b(?:Topic|Group|Cluster)Authorization(?:Exception|FailedError): ")
 MISSING_RIGHTS = "give the job's user the ACL; docs/running.md lists the rights that a job needs"
+# What Spark says where a topic does not hold any more what is to be read next, and the exception of the aligned source.
+_GONE = re.compile(
+    r"Some data may have been lost because they are not available in Kafka any more"
+    r"|\bOffsetOutOfRangeException: |\bpipeline\.errors\.PositionGoneError: "
+)
 _GOES_ON = "Traceback (most recent call last):"
 
 
@@ -57,6 +63,17 @@ class RefusedError(PipelineError):
     exit_code = 2
 
 
+class PositionGoneError(RefusedError):
+    """The source topic does not hold any more what the job has to read next."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(
+            message,
+            hint="`python -m pipeline checkpoint verify` says how many events are lost, and `checkpoint set-offsets` "
+            "goes on with what remains; docs/runbooks/position-gone.md has the steps",
+        )
+
+
 class UnreadableSourceError(PipelineError):
     """Events that this version of the job, or its configuration, is not made for, so that it must not go on."""
 
@@ -74,6 +91,8 @@ def failure(what: str, text: str) -> PipelineError:
         )
     if _DENIED.search(cause):
         return RefusedError(f"{what} failed: {cause}", hint=MISSING_RIGHTS)
+    if _GONE.search(text):
+        return PositionGoneError(f"{what} failed: {cause}")
     return PipelineError(f"{what} failed: {cause}")
 
 

@@ -42,7 +42,7 @@ from pipeline.aligned.plan_status import StatusWatch, write_status
 from pipeline.aligned.silence import SilenceWatch
 from pipeline.cluster import BrokersAt, brokers_of
 from pipeline.config.pipeline_config import Kafka
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, PositionGoneError
 from pipeline.records.record import SourcePartition
 
 FORMAT = "aligned-kafka"
@@ -242,9 +242,8 @@ def require_kept(positions: Offsets, bounds: Mapping[SourcePartition, tuple[int,
     for one, (first, end) in bounds.items():
         position = positions.get(one, 0)
         if position < first and position < end:
-            raise PipelineError(
-                f"{one} begins at {first}, and is to be read from {position}: {first - position} events are lost",
-                hint="`checkpoint set-offsets` goes on with what remains",
+            raise PositionGoneError(
+                f"{one} begins at {first}, and is to be read from {position}: {first - position} events are lost"
             )
 
 

@@ -91,6 +91,22 @@ def test_after_any_other_failure_a_restart_may_help() -> None:
 @pytest.mark.parametrize(
     "cause",
     [
+        "org.apache.kafka.clients.consumer.OffsetOutOfRangeException: Fetch position is out of range for partition a-0",
+        "org.apache.spark.sql.kafka010.KafkaIllegalStateException: Some data may have been lost because they are not "
+        "available in Kafka any more; either the data was aged out",
+        "pipeline.errors.PositionGoneError: a/0 begins at 30, and is to be read from 20: 10 events are lost",
+    ],
+)
+def test_what_a_topic_does_not_hold_any_more_no_restart_brings_back(cause: str) -> None:
+    error = failure("query", f"first\nCaused by: a.Exception: x\nCaused by: {cause}\n")
+    assert isinstance(error, RefusedError)
+    assert cause in str(error)
+    assert "checkpoint verify" in str(error.hint)
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
         "org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [out]",
         "org.apache.kafka.common.errors.GroupAuthorizationException: Not authorized to access group: spark",
         "kafka.errors.TopicAuthorizationFailedError: [Error 29] TopicAuthorizationFailedError: out",

@@ -1,0 +1,58 @@
+"""A position that retention has deleted while the job was stopped.
+
+Set-up: a real job that has committed a first lot of events and was stopped; the same events again, of which the broker
+deletes the first half, as retention does. Checked: the start is refused with what is gone, `checkpoint verify` counts
+it, and after `set-offsets` the job goes on with what remains, each event once.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from kafka.structs import TopicPartition
+
+from devkit.stack.topics import topic_admin
+from tests.integration.crash.bench import Bench
+from tests.integration.test_operations import EVENTS, TRAFFIC, Commands, publish, read, sources
+
+MakeBench = Callable[..., Bench]
+
+GONE = EVENTS + EVENTS // 2
+SAYS = {
+    "proportional": r"OffsetOutOfRangeException: .*offset=20\b",
+    "aligned": r"begins at 30, and is to be read from 20: 10 events are lost$",
+}
+
+
+@pytest.mark.parametrize("how", ["proportional", "aligned"])
+def test_a_position_that_is_gone_is_refused_with_the_way_on(make_bench: MakeBench, how: str) -> None:
+    bench = make_bench(traffic=TRAFFIC, rules=[], settings={"source": {"read": how}})
+    topic = bench.config.source.topic
+    command = Commands(bench.config_file, dict(bench.stack.object_store.credentials()))
+    bench.publish(wait=True)
+    run = bench.start()
+    run.await_condition(lambda: sum(bench.committed().values()) == EVENTS, "all events to be committed")
+    assert run.terminate() == 0
+    bench.end()
+    once = sources(bench)
+
+    publish(bench, read(bench.bootstrap, topic))
+    remains = datetime.fromtimestamp(read(bench.bootstrap, topic)[GONE].timestamp / 1000, UTC)
+    with topic_admin(bench.bootstrap, "deleted records") as admin:
+        admin.delete_records({TopicPartition(topic, 0): GONE})
+
+    run = bench.start()
+    assert run.await_end() == 2, run.process.last_words(20)
+    (failed,) = run.logged("failed")
+    assert re.search(SAYS[how], failed["error"])
+    assert "checkpoint verify" in run.process.last_words(1)
+    bench.end()
+    verified = bench.command("checkpoint", "verify")
+    assert (verified.returncode, f"{GONE - EVENTS} events are lost" in verified.stdout) == (2, True), verified
+    command("checkpoint", "set-offsets", "--at", remains.isoformat(), "--stopped", "--yes")
+
+    run = bench.start()
+    run.await_condition(lambda: sum(bench.committed().values()) == 2 * EVENTS, "what remains to be committed")
+    assert run.terminate() == 0
+    assert sources(bench) == once | {offset + EVENTS: 1 for offset in once if offset + EVENTS >= GONE}
