@@ -1,4 +1,4 @@
-"""What a lapsed_action event says of its event: whoever sends again what lapsed goes by it alone."""
+"""What a lapsed_action event says of its event: the operator who sends again what lapsed goes by it alone."""
 
 from typing import Any
 

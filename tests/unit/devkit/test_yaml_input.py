@@ -25,7 +25,7 @@ def write(directory: Path, content: str | bytes) -> Path:
         ("a: {b: 1]\n", "1:9: not YAML: expected ',' or '}', but got ']'"),
         ("a: 1\na: 2\n", '2:1: not YAML: found duplicate key "a" with value "2" (original value: "1")'),
         ("a: 1\n---\nb: 2\n", "2:1: not YAML: but found another document"),
-        ("a: *b\n", "1:4: not YAML: found undefined alias 'b'; `*` begins an alias in YAML; write the value in quotes"),
+        ("a: *b\n", "1:4: not YAML: found undefined alias; `*` begins an alias in YAML; write the value in quotes"),
         ("", "1:1: the file is empty; it must be a mapping of keys to values"),
         ("# only a comment\n", "1:1: the file is empty; it must be a mapping of keys to values"),
         ("- a\n- b\n", "1:1: the file is a list; it must be a mapping of keys to values"),

@@ -38,6 +38,7 @@ incident: { reference: none }
 traffic: { seed: 3, rate: 10/s, for: 1s }
 programs: { mine: { run: tally python tally.py } }
 until: { any: [{ drained: true }, { restarts: 2 }], deadline: 20s }
+cause: [{ differs: every }]
 arms: { incident: { every: 7 }, fixed: {} }
 expect: { incident: [{ restarts: 0 }], fixed: [{ drained: true }] }
 """
