@@ -97,11 +97,10 @@ mock *args: ready
 test *args: ready
     @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n auto --dist loadgroup -m "main_path or (unit and not slow)" tests/unit tests/integration tests/conformance; fi
 
-# In two processes, as such a test mostly waits for the start of a JVM; each has a broker, a store and a mock of its own.
 # Run what `test` leaves out, but for what takes minutes
 [no-exit-message]
 test-more *args: ready
-    @pytest -n 2 --dist loadgroup --ignore=tests/unit -m "not slow and not main_path" "$@"
+    @pytest --ignore=tests/unit -m "not slow and not main_path" "$@"
 
 # Run all tests, slow ones too, and every scenario as one
 [no-exit-message]

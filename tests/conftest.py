@@ -21,12 +21,9 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(8, (os.cpu_count() or 1) + 1)
 
 
-# Before xdist's own, which reads the groups.
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the unit tests, and what `tests/main_paths.py` lists: those share a broker and a Spark, so one process runs
-    them all. Of the others it runs all of a file, as these share a module's parts, and all that need containers, as
-    these share an engine.
+    them all.
     """
     for item in items:
         if item.nodeid.startswith("tests/unit/"):
@@ -34,6 +31,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif is_main_path(item.nodeid):
             item.add_marker("main_path")
             item.add_marker(pytest.mark.xdist_group("main_path"))
-        else:
-            file = item.nodeid.partition("::")[0]
-            item.add_marker(pytest.mark.xdist_group("docker" if file.startswith("tests/integration/docker/") else file))
