@@ -21,13 +21,13 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(8, (os.cpu_count() or 1) + 1)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# As each is collected, since xdist reads the groups before a conftest may change the whole list.
+def pytest_itemcollected(item: pytest.Item) -> None:
     """Marks the unit tests, and what `tests/main_paths.py` lists: those share a broker and a Spark, so one process runs
     them all.
     """
-    for item in items:
-        if item.nodeid.startswith("tests/unit/"):
-            item.add_marker("unit")
-        elif is_main_path(item.nodeid):
-            item.add_marker("main_path")
-            item.add_marker(pytest.mark.xdist_group("main_path"))
+    if item.nodeid.startswith("tests/unit/"):
+        item.add_marker("unit")
+    elif is_main_path(item.nodeid):
+        item.add_marker("main_path")
+        item.add_marker(pytest.mark.xdist_group("main_path"))
