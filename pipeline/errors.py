@@ -14,7 +14,8 @@ from typing import ClassVar
 
 from located_config.redaction import redacted_text
 
-_RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S")
+# A class within another has `$` in its name.
+_RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z][\w$]*(?:Error|Exception): \S")
 # It names no topic; what it is the cause of does.
 _NAMELESS = "UnknownTopicOrPartitionException: This server does not host this topic-partition"
 # Raised in a Python worker, and a restart would only meet it again.
@@ -26,6 +27,13 @@ MISSING_RIGHTS = "give the job's user the ACL; docs/running.md lists the rights 
 _GONE = re.compile(
     r"Some data may have been lost because they are not available in Kafka any more"
     r"|\bOffsetOutOfRangeException: |\bpipeline\.errors\.PositionGoneError: "
+)
+# What the system says, and what Hadoop does, which looks for room before it writes.
+_FULL = re.compile(r"No space left on device|Disk quota exceeded|\bDiskErrorException: ")
+_FULL_HINT = (
+    "free some space on this machine or the executor's, or name another disk: TMPDIR for the spool files of large "
+    "pages, spark.local.dir for Spark's own, spark.hadoop.fs.s3a.buffer.dir for what goes to S3; a restart goes on "
+    "from the checkpoint"
 )
 _GOES_ON = "Traceback (most recent call last):"
 
@@ -93,7 +101,12 @@ def failure(what: str, text: str) -> PipelineError:
         return RefusedError(f"{what} failed: {cause}", hint=MISSING_RIGHTS)
     if _GONE.search(text):
         return PositionGoneError(f"{what} failed: {cause}")
-    return PipelineError(f"{what} failed: {cause}")
+    return PipelineError(f"{what} failed: {cause}", hint=full_disk_hint(cause))
+
+
+def full_disk_hint(cause: str) -> str | None:
+    """What to do where a disk is full; None where that is not the cause."""
+    return _FULL_HINT if _FULL.search(cause) else None
 
 
 def root_cause(text: str) -> str:

@@ -13,7 +13,7 @@ from devkit.programs.unknown import unknown_program
 from devkit.scenario.configure import programs_of
 from devkit.scenario.filled_words import OF_CONFIG, unknown_places
 from devkit.scenario.impossible_steps import impossible_steps
-from devkit.scenario.launch_settings import LaunchSettings
+from devkit.scenario.launch_settings import SCRATCH, LaunchSettings
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import never_started
 from devkit.scenario.rule_window import impossible_windows
@@ -83,7 +83,7 @@ def _of_launch(scenario: Scenario) -> Iterator[tuple[Location, str]]:
     """What only Spark has, of another program, and places in a raw configuration that are none."""
     programs = programs_of(scenario)
     main = next(iter(programs))
-    found: list[tuple[Location, str, LaunchSettings]] = [
+    found: list[tuple[tuple[str, ...], str, LaunchSettings]] = [
         *((("arms", arm), main, settings) for arm, settings in scenario.arms.items()),
         *((("programs", name), name, spec) for name, spec in scenario.programs.items()),
         *(
@@ -98,6 +98,10 @@ def _of_launch(scenario: Scenario) -> Iterator[tuple[Location, str]]:
             for key in ("slots", "executors", "spark"):
                 if getattr(settings, key):
                     yield (*place, key), "only a pipeline runs on Spark; leave it out"
+        arms = list(scenario.arms) if place[0] == "programs" else [place[1]]
+        if settings.scratch is not None and any(scenario.for_arm(arm).container for arm in arms):
+            wrong = "with `container` each program has a directory of its own; leave it out"
+            yield (*place, "environment", SCRATCH), wrong
         if settings.raw_config is not None:
             if not settings.raw_config.text.strip():
                 yield (*place, "raw_config"), "says nothing; write a file's name, or the text"

@@ -19,6 +19,8 @@ from pydantic_core import PydanticCustomError
 from devkit.traffic.model import DIRECTORY
 from located_config.quantity import refused
 
+SCRATCH = "TMPDIR"
+"""The variable for where a program's temporary files go."""
 _GIVEN = ("DEVKIT_", "AWS_")
 _OF_STACK = {
     "spark.master": "write `slots`, and `executors` for processes of their own",
@@ -96,7 +98,10 @@ class LaunchSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     environment: dict[Variable, str] = Field(
-        default={}, description="Environment variables of the program.", examples=[{"LOG_LEVEL": "debug"}]
+        default={},
+        description="Environment variables of the program. `TMPDIR` is where its temporary files go, Spark's and the "
+        "spool files of large pages too.",
+        examples=[{"LOG_LEVEL": "debug"}],
     )
     slots: PositiveInt | None = Field(
         default=None,
@@ -129,6 +134,11 @@ class LaunchSettings(BaseModel):
         "declares: a file's name, or the text itself if it has several lines.",
         examples=["colleague.yaml"],
     )
+
+    @property
+    def scratch(self) -> Path | None:
+        """Where its temporary files go; None leaves that to the kit."""
+        return Path(self.environment[SCRATCH]) if SCRATCH in self.environment else None
 
     @property
     def slots_in_all(self) -> int | None:

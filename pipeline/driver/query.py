@@ -42,7 +42,7 @@ from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.driver.stall import StallWatch
 from pipeline.driver.start import NewStart, check, instead_of_missing
 from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
-from pipeline.errors import PipelineError, root_cause
+from pipeline.errors import PipelineError, full_disk_hint, root_cause
 from pipeline.events import (
     CheckpointTaken,
     EffectiveSettings,
@@ -117,8 +117,9 @@ def run(
         except PipelineError:
             raise
         except Exception as error:
-            hint = _java_hint(os.environ) if _NO_JAVA in str(error) else _NEEDS
-            raise PipelineError(f"query could not begin: {root_cause(str(error))}", hint=hint) from error
+            cause = root_cause(str(error))
+            hint = full_disk_hint(cause) or (_java_hint(os.environ) if _NO_JAVA in str(error) else _NEEDS)
+            raise PipelineError(f"query could not begin: {cause}", hint=hint) from error
         log.say(Started(start=running.start, spark_ui=running.ui or "off"))
         try:
             _until_the_end(running, stop, backstop)

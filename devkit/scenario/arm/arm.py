@@ -148,7 +148,7 @@ class Arm:
                 source_partitions=self.scenario.kafka.topics.source.partitions,
                 ui=context.ui,
                 debugger=context.debugger if is_main else None,
-                scratch=context.guardian.directory / self.name / (program or ONLY) if container else None,
+                scratch=context.guardian.directory / self.name / (program or ONLY) if container else settings.scratch,
                 limits=container,
                 environment=settings.environment,
                 start=self.scenario.arms[self.name].start,

@@ -31,6 +31,12 @@ py4j.protocol.Py4JJavaError: An error occurred while calling o1839.save.
 : {ABORTED}
 \tat org.apache.spark.MapOutputTracker$.validateStatus(MapOutputTracker.scala:1781)
 """
+NO_ROOM = "org.apache.hadoop.util.DiskChecker$DiskErrorException: Could not find any valid local directory for s3ablock"
+BEGIN = f"""\
+An error occurred while calling o1585.create.
+: {NO_ROOM}
+\tat org.apache.hadoop.fs.LocalDirAllocator.getLocalPathForWrite(LocalDirAllocator.java:1)
+"""
 NAMELESS = (
     "Caused by: org.apache.kafka.common.errors.UnknownTopicOrPartitionException: "
     "This server does not host this topic-partition."
@@ -51,6 +57,7 @@ NAMELESS = (
         (PYTHON, "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL"),
         (BRIDGE + PYTHON, "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL"),
         (BRIDGE + CALL, ABORTED),
+        (BEGIN, NO_ROOM),
         (
             BRIDGE + TRACE,
             "org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized",
@@ -117,3 +124,20 @@ def test_a_missing_acl_is_nothing_that_a_restart_can_mend(cause: str) -> None:
     assert isinstance(error, RefusedError)
     assert cause in str(error)
     assert "ACL" in str(error.hint)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BEGIN,
+        PYTHON.replace(
+            "botocore.exceptions.EndpointConnectionError: Could", "OSError: [Errno 28] No space left on device"
+        ),
+        "Caused by: java.io.IOException: No space left on device\n",
+    ],
+)
+def test_a_full_disk_is_told_with_what_may_lie_elsewhere(text: str) -> None:
+    found = failure("query", text)
+    assert found.exit_code == 1
+    assert "TMPDIR" in found.render()
+    assert "hint" not in failure("query", TRACE).render()

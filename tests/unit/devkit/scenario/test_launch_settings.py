@@ -59,6 +59,11 @@ class TestLayers:
         assert of_incident.arguments == ("--x",)
         assert of_incident.environment == {"LEVEL": "debug", "MODE": "plain"}
 
+    def test_a_directory_for_temporary_files_is_the_arms_own(self, load: Load) -> None:
+        scenario = load("environment: { TMPDIR: /small }")
+        assert launch_settings(scenario, "incident", "").scratch == Path("/small")
+        assert launch_settings(scenario, "fixed", "").scratch is None
+
     def test_they_are_differences_between_arms(self, load: Load) -> None:
         scenario = load(
             f"slots: 2\n    arguments: [--a, b]\n    environment: {{ A: b }}\n    spark: {{ spark.x.y: 7 }}\n"
@@ -85,6 +90,10 @@ class TestRefused:
                 "is given by the stack (got 'spark.master'); write `slots`",
             ),
             ("environment: { DEVKIT_ARM: x }", "DEVKIT_ARM is given by the stack"),
+            (
+                "environment: { TMPDIR: /x }\n    container: { disk: 1GiB }",
+                "arms.incident.environment.TMPDIR: with `container` each program has a directory of its own",
+            ),
             ("raw_config: colleague.yaml", "could not be read: No such file or directory; its path is relative to"),
             ("raw_config: { text: '' }", "says nothing; write a file's name, or the text"),
             (
