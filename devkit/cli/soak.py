@@ -74,12 +74,14 @@ def soak(
 
 def _drawn(seed: int, for_: str, out: Path) -> Path:
     from devkit.soak.document import soak_text
-    from devkit.soak.draw import LEAST
+    from devkit.soak.draw import LEAST, draw_faults
     from located_config.duration import format_duration
 
     length = duration_of("--for", for_)
     if length < LEAST:
         raise UsageError(f"--for: {for_} is too short for a fault", hint=f"{format_duration(LEAST)} is the least")
+    if not draw_faults(seed, length):
+        raise UsageError(f"--seed: {seed} draws no fault for {for_}", hint="give another seed, or a longer time")
     out.mkdir(parents=True, exist_ok=True)
     file = out / f"soak-{seed}-{format_duration(length)}.yaml"
     file.write_text(soak_text(seed, length))

@@ -1,6 +1,6 @@
 """What makes the incident, as a scenario names it: each of it has to be shown in the run, else there is no verdict."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -8,8 +8,8 @@ from located_config.duration import PositiveDuration, format_duration
 
 
 class NamedCause(BaseModel):
-    """One of: a fault that acts, a setting in which incident and fix differ, a start that is refused, commits that are
-    ahead in event time.
+    """One of: a fault that acts, any of the timeline's faults, a setting in which incident and fix differ, a start that
+    is refused, commits that are ahead in event time.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -18,6 +18,9 @@ class NamedCause(BaseModel):
         default=None,
         description="Name of a rule of the mock or of a fault of the timeline. It must be seen to act.",
         examples=["huge page"],
+    )
+    timeline: Literal["any"] | None = Field(
+        default=None, description="`any`: one of the timeline's faults must be seen to act, whichever it is."
     )
     differs: Annotated[str, Field(min_length=1)] | None = Field(
         default=None,
@@ -47,6 +50,8 @@ class NamedCause(BaseModel):
     def __str__(self) -> str:
         if self.fault is not None:
             return f"fault {self.fault!r}"
+        if self.timeline is not None:
+            return "any fault of the timeline"
         if self.event_time_skew is not None:
             return f"event-time skew of {format_duration(self.event_time_skew)}"
         return f"differs {self.differs}" if self.differs is not None else f"refused: {self.refused}"

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from devkit.observe.arm_end import EndByRefusal
-from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.arm_observation import ArmObservation, TimelineEvidence
 from devkit.observe.arm_role import ROLES, ArmName, Roles, in_role
 from devkit.observe.other_settings import OtherSetting
 from devkit.observe.program_observation import ProgramObservation
@@ -19,6 +19,7 @@ from devkit.scenario.cause import NamedCause
 from devkit.scenario.configure import config_difference
 from devkit.scenario.fault_proof import ByArm, arms_with, arms_without_any, unproven
 from devkit.scenario.model import Scenario
+from located_config.count import counted
 from pipeline.driver.spark_master import local_cluster
 
 _OF_SUPERVISOR = "supervisor."
@@ -51,9 +52,11 @@ def _is_of_program(cause: NamedCause) -> bool:
 def _shown(
     cause: NamedCause, scenario: Scenario, played: Mapping[ArmName, ArmObservation], difference: Mapping[str, Any]
 ) -> CauseResult:
-    if cause.fault is not None:
-        evidence = {arm: seen.evidence for arm, seen in played.items()}
-        alone = all(one.fault is not None for one in scenario.cause)
+    evidence = {arm: seen.evidence for arm, seen in played.items()}
+    if cause.timeline is not None:
+        shown, did = _any_of_timeline(evidence)
+    elif cause.fault is not None:
+        alone = all(one.fault is not None or one.timeline is not None for one in scenario.cause)
         shown, did = _fault(cause.fault, evidence, scenario.roles, alone=alone)
     elif cause.differs is not None:
         shown, did = _difference(cause.differs, played, difference.get(cause.differs), scenario.roles)
@@ -72,6 +75,12 @@ def _fault(name: str, played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool
         return False, "; ".join(reasons)
     acted = arms_with(name, played)
     return True, f"it acted in {', '.join(acted)}" if acted else "no arm that was played has to show it"
+
+
+def _any_of_timeline(played: ByArm) -> tuple[bool, str]:
+    items = [item for evidence in played.values() for item in evidence if isinstance(item, TimelineEvidence)]
+    acted = sum(item.fired and item.acted for item in items)
+    return acted > 0, f"{acted} of {counted(len(items), 'fault')} acted"
 
 
 def _difference(

@@ -28,6 +28,9 @@ def _problem(scenario: Scenario, cause: NamedCause, instead: Program | None) -> 
         if cause.fault not in faults:
             known = near_miss(cause.fault, faults) if faults else "mock.rules and timeline are empty"
             yield "fault", f"there is no fault {cause.fault!r}; {known}"
+    elif cause.timeline is not None:
+        if not any(scenario.timeline_at()):
+            yield "timeline", "the timeline is empty, so none of its faults can act"
     elif cause.differs is not None:
         difference = config_difference(scenario, instead)
         if _is_of_consumer(scenario, cause.differs):

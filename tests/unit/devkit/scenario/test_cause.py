@@ -8,7 +8,7 @@ import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.observe.arm_end import EndByRefusal
-from devkit.observe.arm_observation import ArmObservation, FirstTry
+from devkit.observe.arm_observation import ArmObservation, FirstTry, TimelineEvidence
 from devkit.observe.other_settings import OtherSetting
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
@@ -56,15 +56,16 @@ SAME = (
 )
 UNSHOWABLE = {
     "{ fault: hug page }": "cause[0].fault: there is no fault 'hug page'; did you mean 'huge page'?",
+    "{ timeline: any }": "cause[0].timeline: the timeline is empty, so none of its faults can act",
     "{ differs: record_limit.polcy }": "cause[0].differs: the pipeline has no key 'record_limit.polcy'; did you mean "
     "'record_limit.policy'?",
     "{ differs: batch.max_offsets }": "cause[0].differs: batch.max_offsets is the same in all arms, so it is no cause",
     "{ refused: no }": "cause[0].refused: no start may be refused: say in `tried_first` what is tried, or expect "
     "`refused` of an arm",
-    "{}": "cause[0]: write one of fault, differs, refused, event_time_skew",
+    "{}": "cause[0]: write one of fault, timeline, differs, refused, event_time_skew",
     "{ event_time_skew: 2m }": "cause[0].event_time_skew: events have no times of their own; write `event_times: { "
     "published: x1 }` there",
-    "{ fault: huge page, refused: no }": "cause[0]: write one of fault, differs, refused, event_time_skew",
+    "{ fault: huge page, refused: no }": "cause[0]: write one of fault, timeline, differs, refused, event_time_skew",
 }
 
 
@@ -185,6 +186,22 @@ class TestFault:
     def test_is_not_where_no_arm_has_it(self, scenario: Scenario) -> None:
         found = shown(scenario, incident={"evidence": ()}, fixed={"evidence": ()})
         assert (found.shown, found.did) == (False, "no arm has it")
+
+
+@pytest.mark.parametrize(("acted", "is_shown"), [((True, False), True), ((False, False), False)])
+def test_of_random_faults_one_has_to_act(
+    edited: Edited, tmp_path: Path, acted: tuple[bool, ...], is_shown: bool
+) -> None:
+    still = "timeline: [{ name: still, do: { pause: { part: kafka } }, at: 1s, for: 1s }]\narms:\n"
+    scenario = load(edited, tmp_path, "{ timeline: any }", ("arms:\n", still))
+    items = (
+        some_evidence(),
+        *(TimelineEvidence(fault=f"{at}", fired=True, asked="", acted=did, did="") for at, did in enumerate(acted)),
+    )
+    found = shown(scenario, incident={"evidence": items}, fixed={"evidence": (some_evidence(),)})
+    assert found == CauseResult(
+        cause="any fault of the timeline", shown=is_shown, did=f"{int(is_shown)} of 2 faults acted"
+    )
 
 
 @pytest.mark.parametrize(
