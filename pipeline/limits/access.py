@@ -20,6 +20,8 @@ from pipeline.errors import PipelineError, RefusedError
 
 _ANSWER_MS = 10_000
 _OF_CERTIFICATE = re.compile(r"certificate|hostname|ssl|tls", re.IGNORECASE)
+# What the other end says of the job's own certificate.
+_OF_OWN_CERTIFICATE = re.compile(r"alert ((bad|no|unsupported) )?certificate|alert unknown ca", re.IGNORECASE)
 _OF_LOGIN = re.compile(r"authenticat|sasl|password|credential", re.IGNORECASE)
 
 
@@ -97,6 +99,8 @@ def refused(brokers: Cluster, failures: Sequence[str]) -> PipelineError:
         # A broker that refuses a login ends the connection, and its words may come too late to be read.
         why = f"{why} at the login, so it is most likely refused (sasl)"
     text = f"Kafka at {brokers} does not let the job in: {why}"
+    if _OF_OWN_CERTIFICATE.search(why):
+        return RefusedError(text, hint=_of_own(brokers.kafka.certificate))
     if "expired" in why:
         return RefusedError(text, hint="renew the certificate: the broker's, or its authority's in kafka.ca")
     if _OF_LOGIN.search(why):
@@ -105,4 +109,13 @@ def refused(brokers: Cluster, failures: Sequence[str]) -> PipelineError:
         return RefusedError(text, hint="look at kafka.ca, kafka.certificate and kafka.check_hostname")
     return PipelineError(
         f"Kafka at {brokers} does not answer: {why}", hint="look at `bootstrap_servers` and `kafka.security_protocol`"
+    )
+
+
+def _of_own(certificate: str | None) -> str:
+    if certificate is None:
+        return "the brokers ask for the job's own certificate: kafka.certificate names the file with its key and it"
+    return (
+        "the brokers do not take the job's certificate: renew it if its time is over (`openssl x509 -noout -enddate "
+        f"-in {certificate}` says when), or have them trust its authority"
     )

@@ -116,6 +116,18 @@ def test_a_certificate_whose_time_is_over_is_refused_in_words(broker: SecuredBro
 
 
 @pytest.mark.parametrize(
+    ("own", "remedy"),
+    [("expired.pem", "renew it if its time is over"), (None, "kafka.certificate names the file")],
+    ids=["whose time is over", "that is not there"],
+)
+def test_a_certificate_of_its_own_is_refused_in_words(broker: SecuredBroker, own: str | None, remedy: str) -> None:
+    given = {} if own is None else {"certificate": str(broker.directory / own)}
+    with pytest.raises(RefusedError, match="certificate") as raised:
+        require_access(config(broker, broker.mutual, security_protocol="SSL", **given))
+    assert_refused(raised.value, remedy)
+
+
+@pytest.mark.parametrize(
     ("section", "key", "allowed", "missing", "also"),
     [
         ("source", "topic", ACLOperation.DESCRIBE, "READ", ""),

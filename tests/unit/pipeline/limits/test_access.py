@@ -11,6 +11,7 @@ from pipeline.limits.access import Needs, refused
 
 LOGIN = Cluster("a:1", Kafka(security_protocol="SASL_SSL", username="job", password="pw"))
 TLS = Cluster("a:1", Kafka(security_protocol="SSL"))
+OWN = Cluster("a:1", Kafka(security_protocol="SSL", certificate="/own.pem"))
 CLOSED = "KafkaConnectionError: socket disconnected"
 
 
@@ -21,6 +22,15 @@ CLOSED = "KafkaConnectionError: socket disconnected"
         (LOGIN, [CLOSED, CLOSED], "disconnected at the login", "kafka.password_file"),
         (TLS, ["SSLError: certificate verify failed: certificate has expired"], "has expired", "renew the certificate"),
         (TLS, ["SSLError: certificate verify failed: self-signed"], "verify failed", "kafka.ca"),
+        (
+            TLS,
+            ["[SSL: X] tlsv13 alert certificate required (_ssl.c:1)"],
+            "required",
+            "ask for the job's own certificate",
+        ),
+        (OWN, ["[SSL: X] sslv3 alert certificate unknown (_ssl.c:1)"], "unknown", "-enddate -in /own.pem"),
+        (OWN, ["[SSL: X] sslv3 alert certificate expired (_ssl.c:1)"], "expired", "renew it if its time is over"),
+        (OWN, ["[SSL: X] tlsv1 alert unknown ca (_ssl.c:1)"], "unknown ca", "have them trust its authority"),
     ],
 )
 def test_what_a_restart_cannot_mend_is_refused(brokers: Cluster, failures: list[str], said: str, remedy: str) -> None:
