@@ -35,6 +35,12 @@ _FULL_HINT = (
     "pages, spark.local.dir for Spark's own, spark.hadoop.fs.s3a.buffer.dir for what goes to S3; a restart goes on "
     "from the checkpoint"
 )
+# Of a running job: its certificate's time is over, or its password is another one by now.
+_LET_IN_NO_MORE = re.compile(r"\bS(?:sl|asl)Authentication(?:Exception|FailedError): ")
+_LET_IN_NO_MORE_HINT = (
+    "renew the certificate, or write the new password, at the same path: the next start reads it, and says what is "
+    "wrong with it"
+)
 _GOES_ON = "Traceback (most recent call last):"
 
 
@@ -101,7 +107,11 @@ def failure(what: str, text: str) -> PipelineError:
         return RefusedError(f"{what} failed: {cause}", hint=MISSING_RIGHTS)
     if _GONE.search(text):
         return PositionGoneError(f"{what} failed: {cause}")
-    return PipelineError(f"{what} failed: {cause}", hint=full_disk_hint(cause))
+    return PipelineError(f"{what} failed: {cause}", hint=_hint(cause))
+
+
+def _hint(cause: str) -> str | None:
+    return _LET_IN_NO_MORE_HINT if _LET_IN_NO_MORE.search(cause) else full_disk_hint(cause)
 
 
 def full_disk_hint(cause: str) -> str | None:

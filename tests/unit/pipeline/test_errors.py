@@ -141,3 +141,10 @@ def test_a_full_disk_is_told_with_what_may_lie_elsewhere(text: str) -> None:
     assert found.exit_code == 1
     assert "TMPDIR" in found.render()
     assert "hint" not in failure("query", TRACE).render()
+
+
+@pytest.mark.parametrize("name", ["SslAuthenticationException", "SaslAuthenticationException"])
+def test_a_job_that_is_let_in_no_more_may_be_after_a_restart(name: str) -> None:
+    found = failure("query", f"Caused by: org.apache.kafka.common.errors.{name}: Failed to process messages\n")
+    assert found.exit_code == 1
+    assert "at the same path: the next start reads it" in found.render()
