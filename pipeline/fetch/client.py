@@ -23,6 +23,7 @@ from pipeline.fetch.ask import Ask
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer
 from pipeline.fetch.breakers import BreakerOpenError, Breakers, Permit
+from pipeline.fetch.connection import OneAnswerConnector
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.in_flight import Holding, InFlightBytes
 from pipeline.fetch.retry_budget import RetryBudget, Unlimited
@@ -384,11 +385,11 @@ class WikiClient:
         return retry_after_s(response.headers.get("Retry-After"), self._now)
 
 
-def _connector(settings: Fetch) -> aiohttp.TCPConnector:
+def _connector(settings: Fetch) -> OneAnswerConnector:
     """To be called in the event loop in which it is used."""
     if settings.connections == "per_request":
-        return aiohttp.TCPConnector(limit=settings.concurrency, force_close=True)
-    return aiohttp.TCPConnector(limit=settings.concurrency, keepalive_timeout=_KEEPALIVE_S)
+        return OneAnswerConnector(limit=settings.concurrency, force_close=True)
+    return OneAnswerConnector(limit=settings.concurrency, keepalive_timeout=_KEEPALIVE_S)
 
 
 def common_headers(config: PipelineConfig) -> dict[str, str]:
