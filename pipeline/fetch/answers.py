@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 
 import aiohttp
 
-from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
+from pipeline.fetch.body import GZIP, BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.route import Head, Route
 from pipeline.fetch.wiki_hosts import WikiHosts
 
@@ -45,7 +45,10 @@ def head_of(response: aiohttp.ClientResponse, hosts: WikiHosts, wiki_id: str) ->
     """What a route needs to know of a response of this wiki beside its body."""
     is_another = functools.partial(hosts.is_another, wiki_id)
     headers = response.headers
-    is_bounded = any(name in headers for name in ("Content-Length", "Transfer-Encoding", "Content-Encoding"))
+    # Other codings, `identity` among them, and several of them tell nothing of an end, or not to aiohttp.
+    is_chunked = [one.strip().lower() for one in headers.getall("Transfer-Encoding", ())] == ["chunked"]
+    is_gzip = headers.get("Content-Encoding", "").lower() in GZIP
+    is_bounded = "Content-Length" in headers or is_chunked or is_gzip
     return Head(headers.get("Content-Type", ""), headers.get("Content-Revision-Id"), is_another, is_bounded)
 
 

@@ -12,6 +12,8 @@ from pipeline.fetch.gunzip import Gunzip, NotGzipError
 
 # What is read at once, and what a piece is at most.
 PIECE_BYTES = 256 * 1024
+GZIP = frozenset({"gzip", "x-gzip"})
+"""The content codings that tell where a body ends."""
 
 
 class ByteStream(Protocol):
@@ -36,7 +38,7 @@ async def pieces(stream: ByteStream, limit_bytes: float, *, encoding: str = "ide
     Raises BodyTooLargeError as soon as it is longer than the limit, whatever its headers said; BodyBrokenError. The
     limit is infinite where only a header is believed.
     """
-    if encoding not in ("gzip", "x-gzip", "identity"):
+    if encoding not in {*GZIP, "identity"}:
         raise BodyBrokenError(f"Content-Encoding {encoding[:40]!r} was not asked for")
     decoder = None if encoding == "identity" else Gunzip(PIECE_BYTES)
     length = 0

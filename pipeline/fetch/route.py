@@ -25,8 +25,8 @@ _OF_THE_PATH = frozenset({"rest-no-match", "rest-prefix-mismatch"})
 @dataclass(frozen=True, slots=True)
 class Head:
     """Of a response: its `Content-Type`, and its `Content-Revision-Id` where it has one. `is_another` tells whether a
-    host is that of another wiki than was asked, by the table of wikis. `is_bounded`: its length, chunks or content
-    coding tell where the body ends; else only the end of the connection does, which a broken one has too.
+    host is that of another wiki than was asked, by the table of wikis. `is_bounded`: its length, chunks or gzip tell
+    where the body ends; else only the end of the connection does, which a broken one has too.
     """
 
     content_type: str = ""

@@ -1,6 +1,7 @@
 """What a proxy says in MediaWiki's place is believed about no revision: it is an outage, which the breaker counts."""
 
 import asyncio
+import gzip
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -114,3 +115,27 @@ def test_a_page_whose_end_only_the_connection_tells_has_to_be_whole(fetching_byt
     assert fetching_bytes(bounded + WHOLE[:70])[0].html.text == WHOLE[:70].decode(), "as it is what the wiki meant"
     exchange, requests = fetching_bytes(UNBOUNDED + WHOLE[:70], fetch=ONCE)
     assert exchange.failure.message.endswith("status 200, and not MediaWiki's page: it breaks off")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Content-Encoding: identity",
+        "Transfer-Encoding: identity",
+        "Transfer-Encoding: gzip",
+        "Transfer-Encoding:",
+        "Transfer-Encoding: chunked, identity",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+    ],
+)
+def test_a_coding_that_tells_of_no_end_bounds_no_page(fetching_bytes: Any, header: str) -> None:
+    head = UNBOUNDED.replace(b"Connection: close", header.encode())
+    exchange, requests = fetching_bytes(head + WHOLE[:70], head + WHOLE)
+    assert (exchange.html.text, requests) == (WHOLE.decode(), 2)
+
+
+def test_chunks_and_gzip_tell_where_a_page_ends(fetching_bytes: Any) -> None:
+    chunked = UNBOUNDED.replace(b"Connection: close", b"Transfer-Encoding: Chunked")
+    assert fetching_bytes(chunked + b"46\r\n" + WHOLE[:70] + b"\r\n0\r\n\r\n")[0].html.text == WHOLE[:70].decode()
+    compressed = UNBOUNDED.replace(b"Connection: close", b"Content-Encoding: GZIP")
+    assert fetching_bytes(compressed + gzip.compress(WHOLE[:70]))[0].html.text == WHOLE[:70].decode()
