@@ -50,7 +50,8 @@ async def pieces(stream: ByteStream, limit_bytes: float, *, encoding: str = "ide
                     raise BodyTooLargeError(f"body is larger than {limit_bytes} bytes when decoded, and was cut off")
                 if number:
                     await asyncio.sleep(0)  # other requests have their turn while one chunk becomes many pieces
-                yield piece
+                if piece:
+                    yield piece
         except NotGzipError as error:
             raise BodyBrokenError(f"not gzip: {error}") from error
     if decoder is not None and not decoder.is_whole:

@@ -41,12 +41,16 @@ class Gunzip:
         return self._began and not self._in_member and not self._waiting
 
     def inflated(self, chunk: bytes) -> Iterator[bytes]:
-        """The pieces of one chunk. Raises NotGzipError."""
+        """The pieces of one chunk; an empty one between two members, as thousands of them may become nothing. Raises
+        NotGzipError.
+        """
         while chunk:
             if not self._in_member:
                 chunk = self._past_header(chunk)
             elif self._deflated.eof:
                 chunk = self._past_trailer(chunk)
+                if chunk:
+                    yield b""
             else:
                 try:
                     piece = self._deflated.decompress(chunk, self._piece_bytes)

@@ -75,6 +75,25 @@ def test_members_of_a_gzip_stream_are_one_body(size: int) -> None:
     assert asyncio.run(joined(Chunks(chunks), 1000, encoding="gzip")) == b"first second"
 
 
+def test_members_that_become_nothing_leave_other_requests_their_turns() -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def read() -> bytes:
+        task = asyncio.create_task(other())
+        body = await joined(Chunks([gzip.compress(b"") * 1000 + gzip.compress(b"all")]), 1000, encoding="gzip")
+        task.cancel()
+        return body
+
+    assert asyncio.run(read()) == b"all"
+    assert turns >= 1000
+
+
 @pytest.mark.parametrize(
     "rest", [b"no gzip", gzip.compress(b"b")[:-1], gzip.compress(b"b")[:3]], ids=["other", "cut", "begun"]
 )
