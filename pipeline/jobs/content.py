@@ -5,6 +5,7 @@ The API answers nearly everything with status 200, so what became of the request
     error maxlag, ratelimited, internal_api_error_*   again, not before `Retry-After`
     badrevids     the revision does not exist: final, unless it is so new that a lagging replica may not have it yet
     texthidden    hidden since the event was made: nothing is published, and an error event says why
+    another one   something before MediaWiki mixed answers up: an outage
     none of them  something before MediaWiki answered: an outage
 """
 
@@ -104,6 +105,8 @@ class ContentRoute:
             raise TryAgainError("among badrevids, perhaps for a lagging replica", of_upstream=False)
         revisions = [one for page in query.pages for one in page.revisions if one.revid == rev_id]
         if not revisions:
+            if query.badrevids or any(page.revisions for page in query.pages):
+                raise TryAgainError("the answer is of another revision", of_upstream=True)
             # MediaWiki leaves a revision out that would make the answer larger than its own limit.
             raise _failed("content_refused_by_upstream", f"revision {rev_id}: not in the answer")
         slot = revisions[0].slots.get("main", _Slot())

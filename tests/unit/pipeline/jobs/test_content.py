@@ -196,7 +196,6 @@ def test_errors_of_the_moment_are_tried_again_and_say_nothing_that_varies(code: 
         (answer({"texthidden": True, "content": "secret"}), "access_denied"),
         (refusal("badinteger"), "upstream_error"),
         (answer({"textmissing": True}), "upstream_error"),
-        (answer({"content": TEXT}, rev_id=5), "content_refused_by_upstream"),
         (json.dumps({"query": {"pages": [{"pageid": 7}]}}), "content_refused_by_upstream"),
         (json.dumps({"batchcomplete": True}), "content_refused_by_upstream"),
         (answer({"content": 7}), "invalid_body"),
@@ -210,6 +209,17 @@ def test_what_is_final(body: str, error_type: str) -> None:
     assert message.startswith(f"revision {LATEST}: ")
     assert len(message) < 500
     assert "secret" not in message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [answer({"content": TEXT}, rev_id=5), json.dumps({"query": {"badrevids": {"5": {"revid": 5, "missing": True}}}})],
+    ids=["page", "bad"],
+)
+def test_an_answer_to_another_question_is_an_outage(body: str) -> None:
+    with pytest.raises(TryAgainError, match="of another revision") as caught:
+        read(body)
+    assert caught.value.of_upstream
 
 
 @pytest.mark.parametrize(
