@@ -7,11 +7,12 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from pipeline.config.pipeline_config import Content
 from pipeline.fetch.client import FetchedText, FetchFailedError
 from pipeline.fetch.route import Head, TryAgainError
-from pipeline.jobs.content import ContentJob, ContentRoute
+from pipeline.jobs.content import ContentJob, ContentRoute, _Answer
 from pipeline.jobs.message import Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.schemas import error_validator, page_change_validator
@@ -209,6 +210,15 @@ def test_what_is_final(body: str, error_type: str) -> None:
     assert message.startswith(f"revision {LATEST}: ")
     assert len(message) < 500
     assert "secret" not in message
+
+
+@pytest.mark.parametrize("element", ["{}", "1", '{"revisions": [' + ",".join(["1"] * 1000) + "]}"])
+def test_of_an_answer_with_very_many_elements_few_are_looked_at(element: str) -> None:
+    body = '{"query": {"pages": [' + ",".join([element] * 1000) + "]}}"
+    assert failure_of(body)[0] == "invalid_body"
+    with pytest.raises(ValidationError) as caught:
+        _Answer.model_validate_json(body)
+    assert caught.value.error_count() == 1
 
 
 @pytest.mark.parametrize(
