@@ -25,7 +25,7 @@ _WITH_PARENT = ("edit", "move")
 _UNKNOWN: ErrorType = "revision_not_found"
 # What MediaWiki says of a revision that was hidden or deleted since the event was made.
 _GONE: tuple[ErrorType, ...] = (_UNKNOWN, "access_denied")
-# Both pages; up to here a diff takes a few milliseconds at most.
+# Both pages; up to here the diff of an edit takes a few milliseconds.
 _LARGE_BYTES = 1024 * 1024
 # The diff keeps the interpreter for itself: a second one at the same time would only take its memory.
 _DIFFS = ThreadPoolExecutor(1, thread_name_prefix="large-diff")
