@@ -10,8 +10,8 @@ import os
 import select
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 # A pipe that has room at all has room for as much.
@@ -52,7 +52,7 @@ class LineOutput:
                 to.write(line.decode(to.encoding or "utf-8", to.errors or "strict"))
                 to.flush()
             return
-        with self._lock:
+        with self._lock, _not_blocking(number) as number:
             if self._is_torn:
                 line = b"\n" + line
             self._is_stuck = not self._take(line, number)
@@ -70,10 +70,26 @@ class LineOutput:
                 return False
             try:
                 written += os.write(number, line[written : written + _PIECE])
-            except BlockingIOError:
-                continue  # another process has taken the room
-            except OSError:  # as of a disk that is full
-                self._is_torn = self._is_torn or written > 0
+            except OSError as error:
+                if isinstance(error, BlockingIOError) and self._clock() < until:
+                    continue  # another process has taken the room
+                self._is_torn = self._is_torn or written > 0  # as of a disk that is full
                 return False
         self._is_torn = False
         return True
+
+
+@contextmanager
+def _not_blocking(number: int) -> Iterator[int]:
+    """A terminal has room for less than a piece, and then holds who writes one: it is written to by another descriptor,
+    which does not block and which no other process has. One that cannot be opened is written to as it is.
+    """
+    own = None
+    if os.isatty(number):
+        with suppress(OSError):
+            own = os.open(os.ttyname(number), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    try:
+        yield number if own is None else own
+    finally:
+        if own is not None:
+            os.close(own)
