@@ -116,7 +116,7 @@ class KafkaTarget:
                 self._topic,
                 key=copy.key,
                 value=copy.value,
-                headers=list(copy.headers),
+                headers=_without_null(copy.headers),
                 partition=copy.partition,
                 timestamp_ms=copy.timestamp_ms,
             ).add_errback(self._failed)
@@ -142,6 +142,19 @@ class KafkaTarget:
                 self._failure,
                 hint="of a record that is too large: sink.max.request.size and the topic's max.message.bytes",
             ) from self._failure
+
+
+def _without_null(headers: SourceHeaders) -> list[tuple[str, bytes]]:
+    """The producer sends no null header. A job passes none on, nor what has the same name and stands before it: so it
+    makes the same of the copy.
+    """
+    kept: list[tuple[str, bytes]] = []
+    for name, value in headers:
+        if value is None:
+            kept = [header for header in kept if header[0] != name]
+        else:
+            kept.append((name, value))
+    return kept
 
 
 @contextmanager

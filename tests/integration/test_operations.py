@@ -29,6 +29,7 @@ from kafka.structs import TopicPartition
 from devkit.guardian import Guardian
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
+from pipeline.ops.copying import Copy, copy_all, opened_target
 from tests.integration.crash.bench import Bench
 from tests.unit.pipeline.conftest import event
 
@@ -148,6 +149,15 @@ def test_a_stopped_job_continues_from_the_moment_that_it_is_set_to(make_bench: M
     assert run.terminate() == 0
     bench.end()
     assert sources(bench) == expected
+
+
+def test_a_copy_goes_without_its_null_headers(stack: tuple[Guardian, Stack]) -> None:
+    bootstrap = stack[1].kafka.bootstrap
+    recreate_topics(bootstrap, {"operations.headers": (1, {})})
+    with opened_target(bootstrap, "operations.headers", 1_000_000) as target:
+        assert copy_all([Copy(b"k", None, (("a", b"1"), ("none", None), ("a", b"")))], target) == 1
+    (one,) = read(bootstrap, "operations.headers")
+    assert (one.key, one.value, one.headers) == (b"k", None, [("a", b"1"), ("a", b"")])
 
 
 def test_replay_and_fan_out(stack: tuple[Guardian, Stack], tmp_path: Path) -> None:

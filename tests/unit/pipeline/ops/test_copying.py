@@ -98,14 +98,14 @@ class FakeProducer:
 
 def test_what_the_producer_gets() -> None:
     producer = FakeProducer()
-    copy = Copy(b"k", None, (("a", b"1"), ("a", b"2")), partition=3, timestamp_ms=9)
+    copy = Copy(b"k", None, (("a", b"1"), ("none", b"2"), ("none", None), ("a", b"")), partition=3, timestamp_ms=9)
     assert copy_all([copy], KafkaTarget(producer, BOOTSTRAP, "t")) == 1
     assert producer.sent == [
         {
             "topic": "t",
             "key": b"k",
             "value": None,
-            "headers": [("a", b"1"), ("a", b"2")],
+            "headers": [("a", b"1"), ("a", b"")],
             "partition": 3,
             "timestamp_ms": 9,
         }
