@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pipeline.claims.removal import replace_by_mark
+from pipeline.claims.removal import write_mark
 from pipeline.claims.suppressed import ToRemove
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError, RefusedError
@@ -94,7 +94,8 @@ class ClaimShelf:
             found = self._client.list_objects_v2(Bucket=self._config.bucket, Prefix=claim.key, MaxKeys=1)
             if not any(stored["Key"] == claim.key for stored in found.get("Contents", ())):
                 return False
-            replace_by_mark(self._client, self._config.bucket, claim.key, claim.suppression, claim.by)
+            write_mark(self._client, self._config.bucket, claim.key, claim.suppression, claim.by)
+            self._client.delete_object(Bucket=self._config.bucket, Key=claim.key)
         return True
 
 

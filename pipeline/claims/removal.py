@@ -136,7 +136,10 @@ class ClaimRemoval:
                 continue
             if is_over():
                 break  # the store took its time to answer: what is there now may be another event's
-            replace_by_mark(client, self._config.bucket, key, suppression, origin.position)
+            write_mark(client, self._config.bucket, key, suppression, origin.position)
+            if is_over():
+                break  # likewise
+            client.delete_object(Bucket=self._config.bucket, Key=key)
             removed += 1
         return RemovalCounts(removed, stay)
 
@@ -154,8 +157,7 @@ def covered_keys(client: "S3Client", config: ClaimCheck, suppression: Suppressio
                 yield found["Key"]
 
 
-def replace_by_mark(client: "S3Client", bucket: str, key: str, suppression: Suppression, position: Position) -> None:
-    """Remove one payload; the mark says by which source event. Raises what botocore raises."""
+def write_mark(client: "S3Client", bucket: str, key: str, suppression: Suppression, position: Position) -> None:
+    """To be there before a payload is removed; says by which source event. Raises what botocore raises."""
     content = {"suppressed": suppression.scope, "by": str(position)}
     client.put_object(Bucket=bucket, Key=mark_of(key), Body=orjson.dumps(content), ContentType="application/json")
-    client.delete_object(Bucket=bucket, Key=key)

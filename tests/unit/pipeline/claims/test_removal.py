@@ -199,6 +199,12 @@ def test_what_was_over_while_the_store_said_whose_it_is_removes_nothing(bench: B
     assert bench.bucket.calls == []
 
 
+def test_what_was_over_while_the_store_took_the_mark_removes_nothing(bench: Bench, keys: dict[str, str]) -> None:
+    removal, looks = ClaimRemoval(ClaimCheck(bucket=BUCKET, prefix=PREFIX)), iter([False, False, True])
+    assert removal._remove_all(PAGE, EVENT, lambda: next(looks)) == RemovalCounts(0, 0)
+    assert set(keys.values()) <= bench.bucket.objects.keys()
+
+
 def test_a_wiki_whose_name_no_key_can_have_is_not_asked_for(bench: Bench) -> None:
     bench.bucket.down = True
     bench.remove(Suppression("w" * 2000, 7, None))
