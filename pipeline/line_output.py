@@ -66,16 +66,15 @@ class LineOutput:
         written = 0
         while written < len(line):
             if not room.poll(max(0.0, 1000 * (until - self._clock()))):
-                self._is_torn = self._is_torn or written > 0
                 return False
             try:
                 written += os.write(number, line[written : written + _PIECE])
             except OSError as error:
                 if isinstance(error, BlockingIOError) and self._clock() < until:
                     continue  # another process has taken the room
-                self._is_torn = self._is_torn or written > 0  # as of a disk that is full
-                return False
-        self._is_torn = False
+                return False  # as of a disk that is full
+            # Now, as a signal may break this off while it waits for room.
+            self._is_torn = written < len(line)
         return True
 
 

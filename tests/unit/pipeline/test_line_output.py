@@ -48,6 +48,23 @@ def test_a_line_for_which_there_is_no_room_is_lost_and_counted(pipe: tuple[int, 
     assert empty(reader) == b"\nfourth\n"
 
 
+def test_a_line_that_a_signal_breaks_off_has_an_end(pipe: tuple[int, TextIO]) -> None:
+    reader, stream = pipe
+
+    def clock() -> float:
+        if len(empty(reader)) > len("first\n"):
+            raise KeyboardInterrupt
+        return 0.0
+
+    output = LineOutput(60.0, clock)
+    output.write("first", stream)
+    with pytest.raises(KeyboardInterrupt):
+        output.write(LONG, stream)
+    empty(reader)
+    output.write("third", stream)
+    assert empty(reader) == b"\nthird\n"
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="of Linux")  # noqa: PTH110
 def test_a_line_that_a_full_disk_does_not_take_is_counted_too(pipe: tuple[int, TextIO]) -> None:
     reader, stream = pipe
