@@ -36,27 +36,33 @@ class LineOutput:
             lost, self._lost = self._lost, 0
             return lost
 
-    def write(self, text: str, to: TextIO | None) -> None:
-        """Raises UnicodeEncodeError; a line that cannot be written is lost. There is no `to` where it was closed
-        before the process began.
+    def give_back(self, lost: int) -> None:
+        """What was taken, and could not be told."""
+        with self._lock:
+            self._lost += lost
+
+    def write(self, text: str, to: TextIO | None) -> bool:
+        """Raises UnicodeEncodeError; False for a line that cannot be written and is lost. There is no `to` where it was
+        closed before the process began.
         """
         if to is None or to.closed:
-            return
-        self._write(f"{text}\n".encode(to.encoding or "utf-8", to.errors or "strict"), to)
+            return False
+        return self._write(f"{text}\n".encode(to.encoding or "utf-8", to.errors or "strict"), to)
 
-    def _write(self, line: bytes, to: TextIO) -> None:
+    def _write(self, line: bytes, to: TextIO) -> bool:
         try:
             number = to.fileno()
         except OSError:  # it is in memory
             with suppress(OSError):
                 to.write(line.decode(to.encoding or "utf-8", to.errors or "strict"))
                 to.flush()
-            return
+            return True
         with self._lock, _not_blocking(number) as number:
             if self._is_torn:
                 line = b"\n" + line
             self._is_stuck = not self._take(line, number)
             self._lost += self._is_stuck
+            return not self._is_stuck
 
     def _take(self, line: bytes, number: int) -> bool:
         """Whether there was room for all of it."""

@@ -19,14 +19,17 @@ _SAID, _TOLD = LineOutput(_PATIENCE_S), LineOutput(_PATIENCE_S)
 
 def say(event: Event) -> None:
     """Print one line, with the time in UTC, without secrets."""
+    if _is_said(event) and (lost := _SAID.take_lost()) and not _is_said(LinesLost(lines=lost)):
+        _SAID.give_back(lost)
+
+
+def _is_said(event: Event) -> bool:
     head = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event.event}
     line = head | redacted(fields_of(event))
     try:
-        _SAID.write(json.dumps(line, ensure_ascii=False), sys.stdout)
+        return _SAID.write(json.dumps(line, ensure_ascii=False), sys.stdout)
     except UnicodeEncodeError:
-        _SAID.write(json.dumps(line), sys.stdout)
-    if lost := _SAID.take_lost():
-        say(LinesLost(lines=lost))
+        return _SAID.write(json.dumps(line), sys.stdout)
 
 
 def tell(text: str) -> None:

@@ -97,3 +97,31 @@ def test_a_reader_that_stands_still_holds_no_process(monkeypatch: pytest.MonkeyP
         written, lost = (json.loads(line) for line in log_reader.read().splitlines() if line)
     assert written["batch"] == 3
     assert (lost["event"], lost["lines"] > 80) == ("lines_lost", True)
+
+
+def test_lines_are_counted_until_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set-up: room for the first line that is taken again, and not for the one that says how many are missing."""
+    output = LineOutput(0.0)
+    monkeypatch.setattr(log, "_SAID", output)
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as stream, os.fdopen(reader, "rb") as log_reader:
+        monkeypatch.setattr(sys, "stdout", stream)
+        os.set_blocking(log_reader.fileno(), False)
+        fill = GaveUp(position="topic/0/1", reason="r" * 1_000_000)
+        log.say(fill)
+        log.say(BatchWritten(batch=1, seconds=0.25))
+        log_reader.read()
+        take_lost = output.take_lost
+
+        def take_lost_and_fill() -> int:
+            lost = take_lost()
+            output.write("x" * 1_000_000, stream)
+            return lost
+
+        monkeypatch.setattr(output, "take_lost", take_lost_and_fill)
+        log.say(BatchWritten(batch=2, seconds=0.25))
+        monkeypatch.setattr(output, "take_lost", take_lost)
+        log_reader.read()
+        log.say(BatchWritten(batch=3, seconds=0.25))
+        lost = json.loads(log_reader.read().splitlines()[-1])
+    assert (lost["event"], lost["lines"]) == ("lines_lost", 4), "the two, the one that fills the pipe, and the count"
