@@ -19,6 +19,7 @@ import orjson
 
 from pipeline.config.count_section import Count
 from pipeline.fetch.deadline import Deadline
+from pipeline.jobs.enrichment import CANARY_DOMAIN
 from pipeline.jobs.message import SourceMessage
 from pipeline.jobs.page_change_job import PageChangeJob
 from pipeline.records.error_event import Failure, rfc3339
@@ -90,7 +91,8 @@ def parse_edit(value: bytes | None, position: str) -> PageChange:
     """
     event = parse(value, position)
     title = event.raw["page"].get("page_title")
-    if event.kind == "edit" and not (isinstance(title, str) and title):
+    is_counted = event.kind == "edit" and event.domain != CANARY_DOMAIN
+    if is_counted and not (isinstance(title, str) and title):
         text = "page/page_title is missing, or no text: an edit without it cannot be counted"
         raise InvalidEventError(Failure("schema_violation", text))
     return event

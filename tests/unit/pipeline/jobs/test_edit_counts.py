@@ -69,9 +69,15 @@ def test_an_edit_of_another_version_whose_page_has_no_title_is_an_error_event_by
     assert group_of(edit, make_config(job="edit-counts")) == str(edit.position)
 
 
-def test_what_is_not_counted_needs_no_title(make_config: MakeConfig, make_event: MakeEvent) -> None:
-    event = make_event("move") | {"$schema": "/mediawiki/page/change/1.3.0", "page": {"page_id": 7}}
-    assert group_of(message(orjson.dumps(event)), make_config(job="edit-counts")) is None
+@pytest.mark.parametrize(("kind", "domain"), [("move", "en.wikipedia.org"), ("edit", "canary")])
+def test_what_is_not_counted_needs_no_title(
+    make_config: MakeConfig, make_event: MakeEvent, kind: str, domain: str
+) -> None:
+    event = make_event(kind) | {"$schema": "/mediawiki/page/change/1.3.0", "page": {"page_id": 7}}
+    event["meta"] |= {"domain": domain}
+    of_it = message(orjson.dumps(event))
+    assert group_of(of_it, make_config(job="edit-counts")) is None
+    assert EditCountsJob(Count()).parse(of_it).domain == domain
 
 
 @given(
