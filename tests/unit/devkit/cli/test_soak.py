@@ -1,3 +1,5 @@
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,14 @@ from devkit.scenario import run as run_module
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from tests.unit.devkit.cli.conftest import Devkit
+
+_PAGE = (Path(__file__).parents[4] / "docs" / "soak.md").read_text()
+_SHOWN = [
+    line.removeprefix("$ ./justw ")
+    for block in re.findall(r"```console\n(.*?)```", _PAGE, re.DOTALL)
+    for line in block.replace("\\\n", " ").splitlines()
+    if line.startswith("$ ./justw soak") and "--replay" not in line and "--extend" not in line
+]
 
 
 class _PlayedError(Exception):
@@ -37,6 +47,15 @@ def test_what_is_drawn_is_played_and_kept(
     assert scenario.timeline
     assert (here / "runs" / "soak-7-1m.yaml").is_file()
     assert "`devkit soak --replay runs/soak-7-1m.yaml` plays them again" in ended.err
+
+
+@pytest.mark.parametrize("command", _SHOWN)
+def test_each_soak_that_the_page_shows_is_played_without_a_warning_of_its_own(
+    devkit: Devkit, played: list[tuple[Scenario, RunOptions]], command: str
+) -> None:
+    ended = devkit(*shlex.split(command))
+    assert len(played) == 1
+    assert "until:" not in ended.err
 
 
 def test_a_replay_plays_the_same(devkit: Devkit, played: list[tuple[Scenario, RunOptions]]) -> None:
@@ -79,3 +98,8 @@ def test_what_cannot_be_played_is_refused(devkit: Devkit, here: Path, options: t
     ended = devkit("soak", *options)
     assert ended.code == 2
     assert message in ended.err
+
+
+def test_windows_that_would_stay_open_are_warned_of(devkit: Devkit, played: list[tuple[Scenario, RunOptions]]) -> None:
+    assert "until: an arm that has drained is over" in devkit("soak", "--set", "pipeline.job=edit-counts").err
+    assert played
