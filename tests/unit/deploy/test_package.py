@@ -38,6 +38,7 @@ def test_all_that_the_job_imports_is_shipped(packing: dict[str, object]) -> None
     assert isinstance(sources, tuple)
     shipped = {canonicalize_name(found.name) for found in needed(declared())}
     assert not shipped & {"pyspark", "py4j"}
+    assert shipped >= {"cramjam", "lz4", "python-snappy", "zstandard"}, "by which kafka-python reads what is compressed"
     owners = packages_distributions()
     brought = {*(source.name for source in sources), "pyspark", "py4j"}
     others = {name for source in sources for path in source.rglob("*.py") for name in imported(path)} - brought

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kafka import KafkaConsumer
+from kafka import KafkaConsumer, codec
 from pydantic import ValidationError
 
 from pipeline.cluster import Cluster, java_client, python_client, sink_brokers, source_brokers
@@ -16,6 +16,7 @@ from pipeline.config.kafka_section import Kafka
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 
+COMPRESSION = Kafka.model_fields["compression"].annotation
 LOGIN: dict[str, Any] = {"security_protocol": "SASL_PLAINTEXT", "username": "job", "password": "pw"}
 
 
@@ -43,6 +44,12 @@ def test_every_client_gets_the_login(make_config: Callable[..., PipelineConfig])
         "sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
         'username="job" password="pw";',
     }
+
+
+@pytest.mark.parametrize("compression", [one for one in get_args(COMPRESSION) if one != "none"])
+def test_whatever_a_producer_compresses_can_be_read(compression: str) -> None:
+    """Ours writes records of the ledger, others those of the source; kafka-python brings a decoder of gzip alone."""
+    assert getattr(codec, f"has_{compression}")()
 
 
 def test_settings_of_clients_may_be_numbers_and_truth_values() -> None:
