@@ -4,6 +4,7 @@ Silence is counted by this process's clock from the look at which a partition's 
 went on before the process began is not known, so every start gives each partition the whole time once more.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from pipeline.aligned.horizon import Offsets
@@ -17,10 +18,15 @@ class SilenceWatch:
     idle_after_s: float
     _seen: dict[SourcePartition, tuple[int, float]] = field(default_factory=dict)
 
-    def look(self, ends: Offsets, now_s: float) -> frozenset[SourcePartition]:
-        """The partitions that are idle at `now_s`, where each ends at `ends`."""
+    def look(
+        self, ends: Offsets, now_s: float, without_event: Collection[SourcePartition] = ()
+    ) -> frozenset[SourcePartition]:
+        """The partitions that are idle at `now_s`, where each ends at `ends`. Those `without_event` have none that
+        waits: what moved their end is an aborted transaction or a marker, which ends no silence.
+        """
         for partition, end in ends.items():
-            if partition not in self._seen or self._seen[partition][0] != end:
+            known = self._seen.get(partition)
+            if known is None or (known[0] != end and partition not in without_event):
                 self._seen[partition] = end, now_s
         return frozenset(one for one in ends if now_s - self._seen[one][1] >= self.idle_after_s)
 

@@ -199,8 +199,8 @@ class Planner:
         require_kept(positions, bounds)
         self.latest = {one: end for one, (_, end) in bounds.items()}
         now_s = time.monotonic()
-        idle = self._silence.look(self.latest, now_s)
         around = self._times.around(starts, bounds)
+        idle = self._silence.look(self.latest, now_s, {one for one in around if around[one].next_ms is None})
         fronts = {
             one: Front(start, bounds[one][1], around[one].next_ms, idle=one in idle) for one, start in starts.items()
         }

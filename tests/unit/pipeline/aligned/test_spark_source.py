@@ -1,6 +1,7 @@
 """What Spark gets of the aligned source, without Spark: offsets in its own form, ranges, columns."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -62,6 +63,23 @@ def test_a_partition_that_the_checkpoint_does_not_know_is_read_from_its_beginnin
 def test_without_news_the_offsets_stay_as_they_are_written(reader: AlignedReader, start: dict[str, Any]) -> None:
     assert str(reader.latestOffset(start, LIMIT)) == str(start)
     assert reader.partitions(start, start) == []
+
+
+def test_a_partition_of_aborted_transactions_alone_becomes_idle(
+    log: RecordsInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its end moves all the while, and the others' events would wait for as long as the transactions come."""
+    log.times[B] = []
+    seconds = iter(range(100))
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    reader = AlignedReader(OPTIONS.model_copy(update={"idle_after_ms": 5000}))
+    offsets: dict[str, Any] = {"a": {"0": 0, "1": 0}}
+    for _ in range(5):
+        log.times[B] += [None, None]
+        offsets = reader.latestOffset(offsets, LIMIT)
+    assert offsets == {"a": {"0": 0, "1": 10}}, "it may have an event as early as any"
+    log.times[B] += [None, None]
+    assert reader.latestOffset(offsets, LIMIT) == {"a": {"0": 10, "1": 12}}
 
 
 def test_a_batch_that_is_run_again_has_the_same_horizon(reader: AlignedReader, log: RecordsInMemory) -> None:
