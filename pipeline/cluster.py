@@ -1,12 +1,15 @@
 """A Kafka cluster as the clients of the job reach it: its brokers' addresses, and TLS and login where it asks for them.
 
-Cluster ─┬─ python_client ─▶ arguments of kafka-python: ledger, lag, aligned source, operators' commands
-└─ java_client ───▶ Kafka's own properties: Spark's source and sink
+Cluster ─┬─ connected ───▶ a client of kafka-python: ledger, lag, aligned source, operators' commands
+         └─ java_client ─▶ Kafka's own properties: Spark's source and sink
 """
 
 import ssl
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.pipeline_config import PipelineConfig
@@ -14,6 +17,11 @@ from pipeline.errors import RefusedError
 
 _LOGIN_MODULES = {"PLAIN": "plain.PlainLoginModule"}
 _SCRAM = "scram.ScramLoginModule"
+# kafka-python's own.
+_CONNECT_MS = 30_000
+_DRAWS = 5
+
+C = TypeVar("C")
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,26 @@ def sink_brokers(config: PipelineConfig) -> BrokersAt:
 def brokers_of(bootstrap: str, kafka: Kafka) -> BrokersAt:
     """The addresses alone where the section says nothing."""
     return bootstrap if kafka == Kafka() else Cluster(bootstrap, kafka)
+
+
+def connected(client: Callable[..., C], brokers: BrokersAt, own: Mapping[str, Any] = MappingProxyType({})) -> C:
+    """A client of kafka-python, of the class `client` and with `own` arguments, that has reached one of the brokers.
+    Raises what the client raises, RefusedError for a file that cannot be read.
+
+    It asks one address, which it draws, for as long as it may: one whose machine is gone uses all of that up, and the
+    job could hardly start without it. So where there are several it may draw a few times.
+    """
+    from kafka.errors import KafkaTimeoutError  # an executor that needs no such client does without it
+
+    arguments = {**python_client(brokers, client), **own}
+    if "," not in str(brokers):
+        return client(**arguments)
+    limit_ms = arguments.get("bootstrap_timeout_ms", _CONNECT_MS)
+    for _ in range(_DRAWS):
+        with suppress(KafkaTimeoutError):
+            return client(**arguments | {"bootstrap_timeout_ms": limit_ms // (2 * _DRAWS)})
+    # Brokers that are slow have the other half in one piece.
+    return client(**arguments | {"bootstrap_timeout_ms": limit_ms // 2})
 
 
 def python_client(brokers: BrokersAt, client: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from kafka.errors import KafkaError
 
 from pipeline.aligned.horizon import Offsets
 from pipeline.aligned.kafka_log import KafkaLog
-from pipeline.cluster import BrokersAt, python_client
+from pipeline.cluster import BrokersAt, connected
 from pipeline.driver.start import NewStart
 from pipeline.errors import PipelineError, RefusedError
 
@@ -30,8 +30,7 @@ def require_event_time(bootstrap: BrokersAt, topics: Iterable[str]) -> None:
     wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, [_KIND]) for topic in topics]
     try:
         own = {"bootstrap_timeout_ms": _ANSWER_MS}
-        client = python_client(bootstrap, KafkaAdminClient) | own
-        with closing(KafkaAdminClient(**client)) as admin:
+        with closing(connected(KafkaAdminClient, bootstrap, own)) as admin:
             found = admin.describe_configs(wanted, config_filter=ConfigFilterType.ALL).get("topic", {})
     except (KafkaError, OSError, ValueError):
         return

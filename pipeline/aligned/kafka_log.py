@@ -16,7 +16,7 @@ from kafka.structs import TopicPartition
 
 from pipeline.aligned.horizon import Offsets
 from pipeline.aligned.record_ranges import SilentError, read_ranges
-from pipeline.cluster import BrokersAt, python_client
+from pipeline.cluster import BrokersAt, connected
 from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError
 from pipeline.long_lived import LONG_LIVED
@@ -57,7 +57,7 @@ class KafkaLog:
             "connections_max_idle_ms": _CONNECTION_IDLE_MS,
             **LONG_LIVED,
         }
-        self._make = functools.partial(KafkaConsumer, **python_client(bootstrap, KafkaConsumer) | own)
+        self._make = functools.partial(connected, KafkaConsumer, bootstrap, own)
         self._opened: dict[str, KafkaConsumer] = {}
 
     def bounds(self, topics: Sequence[str]) -> Mapping[SourcePartition, tuple[int, int]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka import KafkaProducer
 
-from pipeline.cluster import brokers_of, python_client
+from pipeline.cluster import brokers_of, connected
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.places import Sink
 from pipeline.deferral.facts import Fact, Resolved
@@ -76,9 +76,10 @@ class RoundWriter:
 def round_producer(sink: Sink, kafka: Kafka) -> KafkaProducer:
     """As patient and as reliable as Spark's sink."""
     limit_ms = patience_ms(sink)
-    return KafkaProducer(
-        **python_client(brokers_of(sink.bootstrap_servers, kafka), KafkaProducer)
-        | {
+    return connected(
+        KafkaProducer,
+        brokers_of(sink.bootstrap_servers, kafka),
+        {
             "client_id": "enrichment-slow-round",
             "acks": "all",
             "enable_idempotence": True,
@@ -89,7 +90,7 @@ def round_producer(sink: Sink, kafka: Kafka) -> KafkaProducer:
             "max_block_ms": limit_ms,
             **LONG_LIVED,
             "allow_auto_create_topics": False,
-        }
+        },
     )
 
 

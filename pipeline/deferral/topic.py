@@ -16,7 +16,7 @@ from kafka.errors import KafkaError
 from kafka.producer.future import FutureRecordMetadata
 from kafka.structs import TopicPartition
 
-from pipeline.cluster import BrokersAt, python_client
+from pipeline.cluster import BrokersAt, connected
 from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.deferral.topic_settings import require_topic
 from pipeline.deferral.wire import Item, NullRecord, parse
@@ -83,9 +83,10 @@ class LedgerTopic:
             if start is not None:
                 facts = require_topic(self.bootstrap, self.topic, max_record_bytes=self.max_record_bytes, start=start)
                 self.limit_bytes, self.id = facts.limit_bytes, facts.id
-            self._consumer = KafkaConsumer(
-                **python_client(self.bootstrap, KafkaConsumer)
-                | {
+            self._consumer = connected(
+                KafkaConsumer,
+                self.bootstrap,
+                {
                     "client_id": "enrichment-ledger",
                     "enable_auto_commit": False,
                     # To go on at the end of a log that lost its beginning would be to forget what it held.
@@ -95,11 +96,12 @@ class LedgerTopic:
                     "fetch_max_bytes": _FETCH_BYTES,
                     "fetch_max_wait_ms": _FETCH_WAIT_MS,
                     **LONG_LIVED,
-                }
+                },
             )
-            self._producer = KafkaProducer(
-                **python_client(self.bootstrap, KafkaProducer)
-                | {
+            self._producer = connected(
+                KafkaProducer,
+                self.bootstrap,
+                {
                     "client_id": "enrichment-ledger",
                     "acks": "all",
                     "enable_idempotence": True,
@@ -108,7 +110,7 @@ class LedgerTopic:
                     "delivery_timeout_ms": int(_ACK_S * 1000),
                     **LONG_LIVED,
                     "allow_auto_create_topics": False,
-                }
+                },
             )
             places = [TopicPartition(self.topic, number) for number in self.partitions()]
             self._consumer.assign(places)

@@ -16,7 +16,7 @@ from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, Ne
 from kafka.errors import KafkaTimeoutError, TopicAlreadyExistsError
 
 from pipeline import log
-from pipeline.cluster import BrokersAt, python_client
+from pipeline.cluster import BrokersAt, connected
 from pipeline.config.pipeline_config import ledger_topic_settings
 from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.errors import PipelineError, RefusedError
@@ -51,7 +51,7 @@ def require_topic(
 
     Raises RefusedError when it is not so, PipelineError or a KafkaError when it cannot be made.
     """
-    admin = KafkaAdminClient(**python_client(bootstrap, KafkaAdminClient))
+    admin = connected(KafkaAdminClient, bootstrap)
     try:
         may_make = start.missing == "make"
         until = clock() + (_DEADLINE_S if may_make else _MISSING_S)

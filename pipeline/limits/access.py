@@ -13,7 +13,7 @@ from typing import Any
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
-from pipeline.cluster import BrokersAt, Cluster, python_client, sink_brokers, source_brokers
+from pipeline.cluster import BrokersAt, Cluster, connected, sink_brokers, source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.connection_failures import connection_failures
 from pipeline.errors import PipelineError, RefusedError
@@ -64,10 +64,9 @@ def _require(brokers: BrokersAt, needed: Sequence[Needs]) -> None:
     if not isinstance(brokers, Cluster):
         return
     own = {"bootstrap_timeout_ms": _ANSWER_MS, "request_timeout_ms": _ANSWER_MS}
-    client = python_client(brokers, KafkaAdminClient) | own
     with connection_failures() as why:
         try:
-            with closing(KafkaAdminClient(**client)) as admin:
+            with closing(connected(KafkaAdminClient, brokers, own)) as admin:
                 found = {one["name"]: one for one in admin.describe_topics([one.topic for one in needed])}
         except (KafkaError, OSError, ValueError) as error:
             raise refused(brokers, why or [f"{type(error).__name__}: {error}"]) from None

@@ -13,7 +13,7 @@ from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from pipeline import log
-from pipeline.cluster import BrokersAt, python_client, sink_brokers, source_brokers
+from pipeline.cluster import BrokersAt, connected, sink_brokers, source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.topic_settings import topic_id
 from pipeline.driver.sink import producer_sizes
@@ -165,4 +165,4 @@ def _missing(admin: KafkaAdminClient, topics: Iterable[str]) -> frozenset[str]:
 
 def _connected(bootstrap: BrokersAt) -> KafkaAdminClient:
     own = {"bootstrap_timeout_ms": _ANSWER_MS, "request_timeout_ms": _ANSWER_MS}
-    return KafkaAdminClient(**python_client(bootstrap, KafkaAdminClient) | own)
+    return connected(KafkaAdminClient, bootstrap, own)

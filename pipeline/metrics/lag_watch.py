@@ -17,7 +17,7 @@ from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
 from pipeline import log
-from pipeline.cluster import BrokersAt, python_client
+from pipeline.cluster import BrokersAt, connected
 from pipeline.events import LagUnknown
 from pipeline.long_lived import LONG_LIVED
 from pipeline.metrics.clocks import Clocks, Noted
@@ -86,7 +86,7 @@ class KafkaSource:
             "fetch_max_bytes": 1,
             "max_partition_fetch_bytes": 1,
         }
-        self._make = functools.partial(KafkaConsumer, **python_client(bootstrap, KafkaConsumer) | own)
+        self._make = functools.partial(connected, KafkaConsumer, bootstrap, own)
         self._asks = self._make()
         # Another one, as it is assigned a single partition at a time: of other topics a client then forgets all.
         self._reads: KafkaConsumer | None = None

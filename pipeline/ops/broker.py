@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from pipeline.cluster import BrokersAt, python_client
+from pipeline.cluster import BrokersAt, connected
 from pipeline.errors import PipelineError
 
 CLIENT_ID = "enrichment-operator"
@@ -29,8 +29,6 @@ def cluster_id(bootstrap: BrokersAt) -> str | None:
     """The id of the cluster, None where it has none. Raises PipelineError."""
     with (
         connecting(bootstrap),
-        closing(
-            KafkaAdminClient(**python_client(bootstrap, KafkaAdminClient) | {"bootstrap_timeout_ms": CONNECT_MS})
-        ) as admin,
+        closing(connected(KafkaAdminClient, bootstrap, {"bootstrap_timeout_ms": CONNECT_MS})) as admin,
     ):
         return admin.describe_cluster().get("cluster_id") or None

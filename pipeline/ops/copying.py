@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-from pipeline.cluster import BrokersAt, python_client
+from pipeline.cluster import BrokersAt, connected
 from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
@@ -161,9 +161,10 @@ def _without_null(headers: SourceHeaders) -> list[tuple[str, bytes]]:
 def opened_target(bootstrap: BrokersAt, topic: str, max_request_size: int) -> Iterator[KafkaTarget]:
     """Raises PipelineError when no broker answers."""
     with connecting(bootstrap):
-        producer = KafkaProducer(
-            **python_client(bootstrap, KafkaProducer)
-            | {
+        producer = connected(
+            KafkaProducer,
+            bootstrap,
+            {
                 "client_id": CLIENT_ID,
                 "acks": "all",
                 "enable_idempotence": True,
@@ -171,7 +172,7 @@ def opened_target(bootstrap: BrokersAt, topic: str, max_request_size: int) -> It
                 "delivery_timeout_ms": int(_ACK_S * 1000),
                 "bootstrap_timeout_ms": CONNECT_MS,
                 "allow_auto_create_topics": False,
-            }
+            },
         )
     try:
         yield KafkaTarget(producer, bootstrap, topic)

@@ -13,7 +13,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, NewTopic
 from kafka.errors import KafkaError, for_code
 
-from pipeline.cluster import BrokersAt, python_client
+from pipeline.cluster import BrokersAt, connected
 from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.copying import Copy
@@ -70,7 +70,7 @@ def make_target(bootstrap: BrokersAt, source: str, target: str, partitions: int)
     Raises RefusedError for one that the broker will not make, PipelineError.
     """
     try:
-        with closing(KafkaAdminClient(**python_client(bootstrap, KafkaAdminClient))) as admin:
+        with closing(connected(KafkaAdminClient, bootstrap)) as admin:
             if any(found["name"] == target and found["partitions"] for found in admin.describe_topics()):
                 return
             settings = _own_settings(admin, source)

@@ -13,7 +13,7 @@ from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from pipeline.aligned.record_ranges import SilentError, read_ranges
-from pipeline.cluster import BrokersAt, python_client
+from pipeline.cluster import BrokersAt, connected
 from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
@@ -131,9 +131,10 @@ def opened_topic(
     PipelineError when no broker answers.
     """
     with connecting(bootstrap):
-        consumer = KafkaConsumer(
-            **python_client(bootstrap, KafkaConsumer)
-            | {
+        consumer = connected(
+            KafkaConsumer,
+            bootstrap,
+            {
                 "client_id": CLIENT_ID,
                 "enable_auto_commit": False,
                 "auto_offset_reset": "none",
@@ -142,7 +143,7 @@ def opened_topic(
                 "bootstrap_timeout_ms": CONNECT_MS,
                 "max_partition_fetch_bytes": fetch_bytes,
                 "fetch_max_bytes": fetch_bytes,
-            }
+            },
         )
     try:
         yield SourceTopic(consumer, bootstrap, topic, named_by=named_by)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kafka import KafkaConsumer, codec
+from kafka.errors import KafkaTimeoutError
 from pydantic import ValidationError
 
-from pipeline.cluster import Cluster, java_client, python_client, sink_brokers, source_brokers
+from pipeline.cluster import Cluster, connected, java_client, python_client, sink_brokers, source_brokers
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
@@ -44,6 +45,35 @@ def test_every_client_gets_the_login(make_config: Callable[..., PipelineConfig])
         "sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
         'username="job" password="pw";',
     }
+
+
+class Drawing:
+    """A client that draws addresses, of which `gone` in a row do not answer."""
+
+    def __init__(self, *, gone: int) -> None:
+        self.gone, self.waits = gone, list[int | None]()
+
+    def __call__(self, **arguments: Any) -> dict[str, Any]:
+        self.waits.append(arguments.get("bootstrap_timeout_ms"))
+        if len(self.waits) <= self.gone:
+            raise KafkaTimeoutError
+        return arguments
+
+
+def test_of_several_addresses_some_may_be_gone() -> None:
+    client = Drawing(gone=5)
+    found = connected(client, "gone:1,there:1", {"bootstrap_timeout_ms": 10_000})
+    assert found["bootstrap_servers"] == "gone:1,there:1", "all of them, for the time when others are gone"
+    assert client.waits == [1000] * 5 + [5000], "no longer than it may take"
+    with pytest.raises(KafkaTimeoutError):
+        connected(Drawing(gone=6), "gone:1,there:1")
+
+
+def test_one_address_has_all_the_time() -> None:
+    client = Drawing(gone=1)
+    with pytest.raises(KafkaTimeoutError):
+        connected(client, "a:1")
+    assert client.waits == [None], "as the client has it"
 
 
 @pytest.mark.parametrize("compression", [one for one in get_args(COMPRESSION) if one != "none"])
