@@ -115,7 +115,8 @@ class KafkaTarget:
             self._producer.send(
                 self._topic,
                 key=copy.key,
-                value=copy.value,
+                # It sends no record without key and value. To a job an empty event is as unreadable as none.
+                value=b"" if copy.key is None and copy.value is None else copy.value,
                 headers=_without_null(copy.headers),
                 partition=copy.partition,
                 timestamp_ms=copy.timestamp_ms,

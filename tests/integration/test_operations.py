@@ -160,6 +160,14 @@ def test_a_copy_goes_without_its_null_headers(stack: tuple[Guardian, Stack]) -> 
     assert (one.key, one.value, one.headers) == (b"k", None, [("a", b"1"), ("a", b"")])
 
 
+def test_a_copy_of_nothing_but_headers_is_sent(stack: tuple[Guardian, Stack]) -> None:
+    bootstrap = stack[1].kafka.bootstrap
+    recreate_topics(bootstrap, {"operations.nothing": (1, {})})
+    with opened_target(bootstrap, "operations.nothing", 1_000_000) as target:
+        assert copy_all([Copy(None, None, (("a", b"1"),)), Copy(b"k", None, ())], target) == 2
+    assert [(one.key, one.value) for one in read(bootstrap, "operations.nothing")] == [(None, b""), (b"k", None)]
+
+
 def test_replay_and_fan_out(stack: tuple[Guardian, Stack], tmp_path: Path) -> None:
     """Set-up: 3 partitions, keys that are not pages'. Checked: what arrives, where, in which order."""
     bootstrap = stack[1].kafka.bootstrap

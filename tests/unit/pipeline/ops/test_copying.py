@@ -113,6 +113,17 @@ def test_what_the_producer_gets() -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "value", "sent"), [(None, None, b""), (b"k", None, None), (None, b"", b""), (None, b"v", b"v")]
+)
+def test_a_record_without_key_and_value_goes_with_an_empty_one(
+    key: bytes | None, value: bytes | None, sent: bytes | None
+) -> None:
+    producer = FakeProducer()
+    assert copy_all([Copy(key, value, ())], KafkaTarget(producer, BOOTSTRAP, "t")) == 1
+    assert [(one["key"], one["value"]) for one in producer.sent] == [(key, sent)]
+
+
+@pytest.mark.parametrize(
     ("producer", "sent"),
     [
         (FakeProducer(send=MessageSizeTooLargeError("big")), 0),
