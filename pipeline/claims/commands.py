@@ -119,7 +119,7 @@ def sweep_job(config: PipelineConfig, *, age: timedelta, more_topics: Iterable[s
         for name in more_topics:
             names.setdefault(name, "--also")
         topics = [
-            stack.enter_context(opened_topic(sink_brokers(config), name, named_by=named_by))
+            stack.enter_context(opened_topic(sink_brokers(config), name, named_by=named_by, uncommitted=True))
             for name, named_by in names.items()
         ]
         orphans, read = unnamed(old, topics, config.claim_check.bucket, say=click.echo)

@@ -8,7 +8,8 @@ record may be removed from the topic by retention. So an orphan is an object
     last written before a moment long past                   its event would have followed by now
     named by no record of the output topics                  all of them are read, from their beginning to their end
 
-in this order: the ends are looked up after the objects were listed. What stands in the place of a claim check that was
+in this order: the ends are looked up after the objects were listed. A record behind a transaction that is still open
+counts, and so does one of a transaction that was given up. What stands in the place of a claim check that was
 removed is an orphan when the claim check would be one.
 """
 

@@ -125,10 +125,16 @@ class SourceTopic:
 
 @contextmanager
 def opened_topic(
-    bootstrap: BrokersAt, topic: str, *, named_by: str = OF_SOURCE, fetch_bytes: int = _FETCH_BYTES
+    bootstrap: BrokersAt,
+    topic: str,
+    *,
+    named_by: str = OF_SOURCE,
+    fetch_bytes: int = _FETCH_BYTES,
+    uncommitted: bool = False,
 ) -> Iterator[SourceTopic]:
-    """`named_by` is who named the topic, for messages; at most `fetch_bytes` come at once, or one record. Raises
-    PipelineError when no broker answers.
+    """`named_by` is who named the topic, for messages; at most `fetch_bytes` come at once, or one record. It ends at
+    the first transaction that is open, or `uncommitted` behind all of them. Raises PipelineError when no broker
+    answers.
     """
     with connecting(bootstrap):
         consumer = connected(
@@ -138,7 +144,7 @@ def opened_topic(
                 "client_id": CLIENT_ID,
                 "enable_auto_commit": False,
                 "auto_offset_reset": "none",
-                "isolation_level": "read_committed",
+                "isolation_level": "read_uncommitted" if uncommitted else "read_committed",
                 "allow_auto_create_topics": False,
                 "bootstrap_timeout_ms": CONNECT_MS,
                 "max_partition_fetch_bytes": fetch_bytes,

@@ -7,6 +7,7 @@ each way of naming it leads to its payload, a sweep removes the other two and an
 import hashlib
 import subprocess
 import sys
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -94,6 +95,21 @@ def test_a_sweep_removes_what_nothing_names(
     sweep_job(config, age=soon, more_topics=(), dry_run=False)
     assert keys(stack[1]) == {claims[0].key, f"{PREFIX}/README"}
     assert f"{TOPIC}: 2 records, of which 1 name a claim check" in capsys.readouterr().out
+
+
+def test_a_sweep_keeps_what_is_named_behind_an_open_transaction(
+    stack: tuple[Guardian, Stack], config: PipelineConfig, claims: list[Claim]
+) -> None:
+    bootstrap = stack[1].kafka.bootstrap
+    with closing(KafkaProducer(bootstrap_servers=bootstrap, transactional_id="claims.other")) as other:
+        other.init_transactions()
+        other.begin_transaction()
+        other.send(TOPIC, partition=0, value=b"{}").get(30)
+        with closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
+            producer.send(TOPIC, partition=0, value=b"{}", headers=list(claims[1].headers())).get(30)
+        sweep_job(config, age=-timedelta(seconds=5), more_topics=(), dry_run=False)
+        other.abort_transaction()
+    assert keys(stack[1]) == {claims[0].key, claims[1].key, f"{PREFIX}/README"}
 
 
 def test_the_command_keeps_what_is_young(

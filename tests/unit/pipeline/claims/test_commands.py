@@ -27,8 +27,8 @@ def topics() -> dict[str, Topic]:
 @pytest.fixture
 def sweep(tmp_path: Path, bucket: Bucket, topics: dict[str, Topic], monkeypatch: pytest.MonkeyPatch) -> Sweep:
     @contextmanager
-    def opened(bootstrap: str, name: str, *, named_by: str) -> Iterator[Topic]:
-        assert bootstrap == "sink:1"
+    def opened(bootstrap: str, name: str, *, named_by: str, uncommitted: bool) -> Iterator[Topic]:
+        assert (bootstrap, uncommitted) == ("sink:1", True)
         assert named_by == ("`sink` in the job's file" if name == OUTPUT else "--also")
         yield topics[name]
 
