@@ -19,7 +19,7 @@ import orjson
 from pipeline.consumer.by_time import Stretch, oldest_first
 from pipeline.consumer.delivery import Delivery, UnreadableOutputError, read
 from pipeline.ops.source import SourceTopic
-from pipeline.records.claim_key import PageRevision
+from pipeline.records.claim_key import PageRevision, names_hash
 from pipeline.records.record import Position
 from pipeline.records.suppression import Suppression, revision_of, suppression_of
 
@@ -75,12 +75,14 @@ class SuppressedClaims:
                 is_later = named.record > first and named.source.is_behind(delivery.source)
                 if suppression.covers(named.about) and not is_later:
                     self._gone.setdefault(key, ToRemove(key, suppression, delivery.source))
-        if delivery.claim is not None and delivery.claim.bucket == self.bucket:
+        # What else a record may name is no payload of a job's, and not to be removed.
+        claim = delivery.claim
+        if claim is not None and claim.bucket == self.bucket and names_hash(claim.key, claim.sha256):
             of_page = self._named.setdefault(page, {})
-            before = of_page.get(delivery.claim.key)
+            before = of_page.get(claim.key)
             if before is None or not before.source.is_behind(delivery.source):
-                of_page[delivery.claim.key] = _Naming(about, delivery.source, self.records)
-            self._gone.pop(delivery.claim.key, None)
+                of_page[claim.key] = _Naming(about, delivery.source, self.records)
+            self._gone.pop(claim.key, None)
 
     def to_remove(self) -> tuple[ToRemove, ...]:
         """What is to be gone, in the order in which it was suppressed."""

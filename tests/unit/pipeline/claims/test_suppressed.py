@@ -27,11 +27,14 @@ from tests.unit.pipeline.claims.conftest import BUCKET, Bucket
 MakeEvent = Callable[..., dict[str, Any]]
 OUTPUT = "mediawiki.page_html_content_change.v1"
 HIDDEN = {"is_content_visible": False}
+PAYLOAD = f"/00/{'0' * 64}"
 
 
 @dataclass
 class Outputs:
-    """Takes the place of `SourceTopic`: one partition of outputs, each of the next source event, or of one again."""
+    """Takes the place of `SourceTopic`: one partition of outputs, each of the next source event, or of one again. A key
+    of one part is the prefix of a payload's.
+    """
 
     written: list[tuple[bytes, Headers]] = field(default_factory=list)
     topic: str = OUTPUT
@@ -39,7 +42,9 @@ class Outputs:
     def add(
         self, event: dict[str, Any], key: str | None = None, bucket: str = BUCKET, offset: int | None = None
     ) -> "Outputs":
-        claim = () if key is None else Claim(bucket, key, 1, "0" * 64).headers()
+        if key is not None and "/" not in key:
+            key += PAYLOAD
+        claim = () if key is None else Claim(bucket, key, 1, key.rpartition("/")[2]).headers()
         source = Position("source", 0, len(self.written) if offset is None else offset)
         self.written.append((orjson.dumps(event), source.headers() + claim))
         return self
@@ -48,7 +53,7 @@ class Outputs:
         return [read(f"out/0/{number}", *record) for number, record in enumerate(self.written)]
 
     def gone(self) -> list[str]:
-        return [claim.key for claim in suppressed_claims(self.deliveries(), BUCKET).to_remove()]
+        return [claim.key.removesuffix(PAYLOAD) for claim in suppressed_claims(self.deliveries(), BUCKET).to_remove()]
 
     def bounds(self) -> Bounds:
         return Bounds({0: 0}, {0: len(self.written)})
@@ -84,6 +89,11 @@ def test_a_hidden_revision_takes_its_own_and_its_child_s(make_event: MakeEvent) 
 def test_other_pages_and_other_buckets_are_not_meant(make_event: MakeEvent) -> None:
     topic = Outputs().add(make_event(page_id=8), "other page").add(make_event(wiki_id="dewiki"), "other wiki")
     assert topic.add(make_event(), "key", "elsewhere").add(make_event("delete")).gone() == []
+
+
+def test_what_is_no_payload_is_not_meant(make_event: MakeEvent) -> None:
+    topic = Outputs().add(make_event(), "backups/yesterday.tar").add(make_event(), "key").add(make_event("delete"))
+    assert topic.gone() == ["key"]
 
 
 def test_the_first_suppression_is_named(make_event: MakeEvent) -> None:
