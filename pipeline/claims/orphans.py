@@ -81,9 +81,16 @@ class ClaimShelf:
         return Shelf(tuple(sorted(claims, key=lambda stored: stored.written)), others)
 
     def remove(self, orphan: Stored) -> bool:
-        """Whether it was removed: an object that was written again since it was listed stays, its event follows."""
+        """Whether it is gone: an object that was written again since it was listed stays, its event follows."""
+        from botocore.exceptions import ClientError
+
         with _answers(self._config):
-            there = self._client.head_object(Bucket=self._config.bucket, Key=orphan.key)
+            try:
+                there = self._client.head_object(Bucket=self._config.bucket, Key=orphan.key)
+            except ClientError as error:
+                if error.response["Error"]["Code"] != "404":
+                    raise
+                return True  # another sweep, the job itself or a lifecycle rule was sooner
             if there["LastModified"] > orphan.written:
                 return False
             self._client.delete_object(Bucket=self._config.bucket, Key=orphan.key)

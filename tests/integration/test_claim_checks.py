@@ -21,8 +21,9 @@ from devkit.observe.audit.arrivals import read_topic
 from devkit.stack.stack import CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from pipeline.claims.commands import sweep_job
+from pipeline.claims.orphans import ClaimShelf
 from pipeline.config.pipeline_config import ClaimCheck, MediaWiki, PipelineConfig, Sink, Source
-from pipeline.records.claim_check import Claim, ClaimStore
+from pipeline.records.claim_check import Claim, ClaimStore, store_client
 from pipeline.records.record import Position
 
 TOPIC, PREFIX = "claims.out", "claims-test"
@@ -95,6 +96,15 @@ def test_a_sweep_removes_what_nothing_names(
     sweep_job(config, age=soon, more_topics=(), dry_run=False)
     assert keys(stack[1]) == {claims[0].key, f"{PREFIX}/README"}
     assert f"{TOPIC}: 2 records, of which 1 name a claim check" in capsys.readouterr().out
+
+
+def test_two_sweeps_at_once_remove_each_orphan(config: PipelineConfig, claims: list[Claim]) -> None:
+    shelves = [ClaimShelf(store_client(config.claim_check), config.claim_check) for _ in range(2)]
+    listed = [shelf.look().claims for shelf in shelves]
+    for shelf, found in zip(shelves, listed, strict=True):
+        assert all(shelf.remove(one) for one in found)
+    assert shelves[0].look().claims == ()
+    assert len(listed[1]) == len(claims)
 
 
 def test_a_sweep_keeps_what_is_named_behind_an_open_transaction(

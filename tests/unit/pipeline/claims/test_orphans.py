@@ -115,6 +115,16 @@ def test_an_orphan_is_removed(bucket: Bucket) -> None:
     assert list(bucket.objects) == [other]
 
 
+def test_an_orphan_that_is_gone_meanwhile_ends_no_sweep(bucket: Bucket) -> None:
+    key = bucket.put(b"1")
+    (found,) = shelf(bucket).look().claims
+    del bucket.objects[key]
+    assert shelf(bucket).remove(found)
+    bucket.may_read = False
+    with pytest.raises(PipelineError, match="does not answer"):
+        shelf(bucket).remove(found)
+
+
 def test_a_store_that_does_not_answer(bucket: Bucket) -> None:
     bucket.down = True
     with pytest.raises(PipelineError, match=f"bucket {BUCKET} at the default S3 endpoint does not answer"):
