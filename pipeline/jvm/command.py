@@ -12,6 +12,7 @@ from pipeline.jvm.class_totals import in_histogram, table
 from pipeline.jvm.heap_dump import read_dump
 from pipeline.jvm.processes import spark_jvms, the_jvm
 from pipeline.ops.exit_codes import exit_codes
+from pipeline.ops.number import Number
 
 _MIB = 1 << 20
 
@@ -37,7 +38,7 @@ _MIB = 1 << 20
 @click.option(
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     default=300,
     show_default=True,
     help="Seconds to wait for the JVM.",

@@ -16,6 +16,7 @@ from pipeline.deferral.wire import Action
 from pipeline.errors import RefusedError
 from pipeline.ops.deferred import details, entries_in, lines, opened, parse_position, wish
 from pipeline.ops.exit_codes import exit_codes
+from pipeline.ops.number import Number
 
 _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
@@ -23,7 +24,7 @@ _CONFIG = click.option(
 _WAIT = click.option(
     "--wait",
     "wait_s",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=10,
     show_default=True,
     help="Seconds to wait for a running job to carry the command out.",

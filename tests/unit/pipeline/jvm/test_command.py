@@ -68,6 +68,11 @@ def test_what_contradicts_is_refused(words: tuple[str, ...]) -> None:
     assert run(*words).exit_code == 2
 
 
+@pytest.mark.parametrize("timeout", ["0", "nan", "inf"])
+def test_a_time_that_will_not_do_is_refused(asked: list[tuple[object, ...]], timeout: str) -> None:
+    assert (run("--timeout", timeout).exit_code, asked) == (2, [])
+
+
 def test_a_dump_that_is_there_is_read(tmp_path: Path) -> None:
     file = tmp_path / "x.hprof"
     file.write_bytes(HEAD + CLASSES + record(0x1C, values(11, 1 << 17, 8) + instance(1, 8)))

@@ -284,6 +284,7 @@ def test_wishes_are_recorded(run: Callable[..., Result], log: Log) -> None:
         (["drop"], "Missing argument"),
         (["move", "mw_page_html_content_change_enrich.deferred"], "is deferral.topic already"),
         (["drop", "source/0/1", "--wait", "-1"], "-1"),
+        (["drop", "source/0/7", "--wait", "nan"], "'nan' is no number"),
     ],
 )
 def test_what_cannot_be_done_is_exit_2(
