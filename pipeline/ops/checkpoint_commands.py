@@ -26,7 +26,7 @@ from pipeline.ops.lag import lines as lag_lines
 from pipeline.ops.lag import measure
 from pipeline.ops.moment import FORMS, milliseconds, parse_moment, show
 from pipeline.ops.source import SourceTopic, opened_topic, shown, total
-from pipeline.ops.spark_checkpoint import Offsets, SparkCheckpoint, lines, read_checkpoint
+from pipeline.ops.spark_checkpoint import Offsets, SparkCheckpoint, lines, read_checkpoint, require_last_commit
 from pipeline.state.pinned import pinned
 
 _CONFIG = click.option(
@@ -75,7 +75,8 @@ def verify(config_file: Path, endpoint: str | None) -> None:
         files = _files(config, endpoint)
         found, identity = read_checkpoint(files), _identity(files)
         with _sources(config) as sources:
-            wrong = [*_strange(files), *problems(found, {source.topic: source.bounds() for source in sources})]
+            wrong = [*_strange(files), *_cut_off(files, found)]
+            wrong += problems(found, {source.topic: source.bounds() for source in sources})
         # For the topics the offsets have shown it already.
         own = _own(config, identity)
         if identity is not None and not (wrong and identity.source != own.source):
@@ -231,6 +232,13 @@ def _strange(files: CheckpointFiles) -> Iterator[str]:
         require_checkpoint(files.entries(), files.place)
     except RefusedError as error:
         yield f"{error}; move that away"
+
+
+def _cut_off(files: CheckpointFiles, found: SparkCheckpoint) -> Iterator[str]:
+    try:
+        require_last_commit(files, found)
+    except RefusedError as error:
+        yield f"{error}; {error.hint}"
 
 
 def _files(config: PipelineConfig, endpoint: str | None, place: str | None = None) -> CheckpointFiles:

@@ -37,6 +37,10 @@ class _BatchFacts(BaseModel):
     batchTimestampMs: int  # noqa: N815 — Spark's own name for it
 
 
+class _Commit(BaseModel):
+    nextBatchWatermarkMs: int = 0  # noqa: N815 — likewise
+
+
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A batch of the offset log: where it ends in each topic, and when it was planned."""
@@ -107,6 +111,16 @@ def read_checkpoint(files: CheckpointFiles) -> SparkCheckpoint:
     return SparkCheckpoint(
         files.place, query_id, start, planned, tuple(sorted(offsets)), tuple(sorted(commits)), written
     )
+
+
+def require_last_commit(files: CheckpointFiles, checkpoint: SparkCheckpoint) -> None:
+    """Raises RefusedError when the last commit is not whole, which Spark reads when it starts."""
+    if checkpoint.commits:
+        name = f"commits/{checkpoint.commits[-1]}"
+        try:
+            _Commit.model_validate_json(_lines(files, name)[1])
+        except ValidationError as error:
+            raise _unreadable(files, name, in_line(error, _Commit)) from error
 
 
 def lines(checkpoint: SparkCheckpoint) -> Iterator[str]:
