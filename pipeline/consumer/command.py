@@ -57,7 +57,8 @@ def consume(config_file: Path, remember: int, *, follow: bool) -> None:
                     if follow:
                         sys.stdout.buffer.flush()
             except KeyboardInterrupt:
-                pass
+                if not follow:
+                    raise  # not all was printed
             finally:
                 sys.stdout.buffer.flush()
                 click.echo(str(counts), err=True)

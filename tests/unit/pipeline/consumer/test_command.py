@@ -138,6 +138,11 @@ def test_it_goes_on_in_both_topics(consume: Callable[..., Result]) -> None:
     assert result.stderr.endswith("1 error events, conflicts removed: 1 error after output, 1 output after error\n")
 
 
+def test_one_that_is_stopped_before_its_end_has_not_printed_all(consume: Callable[..., Result]) -> None:
+    result = consume(Topic([record(0, 0, "a")]), errors=Topic(topic="error"))
+    assert (result.exit_code, "0 records" in result.stderr) == (1, True)
+
+
 def test_it_goes_on_with_what_comes_and_with_new_partitions(consume: Callable[..., Result]) -> None:
     result = consume(Topic([record(0, 0, "a")], [], [record(0, 1, "b"), record(1, 0, "c")]), "--follow")
     assert (result.exit_code, ids(result)) == (0, ["a", "b", "c"])
