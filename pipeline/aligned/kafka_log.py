@@ -125,7 +125,7 @@ class KafkaLog:
         except OffsetOutOfRangeError as error:
             raise PipelineError(
                 f"offsets that the job has not read are gone from {self._bootstrap}: {error}",
-                hint="retention has deleted them, or the topic was made again: `checkpoint check` says which",
+                hint="retention has deleted them, or the topic was made again: `checkpoint verify` says which",
             ) from error
         except (KafkaError, OSError, ValueError) as error:
             raise broker_failure(f"the brokers at {self._bootstrap} {what}", error) from error

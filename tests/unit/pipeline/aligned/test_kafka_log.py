@@ -1,5 +1,6 @@
 """Reading the topics, with a consumer in memory; a real one is in the integration tests."""
 
+import re
 from itertools import count
 from typing import Any
 
@@ -11,6 +12,7 @@ from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
 from pipeline.aligned import kafka_log as module
 from pipeline.aligned.kafka_log import ANSWER_S, KafkaLog
 from pipeline.errors import PipelineError
+from pipeline.ops.checkpoint_commands import checkpoint
 from pipeline.records.record import SourcePartition
 from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
 
@@ -103,6 +105,13 @@ def test_a_partition_is_read_no_further_than_is_enough() -> None:
 def test_what_goes_wrong_names_the_brokers(failure: Exception, message: str) -> None:
     with pytest.raises(PipelineError, match=message):
         read(log_of(Consumer(ROWS, failure=failure)), {A: 0}, {A: 6})
+
+
+def test_the_command_that_the_hint_names_is_there() -> None:
+    with pytest.raises(PipelineError) as gone:
+        read(log_of(Consumer(ROWS, failure=OffsetOutOfRangeError("a"))), {A: 0}, {A: 6})
+    (named,) = re.findall("`checkpoint (.+)`", str(gone.value.hint))
+    assert named in checkpoint.commands
 
 
 def test_no_wait_is_for_ever() -> None:
