@@ -2,6 +2,7 @@
 copies.
 """
 
+import errno
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +11,24 @@ import click
 
 from pipeline.errors import PipelineError
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
 
 @contextmanager
 def exit_codes() -> Iterator[None]:
-    """Turns a PipelineError into its message on standard error and its exit code."""
+    """Turns a PipelineError into its message on standard error and its exit code, and so a full disk below what is
+    printed.
+    """
     try:
-        yield
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in _FULL or error.filename is not None:
+                raise
+            raise PipelineError(
+                f"standard output could not be written: {error.strerror}",
+                hint="free some space, or name a file on another disk, and run the command again",
+            ) from error
     except PipelineError as error:
         click.echo(error.render(), err=True)
         sys.exit(error.exit_code)
