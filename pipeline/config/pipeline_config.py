@@ -199,17 +199,22 @@ class PipelineConfig(Section):
             )
         return self
 
+    @property
+    def written_topics(self) -> tuple[tuple[str, str], ...]:
+        """What the job writes to, at the brokers of the sink: each with the key that names it."""
+        return (
+            ("sink.topic", self.sink.topic),
+            ("sink.error_topic", self.sink.error_topic),
+            ("sink.lapsed_topic", self.sink.effective_lapsed_topic),
+            ("deferral.topic", self.deferral.topic),
+        )
+
     @model_validator(mode="after")
     def _topics_differ(self) -> Self:
         """Else the job would feed on what it writes."""
         source = "source.topics" if self.source.topics else "source.topic"
         topics = [(source, topic) for topic in self.source.all_topics]
-        topics += [
-            ("sink.topic", self.sink.topic),
-            ("sink.error_topic", self.sink.error_topic),
-            ("sink.lapsed_topic", self.sink.effective_lapsed_topic),
-            ("deferral.topic", self.deferral.topic),
-        ]
+        topics += self.written_topics
         for (one, topic), (other, same) in combinations(topics, 2):
             elsewhere = one == source and self.source.bootstrap_servers != self.sink.bootstrap_servers
             if topic == same and not elsewhere:

@@ -61,6 +61,7 @@ def replay(
     """Publish events of the job's source topic again. Headers of each copy name the original's position and time."""
     with exit_codes():
         config = load_config(config_file)
+        _require_not_written(config, target, "--into")
         now = datetime.now(UTC)
         edges = parse_edge(begin, now), parse_edge(end, now)
         bootstrap, topic = source_brokers(config), _one_topic(config, chosen)
@@ -110,6 +111,7 @@ def fan_out(src: str, dst: str, partitions: int, config_file: Path) -> None:
         if src == dst:
             raise RefusedError(f"{src} cannot be copied into itself", hint="name a topic that is not there")
         config = load_config(config_file)
+        _require_not_written(config, dst, "DST")
         bootstrap = source_brokers(config)
         with opened_topic(bootstrap, src, named_by="SRC") as source:
             bounds: Bounds = source.bounds()
@@ -133,6 +135,20 @@ def _one_topic(config: PipelineConfig, chosen: str | None) -> str:
     if chosen is not None and chosen not in topics:
         raise RefusedError(f"--topic {chosen}: the job does not read it", hint=f"it reads {', '.join(topics)}")
     return chosen or topics[0]
+
+
+def _require_not_written(config: PipelineConfig, target: str, named_by: str) -> None:
+    """Raises RefusedError for a topic into which the job itself writes. Its readers end at a source event, and that of
+    the ledger is the job: no start could read it any more.
+    """
+    if config.source.bootstrap_servers != config.sink.bootstrap_servers:
+        return  # of the same name at most
+    for key, topic in config.written_topics:
+        if topic == target:
+            raise RefusedError(
+                f"{named_by} {target} is {key}, and would have source events among what the job writes there",
+                hint="name a topic that jobs read as their source",
+            )
 
 
 def _dropped_as_repeats(config: PipelineConfig, target: str) -> str | None:

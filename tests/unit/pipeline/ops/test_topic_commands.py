@@ -77,6 +77,24 @@ def test_replay(go: Go, target: FakeTarget, into: str, partitions: set[int | Non
     }
 
 
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("mediawiki.page_html_content_change.v1", "sink.topic"),
+        ("mw_page_html_content_change_enrich.error", "sink.error_topic"),
+        ("mw_page_html_content_change_enrich.lapsed", "sink.lapsed_topic"),
+        ("mw_page_html_content_change_enrich.deferred", "deferral.topic"),
+    ],
+)
+def test_no_source_event_goes_where_the_job_writes(go: Go, made: list[Any], written: str, key: str) -> None:
+    at = {"bootstrap_servers": "127.0.0.1:1"}
+    result = go("replay", "--from", "earliest", "--to", "latest", "--into", written, "--dry-run", source=at)
+    assert (result.exit_code, f"--into {written} is {key}" in result.stderr) == (2, True)
+    result = go("fan-out", SRC, written, source=at)
+    assert (result.exit_code, f"DST {written} is {key}" in result.stderr, made) == (2, True, [])
+    assert go("fan-out", SRC, written, "--partitions", "2").exit_code == 0, "at other brokers it is another topic"
+
+
 def test_a_dry_run_counts_and_sends_nothing(go: Go, target: FakeTarget) -> None:
     result = go("replay", "--from", "earliest", "--to", "0:5,1:6", "--into", SRC, "--dry-run", "--rate", "2")
     assert result.exit_code == 0
