@@ -19,6 +19,7 @@ from pipeline.consumer.claims import Claims
 from pipeline.consumer.consume import Counts, line, once
 from pipeline.consumer.delivery import Delivery, read, read_error
 from pipeline.consumer.seen_events import SeenEvents
+from pipeline.errors import PipelineError
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.source import OF_SINK, SourceTopic, opened_topic
 from pipeline.ops.spark_checkpoint import Offsets
@@ -97,7 +98,16 @@ def deliveries(
 
 
 def _stretch(topic: SourceTopic, reached: Offsets) -> Stretch:
-    """From where it was read to, to its present end; a partition that is new from its beginning."""
+    """From where it was read to, to its present end; a partition that is new from its beginning. Raises PipelineError
+    for a topic that was made again: what it has below where the other one was read to would be passed over.
+    """
     bounds = topic.bounds()
+    for partition, read_to in reached.items():
+        if read_to > (end := bounds.end.get(partition, 0)):
+            raise PipelineError(
+                f"{topic.topic}/{partition} ends at {end}, and was read to {read_to}: it was made again, or has lost "
+                "records",
+                hint="start again: it is then read from its beginning",
+            )
     first = {partition: reached.get(partition, begin) for partition, begin in bounds.first.items()}
     return Stretch(topic, first, bounds.end)

@@ -149,6 +149,20 @@ def test_it_goes_on_with_what_comes_and_with_new_partitions(consume: Callable[..
     assert result.stderr.startswith("3 records")
 
 
+def test_a_topic_that_is_made_again_ends_it(consume: Callable[..., Result]) -> None:
+    """Of what it has below the old end nothing would be read."""
+
+    again = Topic([record(0, 0, "d")])
+
+    class MadeAgain(Topic):
+        def bounds(self) -> Bounds:
+            return super().bounds() if self._parts else again.bounds()
+
+    result = consume(MadeAgain([record(0, 0, "a"), record(0, 1, "b")]), "--follow", errors=Topic([], [], topic="error"))
+    assert (result.exit_code, ids(result)) == (1, ["a", "b"])
+    assert "error: out/0 ends at 1, and was read to 2: it was made again, or has lost records" in result.stderr
+
+
 def test_what_cannot_be_read_ends_it(consume: Callable[..., Result]) -> None:
     strange = SourceRecord(0, 1, 0, None, b"?", ())
     result = consume(Topic([record(0, 0, "a"), strange, record(0, 2, "b")]))
