@@ -37,5 +37,8 @@ def show(moment: datetime) -> str:
 
 
 def show_ms(timestamp_ms: int) -> str:
-    """The same for milliseconds since the epoch."""
-    return show(datetime.fromtimestamp(timestamp_ms / 1000, UTC))
+    """The same for milliseconds since the epoch, which are of a producer: they may be of no year that there is."""
+    try:
+        return show(datetime.fromtimestamp(timestamp_ms / 1000, UTC))
+    except (ValueError, OverflowError):
+        return f"{timestamp_ms} ms since the epoch"

@@ -52,5 +52,11 @@ def test_what_is_shown_is_read_again(moment: datetime) -> None:
     assert show_ms(milliseconds(whole)) == show(whole)
 
 
+@pytest.mark.parametrize("producers_ms", [1_790_000_000_000_000, 2**63 - 1])
+def test_a_time_of_no_year_is_shown_as_its_number(producers_ms: int) -> None:
+    """As of a producer that counts microseconds."""
+    assert show_ms(producers_ms) == f"{producers_ms} ms since the epoch"
+
+
 def test_what_is_older_than_kafkas_time_is_its_beginning() -> None:
     assert milliseconds(datetime(1960, 1, 1, tzinfo=UTC)) == 0
