@@ -20,7 +20,9 @@ class NamedCause(BaseModel):
         examples=["huge page"],
     )
     timeline: Literal["any"] | None = Field(
-        default=None, description="`any`: one of the timeline's faults must be seen to act, whichever it is."
+        default=None,
+        description="`any`: in each arm that has some, one of the timeline's faults must be seen to act, whichever it "
+        "is.",
     )
     differs: Annotated[str, Field(min_length=1)] | None = Field(
         default=None,

@@ -53,10 +53,10 @@ def _shown(
     cause: NamedCause, scenario: Scenario, played: Mapping[ArmName, ArmObservation], difference: Mapping[str, Any]
 ) -> CauseResult:
     evidence = {arm: seen.evidence for arm, seen in played.items()}
+    alone = all(one.fault is not None or one.timeline is not None for one in scenario.cause)
     if cause.timeline is not None:
-        shown, did = _any_of_timeline(evidence)
+        shown, did = _any_of_timeline(evidence, scenario.roles, alone=alone)
     elif cause.fault is not None:
-        alone = all(one.fault is not None or one.timeline is not None for one in scenario.cause)
         shown, did = _fault(cause.fault, evidence, scenario.roles, alone=alone)
     elif cause.differs is not None:
         shown, did = _difference(cause.differs, played, difference.get(cause.differs), scenario.roles)
@@ -77,10 +77,13 @@ def _fault(name: str, played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool
     return True, f"it acted in {', '.join(acted)}" if acted else "no arm that was played has to show it"
 
 
-def _any_of_timeline(played: ByArm) -> tuple[bool, str]:
-    items = [item for evidence in played.values() for item in evidence if isinstance(item, TimelineEvidence)]
-    acted = sum(item.fired and item.acted for item in items)
-    return acted > 0, f"{acted} of {counted(len(items), 'fault')} acted"
+def _any_of_timeline(played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool, str]:
+    """In each arm that has some: a fault that one arm met proves nothing of a fix that met none."""
+    found = {arm: [one for one in items if isinstance(one, TimelineEvidence)] for arm, items in played.items()}
+    acted = {arm: sum(one.fired and one.acted for one in items) for arm, items in found.items() if items}
+    did = [f"{arm}: {number} of {counted(len(found[arm]), 'fault')} acted" for arm, number in acted.items()]
+    without = [*arms_without_any(played, roles)] if alone else []
+    return bool(acted) and all(acted.values()) and not without, "; ".join([*did, *without]) or "no arm has one"
 
 
 def _difference(

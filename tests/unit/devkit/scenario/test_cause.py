@@ -188,20 +188,40 @@ class TestFault:
         assert (found.shown, found.did) == (False, "no arm has it")
 
 
-@pytest.mark.parametrize(("acted", "is_shown"), [((True, False), True), ((False, False), False)])
-def test_of_random_faults_one_has_to_act(
-    edited: Edited, tmp_path: Path, acted: tuple[bool, ...], is_shown: bool
-) -> None:
-    still = "timeline: [{ name: still, do: { pause: { part: kafka } }, at: 1s, for: 1s }]\narms:\n"
-    scenario = load(edited, tmp_path, "{ timeline: any }", ("arms:\n", still))
-    items = (
-        some_evidence(),
-        *(TimelineEvidence(fault=f"{at}", fired=True, asked="", acted=did, did="") for at, did in enumerate(acted)),
+class TestAnyOfTimeline:
+    STILL = "timeline: [{ name: still, do: { pause: { part: kafka } }, at: 1s, for: 1s }]\narms:\n"
+
+    @pytest.fixture
+    def scenario(self, edited: Edited, tmp_path: Path) -> Scenario:
+        return load(edited, tmp_path, "{ timeline: any }", ("arms:\n", self.STILL))
+
+    def met(self, *acted: bool) -> Mapping[str, Any]:
+        """An arm with the faults of these outcomes, and a rule of the mock that acted."""
+        faults = (
+            TimelineEvidence(fault=f"{at}", fired=True, asked="", acted=did, did="") for at, did in enumerate(acted)
+        )
+        return {"evidence": (some_evidence(), *faults)}
+
+    @pytest.mark.parametrize(
+        ("incident", "fixed", "is_shown", "did"),
+        [
+            ((True, False), (False, True), True, "incident: 1 of 2 faults acted; fixed: 1 of 2 faults acted"),
+            ((True,), (False,), False, "incident: 1 of 1 fault acted; fixed: 0 of 1 fault acted"),
+            ((False,), (True,), False, "incident: 0 of 1 fault acted; fixed: 1 of 1 fault acted"),
+            ((True,), (), True, "incident: 1 of 1 fault acted"),
+            ((), (), False, "no arm has one"),
+        ],
     )
-    found = shown(scenario, incident={"evidence": items}, fixed={"evidence": (some_evidence(),)})
-    assert found == CauseResult(
-        cause="any fault of the timeline", shown=is_shown, did=f"{int(is_shown)} of 2 faults acted"
-    )
+    def test_one_has_to_act_in_each_arm_that_has_some(
+        self, scenario: Scenario, incident: tuple[bool, ...], fixed: tuple[bool, ...], is_shown: bool, did: str
+    ) -> None:
+        found = shown(scenario, incident=self.met(*incident), fixed=self.met(*fixed))
+        assert found == CauseResult(cause="any fault of the timeline", shown=is_shown, did=did)
+
+    def test_is_not_where_an_incident_arm_met_no_fault_at_all(self, scenario: Scenario) -> None:
+        found = shown(scenario, incident={"evidence": ()}, fixed=self.met(True))
+        assert not found.shown
+        assert found.did.startswith("fixed: 1 of 1 fault acted; incident: no fault was injected")
 
 
 @pytest.mark.parametrize(
