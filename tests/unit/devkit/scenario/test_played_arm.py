@@ -6,7 +6,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from devkit.errors import INCONCLUSIVE
-from devkit.observe.arm_end import EndByCondition, EndByDeadline
+from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
 from devkit.observe.logs import LoggedException
 from devkit.observe.observable import Observable
 from devkit.report.result import ArmResult
@@ -14,7 +14,7 @@ from devkit.scenario.arms import Expectations
 from devkit.scenario.model import Scenario
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.verdict import judge
-from tests.unit.devkit.observed import an_audit, an_observation, some_evidence
+from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation, some_evidence
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,7 @@ def test_what_was_seen_is_told_as_it_was(scenario: Scenario) -> None:
 
 
 LATE = EndByDeadline(deadline_s=90)
+IDLE = A_SAMPLE.model_copy(update={"committed": 0, "outputs": 0, "errors": 0, "requests": 0})
 LEFT = {"outputs": 140, "pending": 10, "errors": 4, "filtered": 7}
 
 
@@ -92,6 +93,32 @@ class TestAFixedArmThatItsDeadlineEnded:
     def test_holds_where_nothing_waits_or_it_ended_otherwise(self, scenario: Scenario, seen: dict[str, Any]) -> None:
         result = self.result(scenario, **seen)
         assert (result.holds, result.unfinished) == (True, "")
+
+    @pytest.mark.parametrize(
+        ("end", "inputs", "how"),
+        [
+            (EndByCondition(reached={"elapsed": 8.0}), 161, "elapsed 8s before it had taken any event"),
+            (EndByCondition(reached={"log waiting": 1}), 161, "log waiting 1 before it had taken any event"),
+            # Of traffic that begins when the program runs.
+            (LATE, 0, "deadline of 90s before it had taken any event"),
+        ],
+    )
+    def test_is_not_known_to_hold_that_had_taken_nothing(
+        self, scenario: Scenario, end: ArmEnd, inputs: int, how: str
+    ) -> None:
+        seen: dict[str, Any] = {
+            "end": end,
+            "audit": an_audit(inputs=inputs, outputs=0, errors=0, filtered=0, pending=inputs),
+        }
+        result = self.result(scenario, **seen, last_sample=IDLE)
+        assert result.holds is None
+        assert result.unfinished.startswith(f"ended by its {how}, and nothing that it expects says")
+        assert self.result(scenario, **seen).holds is (None if inputs and end is LATE else True)
+        assert self.result(scenario, **seen, last_sample=IDLE, expects={"drained": False}).holds is True
+
+    def test_a_fix_may_give_up_before_it_has_taken_anything(self, scenario: Scenario) -> None:
+        end = EndByCondition(reached={"gave_up": 1})
+        assert self.result(scenario, end=end, last_sample=IDLE).holds is True
 
     def test_holds_where_that_is_expected(self, scenario: Scenario) -> None:
         assert self.result(scenario, expects={"drained": False}).holds is True
