@@ -7,7 +7,8 @@ import pytest
 
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.audit import DeliveryAudit
-from tests.unit.devkit.observe.audit.audited import ALL, EDIT, FAILING, audit, no_store, nonzero
+from devkit.observe.audit.replays import Replays
+from tests.unit.devkit.observe.audit.audited import ALL, EDIT, FAILING, FIRST_TEN, audit, no_store, nonzero
 from tests.unit.devkit.observe.audit.events import (
     ERROR,
     OUTPUT,
@@ -92,6 +93,27 @@ def test_a_page_in_two_partitions(grown: tuple[str, ...]) -> None:
     if not grown:
         assert "record enriched/1/1: its page has records in partition 0 too" in figures.examples[0]
         assert "record enrich.error/1/1: its page has records in partition 0 too" in figures.examples[1]
+
+
+@pytest.mark.parametrize("grown", [(), (OUTPUT, ERROR)], ids=["a topic that stays", "one that grows meanwhile"])
+def test_a_repeat_in_another_partition_is_wrong_however_often_it_may_repeat(grown: tuple[str, ...]) -> None:
+    held = DeliveryAudit([EDIT, FAILING], truth=TRUTH, resolve=no_store, grown=grown)
+    for partition in (0, 1):
+        held.add_output(replace(output_of(EDIT), partition=partition))
+        held.add_error(replace(error_of(FAILING), partition=partition))
+    figures = held.finish(ALL, replays=Replays(1, (FIRST_TEN,)))
+    assert (figures.duplicated, figures.excused) == (2, 2)
+    assert figures.problems() == ({} if grown else {"mismatched": 2})
+    assert figures.mismatched_outputs == (0 if grown else 1)
+    if not grown:
+        assert "record enriched/1/0: its event has a record in partition 0 too" in figures.examples[0]
+
+
+def test_a_repeat_without_a_key_may_lie_anywhere() -> None:
+    event = replace(FAILING, key=b"k" * 2000)
+    first = replace(error_of(event), key=None)
+    figures = audit([event], first, replace(first, partition=1), replays=Replays(1, (FIRST_TEN,)))
+    assert figures.problems() == {}
 
 
 @pytest.mark.parametrize(("page", "revision", "mismatched"), [(0, 20, 0), (1, 20, 1), (0, 30, 1)])
