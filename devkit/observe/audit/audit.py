@@ -268,11 +268,8 @@ class DeliveryAudit:
     def _verify_error(self, arrival: Arrival, event: SourceEvent) -> None:
         if self._truth is None:
             return
-        expected = event.entry.expected
-        if expected.fate != "error":
-            return
-        found = error_type(arrival.value)
-        if found != expected.reason:
+        expected, found = event.entry.expected, error_type(arrival.value)
+        if expected.fate == "error" and found != expected.reason:
             self._count("mismatched", arrival, f"error_type is {found!r}; expected {expected.reason!r}")
             return
         wrong = wrong_error_key(arrival, event.key) or not_as_named(arrival.value)

@@ -1,5 +1,6 @@
 """What left twice in different ways, and that nothing is clean which a replay may not do."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -80,6 +81,20 @@ class TestConflicts:
         error, output = error_of(EDIT), output_of(EDIT, timestamp_ms=SECOND_OTHER, surprise=1)
         figures = audit([EDIT], error, output, replays=Replays(1, (FIRST_TEN,)))
         assert figures.problems() == {"misrouted": 1, "mismatched": 1}
+
+    @pytest.mark.parametrize(
+        ("wrong", "example"),
+        [
+            ({"key": b"other"}, "its key is 'other'; expected 'page 1'"),
+            ({"value": b"garbage"}, "not JSON"),
+        ],
+    )
+    def test_so_has_the_error_event_of_one(self, wrong: dict[str, Any], example: str) -> None:
+        """What its type must be nobody knows, but it is a record of its page."""
+        output, error = both_ways(EDIT, error_first=False)
+        figures = audit([EDIT], output, replace(error, **wrong), replays=Replays(1, (FIRST_TEN,)))
+        assert figures.problems() == {"mismatched": 1}
+        assert example in figures.examples[0]
 
     @pytest.mark.parametrize(("begun_again", "problems"), [(1, {"conflicting": 1}), (2, {})])
     def test_repeats_and_conflicts_have_one_bound(self, begun_again: int, problems: dict[str, int]) -> None:
