@@ -135,7 +135,7 @@ class Guardian:
         """
         logs.mkdir(parents=True, exist_ok=True)
         if scratch is not None:
-            scratch.mkdir(parents=True, exist_ok=True)
+            _make(scratch, name)
         request = next(self._requests)
         stderr = logs / f"{name}.log"
         stdout = logs / f"{name}.out" if split else stderr
@@ -286,3 +286,14 @@ class Guardian:
             error.hint = "; ".join(filter(None, (error.hint, f"containers are left: {self.left}; see `devkit heal`")))
         elif error is None:
             raise StackError(f"containers of the run are left: {self.left}", hint="`devkit heal` removes them")
+
+
+def _make(scratch: Path, name: str) -> None:
+    """The directory for the temporary files of that process, which a scenario may have named. Raises StackError."""
+    try:
+        scratch.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StackError(
+            f"{name} could not be started: {scratch}, for its temporary files, cannot be made: {error.strerror}",
+            hint="name another directory as TMPDIR",
+        ) from error

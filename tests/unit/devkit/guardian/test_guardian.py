@@ -107,6 +107,14 @@ class TestStarting:
             running.spawn("kafka", argv, logs=tmp_path)
         assert exit_code(running.spawn("x", python(""), logs=tmp_path)) == 0
 
+    def test_a_place_for_temporary_files_that_cannot_be_made_is_named(self, running: Guardian, tmp_path: Path) -> None:
+        scratch = tmp_path / "file"
+        scratch.write_text("")
+        with pytest.raises(
+            StackError, match=r"^x could not be started: .*/file, for its temporary files, cannot be made"
+        ):
+            running.spawn("x", python(""), logs=tmp_path, scratch=scratch)
+
     def test_a_guardian_that_cannot_begin_says_why(self, places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (places / "file").write_text("")
         monkeypatch.setenv("DEVKIT_CACHE", str(places / "file" / "below"))
