@@ -57,6 +57,7 @@ def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Pro
     yield from _late(scenario)
     yield from _still_open(scenario, configs.values())
     yield from _before_it_runs(scenario, instead)
+    yield from _over_before_it_runs(scenario, instead)
     incidents = in_role(scenario.roles, "incident")
     for policy in UNSAFE:
         if len(configs) == len(found) and any(policy.holds(configs[arm]) for arm in incidents):
@@ -124,4 +125,21 @@ def _before_it_runs(scenario: Scenario, instead: Program | None) -> Iterator[Pro
                 f"it counts from the arm's start, and Spark's own takes {format_duration(_USUAL_START)} or more: the "
                 "arm may be over before anything is read",
                 "write `running_for` for the time since the query runs, or a longer one",
+            )
+
+
+def _over_before_it_runs(scenario: Scenario, instead: Program | None) -> Iterator[Problem]:
+    """Faults that end when the main program's Spark has hardly begun to run: it may never meet them, and they act all
+    the same.
+    """
+    if not isinstance(programs_of(scenario, instead)[main_name(scenario)], SparkProgram):
+        return
+    for place, item, _ in scenario.timeline_at():
+        if item.at is not None and item.for_ is not None and item.at + item.for_ <= _USUAL_START:
+            over = format_duration(item.at + item.for_)
+            yield Problem(
+                (*place, "at"),
+                f"it is over {over} after the arm's start, and Spark's own takes {format_duration(_USUAL_START)} or "
+                "more: the program may never meet it",
+                "let it begin by a condition such as `when: program running`, or later",
             )

@@ -40,6 +40,13 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
             ":19:59: warning: timeline[0].at: the last event is published within 8s, and an arm that has drained",
         ),
         (
+            [("kafka:\n", ITEM.format(arms=", for: 7s"))],
+            ":19:59: warning: timeline[0].at: it is over 8s after the arm's start, and Spark's own takes 8s or more: "
+            "the program may never meet it;",
+        ),
+        ([("kafka:\n", ITEM.format(arms=", for: 8s"))], ""),
+        ([("kafka:\n", ITEM.format(arms=", for: 7s")), OWN], ""),
+        (
             [("{ replays: 2 }", "{ any: [{ elapsed: 12s }] }")],
             ":28:38: warning: until.any[1].any[0].elapsed: it counts from the arm's start, and Spark's own takes 8s or",
         ),
