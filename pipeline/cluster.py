@@ -59,7 +59,7 @@ def connected(client: Callable[..., C], brokers: BrokersAt, own: Mapping[str, An
     Raises what the client raises, RefusedError for a file that cannot be read.
 
     It asks one address, which it draws, for as long as it may: one whose machine is gone uses all of that up, and the
-    job could hardly start without it. So where there are several it may draw a few times.
+    job could hardly start without it. So where there are several it draws a few times first.
     """
     from kafka.errors import KafkaTimeoutError  # an executor that needs no such client does without it
 
@@ -70,8 +70,7 @@ def connected(client: Callable[..., C], brokers: BrokersAt, own: Mapping[str, An
     for _ in range(_DRAWS):
         with suppress(KafkaTimeoutError):
             return client(**arguments | {"bootstrap_timeout_ms": limit_ms // (2 * _DRAWS)})
-    # Brokers that are slow have the other half in one piece.
-    return client(**arguments | {"bootstrap_timeout_ms": limit_ms // 2})
+    return client(**arguments)  # brokers that are slow have all of it in one piece
 
 
 def python_client(brokers: BrokersAt, client: Any) -> dict[str, Any]:

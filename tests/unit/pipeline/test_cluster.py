@@ -64,7 +64,7 @@ def test_of_several_addresses_some_may_be_gone() -> None:
     client = Drawing(gone=5)
     found = connected(client, "gone:1,there:1", {"bootstrap_timeout_ms": 10_000})
     assert found["bootstrap_servers"] == "gone:1,there:1", "all of them, for the time when others are gone"
-    assert client.waits == [1000] * 5 + [5000], "no longer than it may take"
+    assert client.waits == [1000] * 5 + [10_000], "all of it, for brokers that are slow"
     with pytest.raises(KafkaTimeoutError):
         connected(Drawing(gone=6), "gone:1,there:1")
 
