@@ -56,6 +56,8 @@ def lines(topic: str, lags: Sequence[PartitionLag], now_ms: int) -> Iterator[str
     for lag in lags:
         if lag.gone:
             yield f"partition {lag.partition}: {lag.gone} more were not done and are gone from the topic"
+        if lag.committed is not None and lag.committed > lag.end:
+            yield f"partition {lag.partition}: it is not the topic of this checkpoint; `checkpoint verify` says more"
 
 
 def _seconds(oldest_ms: int | None, now_ms: int) -> float:

@@ -37,6 +37,13 @@ def test_what_retention_took_first_is_said() -> None:
     assert "partition 0: 3 more were not done and are gone from the topic" in list(lines(TOPIC, found, 0))
 
 
+def test_a_topic_that_was_made_again_is_no_job_that_is_done() -> None:
+    found = lags(FakeConsumer(ROWS[:5]))
+    assert found == [PartitionLag(0, 20, 5, 0, 0, None)]
+    *_, said = lines(TOPIC, found, 0)
+    assert said == "partition 0: it is not the topic of this checkpoint; `checkpoint verify` says more"
+
+
 @pytest.mark.parametrize(("now_ms", "seconds"), [(3500, "2.5"), (500, "0.0")])
 def test_the_table_ends_with_the_sum_and_the_oldest(now_ms: int, seconds: str) -> None:
     found = [
