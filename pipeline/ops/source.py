@@ -86,6 +86,8 @@ class SourceTopic:
 
     def at(self, timestamp_ms: int, bounds: Bounds) -> Offsets:
         """The first offset of each partition whose record is of that time or later; its end where none is."""
+        if timestamp_ms <= 0:
+            return bounds.first  # of records without a time, or of one before 1970, Kafka tells nothing
         with self._answers():
             asked = {TopicPartition(self.topic, partition): timestamp_ms for partition in bounds.end}
             found = offsets_at(self._consumer, asked, timeout_s=_ANSWER_S)

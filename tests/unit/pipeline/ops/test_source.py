@@ -117,3 +117,10 @@ def test_silence_ends() -> None:
 
 def test_the_sum_of_a_part() -> None:
     assert total({0: 5, 1: 7}, {0: 9, 1: 3, 2: 4}) == 8
+
+
+def test_from_1970_on_is_all_that_there_is() -> None:
+    """Also what has no time, which is -1, and what is of one before."""
+    topic = FakeConsumer([Row(0, 0, -1), Row(0, 1, -5000), Row(0, 2, 1000)]).as_topic()
+    assert topic.at(0, topic.bounds()) == {0: 0}
+    assert topic.at(1, topic.bounds()) == {0: 2}
