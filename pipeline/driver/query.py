@@ -5,6 +5,7 @@ the batch commits when every record of it is acknowledged. A failure anywhere, i
 process: it is a crash, and the restart continues from the checkpoint.
 """
 
+import functools
 import os
 import threading
 import time
@@ -37,6 +38,7 @@ from pipeline.driver.source_stream import (
     source_streams,
     trigger_seconds,
 )
+from pipeline.driver.source_watch import SourceWatch
 from pipeline.driver.spark_keys import require_known
 from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.driver.stall import StallWatch
@@ -234,7 +236,7 @@ def _begin(
     hosts = WikiHosts(config.mediawiki, say=log.say)  # so is a file of wikis that is not there
     # A Kafka client, which only a job that starts needs.
     from pipeline.limits.access import require_access
-    from pipeline.limits.read import ask_brokers, require_limits, require_topics
+    from pipeline.limits.read import ask_brokers, require_limits, require_topics, source_ids
 
     require_access(config)
     warn_without_contact(config)
@@ -258,7 +260,7 @@ def _begin(
     own = Identity.of(config, brokers.source_cluster, brokers.source_ids)
     taken = _take_checkpoint(spark, config, new, own, slots=slots)
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
-    looks: list[Callable[[], None]] = [hosts.look]
+    looks = [hosts.look, SourceWatch(brokers.source_ids, functools.partial(source_ids, config)).look]
     planned = plan_status(spark, config)
     metrics = _metrics(spark, config, planned)
     if planned is not None:

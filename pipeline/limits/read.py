@@ -113,8 +113,17 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
         *((Missing("sink.lapsed_topic", topic, sink.bootstrap_servers), at_sink) for topic in lapsed),
     )
     missing = tuple(one for one, cluster in needed if one.topic in cluster.missing)
-    source_ids = {topic: at_source.ids[topic] for topic in sources if topic in at_source.ids}
-    return Brokers(limits, at_source.cluster_id, missing, source_ids)
+    ids = {topic: at_source.ids[topic] for topic in sources if topic in at_source.ids}
+    return Brokers(limits, at_source.cluster_id, missing, ids)
+
+
+def source_ids(config: PipelineConfig) -> Mapping[str, str]:
+    """Kafka's ids of the source's topics, without those that are not reported; none where no broker answers."""
+    try:
+        with closing(_connected(source_brokers(config))) as admin:
+            return _ids(admin, config.source.all_topics)
+    except _NO_ANSWER:
+        return {}
 
 
 def _ask(bootstrap: BrokersAt, topics: Iterable[str]) -> _Cluster:
