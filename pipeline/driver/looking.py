@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 class Looking:
     """Does all looks, one after the other, every `every_s` seconds, until it is told to end or one of them raises."""
 
-    def __init__(self, looks: Sequence[Callable[[], None]], every_s: float) -> None:
+    def __init__(self, looks: Sequence[Callable[[], None]], every_s: float, *, name: str = "looking") -> None:
         self._looks, self._every_s = looks, every_s
         self._over = threading.Event()
         self._failure: Exception | None = None
         # A daemon, as a look that is not answered would keep the process.
-        self._thread = threading.Thread(target=self._look, name="looking", daemon=True)
+        self._thread = threading.Thread(target=self._look, name=name, daemon=True)
 
     def __enter__(self) -> "Looking":
         self._thread.start()

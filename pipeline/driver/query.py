@@ -74,6 +74,8 @@ _LAST_WORDS_S = 5.0
 _PLANNING = "Getting offsets from "
 # On an object store each look is a request or two.
 _OTHERS_S = 2.0
+# Each look makes a connection.
+_SOURCE_S = 10.0
 _NO_JAVA = "JAVA_GATEWAY_EXITED"
 _NEEDS = (
     "Spark needs its Kafka connector and, for s3a://, Hadoop's S3A on the classpath (jars.lock names them), "
@@ -83,14 +85,15 @@ _NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The query, what writes its batches, what else is looked at now and then, where it began, the address of Spark's
-    UI if it has one, when Spark has reported its last word on the query, what an OutOfMemoryError would have left, and
-    whether there was one.
+    """The query, what writes its batches, what else is looked at now and then, its source's topics, where it began, the
+    address of Spark's UI if it has one, when Spark has reported its last word on the query, what an OutOfMemoryError
+    would have left, and whether there was one.
     """
 
     query: "StreamingQuery"
     writer: "BatchWriter"
     looks: Sequence[Callable[[], None]]
+    source_watch: SourceWatch
     start: str
     ui: str | None
     ended: threading.Event
@@ -133,7 +136,7 @@ def _until_the_end(running: Running, stop: StopRequest, backstop: Backstop) -> N
     """Raises PipelineError unless the job was stopped."""
     query, writer = running.query, running.writer
     try:
-        _watch(query, writer, stop, running.looks, backstop)
+        _watch(running, stop, backstop)
         if stop.is_there and query.isActive:
             _end(running, stop, backstop)
             return
@@ -145,18 +148,17 @@ def _until_the_end(running: Running, stop: StopRequest, backstop: Backstop) -> N
     raise ended_by(writer, running.jvm, words)
 
 
-def _watch(
-    query: "StreamingQuery",
-    writer: "BatchWriter",
-    stop: StopRequest,
-    looks: Sequence[Callable[[], None]],
-    backstop: Backstop,
-) -> None:
+def _watch(running: Running, stop: StopRequest, backstop: Backstop) -> None:
     """Returns when the job is to stop and has nothing under way, or the query has ended. Raises PipelineError, or what
     Spark raises.
     """
+    query, writer = running.query, running.writer
     draining = committed = False
-    with Looking((writer.look_for_others, *looks), _OTHERS_S) as looking:
+    with (
+        Looking((writer.look_for_others, *running.looks), _OTHERS_S) as looking,
+        # By itself, as brokers that do not answer are waited for.
+        Looking((running.source_watch.look,), _SOURCE_S, name="source-watch") as source,
+    ):
         while query.isActive:
             backstop.goes_on()
             if stop.is_there and not draining:
@@ -175,6 +177,7 @@ def _watch(
             writer.check(committed=None if active else batch)
             writer.check_commit(active=active)
             looking.check()
+            source.check()
 
 
 def _is_committed(query: "StreamingQuery", writer: "BatchWriter") -> bool:
@@ -260,7 +263,8 @@ def _begin(
     own = Identity.of(config, brokers.source_cluster, brokers.source_ids)
     taken = _take_checkpoint(spark, config, new, own, slots=slots)
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
-    looks = [hosts.look, SourceWatch(brokers.source_ids, functools.partial(source_ids, config)).look]
+    looks: list[Callable[[], None]] = [hosts.look]
+    source_watch = SourceWatch(brokers.source_ids, functools.partial(source_ids, config))
     planned = plan_status(spark, config)
     metrics = _metrics(spark, config, planned)
     if planned is not None:
@@ -295,7 +299,17 @@ def _begin(
         .start()
     )
     start = new.name if new else "checkpoint"
-    return Running(query, writer, looks, start, spark.sparkContext.uiWebUrl, listener.ended, dump, JvmEnd(spark, dump))
+    return Running(
+        query,
+        writer,
+        looks,
+        source_watch,
+        start,
+        spark.sparkContext.uiWebUrl,
+        listener.ended,
+        dump,
+        JvmEnd(spark, dump),
+    )
 
 
 def _main_slots(spark: "SparkSession", config: PipelineConfig) -> int | None:

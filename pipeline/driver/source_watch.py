@@ -4,16 +4,13 @@ A topic that was deleted and made again has other events at the same offsets. Ne
 one is longer than the old one was read, its position looks right, and what lies before that would never be read.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pipeline.errors import RefusedError
 
-_EVERY_S = 10.0
 
-
-@dataclass
+@dataclass(frozen=True)
 class SourceWatch:
     """`known` are Kafka's ids of the topics by name, as the start found them; `ask` tells those of now, without those
     that no broker reports.
@@ -21,14 +18,9 @@ class SourceWatch:
 
     known: Mapping[str, str]
     ask: Callable[[], Mapping[str, str]]
-    clock: Callable[[], float] = time.monotonic
-    _asked: float | None = None
 
     def look(self) -> None:
         """Raises RefusedError for a topic that was made again: a restart would be refused too."""
-        if self._asked is not None and self.clock() - self._asked < _EVERY_S:
-            return
-        self._asked = self.clock()
         found = self.ask()
         again = sorted(one for one, its in self.known.items() if found.get(one, its) != its)
         if again:

@@ -118,11 +118,13 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
 
 
 def source_ids(config: PipelineConfig) -> Mapping[str, str]:
-    """Kafka's ids of the source's topics, without those that are not reported; none where no broker answers."""
+    """Kafka's ids of the source's topics, without those that are not reported; none where no broker answers, or a file
+    of the login is being renewed.
+    """
     try:
         with closing(_connected(source_brokers(config))) as admin:
             return _ids(admin, config.source.all_topics)
-    except _NO_ANSWER:
+    except (*_NO_ANSWER, RefusedError):
         return {}
 
 

@@ -16,7 +16,7 @@ from pipeline.deferral.fold import FencedError
 from pipeline.driver import query as module
 from pipeline.driver.start import NewStart
 from pipeline.driver.stop import StoppedHardError
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import fields_of
 from pipeline.memory.budget import Budget
 
@@ -127,13 +127,20 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
     clock = [0.0]
     looked: list[Query] = []
 
-    def go(query: Query, writer: Writer, looks: Sequence[Callable[[], object]] = ()) -> list[dict[str, Any]]:
+    def go(
+        query: Query,
+        writer: Writer,
+        looks: Sequence[Callable[[], object]] = (),
+        source_look: Callable[[], None] = lambda: None,
+    ) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
         running = {"query": query, "writer": writer, "looks": looks, "start": "checkpoint", "ui": None, "ended": ended}
         running["dump"] = SimpleNamespace(tell=lambda: looked.append(query))
+        running["source_watch"] = SimpleNamespace(look=source_look)
         running["jvm"] = SimpleNamespace(is_out_of_memory=lambda: False)
         monkeypatch.setattr(module, "_OTHERS_S", 0.001)
+        monkeypatch.setattr(module, "_SOURCE_S", 0.001)
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
 
@@ -260,10 +267,10 @@ def test_when_a_later_start_has_the_checkpoint_that_is_why_it_failed(run: Run) -
     assert fenced.value.exit_code == 2
 
 
-def looks_are_over() -> None:
+def looks_are_over(name: str = "looking") -> None:
     """Of a look that raises no other follows."""
     for thread in threading.enumerate():
-        if thread.name == "looking":
+        if thread.name == name:
             thread.join(LONG_S)
 
 
@@ -271,6 +278,15 @@ def test_a_job_that_does_nothing_ends_when_a_later_start_has_the_checkpoint(run:
     query = Query(events=[None, looks_are_over, lambda: pytest.fail("it should have ended")])
     with pytest.raises(FencedError):
         run(query, Writer(query, others=True))
+
+
+def test_a_source_topic_that_was_made_again_ends_the_job(run: Run) -> None:
+    def look() -> None:
+        raise RefusedError("id of topic b 2, not 3")
+
+    query = Query(events=[None, lambda: looks_are_over("source-watch"), lambda: pytest.fail("it should have ended")])
+    with pytest.raises(RefusedError, match="id of topic b 2"):
+        run(query, Writer(query), source_look=look)
 
 
 def test_a_store_that_answers_nobody_does_not_hold_the_end_of_a_late_batch(run: Run) -> None:
