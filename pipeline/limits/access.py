@@ -10,15 +10,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
-from pipeline.cluster import BrokersAt, Cluster, connected, sink_brokers, source_brokers
+from pipeline.cluster import BrokersAt, Cluster, sink_brokers, source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.connection_failures import connection_failures
 from pipeline.errors import PipelineError, RefusedError
+from pipeline.limits.read import admin_at
 
-_ANSWER_MS = 10_000
 _OF_CERTIFICATE = re.compile(r"certificate|hostname|ssl|tls", re.IGNORECASE)
 # What the other end says of the job's own certificate.
 _OF_OWN_CERTIFICATE = re.compile(r"alert ((bad|no|unsupported) )?certificate|alert unknown ca", re.IGNORECASE)
@@ -63,10 +62,9 @@ def require_access(config: PipelineConfig) -> None:
 def _require(brokers: BrokersAt, needed: Sequence[Needs]) -> None:
     if not isinstance(brokers, Cluster):
         return
-    own = {"bootstrap_timeout_ms": _ANSWER_MS, "request_timeout_ms": _ANSWER_MS}
     with connection_failures() as why:
         try:
-            with closing(connected(KafkaAdminClient, brokers, own)) as admin:
+            with closing(admin_at(brokers)) as admin:
                 found = {one["name"]: one for one in admin.describe_topics([one.topic for one in needed])}
         except (KafkaError, OSError, ValueError) as error:
             raise refused(brokers, why or [f"{type(error).__name__}: {error}"]) from None

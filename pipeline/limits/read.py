@@ -122,7 +122,7 @@ def source_ids(config: PipelineConfig) -> Mapping[str, str]:
     of the login is being renewed.
     """
     try:
-        with closing(_connected(source_brokers(config))) as admin:
+        with closing(admin_at(source_brokers(config))) as admin:
             return _ids(admin, config.source.all_topics)
     except (*_NO_ANSWER, RefusedError):
         return {}
@@ -131,7 +131,7 @@ def source_ids(config: PipelineConfig) -> Mapping[str, str]:
 def _ask(bootstrap: BrokersAt, topics: Iterable[str]) -> _Cluster:
     found = _Cluster()
     try:
-        with closing(_connected(bootstrap)) as admin:
+        with closing(admin_at(bootstrap)) as admin:
             described = admin.describe_cluster()
             # Known also to a job that may not ask for the limits.
             found = _Cluster(described.get("cluster_id") or None)
@@ -174,6 +174,7 @@ def _missing(admin: KafkaAdminClient, topics: Iterable[str]) -> frozenset[str]:
     return frozenset(one["name"] for one in admin.describe_topics(list(topics)) if one["error_code"] == gone)
 
 
-def _connected(bootstrap: BrokersAt) -> KafkaAdminClient:
+def admin_at(bootstrap: BrokersAt) -> KafkaAdminClient:
+    """One that waits ten seconds for the brokers and for each answer. Raises what `connected` raises."""
     own = {"bootstrap_timeout_ms": _ANSWER_MS, "request_timeout_ms": _ANSWER_MS}
     return connected(KafkaAdminClient, bootstrap, own)
