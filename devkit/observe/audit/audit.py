@@ -64,7 +64,6 @@ class DeliveryAudit:
         self._counts: Counter[str] = Counter()
         self._examples = Examples()
         self.error_events = ErrorTally()
-        self._grown = frozenset(grown)
         self._ids, self._error_ids, self._places = RecordIds("output"), RecordIds("error event"), PagePlaces(grown)
         self._repeated = RepeatedEvents(self._events.values())
 
@@ -233,7 +232,7 @@ class DeliveryAudit:
         before what came first. One without a key may lie anywhere.
         """
         first = departure.firsts[ending].partition
-        is_free = arrival.key is None or arrival.topic in self._grown or arrival.source in self._parts
+        is_free = self._places.are_free(arrival) or arrival.source in self._parts
         if self._truth is None or is_free or arrival.partition == first:
             return
         self._counts["mismatched_outputs"] += ending == "output"

@@ -42,11 +42,15 @@ class PagePlaces:
 
     def __init__(self, grown: Collection[str] = ()) -> None:
         self._grown = frozenset(grown)
-        self._partitions: dict[tuple[str, bytes], int] = {}
+        self._partitions: dict[tuple[str, bytes | None], int] = {}
+
+    def are_free(self, arrival: Arrival) -> bool:
+        """Whether the record may lie in any partition, as it has no key, or its topic has grown."""
+        return arrival.key is None or arrival.topic in self._grown
 
     def wrong(self, arrival: Arrival) -> str | None:
-        """What is wrong with where a record lies whose key is right; None for nothing, or where it has no key."""
-        if arrival.key is None or arrival.topic in self._grown:
+        """What is wrong with where a record lies whose key is right; None for nothing, or where it may lie anywhere."""
+        if self.are_free(arrival):
             return None
         first = self._partitions.setdefault((arrival.topic, arrival.key), arrival.partition)
         if first == arrival.partition:
