@@ -6,6 +6,7 @@ import errno
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import click
 
@@ -20,15 +21,20 @@ def exit_codes() -> Iterator[None]:
     printed.
     """
     try:
-        try:
-            yield
-        except OSError as error:
-            if error.errno not in _FULL or error.filename is not None:
-                raise
-            raise PipelineError(
+        yield
+    except PipelineError as error:
+        _end(error)
+    except OSError as error:
+        if error.errno not in _FULL or error.filename is not None:
+            raise
+        _end(
+            PipelineError(
                 f"standard output could not be written: {error.strerror}",
                 hint="free some space, or name a file on another disk, and run the command again",
-            ) from error
-    except PipelineError as error:
-        click.echo(error.render(), err=True)
-        sys.exit(error.exit_code)
+            )
+        )
+
+
+def _end(error: PipelineError) -> NoReturn:
+    click.echo(error.render(), err=True)
+    sys.exit(error.exit_code)
