@@ -12,6 +12,7 @@ from benchmarks.engine.aligned_source import aligned_source
 from benchmarks.engine.asyncio_peer import AsyncioPeer
 from benchmarks.engine.backfill import BARE, backfill
 from benchmarks.engine.contestant import Contestant
+from benchmarks.engine.guard import describe, guard, has_grown, read_lines, record
 from benchmarks.engine.live import live
 from benchmarks.engine.pyflink_peer import AS_IT_COMES, ASYNC, SYNC
 from benchmarks.engine.pyflink_peer import REFERENCE as PYFLINK_REFERENCE
@@ -57,7 +58,7 @@ def _directory() -> Path:
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Measure the engine beside its peers. Nothing fails on a figure.
+    """Measure the engine beside its peers. Only guard fails on a figure.
 
     Without a command, run the pytest benchmarks of the kit; options go to pytest: -k NAME, -m "not slow".
     """
@@ -114,6 +115,25 @@ def backfill_(
         profile=profile,
         name=name,
     )
+
+
+@main.command("guard")
+@click.option("--events", default=12_000, show_default=True, help="Number of events in the source.")
+@_ROUNDS
+@click.option("--record", "is_recorded", is_flag=True, help="Append the figures to benchmarks/guard.jsonl.")
+def guard_(events: int, rounds: int, *, is_recorded: bool) -> None:
+    """Compare the speed with the last commit's.
+
+    Exit code 1: the engine's share of the hand-written program's processor time grew by more than 10 %.
+    """
+    lines = read_lines()
+    last = lines[-1] if lines else None
+    line = guard(events, rounds, _directory())
+    if is_recorded:
+        record(line)
+    click.echo(describe(line, last))
+    if last and has_grown(line, last):
+        sys.exit(1)
 
 
 @main.command("pyflink")

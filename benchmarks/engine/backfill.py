@@ -36,6 +36,22 @@ def backfill(
     reference: Mapping[str, str] = REFERENCE,
 ) -> dict[str, object]:
     """Figures of all rounds; kept as `name` in the results."""
+    outcomes = play_rounds(contestants, workload, rounds=rounds, directory=directory, bare=bare, profile=profile)
+    figures = {"reference": dict(reference), **_figures(outcomes, workload, contestants)}
+    keep(name, figures, packages=PACKAGES)
+    return figures
+
+
+def play_rounds(
+    contestants: Sequence[Contestant],
+    workload: Workload,
+    *,
+    rounds: int,
+    directory: Path,
+    bare: Sequence[str] = (),
+    profile: bool = False,
+) -> dict[str, list[Outcome]]:
+    """By contestant, of each round."""
     for contestant in contestants:
         contestant.prepare()
     by_name = {contestant.name: contestant for contestant in contestants}
@@ -56,10 +72,7 @@ def backfill(
             shutil.rmtree(place / "checkpoint", ignore_errors=True)
             return outcome
 
-        outcomes = in_turns([*bare, *by_name], rounds, one)
-    figures = {"reference": dict(reference), **_figures(outcomes, workload, contestants)}
-    keep(name, figures, packages=PACKAGES)
-    return figures
+        return in_turns([*bare, *by_name], rounds, one)
 
 
 def _figures(
