@@ -37,7 +37,7 @@ _LOOK_S = 0.5
     type=click.IntRange(min=1),
     default=1_000_000,
     show_default=True,
-    help="Number of events, by id and by source position, that are kept to recognise repeats and conflicts.",
+    help="Number of events, and of outputs, that are kept to recognise repeats and conflicts.",
 )
 def consume(config_file: Path, remember: int, *, follow: bool) -> None:
     """Print the output topic as JSON lines, without repeats, with claim checks resolved and verified.

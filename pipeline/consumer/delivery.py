@@ -10,8 +10,11 @@ import orjson
 
 from pipeline.errors import PipelineError
 from pipeline.records.claim_check import Claim
+from pipeline.records.event_id import HEADER, is_event_id
 from pipeline.records.record import Headers, Position
 from pipeline.records.suppression import Suppression
+
+_SHOWN = 60
 
 
 class UnreadableOutputError(PipelineError):
@@ -22,16 +25,18 @@ class UnreadableOutputError(PipelineError):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """`place` is where the record stands in its topic, `source` its source event. `fingerprint` tells whether a repeat
-    is one byte for byte. With a `claim` the value has no content; what the store has is the whole of it. `suppresses`
-    is what is to be hidden of what came before it. The `id` of an error event is its source position: of its value no
-    more is needed than which job it is of.
+    """`place` is where the record stands in its topic, `source` where its source event stood. `event` is what all
+    records of a source event have in common: its id, or of one without an id its position. `fingerprint` tells whether
+    a repeat is one byte for byte. With a `claim` the value has no content; what the store has is the whole of it.
+    `suppresses` is what is to be hidden of what came before it. The `id` of an error event is its `event`: of its value
+    no more is needed than which job it is of.
     """
 
     place: str
     kind: Literal["output", "error"]
     id: str
     source: Position
+    event: str
     value: bytes
     claim: Claim | None
     fingerprint: bytes
@@ -42,15 +47,15 @@ def read(place: str, value: bytes | None, headers: Headers) -> Delivery:
     """A record of the output topic. Raises UnreadableOutputError."""
     named = dict(headers)
     try:
-        event_id, source, claim = _id(value), _source(named), Claim.of_headers(named)
-        suppresses = Suppression.of_headers(named)
+        output_id, source, claim = _id(value), _source(named), Claim.of_headers(named)
+        event, suppresses = _event(named, source), Suppression.of_headers(named)
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableOutputError(
             f"record {place} is no output of this job: {_what(error)}",
             hint="check that sink.topic is the job's output topic, and that no other program writes there",
         ) from error
     whole = value or b""
-    return Delivery(place, "output", event_id, source, whole, claim, _fingerprint(whole, headers), suppresses)
+    return Delivery(place, "output", output_id, source, event, whole, claim, _fingerprint(whole, headers), suppresses)
 
 
 def read_error(place: str, value: bytes | None, headers: Headers, *, job: str) -> Delivery | None:
@@ -60,18 +65,30 @@ def read_error(place: str, value: bytes | None, headers: Headers, *, job: str) -
     try:
         if _emitter(value) != job:
             return None
-        source = _source(dict(headers))
+        named = dict(headers)
+        source = _source(named)
+        event = _event(named, source)
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableOutputError(
             f"record {place} is no error event of this job: {_what(error)}",
             hint="check that sink.error_topic is the job's error topic, and that no other program writes there",
         ) from error
     whole = value or b""
-    return Delivery(place, "error", str(source), source, whole, None, _fingerprint(whole, headers))
+    return Delivery(place, "error", event, source, event, whole, None, _fingerprint(whole, headers))
 
 
 def _source(named: dict[str, bytes]) -> Position:
     return Position(named["source-topic"].decode(), int(named["source-partition"]), int(named["source-offset"]))
+
+
+def _event(named: dict[str, bytes], source: Position) -> str:
+    """No id has a slash, as each position has."""
+    if HEADER not in named:
+        return str(source)
+    event_id = named[HEADER].decode()
+    if not is_event_id(event_id):
+        raise ValueError(f"{HEADER} is {event_id[:_SHOWN]!r}, no UUID")
+    return event_id
 
 
 def _what(error: Exception) -> str:
@@ -81,10 +98,10 @@ def _what(error: Exception) -> str:
 def _id(value: bytes | None) -> str:
     if value is None:
         raise ValueError("it has no value")
-    event_id = orjson.loads(value)["meta"]["id"]
-    if not isinstance(event_id, str):
-        raise TypeError(f"meta.id is {event_id!r}, no text")
-    return event_id
+    output_id = orjson.loads(value)["meta"]["id"]
+    if not isinstance(output_id, str):
+        raise TypeError(f"meta.id is {output_id!r}, no text")
+    return output_id
 
 
 def _emitter(value: bytes | None) -> str:

@@ -1,20 +1,30 @@
-"""What was seen first of each key, of the newest keys."""
+"""What is known of each key, of the newest keys."""
+
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
 
 
-class Remembered:
+class Remembered(Generic[V]):
     """At most `limit` keys; one that comes again is new again. About 200 bytes each."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._firsts: dict[str, bytes] = {}
+        self._values: dict[str, V] = {}
 
     def __len__(self) -> int:
-        return len(self._firsts)
+        return len(self._values)
 
-    def see(self, key: str, what: bytes) -> bytes | None:
-        """What was seen first of the key, which stands; None when that is `what`, as the key is new."""
-        before = self._firsts.pop(key, None)
-        self._firsts[key] = what if before is None else before
-        if len(self._firsts) > self._limit:
-            del self._firsts[next(iter(self._firsts))]
-        return before
+    def get(self, key: str) -> V | None:
+        """None of a key that is not known; one that is known becomes the newest."""
+        value = self._values.pop(key, None)
+        if value is not None:
+            self._values[key] = value
+        return value
+
+    def put(self, key: str, value: V) -> None:
+        """The key becomes the newest."""
+        self._values.pop(key, None)
+        self._values[key] = value
+        if len(self._values) > self._limit:
+            del self._values[next(iter(self._values))]

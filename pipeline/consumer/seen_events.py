@@ -1,39 +1,66 @@
 """What a record is beside those of its event that came before it.
 
-    output ─▶ the same output           repeat           a batch was written again after a crash
-    output ─▶ other bytes               differs          … and the upstream rendered otherwise
-    output ─▶ error event               contradicts      … and the upstream refused what it had given before
-    error event ─▶ output               contradicts      … or gave what it had refused before
+    output ─▶ the same output                        repeat        a batch was written again after a crash
+    output ─▶ other bytes                            differs       … and the upstream rendered otherwise
+    output ─▶ error event                            contradicts   … and the upstream refused what it had given before
+    error event ─▶ output of the same position       contradicts   … or gave what it had refused before
+    error event ─▶ output of another position        new           the event was sent again, to have one
 
-An event is known by its source position, which both topics have in their headers. An output is known by its id besides:
-the same event at another position, which an operator's replay made, has it too.
+An output is known by its id. Its event is known by the id that the records of both topics have in their headers, and by
+its position only where it has no id: a source topic that was made again has another event at the same position, and an
+event that was sent again, or moved to another cluster, has another position.
 """
 
+from dataclasses import dataclass
 from typing import Literal
 
 from pipeline.consumer.delivery import Delivery
 from pipeline.consumer.remembered import Remembered
+from pipeline.records.record import Position
 
 Seen = Literal["new", "repeat", "differs", "contradicts"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Error:
+    """An error event stands for the event; `source` is where the event stood when it failed last."""
+
+    fingerprint: bytes
+    source: Position
+
+
 class SeenEvents:
-    """Remembers the last `limit` source positions and as many ids, whatever comes."""
+    """Remembers the last `limit` events and as many outputs, whatever comes."""
 
     def __init__(self, limit: int) -> None:
-        self._sources, self._ids = Remembered(limit), Remembered(limit)
+        # Of an event that has an output, the id of its latest.
+        self._events: Remembered[str | _Error] = Remembered(limit)
+        self._outputs: Remembered[bytes] = Remembered(limit)
 
     def see(self, delivery: Delivery) -> Seen:
         """`new` is what stands for its event."""
-        kind = delivery.kind.encode()
-        stamp = kind + delivery.fingerprint
-        first = self._sources.see(str(delivery.source), stamp)
-        if first is not None and not first.startswith(kind):
-            # Its id stays unknown: the same event at another position is new where this one ended in an error.
+        stands = self._events.get(delivery.event)
+        return self._see_output(delivery, stands) if delivery.kind == "output" else self._see_error(delivery, stands)
+
+    def _see_output(self, output: Delivery, stands: str | _Error | None) -> Seen:
+        if isinstance(stands, _Error) and stands.source == output.source:
             return "contradicts"
-        if delivery.kind == "output":
-            of_id = self._ids.see(delivery.id, stamp)
-            first = of_id if first is None else first
+        self._events.put(output.event, output.id)
+        first = self._outputs.get(output.id)
         if first is None:
-            return "new"
-        return "repeat" if first == stamp else "differs"
+            self._outputs.put(output.id, output.fingerprint)
+        return _beside(first, output)
+
+    def _see_error(self, error: Delivery, stands: str | _Error | None) -> Seen:
+        if isinstance(stands, str):
+            self._outputs.get(stands)  # as long as the event is known, its output is
+            return "contradicts"
+        first = stands.fingerprint if stands else None
+        self._events.put(error.event, _Error(first or error.fingerprint, error.source))
+        return _beside(first, error)
+
+
+def _beside(first: bytes | None, delivery: Delivery) -> Seen:
+    if first is None:
+        return "new"
+    return "repeat" if first == delivery.fingerprint else "differs"

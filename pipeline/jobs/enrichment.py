@@ -119,6 +119,7 @@ class Enrichment(Generic[E, F]):
             self._config.sink.error_topic,
             failure,
             position=message.position,
+            event_id=message.event_id,
             key=message.key,
             appended=message.appended,
             emitter=self._config.job,
@@ -183,8 +184,10 @@ class Enrichment(Generic[E, F]):
     def _record(self, message: SourceMessage, event: E, fetched: F | None) -> Record:
         topic = self._config.sink.topic
         value = self._job.value(event, fetched, stream=topic)
-        return Record(topic, self._job.key(message, event), value, message.headers_of_output + self._said(event))
+        return Record(topic, self._job.key(message, event), value, self._headers(message, event))
 
-    def _said(self, event: E) -> Headers:
+    def _headers(self, message: SourceMessage, event: E) -> Headers:
+        # A page change has been read already.
+        event_id = event.own_id if isinstance(event, PageChange) else message.event_id
         suppression = self._suppression(event)
-        return () if suppression is None else suppression.headers()
+        return message.output_headers(event_id) + (() if suppression is None else suppression.headers())

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from pipeline.records.claim_origin import ClaimOrigin
 from pipeline.records.error_event import Failure
+from pipeline.records.event_id import event_id_headers, event_id_of
 from pipeline.records.record import Headers, Position, Record
 
 
@@ -31,9 +32,13 @@ class SourceMessage:
         return ClaimOrigin.of(self.position, self.appended)
 
     @property
-    def headers_of_output(self) -> Headers:
-        """What every record has that is made of the message: its position, and what is passed on."""
-        return self.position.headers() + self.headers
+    def event_id(self) -> str | None:
+        """The event's own, None without one. Reads the value."""
+        return event_id_of(self.value)
+
+    def output_headers(self, event_id: str | None) -> Headers:
+        """What every record has that is made of the message: its position, its event's id, and what is passed on."""
+        return self.position.headers() + event_id_headers(event_id) + self.headers
 
 
 @dataclass(frozen=True, slots=True)

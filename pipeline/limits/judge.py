@@ -8,6 +8,7 @@ after each restart: so each limit further on should be no lower. That is a warni
 refused is only what leaves the job no way out: a failed event needs an error event, which has to fit.
 """
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -67,6 +68,7 @@ def largest_error_event(config: PipelineConfig) -> int:
         config.sink.error_topic,
         Failure(_LONGEST_ERROR_TYPE, "…" * (MAX_MESSAGE_BYTES // len("…".encode()))),
         position=Position(longest, 2**31 - 1, 2**63 - 1),
+        event_id=str(uuid.UUID(int=0)),
         key=bytes(MAX_KEY_BYTES),
         appended=datetime.max.replace(tzinfo=UTC),
         emitter=config.job,

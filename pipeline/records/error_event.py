@@ -13,6 +13,7 @@ import orjson
 
 from located_config.redaction import redacted_text
 from pipeline.records.error_types import ErrorType
+from pipeline.records.event_id import event_id_headers
 from pipeline.records.record import Headers, Position, Record
 from pipeline.schemas import ERROR_URI, PAGE_CHANGE_URI
 
@@ -36,6 +37,7 @@ def error_record(
     failure: Failure,
     *,
     position: Position,
+    event_id: str | None = None,
     key: bytes | None,
     appended: datetime,
     emitter: str,
@@ -44,16 +46,16 @@ def error_record(
     raw_event: bytes | None = None,
     headers: Headers = (),
 ) -> Record:
-    """The error event of a source event of `schema`. Id and time are functions of the job, which is the `emitter`, and
-    of the source position: a replay repeats it, and two jobs that share an error topic make two of it. `raw_event`
-    goes in as it is, however large; `headers` are those to pass on.
+    """The error event of a source event of `schema`. Id and time are functions of the job, which is the `emitter`, of
+    the source position and of the source event's id: a replay repeats it, and two jobs that share an error topic make
+    two of it. `raw_event` goes in as it is, however large; `headers` are those to pass on.
     """
     timestamp = rfc3339(appended)
     event = {
         "$schema": ERROR_URI,
         "meta": {
             "stream": topic,
-            "id": str(uuid.uuid5(_NAMESPACE, f"{emitter} {position}")),
+            "id": str(uuid.uuid5(_NAMESPACE, " ".join(filter(None, (emitter, str(position), event_id))))),
             "dt": timestamp,
         },
         "dt": timestamp,
@@ -67,7 +69,7 @@ def error_record(
         event["raw_event"] = raw_event.decode(errors="replace")
     value = orjson.dumps(event)
     bounded_key = key if key is not None and len(key) <= MAX_KEY_BYTES else None
-    return Record(topic, bounded_key, value, position.headers() + headers)
+    return Record(topic, bounded_key, value, position.headers() + event_id_headers(event_id) + headers)
 
 
 def rfc3339(moment: datetime) -> str:

@@ -13,6 +13,7 @@ import orjson
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.error_event import MAX_KEY_BYTES, rfc3339
+from pipeline.records.event_id import stated_id
 from pipeline.records.record import Record
 from pipeline.schemas import LAPSED_URI
 
@@ -41,32 +42,24 @@ def is_late(message: SourceMessage, lateness: timedelta) -> bool:
 
 
 def lapsed_record(message: SourceMessage, config: PipelineConfig) -> Record:
-    """The record in the place of a late message. Id and time are functions of the job and of the source position, so a
-    batch that is run again repeats it. A message without a horizon has none.
+    """The record in the place of a late message. Id and time are functions of the job, of the source position and of
+    the event's id, so a batch that is run again repeats it. A message without a horizon has none.
     """
     assert message.horizon is not None
-    position, dt = message.position, rfc3339(message.appended)
+    position, event_id, dt = message.position, message.event_id, rfc3339(message.appended)
+    name = " ".join(filter(None, (config.job, str(position), event_id)))
     topic = config.sink.effective_lapsed_topic
     event: dict[str, object] = {
         "$schema": LAPSED_URI,
-        "meta": {"stream": topic, "id": str(uuid.uuid5(_NAMESPACE, f"{config.job} {position}")), "dt": dt},
+        "meta": {"stream": topic, "id": str(uuid.uuid5(_NAMESPACE, name)), "dt": dt},
         "dt": dt,
         "emitter_id": config.job,
         "source": {"topic": position.topic, "partition": position.partition, "offset": position.offset},
         "horizon": rfc3339(message.horizon),
         "behind_ms": (message.horizon - message.appended) // _MILLISECOND,
     }
-    event_id = _event_id(message.value)
-    if event_id is not None:
-        event["event_id"] = event_id
+    stated = stated_id(message.value)
+    if stated is not None and len(stated) <= _MAX_ID_CHARACTERS:
+        event["event_id"] = stated
     key = message.key if message.key is not None and len(message.key) <= MAX_KEY_BYTES else None
-    return Record(topic, key, orjson.dumps(event), message.headers_of_output)
-
-
-def _event_id(value: bytes | None) -> str | None:
-    """The event's own, `meta.id`; None of what has none, or is no event."""
-    try:
-        found = orjson.loads(value or b"")["meta"]["id"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    return found if isinstance(found, str) and len(found) <= _MAX_ID_CHARACTERS else None
+    return Record(topic, key, orjson.dumps(event), message.output_headers(event_id))

@@ -15,6 +15,7 @@ import orjson
 
 from pipeline.records.claim_key import PageRevision
 from pipeline.records.error_event import Failure
+from pipeline.records.event_id import event_id_in
 from pipeline.schemas import (
     PAGE_CHANGE_MAJOR,
     PAGE_CHANGE_NAME,
@@ -27,7 +28,6 @@ Kind = Literal["create", "edit", "move", "delete", "undelete", "visibility_chang
 
 _EXCERPT_BYTES = 120
 _MOST_DIGITS = 20
-_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:source-event")
 _VERSION = re.compile(rf"{PAGE_CHANGE_NAME}/([0-9]{{1,9}})\.[0-9]{{1,9}}\.[0-9]{{1,9}}")
 
@@ -42,7 +42,9 @@ class InvalidEventError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """One event. `raw` is the whole of it, in the source's order of fields, and is never changed in place."""
+    """One event. `raw` is the whole of it, in the source's order of fields, and is never changed in place. `event_id`
+    is made of its position where it has none.
+    """
 
     raw: dict[str, Any]
     event_id: str
@@ -54,6 +56,11 @@ class PageChange:
     parent_id: int | None
     content_visible: bool
     content_model: str | None
+
+    @property
+    def own_id(self) -> str | None:
+        """Its id, None where it has none."""
+        return event_id_in(self.raw)
 
     @property
     def page_key(self) -> bytes:
@@ -104,10 +111,9 @@ def parse(value: bytes | None, position: str) -> PageChange:
         raise InvalidEventError(Failure("malformed_json", text))
     revision = document["revision"]
     slot = revision.get("content_slots", {}).get("main", {})
-    event_id = document["meta"].get("id", "")
     return PageChange(
         raw=document,
-        event_id=event_id if _UUID.fullmatch(event_id) else str(uuid.uuid5(_NAMESPACE, position)),
+        event_id=event_id_in(document) or str(uuid.uuid5(_NAMESPACE, position)),
         domain=document["meta"].get("domain"),
         wiki_id=document["wiki_id"],
         # To JSON Schema 5.0 is an integer too.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from pipeline.records.record import Headers
 
-_OWN = re.compile(r"source-(?:topic|partition|offset)|claim-check-.*|suppressed-.*", re.DOTALL)
+_OWN = re.compile(r"source-(?:topic|partition|offset|event-id)|claim-check-.*|suppressed-.*", re.DOTALL)
 
 
 def is_own(name: str) -> bool:

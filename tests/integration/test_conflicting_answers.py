@@ -3,7 +3,8 @@
 Set-up: one batch of events. `Found` is unknown to the wiki, so it ends in an error event; `Refused` has an output. The
 driver dies when all of it is written. Then `Found` is there, and `Refused` is denied; the next process repeats it.
 Checked: the audit counts these two conflicts and no other, excuses them for the restart, and for nothing else; the
-reference consumer takes the first record of each event and counts the second.
+records of both topics name the id of their event; the reference consumer takes the first record of each event and
+counts the second.
 """
 
 from collections import Counter
@@ -12,7 +13,9 @@ from typing import Any
 
 import orjson
 
+from devkit.observe.audit.arrivals import read_topic
 from devkit.observe.audit.replays import NO_REPLAYS, Replays
+from pipeline.records.event_id import event_id_of
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
 
@@ -51,6 +54,13 @@ def test_the_first_record_of_an_event_stands(make_bench: MakeBench) -> None:
     assert audit.duplicated == audit.excused == audit.outputs + audit.errors - 2
     both = {arrival.source for arrival in bench.outputs()} & {arrival.source for arrival in bench.errors()}
     assert len(both) == 2
+    source = read_topic(bench.bootstrap, bench.config.source.topic)
+    ids = {(one.topic, one.partition, one.offset): event_id_of(one.value) for one in source}
+    named = {one.source: one.headers.get("source-event-id") for one in (*bench.outputs(), *bench.errors())}
+    assert named == {
+        position: event_id and event_id.encode() for position, event_id in ids.items() if position in named
+    }
+    assert None not in {named[position] for position in both}
     for replays in (NO_REPLAYS, Replays(restarts=1)):
         refused = bench.audit(replays)
         assert refused.problems() == {"conflicting": 2, "duplicated": audit.duplicated}

@@ -13,7 +13,7 @@ from devkit.observe.audit.lapsed_action import wrong_source
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.named_schema import not_as_named
 from devkit.observe.audit.order import Landing, Late, late_events
-from devkit.observe.audit.record_identity import PagePlaces, RecordIds, wrong_error_key, wrong_key
+from devkit.observe.audit.record_identity import PagePlaces, RecordIds, wrong_error_key, wrong_event_id, wrong_key
 from devkit.observe.audit.repeated_events import RepeatedEvents
 from devkit.observe.audit.replays import NO_REPLAYS, Excused, Replays
 from devkit.observe.audit.source_event import SourceEvent, place
@@ -259,7 +259,9 @@ class DeliveryAudit:
             except ClaimError as error:
                 wrong = f"claim check: {error}"
         wrong = wrong or wrong_key(arrival, self._truth.key(event))
-        wrong = wrong or (self._ids.wrong(arrival.value, event) if has_id else None) or self._places.wrong(arrival)
+        if has_id:
+            wrong = wrong or wrong_event_id(arrival, event) or self._ids.wrong(arrival.value, event)
+        wrong = wrong or self._places.wrong(arrival)
         if wrong:
             self._counts["mismatched_outputs"] += 1
             self._count("mismatched", arrival, wrong)
@@ -271,7 +273,7 @@ class DeliveryAudit:
         if expected.fate == "error" and found != expected.reason:
             self._count("mismatched", arrival, f"error_type is {found!r}; expected {expected.reason!r}")
             return
-        wrong = wrong_error_key(arrival, event.key) or not_as_named(arrival.value)
+        wrong = wrong_error_key(arrival, event.key) or wrong_event_id(arrival, event) or not_as_named(arrival.value)
         wrong = wrong or self._error_ids.wrong(arrival.value, event) or self._places.wrong(arrival)
         if wrong:
             self._count("mismatched", arrival, wrong)
@@ -279,7 +281,7 @@ class DeliveryAudit:
     def _verify_lapsed(self, arrival: Arrival, event: SourceEvent) -> None:
         if self._truth is None:
             return
-        wrong = wrong_error_key(arrival, event.key) or not_as_named(arrival.value)
+        wrong = wrong_error_key(arrival, event.key) or wrong_event_id(arrival, event) or not_as_named(arrival.value)
         if wrong := wrong or wrong_source(arrival.value, event):
             self._count("mismatched", arrival, wrong)
 

@@ -1,5 +1,6 @@
-"""By what a consumer knows a record: its key and partition, which keep a page in order, and its `meta.id`, which tells
-a repeat from another event. A wrong one costs the consumer events, however right the content is.
+"""By what a consumer knows a record: its key and partition, which keep a page in order, its `meta.id`, which tells a
+repeat from another event, and the id of its source event, which an output and an error event of one have in common. A
+wrong one costs the consumer events, however right the content is.
 """
 
 from collections.abc import Collection
@@ -9,6 +10,7 @@ import orjson
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.source_event import SourceEvent
 
+_EVENT_ID_HEADER = "source-event-id"
 _MOST_ERROR_KEY_BYTES = 1024
 """An error event is small whatever its source is: it leaves out a longer key."""
 _SHOWN = 60
@@ -56,6 +58,14 @@ class PagePlaces:
         if first == arrival.partition:
             return None
         return f"its page has records in partition {first} too, so a consumer meets them in any order"
+
+
+def wrong_event_id(arrival: Arrival, event: SourceEvent) -> str | None:
+    """None where the header names the event's id, or is not there: a program need not write it."""
+    named = arrival.headers.get(_EVENT_ID_HEADER)
+    if named is None or named.decode(errors="replace") == event.event_id:
+        return None
+    return f"its {_EVENT_ID_HEADER} is {_text(named)}; expected {event.event_id or 'none'}"
 
 
 def wrong_key(arrival: Arrival, expected: bytes | None) -> str | None:

@@ -47,6 +47,16 @@ def test_the_first_of_output_and_error_event_stands() -> None:
     )
 
 
+def test_a_source_that_was_made_again_costs_no_event() -> None:
+    """Its offsets begin at 0 again, with other events."""
+    old = [an_output(10, offset=0), an_output(11, offset=1), an_error(12, offset=2)]
+    new = [an_output(20, offset=0), an_error(21, offset=1), an_output(22, offset=2), an_output(23, offset=3)]
+    counts = Counts()
+    left = list(once(old + new, SeenEvents(9), never, counts))
+    assert [one.id for one, _value in left] == ["10", "11", "20", "22", "23"]
+    assert counts == Counts(records=7, errors=2)
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.sampled_from([an_output, an_error]), st.sampled_from(["", "other"]))),
     st.integers(1, 5),

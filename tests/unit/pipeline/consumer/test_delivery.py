@@ -11,6 +11,13 @@ from pipeline.records.record import Headers, Position
 
 SOURCE = Position("eqiad.page_change", 3, 12)
 CLAIM = Claim("claims", f"job/ab/{'ab' * 32}", 9, "ab" * 32)
+EVENT_ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a"
+ID = ("source-event-id", EVENT_ID.encode())
+ODD_IDS = [
+    ((*SOURCE.headers(), ("source-event-id", b"")), "source-event-id is '', no UUID"),
+    ((*SOURCE.headers(), ("source-event-id", b"x" * 1000)), "source-event-id is 'x{60}', no UUID"),
+    ((*SOURCE.headers(), ("source-event-id", b"\xff")), "can't decode"),
+]
 ERROR = orjson.dumps({"emitter_id": "a-job", "message": "no such revision"})
 VALUE = orjson.dumps({"meta": {"id": "an-id"}, "page": {"page_id": 1}})
 
@@ -21,7 +28,16 @@ def test_it_knows_its_id_and_its_source() -> None:
     assert (delivery.kind, delivery.claim) == ("output", None)
 
 
-def test_an_error_event_is_known_by_its_source() -> None:
+@pytest.mark.parametrize(("headers", "event"), [((ID,), EVENT_ID), ((), str(SOURCE))])
+def test_records_of_both_topics_are_known_by_the_id_of_their_event(headers: Headers, event: str) -> None:
+    """By its position where it has none."""
+    output = read("out/0/4", VALUE, SOURCE.headers() + headers)
+    error = read_error("error/0/4", ERROR, SOURCE.headers() + headers, job="a-job")
+    assert error
+    assert output.event == error.event == event
+
+
+def test_of_an_error_event_its_source_is_known() -> None:
     delivery = read_error("error/0/4", ERROR, SOURCE.headers(), job="a-job")
     assert delivery
     assert (delivery.kind, delivery.id, delivery.source) == ("error", str(SOURCE), SOURCE)
@@ -57,6 +73,7 @@ def test_an_error_event_that_is_of_no_job_is_named(value: bytes | None, what: st
         ((), "source-topic is missing"),
         ((*SOURCE.headers()[:2], ("source-offset", b"x")), "invalid literal"),
         ((("source-topic", b"\xff"), *SOURCE.headers()[1:]), "can't decode"),
+        *ODD_IDS,
     ],
 )
 def test_an_error_event_of_another_program_is_named(headers: Headers, what: str) -> None:
@@ -81,6 +98,7 @@ def test_a_claim_check_is_read_from_the_headers_it_was_written_to() -> None:
         (VALUE, (*SOURCE.headers()[:2], ("source-offset", b"x")), "invalid literal"),
         (VALUE, (*SOURCE.headers(), *CLAIM.headers()[1:]), "claim-check-bucket is missing"),
         (VALUE, (("source-topic", b"\xff"), *SOURCE.headers()[1:]), "can't decode"),
+        *((VALUE, *odd) for odd in ODD_IDS),
     ],
 )
 def test_what_the_job_did_not_write_is_named(value: bytes | None, headers: Headers, what: str) -> None:

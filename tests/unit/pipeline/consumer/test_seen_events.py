@@ -22,10 +22,32 @@ from tests.unit.pipeline.consumer.records import an_error, an_output
         # What stands is the first, whatever came between.
         ([an_output(1), an_error(1), an_output(1), an_error(1)], ["new", "contradicts", "repeat", "contradicts"]),
         ([an_output(1), an_output(1, note="other"), an_output(1)], ["new", "differs", "repeat"]),
-        # Sent to the source again: known by its id where it has an output, and new where it ended in an error.
+        # Sent again, or moved to another cluster: known by its id, and its output is new where it ended in an error.
         ([an_output(1), an_output(1, offset=9)], ["new", "differs"]),
+        ([an_output(1), an_error(1, offset=9)], ["new", "contradicts"]),
+        ([an_error(1), an_error(1, offset=9)], ["new", "differs"]),
         ([an_error(1), an_output(1, offset=9)], ["new", "new"]),
+        ([an_error(1), an_output(1, offset=9), an_error(1, offset=9)], ["new", "new", "contradicts"]),
+        ([an_error(1), an_error(1, offset=9), an_output(1, offset=9)], ["new", "differs", "contradicts"]),
         ([an_error(1), an_output(1), an_output(1, offset=9)], ["new", "contradicts", "new"]),
+        # The source was made again, and has other events at the same positions.
+        ([an_output(1), an_output(2, offset=1)], ["new", "new"]),
+        ([an_output(1), an_error(2, offset=1)], ["new", "new"]),
+        ([an_error(1), an_output(2, offset=1)], ["new", "new"]),
+        ([an_error(1), an_error(2, offset=1)], ["new", "new"]),
+        (
+            [an_output(1), an_error(2, offset=1), an_error(1), an_output(2, offset=1)],
+            ["new", "new", *["contradicts"] * 2],
+        ),
+        # Of an event without an id its position is known.
+        ([an_output(1, has_id=False), an_error(1, has_id=False)], ["new", "contradicts"]),
+        ([an_error(1, has_id=False), an_output(1, has_id=False)], ["new", "contradicts"]),
+        ([an_error(1, has_id=False), an_error(2, offset=1, has_id=False)], ["new", "differs"]),
+        ([an_error(1, has_id=False), an_output(2, offset=1)], ["new", "new"]),
+        ([an_output(1), an_error(2, offset=1, has_id=False)], ["new", "new"]),
+        # Several outputs of one event.
+        ([an_output(1), an_output(1, output_id="b"), an_error(1)], ["new", "new", "contradicts"]),
+        ([an_error(1), an_output(1), an_output(1, output_id="b")], ["new", "contradicts", "contradicts"]),
     ],
 )
 def test_what_each_record_is(records: list[Delivery], seen: list[Seen]) -> None:

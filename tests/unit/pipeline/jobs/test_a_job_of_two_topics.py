@@ -5,6 +5,7 @@ The engine runs it as any other: records, error events, filtering, deferral, all
 
 import importlib
 import shutil
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -97,7 +98,7 @@ def asked(
 
 
 def links(rev_id: int, wiki: str = "enwiki", **meta: str) -> bytes:
-    return orjson.dumps({"meta": {"id": f"links-{rev_id}", **meta}, "wiki": wiki, "rev": rev_id})
+    return orjson.dumps({"meta": {"id": str(uuid.UUID(int=rev_id)), **meta}, "wiki": wiki, "rev": rev_id})
 
 
 def messages(make_event: MakeEvent) -> list[SourceMessage]:
@@ -153,6 +154,15 @@ def test_records_and_error_events_of_both_topics(
         (LINKS, 1): ("revision_not_found", LINKS, links_schema),
         (LINKS, 2): ("fetch_failed", LINKS, links_schema),
         (LINKS, 3): ("malformed_json", LINKS, links_schema),
+    }
+    ids = {at: dict(one.headers).get("source-event-id") for at, one in found.items()}
+    of_page = make_event()["meta"]["id"].encode()
+    assert {at: event_id for at, event_id in ids.items() if at[0] == PAGES} == {
+        (PAGES, at): of_page if at < 3 else None for at in range(4)
+    }
+    assert {at: event_id for at, event_id in ids.items() if at[0] == LINKS} == {
+        (LINKS, at): str(uuid.UUID(int=rev_id)).encode() if rev_id else None
+        for at, rev_id in enumerate((5, 404, 503, None))
     }
     assert len(records) == len(found) == 8
     assert sorted(asked) == [f"enwiki /w/rest.php/v1/revision/{rev_id}" for rev_id in (3, 404, 5, 503, 503)]

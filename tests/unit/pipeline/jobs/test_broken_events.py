@@ -105,6 +105,30 @@ def test_what_is_around_an_event(bench: MakeBench) -> None:
         one_record_or_none(made.config, outcome)
 
 
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize(
+    ("event_id", "is_named"),
+    [
+        ("5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a", True),
+        ("5D2F36F8-3B8E-4C36-9C3C-0D5A4F3C2B1A", True),
+        ("", False),
+        ("5d2f36f8", False),
+        ("x" * 50_000, False),
+    ],
+    ids=lambda value: str(value)[:10],
+)
+def test_output_and_error_event_name_the_same_event(
+    bench: MakeBench, job: str, event_id: str, *, is_named: bool
+) -> None:
+    """By a header of fixed length, or not at all."""
+    broken = FetchFailedError(Failure("body_too_large", "it is large"))
+    value = event(meta={"id": event_id})
+    output, _ = bench(Answers(job), job=job).output(value)
+    error, _ = bench(Answers(job, broken), job=job).error(value)
+    named = (("source-event-id", event_id.encode()),) if is_named else ()
+    assert output.headers == error.headers == Position("source", 0, 5).headers() + named
+
+
 @pytest.mark.parametrize("character", ["x", "\N{GRINNING FACE}", "\0"])
 @pytest.mark.parametrize(
     ("place", "error_type"),

@@ -80,7 +80,8 @@ def test_what_is_fetched_for_each_kind(
     bench: MakeBench, make_event: MakeEvent, kind: str, changes: dict[str, Any], asked: list[int]
 ) -> None:
     made = bench(BOTH)
-    record, output = made.output(make_event(kind, **changes))
+    event = make_event(kind, **changes)
+    record, output = made.output(event)
     assert [rev_id for _, rev_id, _, _ in made.client.asked] == asked
     assert output["revision"]["content_slots"]["main"]["content_body"] == BOTH[LATEST]
     diff = output.pop("html_diff", None)
@@ -90,7 +91,7 @@ def test_what_is_fetched_for_each_kind(
         assert apply_patch(BOTH[PARENT], diff["body"]) == BOTH[LATEST]
     page_change_validator().validate(output)
     assert record.key == b"page"
-    assert record.headers == Position("source", 0, 5).headers()
+    assert record.headers == (*Position("source", 0, 5).headers(), ("source-event-id", event["meta"]["id"].encode()))
 
 
 def test_both_requests_share_the_deadline_and_name_event_and_role(bench: MakeBench, make_event: MakeEvent) -> None:

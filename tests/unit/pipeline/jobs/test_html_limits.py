@@ -150,7 +150,7 @@ def test_headers_that_are_passed_on_are_in_every_record_and_count_in_its_size(
     assert claimed.headers[: len(traced.headers)] == traced.headers
     assert not is_claim_check(bench(BOTH, sink=limit).output(make_event())[0])
     error, _ = bench(BOTH).error(b"no event", headers=TRACE)
-    assert error.headers == bare.headers + TRACE
+    assert error.headers == bare.headers[:3] + TRACE
 
 
 def test_a_store_that_refuses_a_payload_ends_the_job(bench: MakeBench, make_event: MakeEvent) -> None:

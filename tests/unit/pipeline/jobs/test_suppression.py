@@ -63,7 +63,12 @@ def said(record: Record) -> Suppression | None:
 @pytest.mark.parametrize("kind", ["delete", "visibility_change"])
 def test_without_the_option_records_are_as_ever(bench: MakeBench, make_event: MakeEvent, kind: str) -> None:
     record, _ = bench().output(make_event(kind, revision={"is_content_visible": False}))
-    assert [name for name, _ in record.headers] == ["source-topic", "source-partition", "source-offset"]
+    assert [name for name, _ in record.headers] == [
+        "source-topic",
+        "source-partition",
+        "source-offset",
+        "source-event-id",
+    ]
 
 
 def test_a_delete_removes_and_its_record_says_so(bench: MakeBench, make_event: MakeEvent) -> None:

@@ -245,7 +245,10 @@ def assert_as_configured(wired: Wired, job: str, outcome: Outcome, key: bytes | 
     else:
         assert outcome.key == (None if is_long else key)
     names = [name for name, _ in outcome.headers if not name.startswith("claim-check-")]
-    assert names == ["source-topic", "source-partition", "source-offset"]
+    assert names[:3] == ["source-topic", "source-partition", "source-offset"]
+    assert names[3:] in ([], ["source-event-id"])
+    if names[3:]:
+        assert re.fullmatch(UUID, dict(outcome.headers)["source-event-id"].decode())
     claims = dict(outcome.headers)
     if "claim-check-key" in claims:
         assert claims["claim-check-bucket"] == b"claims"

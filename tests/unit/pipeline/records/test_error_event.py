@@ -18,6 +18,7 @@ from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
 from pipeline.schemas import PAGE_CHANGE_URI, error_validator
 
+EVENT_IDS = ("5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a", "0e3b4b8e-54b4-4f0b-9a55-f8a4a1e2a0c1")
 LONGEST_TOPIC = "t" * 249
 # Half surrogate pairs too: a header of a broken answer is read with them.
 ANY_TEXT = st.text(st.characters(exclude_categories=[]), max_size=2000)
@@ -29,6 +30,7 @@ def record_of(
     *,
     key: bytes | None = b"key",
     offset: int = 41,
+    event_id: str | None = None,
     topic: str = "source",
     job: str = "html-enrichment",
     raw_event: bytes | None = None,
@@ -37,6 +39,7 @@ def record_of(
         "mw_enrich.error" if topic == "source" else topic,
         Failure("revision_not_found", message),
         position=Position(topic, 3, offset),
+        event_id=event_id,
         key=key,
         appended=datetime(2026, 3, 2, 9, 0, 0, 150_000, tzinfo=UTC),
         emitter=job,
@@ -67,11 +70,24 @@ def test_two_jobs_that_share_an_error_topic_make_two_of_it() -> None:
     assert len(ids) == 2
 
 
-@given(first=st.integers(0, 2**63 - 1), second=st.integers(0, 2**63 - 1))
-def test_ids_are_those_of_the_positions(first: int, second: int) -> None:
-    one, other = (orjson.loads(record_of(offset=offset).value)["meta"]["id"] for offset in (first, second))
+EVENTS = st.tuples(st.integers(0, 2**63 - 1), st.sampled_from([None, *EVENT_IDS]))
+
+
+@given(first=EVENTS, second=EVENTS)
+@example(first=(0, EVENT_IDS[0]), second=(0, EVENT_IDS[1]))
+@example(first=(0, EVENT_IDS[0]), second=(0, None))
+def test_ids_are_those_of_position_and_event(first: tuple[int, str | None], second: tuple[int, str | None]) -> None:
+    """A topic that was made again has other events at the same positions."""
+    records = [record_of(offset=offset, event_id=event_id) for offset, event_id in (first, second)]
+    one, other = (orjson.loads(record.value)["meta"]["id"] for record in records)
     assert uuid.UUID(one).version == 5
     assert (one == other) == (first == second)
+
+
+def test_the_headers_say_which_event_it_was() -> None:
+    source = Position("source", 3, 41).headers()
+    assert record_of(event_id=EVENT_IDS[0]).headers == (*source, ("source-event-id", EVENT_IDS[0].encode()))
+    assert record_of().headers == source
 
 
 def test_the_event_says_where_it_came_from_and_why() -> None:
@@ -84,7 +100,6 @@ def test_the_event_says_where_it_came_from_and_why() -> None:
     assert event["message"] == "no such revision (source source/3/41)"
     assert event["errored_stream_name"] == "source"
     assert event["errored_schema_uri"] == PAGE_CHANGE_URI
-    assert record.headers == Position("source", 3, 41).headers()
 
 
 @pytest.mark.parametrize(("length", "kept"), [(0, True), (MAX_KEY_BYTES, True), (MAX_KEY_BYTES + 1, False)])

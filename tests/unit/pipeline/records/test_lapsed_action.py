@@ -17,6 +17,7 @@ from pipeline.schemas import lapsed_validator
 
 MakeConfig = Callable[..., PipelineConfig]
 HORIZON = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+EVENT_IDS = ("5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a", "0e3b4b8e-54b4-4f0b-9a55-f8a4a1e2a0c1")
 LAPSE = {"read": "aligned", "late": "lapse", "lateness": "30s"}
 
 
@@ -34,6 +35,16 @@ def test_it_says_which_event_how_late_and_which_horizon(make_config: MakeConfig)
     assert event["behind_ms"] == 90_500
     assert (record.key, dict(record.headers)["source-offset"]) == (b"k", b"%019d" % 4)
     assert lapsed_record(message(90.5, value), make_config(source=LAPSE)) == record, "a repeat is the same"
+
+
+def test_the_events_of_a_topic_that_was_made_again_are_others(make_config: MakeConfig) -> None:
+    """They stand at the same positions; of an event without an id nothing else tells."""
+    values = [*(orjson.dumps({"meta": {"id": event_id}}) for event_id in EVENT_IDS), b"{}", b"[]"]
+    records = [lapsed_record(message(90, value), make_config(source=LAPSE)) for value in values]
+    named = [dict(record.headers).get("source-event-id") for record in records]
+    assert named == [*(event_id.encode() for event_id in EVENT_IDS), None, None]
+    ids = [orjson.loads(record.value)["meta"]["id"] for record in records]
+    assert (len(set(ids)), ids[2]) == (3, ids[3])
 
 
 @given(value=st.none() | st.binary(max_size=50) | st.sampled_from([b"[]", b'{"meta":{"id":7}}', b'{"meta":[]}']))

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.records.claim_check import Claim
+from pipeline.records.event_id import event_id_headers
 from pipeline.records.passed_headers import is_own, passed_on
 from pipeline.records.record import Position
 
@@ -35,6 +36,6 @@ def test_the_last_of_a_name_counts() -> None:
 
 
 def test_every_header_that_the_pipeline_writes_is_its_own() -> None:
-    written = Position("a", 0, 1).headers() + Claim("b", "k", 1, "0" * 64).headers()
+    written = Position("a", 0, 1).headers() + Claim("b", "k", 1, "0" * 64).headers() + event_id_headers("an id")
     assert all(is_own(name) for name, _ in written)
     assert not any(is_own(name) for name in (*NAMES, "source", "source-topics", "x-source-topic"))

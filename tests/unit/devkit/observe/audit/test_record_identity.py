@@ -1,6 +1,7 @@
 """Content alone does not make a record its event's: its key says where it goes, and its id whether it is new."""
 
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.replays import Replays
+from devkit.observe.audit.source_event import SourceEvent
+from devkit.traffic.records import Fate
 from tests.unit.devkit.observe.audit.audited import ALL, EDIT, FAILING, FIRST_TEN, audit, no_store, nonzero
 from tests.unit.devkit.observe.audit.events import (
     ERROR,
@@ -75,6 +78,24 @@ def test_error_events_of_two_events_with_one_id() -> None:
         "its meta.id is that of the error event of event id-0-0, source page_change/0/0, so a consumer takes it for a "
         "repeat"
     )
+
+
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [(None, None), (b"id-0-3", None), (b"id-0-4", "'id-0-4'"), (b"", "''"), (b"\xff", "'\ufffd'")],
+)
+@pytest.mark.parametrize(("fate", "made"), [("output", output_of), ("error", error_of)])
+def test_a_record_that_names_another_event(
+    fate: Fate, made: Callable[[SourceEvent], Arrival], named: bytes | None, shown: str | None
+) -> None:
+    """A consumer relates an output with an error event by that; a record that names none is known by its position."""
+    event = source_event(3, fate=fate, reason="revision_not_found" if fate == "error" else None)
+    record = made(event)
+    headers = {} if named is None else {"source-event-id": named}
+    figures = audit([event], replace(record, headers=record.headers | headers))
+    assert figures.mismatched == (shown is not None)
+    if shown:
+        assert figures.examples[0].endswith(f"its source-event-id is {shown}; expected id-0-3")
 
 
 @pytest.mark.parametrize("grown", [(), (OUTPUT, ERROR)], ids=["a topic that stays", "one that grows meanwhile"])
