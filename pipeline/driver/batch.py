@@ -6,6 +6,7 @@ commits
 
 import functools
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pipeline import log
@@ -22,7 +23,7 @@ from pipeline.driver.commit_watch import CommitWatch, writes_checkpoint
 from pipeline.driver.job_checkpoint import replayed_from
 from pipeline.driver.ownership import Ownership
 from pipeline.driver.progress import Progress
-from pipeline.driver.sink import write
+from pipeline.driver.sink import BATCH_BYTES, write
 from pipeline.driver.spark_slots import main_slots
 from pipeline.driver.stall import StallWatch
 from pipeline.driver.stop import BatchGate, HeldError, hold
@@ -47,12 +48,19 @@ class BatchWriter:
     """What `foreachBatch` calls, with the lanes of deferral behind it when there are any."""
 
     def __init__(
-        self, spark: "SparkSession", config: PipelineConfig, watch: StallWatch, metrics: "JobMetrics | None" = None
+        self,
+        spark: "SparkSession",
+        config: PipelineConfig,
+        watch: StallWatch,
+        metrics: "JobMetrics | None" = None,
+        batch_bytes: Callable[[], int] = lambda: BATCH_BYTES,
     ) -> None:
+        """`batch_bytes` tells the largest batch that the topics of the sink take by now."""
         self._spark = spark
         self._metrics = metrics
         self._config = config
         self._watch = watch
+        self._batch_bytes = batch_bytes
         # For the life of the driver, and made before the slow lane's threads make any.
         self._look = VersionLook(spark, config)
         self._ended = accumulated_list(spark)
@@ -231,7 +239,7 @@ class BatchWriter:
         if self._metrics:
             function = reporting(function, self._metrics.figures["main"])
         try:
-            write(rows.mapInArrow(function, RECORD_DDL), self._config.sink, self._config.kafka)
+            write(rows.mapInArrow(function, RECORD_DDL), self._config.sink, self._config.kafka, self._batch_bytes())
         finally:
             # Also where the batch has failed: the restart makes repeats of its own.
             for one in retried(self._ended.value, number):

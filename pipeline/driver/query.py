@@ -75,7 +75,7 @@ _PLANNING = "Getting offsets from "
 # On an object store each look is a request or two.
 _OTHERS_S = 2.0
 # Each look makes a connection.
-_SOURCE_S = 10.0
+_BROKERS_S = 10.0
 _NO_JAVA = "JAVA_GATEWAY_EXITED"
 _NEEDS = (
     "Spark needs its Kafka connector and, for s3a://, Hadoop's S3A on the classpath (jars.lock names them), "
@@ -85,7 +85,7 @@ _NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The query, what writes its batches, what else is looked at now and then, its source's topics, where it began, the
+    """The query, what writes its batches, what else is looked at now and then, and of the brokers, where it began, the
     address of Spark's UI if it has one, when Spark has reported its last word on the query, what an OutOfMemoryError
     would have left, and whether there was one.
     """
@@ -93,7 +93,7 @@ class Running:
     query: "StreamingQuery"
     writer: "BatchWriter"
     looks: Sequence[Callable[[], None]]
-    source_watch: SourceWatch
+    broker_looks: Sequence[Callable[[], None]]
     start: str
     ui: str | None
     ended: threading.Event
@@ -157,7 +157,7 @@ def _watch(running: Running, stop: StopRequest, backstop: Backstop) -> None:
     with (
         Looking((writer.look_for_others, *running.looks), _OTHERS_S) as looking,
         # By itself, as brokers that do not answer are waited for.
-        Looking((running.source_watch.look,), _SOURCE_S, name="source-watch") as source,
+        Looking(running.broker_looks, _BROKERS_S, name="broker-watch") as brokers,
     ):
         while query.isActive:
             backstop.goes_on()
@@ -177,7 +177,7 @@ def _watch(running: Running, stop: StopRequest, backstop: Backstop) -> None:
             writer.check(committed=None if active else batch)
             writer.check_commit(active=active)
             looking.check()
-            source.check()
+            brokers.check()
 
 
 def _is_committed(query: "StreamingQuery", writer: "BatchWriter") -> bool:
@@ -239,7 +239,7 @@ def _begin(
     hosts = WikiHosts(config.mediawiki, say=log.say)  # so is a file of wikis that is not there
     # A Kafka client, which only a job that starts needs.
     from pipeline.limits.access import require_access
-    from pipeline.limits.read import ask_brokers, require_limits, require_topics, source_ids
+    from pipeline.limits.read import LimitsWatch, ask_brokers, require_limits, require_topics, source_ids
 
     require_access(config)
     warn_without_contact(config)
@@ -249,7 +249,8 @@ def _begin(
     require_readable(config)
     spark = start_session(config.job, resolved.spark, meanwhile=("pipeline.driver.batch", "pandas"))
     on_signals(stop_early)  # once more: the session sets a handler of its own for SIGINT
-    _check_spark(spark, resolved, new)
+    limits = LimitsWatch(config, brokers.limits)
+    _check_spark(spark, resolved, new, limits.batch_bytes)
     dump = await_dump(spark, config.heap_dump, config.job)
     from pipeline.driver.batch import BatchWriter  # imported while the JVM started
     from pipeline.driver.ownership import Ownership
@@ -269,7 +270,7 @@ def _begin(
     metrics = _metrics(spark, config, planned)
     if planned is not None:
         looks.append(EventTimeWatch(planned).look)
-    writer = BatchWriter(spark, config, watch, metrics)
+    writer = BatchWriter(spark, config, watch, metrics, lambda: limits.batch_bytes)
     known, new = taken.maker.ledger if taken.maker else None, taken.new
     _mark_checkpoint(spark, taken, _take_ledger(writer, config, known, new=new is not None, wish=wish))
     ownership = Ownership(spark, config.checkpoint)
@@ -303,7 +304,7 @@ def _begin(
         query,
         writer,
         looks,
-        source_watch,
+        (source_watch.look, limits.look),
         start,
         spark.sparkContext.uiWebUrl,
         listener.ended,
@@ -319,7 +320,7 @@ def _main_slots(spark: "SparkSession", config: PipelineConfig) -> int | None:
     return None if slots is None else main_slots(slots, config)
 
 
-def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None) -> None:
+def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None, batch_bytes: int) -> None:
     """Log the effective settings. Raises RefusedError when they are not as they have to be."""
     unknown = require_known(resolved.given, known_keys(spark))
     if unknown:
@@ -332,7 +333,7 @@ def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None) 
             heap_bytes=heap,
             spark=effective_spark(spark.sparkContext.getConf().getAll()),
             source=source_options(resolved.config, new),
-            producer=producer_options(resolved.config.sink, resolved.config.kafka),
+            producer=producer_options(resolved.config.sink, resolved.config.kafka, batch_bytes),
         )
     )
 

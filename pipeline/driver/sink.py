@@ -12,15 +12,16 @@ _MIN_PRODUCER_BUFFER = 32 * 1024 * 1024
 # The producer's own 16 KiB and 5 ms would send every page by itself, for twice the broker's time. A task that ends
 # sends what is there at once, so no record waits for the rest of these.
 _LINGER_MS = 200
-_BATCHING = {"kafka.batch.size": 1024 * 1024, "kafka.linger.ms": _LINGER_MS}
+BATCH_BYTES = 1024 * 1024
+"""The largest batch of the producer, where all topics that it writes to take that much."""
 _NEVER_MS = 2**31 - 1
 REQUEST_MS = 30_000
 """How long a producer waits for the answer to one request, where it may try for longer than that."""
 
 
-def write(records: "DataFrame", sink: Sink, kafka: Kafka) -> None:
+def write(records: "DataFrame", sink: Sink, kafka: Kafka, batch_bytes: int) -> None:
     """Produce rows of `worker.RECORD_DDL`. Raises what Spark raises when a record is refused."""
-    records.write.format("kafka").options(**producer_options(sink, kafka)).save()
+    records.write.format("kafka").options(**producer_options(sink, kafka, batch_bytes)).save()
 
 
 def discard(rows: "DataFrame") -> None:
@@ -28,12 +29,13 @@ def discard(rows: "DataFrame") -> None:
     rows.write.format("noop").mode("overwrite").save()
 
 
-def producer_options(sink: Sink, kafka: Kafka) -> dict[str, str | int]:
+def producer_options(sink: Sink, kafka: Kafka, batch_bytes: int = BATCH_BYTES) -> dict[str, str | int]:
     """The settings of Spark's sink: those of the producer, with `kafka.` before their names."""
+    batching = {"kafka.batch.size": batch_bytes, "kafka.linger.ms": _LINGER_MS}
     sizes = {f"kafka.{name}": size for name, size in producer_sizes(sink).items()}
     reliable = {"kafka.acks": "all", "kafka.enable.idempotence": "true"}
     reached = {f"kafka.{name}": value for name, value in java_client(kafka).items()}
-    own = {"kafka.bootstrap.servers": sink.bootstrap_servers, **sizes, **_BATCHING, **reliable, **_patience(sink)}
+    own = {"kafka.bootstrap.servers": sink.bootstrap_servers, **sizes, **batching, **reliable, **_patience(sink)}
     packed = {} if kafka.compression == "none" else {"kafka.compression.type": kafka.compression}
     return {**reached, **own, **packed}
 

@@ -77,6 +77,13 @@ class BrokerLimits:
     """Largest record in bytes that the error topic accepts; null where it is not known."""
     ledger_topic: int | None
     """Largest record in bytes that the deferral topic accepts; null where it is not known."""
+    lapsed_topic: int | None = None
+    """Largest record in bytes that the topic of lapsed_action events accepts; null where it is not known, or not used.
+    """
+    batch_size: int | None = None
+    """Bytes of the largest batch that the producer sends, its `batch.size`: each topic accepts that. Omitted by a
+    program that does not say.
+    """
     broker_message: int | None
     """Bytes of the largest record of a topic without a limit of its own, the broker's `message.max.bytes`."""
     broker_request: int | None

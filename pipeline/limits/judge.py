@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pipeline.config.pipeline_config import PipelineConfig, Source
+from pipeline.driver.sink import BATCH_BYTES
 from pipeline.events import LimitOf
 from pipeline.records.error_event import (
     MAX_KEY_BYTES,
@@ -45,6 +46,7 @@ class Limits:
     output_topic: int | None = None
     error_topic: int | None = None
     ledger_topic: int | None = None
+    lapsed_topic: int | None = None
     broker_message: int | None = None
     broker_request: int | None = None
 
@@ -86,6 +88,21 @@ def _most_headers(source: Source) -> Headers:
         return ()
     bare = tuple((name, b"") for name in source.pass_headers)
     return (*bare, ("", bytes(source.pass_headers_bytes)))
+
+
+def largest_batch(limits: Limits, config: PipelineConfig) -> int:
+    """Bytes of a batch of Spark's producer, its header included, that each topic takes that it writes to.
+
+    A batch that its topic refuses is split into batches of that same size: with records that are small enough, for
+    ever.
+    """
+    written = [limits.output_topic, limits.error_topic]
+    if config.source.late == "lapse":
+        written.append(limits.lapsed_topic)
+    if config.deferral.policy == "defer":
+        written.append(limits.ledger_topic)
+    known = [takes for topic in written if (takes := _or_default(topic, limits)) is not None]
+    return min(BATCH_BYTES, limits.max_request_size, *known)
 
 
 def disagreements(limits: Limits, config: PipelineConfig) -> list[Disagreement]:

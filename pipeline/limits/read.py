@@ -19,7 +19,7 @@ from pipeline.deferral.topic_settings import topic_id
 from pipeline.driver.sink import producer_sizes
 from pipeline.errors import RefusedError
 from pipeline.events import BrokerLimits, LimitsDisagree, LimitsUnknown
-from pipeline.limits.judge import Limits, disagreements
+from pipeline.limits.judge import Disagreement, Limits, disagreements, largest_batch
 
 _ANSWER_MS = 10_000
 _NO_ANSWER = (KafkaError, OSError, ValueError, TypeError)
@@ -72,14 +72,68 @@ def require_topics(missing: Iterable[Missing]) -> None:
 
 def require_limits(limits: Limits, config: PipelineConfig) -> None:
     """Log what is effective and what disagrees. Raises RefusedError when the job cannot work with it."""
-    of_brokers = asdict(limits)
-    log.say(BrokerLimits(source_topic=max(of_brokers.pop("source_topics").values(), default=None), **of_brokers))
+    _log_limits(limits, config)
     found = disagreements(limits, config)
     fatal = [one for one in found if one.fatal]
     if fatal:
         raise RefusedError("\n".join(one.text for one in fatal), hint="; ".join(one.hint for one in fatal))
+    _log_disagreements(found)
+
+
+@dataclass
+class LimitsWatch:
+    """What is effective by now, from what a start found."""
+
+    config: PipelineConfig
+    limits: Limits
+
+    @property
+    def batch_bytes(self) -> int:
+        """See `largest_batch`."""
+        return largest_batch(self.limits, self.config)
+
+    def look(self) -> None:
+        """Ask again for what the sink's topics take, and log what has changed. What a start would refuse is only
+        logged: the limit may be raised again before a record meets it.
+        """
+        found = _asked_again(self.config, self.limits)
+        if found == self.limits:
+            return
+        known = disagreements(self.limits, self.config)
+        self.limits = found
+        _log_limits(found, self.config)
+        _log_disagreements(one for one in disagreements(found, self.config) if one not in known)
+
+
+def _log_limits(limits: Limits, config: PipelineConfig) -> None:
+    of_brokers = asdict(limits)
+    source_topic = max(of_brokers.pop("source_topics").values(), default=None)
+    log.say(BrokerLimits(source_topic=source_topic, batch_size=largest_batch(limits, config), **of_brokers))
+
+
+def _log_disagreements(found: Iterable[Disagreement]) -> None:
     for one in found:
         log.say(LimitsDisagree(problem=one.text, hint=one.hint, of=one.of))
+
+
+def _asked_again(config: PipelineConfig, known: Limits) -> Limits:
+    """What is known already where no broker answers, or one does not tell."""
+    sink = config.sink
+    lapsed = sink.effective_lapsed_topic
+    topics = [sink.topic, sink.error_topic, config.deferral.topic]
+    topics += [lapsed] if config.source.late == "lapse" else []
+    try:
+        with closing(admin_at(sink_brokers(config))) as admin:
+            takes = _with_limits(_Cluster(), admin, (), topics).topics
+    except (*_NO_ANSWER, RefusedError):
+        return known
+    return replace(
+        known,
+        output_topic=takes.get(sink.topic, known.output_topic),
+        error_topic=takes.get(sink.error_topic, known.error_topic),
+        ledger_topic=takes.get(config.deferral.topic, known.ledger_topic),
+        lapsed_topic=takes.get(lapsed, known.lapsed_topic),
+    )
 
 
 def ask_brokers(config: PipelineConfig) -> Brokers:
@@ -101,6 +155,7 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
         output_topic=at_sink.topics.get(sink.topic),
         error_topic=at_sink.topics.get(sink.error_topic),
         ledger_topic=at_sink.topics.get(config.deferral.topic),
+        lapsed_topic=at_sink.topics.get(sink.effective_lapsed_topic),
         broker_message=at_sink.brokers.get(_MESSAGE_LIMIT),
         broker_request=at_sink.brokers.get(_REQUEST_LIMIT),
     )

@@ -69,7 +69,7 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
         watch = StallWatch(10, lambda: now[0])
         lanes = Lanes(steps, reservations, watch=watch)
 
-        def write(function: Any, _sink: Any, _kafka: Any) -> None:
+        def write(function: Any, *_: Any) -> None:
             steps.append("write")
             functions.append(function)
             assert watch.batch is not None
@@ -472,7 +472,7 @@ def test_a_batch_that_began_before_the_stop_is_finished(bench: MakeBench, monkey
     made = bench()
     writing: list[int | None] = []
 
-    def write_and_stop(_function: Any, _sink: Any, _kafka: Any) -> None:
+    def write_and_stop(*_: Any) -> None:
         made.writer.drain()
         writing.append(made.writer.writing)
 
@@ -487,7 +487,7 @@ def test_a_batch_that_fails_after_the_stop_has_failed(bench: MakeBench, monkeypa
     made = bench()
     held(monkeypatch, made)
 
-    def stop_and_fail(_function: Any, _sink: Any, _kafka: Any) -> None:
+    def stop_and_fail(*_: Any) -> None:
         made.writer.drain()
         raise PipelineError("ledger topic x could not be written")
 

@@ -137,10 +137,10 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
         running = {"query": query, "writer": writer, "looks": looks, "start": "checkpoint", "ui": None, "ended": ended}
         running["dump"] = SimpleNamespace(tell=lambda: looked.append(query))
-        running["source_watch"] = SimpleNamespace(look=source_look)
+        running["broker_looks"] = (source_look,)
         running["jvm"] = SimpleNamespace(is_out_of_memory=lambda: False)
         monkeypatch.setattr(module, "_OTHERS_S", 0.001)
-        monkeypatch.setattr(module, "_SOURCE_S", 0.001)
+        monkeypatch.setattr(module, "_BROKERS_S", 0.001)
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
 
@@ -284,7 +284,7 @@ def test_a_source_topic_that_was_made_again_ends_the_job(run: Run) -> None:
     def look() -> None:
         raise RefusedError("id of topic b 2, not 3")
 
-    query = Query(events=[None, lambda: looks_are_over("source-watch"), lambda: pytest.fail("it should have ended")])
+    query = Query(events=[None, lambda: looks_are_over("broker-watch"), lambda: pytest.fail("it should have ended")])
     with pytest.raises(RefusedError, match="id of topic b 2"):
         run(query, Writer(query), source_look=look)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pipeline.config.pipeline_config import Kafka, PipelineConfig
-from pipeline.driver.sink import producer_options
+from pipeline.driver.sink import BATCH_BYTES, producer_options
 
 LARGEST_INT = 2**31 - 1
 
@@ -30,3 +30,9 @@ def test_an_incident_may_have_it_give_up(
     # The producer's own rule, by which it refuses to be made.
     assert int(options["kafka.linger.ms"]) + request_ms <= limit_ms
     assert options["kafka.request.timeout.ms"] == request_ms
+
+
+def test_a_batch_is_as_large_as_the_topics_take(make_config: Callable[..., PipelineConfig]) -> None:
+    sink = make_config().sink
+    assert producer_options(sink, Kafka())["kafka.batch.size"] == BATCH_BYTES
+    assert producer_options(sink, Kafka(), 500_000)["kafka.batch.size"] == 500_000

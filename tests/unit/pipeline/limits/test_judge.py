@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.limits.judge import MOST_REQUEST_BYTES, Limits, disagreements, largest_error_event
+from pipeline.limits.judge import MOST_REQUEST_BYTES, Limits, disagreements, largest_batch, largest_error_event
 from pipeline.records.error_event import Failure, error_record
 from pipeline.records.error_types import ERROR_TYPES
 from pipeline.records.record import Position
@@ -51,6 +51,34 @@ def test_an_error_event_is_larger_by_the_headers_that_may_be_passed_on(make_conf
     without = replace(record, headers=Position("s", 0, 0).headers())
     added = serialized_size(None, record.value, record.headers) - serialized_size(None, without.value, without.headers)
     assert added <= largest_error_event(passing) - bare <= added + 20
+
+
+LAPSING = {"source": {"read": "aligned", "late": "lapse"}}
+NOT_DEFERRING = {"deferral": {"policy": "none"}}
+
+
+@pytest.mark.parametrize(
+    ("known", "sections", "batch"),
+    [
+        ({}, {}, MIB),
+        ({"output_topic": 64 * MIB, "error_topic": 64 * MIB, "ledger_topic": 64 * MIB}, {}, MIB),
+        ({"output_topic": 500_000}, {}, 500_000),
+        ({"error_topic": 20_000}, {}, 20_000),
+        ({"ledger_topic": 20_000}, {}, 20_000),
+        ({"ledger_topic": 20_000}, NOT_DEFERRING, MIB),
+        ({"lapsed_topic": 20_000}, {}, MIB),
+        ({"lapsed_topic": 20_000}, LAPSING, 20_000),
+        ({"max_request_size": 300_000}, {}, 300_000),
+        # A topic of which nothing is known, as it is still to be made, takes what its broker says.
+        ({"ledger_topic": None, "broker_message": 400_000}, {}, 400_000),
+        ({"source_topics": {SOURCE: 100}}, {}, MIB),
+        ({"output_topic": None, "error_topic": None, "ledger_topic": None, "broker_message": None}, {}, MIB),
+    ],
+)
+def test_a_batch_is_no_larger_than_each_topic_takes_that_is_written(
+    make_config: MakeConfig, known: dict[str, Any], sections: dict[str, Any], batch: int
+) -> None:
+    assert largest_batch(replace(AGREED, **known), make_config(**sections)) == batch
 
 
 def test_what_is_not_known_is_not_judged(make_config: MakeConfig) -> None:

@@ -13,7 +13,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.events import fields_of
 from pipeline.limits import read
-from pipeline.limits.read import Missing, ask_brokers, require_limits, require_topics
+from pipeline.limits.read import LimitsWatch, Missing, ask_brokers, require_limits, require_topics
 
 MakeConfig = Callable[..., PipelineConfig]
 SOURCE, SINK = "source:1", "sink:1"
@@ -136,6 +136,52 @@ def test_a_disagreement_is_said_and_the_job_begins(
     assert f"{4 * MIB}" in line["problem"]
     assert f"{3 * MIB}" in line["problem"]
     assert "or raise the topic's max.message.bytes" in line["hint"]
+
+
+def test_a_limit_that_changes_while_the_job_runs_is_said_once(
+    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
+) -> None:
+    own = config(make_config)
+    watch = LimitsWatch(own, ask_brokers(own).limits)
+    watch.look()
+    assert (watch.batch_bytes, lines) == (MIB, [])
+    clusters[SINK].topics[OUTPUT] = MIB // 2
+    watch.look()
+    assert watch.batch_bytes == MIB // 2
+    assert [line["event"] for line in lines] == ["limits", "limits_disagree"]
+    assert (lines[0]["output_topic"], lines[0]["batch_size"], lines[0]["broker_request"]) == (
+        MIB // 2,
+        MIB // 2,
+        49 * MIB,
+    )
+    watch.look()
+    assert len(lines) == 2
+
+
+def test_a_limit_with_which_no_job_begins_ends_none_that_runs(
+    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
+) -> None:
+    own = config(make_config)
+    watch = LimitsWatch(own, ask_brokers(own).limits)
+    clusters[SINK].topics[ERROR] = 500
+    watch.look()
+    assert ("limits_disagree", "error topic") in [(line["event"], line.get("of")) for line in lines]
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_limits_that_are_not_told_any_more_stay_as_they_were(
+    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]], *, is_gone: bool
+) -> None:
+    own = config(make_config)
+    known = ask_brokers(own).limits
+    if is_gone:
+        del clusters[SINK].topics[OUTPUT]
+    else:
+        clusters[SINK].topics[OUTPUT] = 1
+        clusters[SINK].failure_of_limits = KafkaTimeoutError("no answer")
+    watch = LimitsWatch(own, known)
+    watch.look()
+    assert (watch.limits, lines) == (known, [])
 
 
 def test_what_can_never_work_is_refused(
