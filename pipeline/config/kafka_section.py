@@ -67,7 +67,7 @@ class Kafka(Section):
     )
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = Field(
         default="none",
-        description="How Spark's producer compresses outputs and error events. Limits are on records before that.",
+        description="How outputs and error events are compressed. Limits are on records before that.",
     )
     properties: dict[str, _Setting] = Field(
         default={},

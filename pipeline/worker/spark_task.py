@@ -9,19 +9,20 @@ import gc
 import itertools
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from pipeline.claims.removal import ClaimRemoval
-from pipeline.config.pipeline_config import Fetch, PipelineConfig, Source
+from pipeline.config.pipeline_config import Fetch, Kafka, PipelineConfig, Sink, Source
 from pipeline.deferral.batch_budget import BatchBudget
-from pipeline.deferral.entry import Entry
+from pipeline.deferral.entry import Entry, Page
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
-from pipeline.deferral.round_writer import RoundWriter, Settled, round_producer
+from pipeline.deferral.round_writer import RoundWriter, Settled
 from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, page_of
 from pipeline.extensions import load_extensions
@@ -41,6 +42,7 @@ from pipeline.records.record import Headers, Position, Record
 from pipeline.records.size import serialized_size
 from pipeline.worker import engine
 from pipeline.worker.arrow import ArrowFunction
+from pipeline.worker.ordered_writer import OrderedWriter, ordered_producer
 from pipeline.worker.task_attempt import task_attempt
 from pipeline.worker.unknown_versions import VersionsSeen, versions_of
 
@@ -128,9 +130,14 @@ def _job(config_json: str, lane: str) -> Enrichment[Any, Any]:
 
 
 @functools.cache
-def _producer(config_json: str) -> "KafkaProducer":
-    config = _config(config_json)
-    return round_producer(config.sink, config.kafka)
+def _producer(sink_json: str, kafka_json: str) -> "KafkaProducer":
+    return ordered_producer(Sink.model_validate_json(sink_json), Kafka.model_validate_json(kafka_json))
+
+
+def _ordered_writer(config: PipelineConfig) -> OrderedWriter:
+    # By what it depends on: how many workers there are changes, and a producer has a thread and connections.
+    parts = (part.model_dump_json(by_alias=True) for part in (config.sink, config.kafka))
+    return OrderedWriter(functools.partial(_producer, *parts))
 
 
 def _leaves_alone(config: PipelineConfig, lane: str) -> bool:
@@ -271,10 +278,9 @@ def _slow_lane(
         around=_in_flight(_patient(config).fetch.in_flight_bound, "slow").record,
         in_turn=measured.in_turn,
     )
-    writer: RoundWriter | None = None
+    writer = RoundWriter(_ordered_writer(config), config.deferral.topic, epoch)
     for settled in results:
         if settled:
-            writer = writer or RoundWriter(_producer(config_json), config.deferral.topic, epoch)
             facts.add(writer.write(settled))
     yield from ()
 
@@ -307,6 +313,18 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class _Emission:
+    """A record, and whether it has to land behind others of its page that are not acknowledged yet."""
+
+    record: Record
+    in_order: bool
+
+    @property
+    def size(self) -> int:
+        return _size(self.record)
+
+
 def _run(
     config: PipelineConfig,
     task: Task[SourceMessage, Processed],
@@ -314,29 +332,70 @@ def _run(
     *,
     max_started: int,
 ) -> Iterator[pa.RecordBatch]:
+    batches, repeats = _repeated_pages(batches)
+    # A producer that may give up in any case goes on.
+    keeps_order = config.sink.delivery_timeout is None
     measured = _measured(config, task)
     in_flight = _in_flight(config.fetch.in_flight_bound, "main")
     lapsed: list[Record] = []
+
+    def settle(message: SourceMessage, outcome: Processed) -> _Emission | None:
+        record = measured.settle(message, outcome)
+        if record is None:
+            return None
+        # The ledger's entries have no order: the next start goes by their positions.
+        is_event = record.topic != config.deferral.topic
+        return _Emission(record, keeps_order and is_event and repeats(page_of(message)))
+
     results = (
-        records
+        emissions
         for group in _groups(without_late(_once_each(messages_of(batches, config.source)), config, lapsed), config)
-        for records in engine.run(
+        for emissions in engine.run(
             group,
             measured.process,
-            measured.settle,
+            settle,
             thread=_loop_thread(),
             key_of=page_of,
             max_started=max_started,
-            buffer=engine.ResultBuffer(config.result_buffer, _size),
+            buffer=engine.ResultBuffer(config.result_buffer, lambda emission: emission.size),
             ahead=config.batch.page_order == "together",
             around=in_flight.record,
             in_turn=measured.in_turn,
         )
     )
-    yield from _arrow_batches(results)
+    writer = _ordered_writer(config)
+    yield from _arrow_batches(_others(results, writer))
     if lapsed:
         RECORDER.count(EVENTS, "lapsed", by=len(lapsed))
-        yield from _arrow_batches([lapsed])
+        if keeps_order:
+            writer.send(lapsed)
+        else:
+            yield from _arrow_batches([lapsed])
+    writer.flush()
+
+
+def _others(results: Iterable[Sequence[_Emission]], writer: OrderedWriter) -> Iterator[Sequence[Record]]:
+    """The records that may land in any order; the rest goes to the writer."""
+    for emissions in results:
+        writer.send(one.record for one in emissions if one.in_order)
+        others = [one.record for one in emissions if not one.in_order]
+        if others or not emissions:
+            yield others
+
+
+def _repeated_pages(
+    batches: Iterator[pa.RecordBatch],
+) -> tuple[Iterator[pa.RecordBatch], Callable[[Page], bool]]:
+    """The same batches, and whether a page may have more than one event in them: each page, where there are more of
+    them than one can hold.
+    """
+    first, second = next(batches, None), next(batches, None)
+    again = itertools.chain((batch for batch in (first, second) if batch is not None), batches)
+    if second is not None:
+        return again, lambda _page: True
+    columns = [first.column(name).to_pylist() for name in ("topic", "partition", "key")] if first is not None else []
+    events = Counter(zip(*columns, strict=True))
+    return again, lambda page: events[page] > 1
 
 
 def _measured(config: PipelineConfig, task: Task[SourceMessage, Processed]) -> Task[SourceMessage, Processed]:

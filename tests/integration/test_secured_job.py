@@ -18,7 +18,6 @@ from pipeline.aligned.beginning import first_offsets, require_event_time
 from pipeline.cluster import sink_brokers, source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.ledger_start import ledger_start
-from pipeline.deferral.round_writer import round_producer
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import NullRecord
 from pipeline.driver.start import NewStart
@@ -30,6 +29,7 @@ from pipeline.ops.broker import cluster_id
 from pipeline.ops.copying import Copy, copy_all, opened_target
 from pipeline.ops.source import opened_topic
 from pipeline.records.record import SourcePartition
+from pipeline.worker.ordered_writer import ordered_producer
 from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, secured_with
 
 SOURCE, OUTPUT, ERROR, LEDGER = "job.source", "job.output", "job.error", "job.deferred"
@@ -85,7 +85,7 @@ def test_every_client_of_the_job_gets_in(broker: SecuredBroker, way: str) -> Non
     with closing(LedgerTopic(sink, f"{LEDGER}.{way.lower()}", 2**20)) as ledger:
         ledger.open(ledger_start(new=True, known=None, wish=None))
         assert list(ledger.read()) == []
-    with closing(round_producer(job.sink, job.kafka)) as producer:
+    with closing(ordered_producer(job.sink, job.kafka)) as producer:
         assert producer.send(OUTPUT, value=b"x").get(timeout=30).topic == OUTPUT
     with opened_target(sink, OUTPUT, 2**20):
         pass

@@ -23,6 +23,7 @@ _DAY = "tests/integration/rules/test_rules.py"
 _PROCESS = "tests/integration/test_pipeline_process.py"
 _OUTAGE = "tests/integration/test_breaker.py::test_an_outage_is_a_wait_and_not_a_copy_of_the_source"
 _GRAIN = "tests/integration/test_breaker_grain.py"
+_REFUSED = "tests/integration/test_refused_records.py"
 _STORE_DOWN = "tests/integration/test_claim_store_down.py"
 _WORKER: frozenset[Process] = frozenset({"worker"})
 _DRIVER: frozenset[Process] = frozenset({"driver"})
@@ -242,6 +243,20 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
         test=f"{_DAY}::test_events_of_a_page_leave_in_their_order_and_each_once",
         says="overtook each other",
+        where=_WORKER,
+    ),
+    Mutant(
+        rule=6,
+        what="a page with several events goes through Spark's sink, which goes on behind a record that is refused",
+        replacements=(
+            Replacement(
+                "pipeline/worker/spark_task.py",
+                "return again, lambda page: events[page] > 1",
+                "return again, lambda page: False",
+            ),
+        ),
+        test=f"{_REFUSED}::test_no_record_of_a_page_lands_before_one_that_is_refused[main lane]",
+        says="out of order: page",
         where=_WORKER,
     ),
     Mutant(

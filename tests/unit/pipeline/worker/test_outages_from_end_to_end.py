@@ -149,7 +149,10 @@ class Driver:
             self.topic.log.append([NullRecord(topic, key, tuple(headers))])
         else:
             self.emitted.append(Record(topic, key, value, tuple(headers)))
-        return SimpleNamespace(get=lambda: None)
+        return SimpleNamespace(get=lambda: None, add_errback=lambda _: None)
+
+    def flush(self) -> None:
+        """As a slow round's producer."""
 
     async def _serve(self) -> web.AppRunner:
         async def answer(request: web.Request) -> web.Response:
@@ -185,7 +188,7 @@ def driver(
 
     def made(*wikis: str, **sections: Any) -> Driver:
         drivers.append(Driver(make_config, loop_thread, wikis, **sections))
-        monkeypatch.setattr(task, "_producer", lambda _sink: drivers[-1])
+        monkeypatch.setattr(task, "_producer", lambda *_: drivers[-1])
         return drivers[-1]
 
     yield made

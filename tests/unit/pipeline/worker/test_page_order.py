@@ -13,6 +13,7 @@ from pipeline.jobs.message import SourceMessage
 from pipeline.records.record import Record
 from pipeline.worker import spark_task as task
 from pipeline.worker.engine import LoopThread
+from tests.unit.pipeline.deferral.producing import NotingProducer
 
 PAGES = 3
 EVENTS = 12
@@ -71,6 +72,7 @@ def test_how_many_events_of_a_page_are_under_way(
     of_page: int,
     of_all: int,
     policy: str,
+    producer: NotingProducer,
 ) -> None:
     job = Busy(of_all)
     monkeypatch.setattr(task, "_loop_thread", lambda: loop_thread)
@@ -82,14 +84,10 @@ def test_how_many_events_of_a_page_are_under_way(
     else:
         fence = task.Fence({}, frozenset(), {})
         function = task.enrich_around(config, fence, epoch=1, batch=1, workers=1, limit_bytes=5000)
-    batches = in_time(lambda: list(function(iter([source()]))))
-    emitted = [(row["key"], dict(_headers(row))) for one in batches for row in one.to_pylist()]
+    assert in_time(lambda: list(function(iter([source()])))) == []
+    emitted = [(one.key, dict(one.headers)) for one in producer.records]
     for page in {key for key, _ in emitted}:
         offsets = [headers["source-offset"] for key, headers in emitted if key == page]
         assert len(offsets) == EVENTS // PAGES
         assert offsets == sorted(offsets)
     assert (job.of_page, job.of_all) == (of_page, of_all)
-
-
-def _headers(row: dict[str, Any]) -> list[tuple[str, bytes]]:
-    return [(header["key"], header["value"]) for header in row["headers"]]

@@ -2,9 +2,29 @@
 
 from collections.abc import Iterator
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from pipeline.records.record import Record
 from pipeline.worker import spark_task as task
-from pipeline.worker.spark_task import _arrow_batches
+from pipeline.worker.spark_task import _arrow_batches, _to_arrow
+from tests.unit.pipeline.worker.test_spark_task import read
+
+RECORDS = st.builds(
+    Record,
+    topic=st.sampled_from(["out", "error"]),
+    key=st.none() | st.binary(max_size=9),
+    value=st.binary(max_size=99),
+    headers=st.lists(st.tuples(st.text(max_size=9), st.binary(max_size=9)), max_size=4).map(tuple),
+)
+
+
+@given(st.lists(RECORDS, max_size=9))
+def test_records_arrive_as_they_left(records: list[Record]) -> None:
+    batch = _to_arrow(records)
+    batch.validate(full=True)
+    assert batch.schema == task.RECORD_SCHEMA
+    assert read([batch]) == records
 
 
 def record_of(number: int) -> Record:
