@@ -44,6 +44,8 @@ class Odds:
     outcomes: tuple[Outcome, ...] = ("ok", "ok", "slow", "final")
     # Wikis go down, and come back.
     outage: float = 0
+    # The broker refuses a record, at which the process ends.
+    refuse: float = 0
 
     @classmethod
     def drawn(cls, chooser: Chooser, *, split_brain: bool = False) -> "Odds":
@@ -101,10 +103,11 @@ class Play:
         landable = self.world.landable()
         if awaited := [write for write in landable if self.is_awaited(write)]:
             found.append(Move("land", self.odds.land, lambda: self.world.land(self._next(awaited))))
+        if awaited and self.odds.refuse:
+            found.append(Move("refuse", self.odds.refuse, lambda: self._refuse(self.chooser.pick(awaited))))
         if late := [write for write in landable if not self.is_awaited(write)]:
             found.append(Move("land late", self.odds.late, lambda: self.world.land(self._next(late))))
-            lose = self.world.give_up if self.driver_type.gives_up else self.world.lose
-            found.append(Move("lose", self.odds.lose, lambda: lose(self.chooser.pick(late))))
+            found.append(Move("lose", self.odds.lose, lambda: self._lose(self.chooser.pick(late))))
         alive = [driver for driver in self.drivers if driver.phase != "dead"]
         if not alive or (self.odds.split_brain and len(alive) == 1 and alive[0].phase == "running"):
             found.append(Move("start", 0.3 if alive else 8, self.start))
@@ -186,6 +189,15 @@ class Play:
         for _ in range(self.chooser.pick((1, 2, 3))):
             page = self.chooser.pick(PAGES[: self.odds.pages])
             self.world.produce(page, filtered=self.odds.filtered and self.chooser.pick((False,) * 5 + (True,)))
+
+    def _lose(self, write: Write) -> None:
+        lose = self.world.give_up if self.driver_type.gives_up else self.world.lose
+        lose(write)
+
+    def _refuse(self, write: Write) -> None:
+        (owner,) = (driver for driver in self.drivers if driver.phase != "dead" and write in driver.pending())
+        self._lose(write)
+        owner.die()
 
     def _set_back(self) -> None:
         self.world.now_ms -= _DAY_MS

@@ -51,8 +51,11 @@ CROWDED = Odds(crash=2, command=0, lose=0, take=0.2, land=60, outcomes=("slow",)
 HALF_WRITTEN = Odds(crash=1, command=0, late=0.3, pages=1, take=16, land=24, outcomes=("ok", "slow"), laggard="ledger")
 # Drivers that die again and again with records of one page on their way, most of which arrive without those before.
 CUT_SHORT = Odds(crash=2, command=0, lose=2, late=4, pages=1, outcomes=("ok",), produce=6, land=6)
+# A broker that refuses a record now and then, of a page whose next one is on its way.
+REFUSED = Odds(crash=0, command=0, late=4, pages=1, outcomes=("ok",), produce=6, land=6, refuse=1)
 RESTARTS = [
     (mutants.ProducerGivesUp, "P1", CUT_SHORT, DEFAULT_SETTINGS),
+    (mutants.ProducerGivesUp, "P1", REFUSED, DEFAULT_SETTINGS),
     (mutants.ReplayIgnoresTheBound, "P8", CROWDED, FULL),
     (mutants.ReplayWaitsForTheBound, "P6", CROWDED, FULL),
     (mutants.WholePagesBeforeTheReplay, "P1", HALF_WRITTEN, DEFAULT_SETTINGS),

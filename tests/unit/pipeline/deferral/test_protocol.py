@@ -82,6 +82,7 @@ class Protocol(RuleBasedStateMachine):
             Drain(self.play).run()
 
 
+REFUSING = Odds(crash=0, command=0, late=4, lose=2, take=16, land=12, outcomes=("ok", "slow", "final"), refuse=1)
 SET_BACK = Odds(set_back=0.3, outcomes=("ok", "slow", "slow"))
 QUICK = settings(max_examples=60, stateful_step_count=30, deadline=None)
 
@@ -121,6 +122,13 @@ def test_random_walks(split_brain: bool, lose_worker: float) -> None:
     )
     assert repeated > 50
     assert (happened["lose a worker"] > 100) == (lose_worker > 0)
+
+
+def test_random_walks_past_refusals() -> None:
+    happened: Counter[str] = Counter()
+    for seed in range(300):
+        happened.update(walk(seed, odds=REFUSING).trace)
+    assert min(happened[name] for name in ("refuse", "land late", "lose", "settle", "release")) > 100
 
 
 def test_random_walks_through_outages() -> None:

@@ -18,7 +18,8 @@ P9  an outage that is known costs no try: no lane gets an event of its wiki, and
 What a crash leaves of the records that were on their way: of those in one partition of a topic a prefix of what was
 sent, and any combination of partitions. The model allows more: a page's records for one topic are a stream of their
 own, and so is each record of the ledger's topic; of each stream a prefix lands. That rests on a producer that gives up
-on no record while its process lives; `give_up` is what another one would do.
+on no record while its process lives, and sends none behind one that the broker refuses; `give_up` is what another one
+would do.
 """
 
 from collections import Counter
