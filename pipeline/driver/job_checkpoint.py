@@ -5,7 +5,8 @@
     watermark_ms      once, by a job that has one
     committed_offsets while nothing has been committed in this process
 
-On an object store every question is a request, so `look` asks only for what the top directory says is there.
+Spark's own files are read as the operators' commands read them (`pipeline.ops.spark_checkpoint`). On an object store
+every question is a request, so `look` asks only for what the top directory says is there.
 """
 
 import json
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipeline.driver.identity import FILE
-from pipeline.errors import RefusedError
+from pipeline.errors import PipelineError
+from pipeline.ops.spark_checkpoint import SparkCheckpoint, look_at, numbers, read_ends
 from pipeline.records.record import SourcePartition
 
 if TYPE_CHECKING:
@@ -26,51 +28,48 @@ BEGIN = "sources/0/0"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What lies in a checkpoint. `names` are those at its top, and `identity` is the text of the job's own file.
+    """What lies in a checkpoint. `identity` is the text of the job's own file, None without one."""
 
-    `last` is the file, by name and text, that says where the last planned batch ends, or where the job began; None
-    when the checkpoint fixes no position.
-    """
-
-    place: str
-    names: tuple[str, ...] = ()
+    spark: SparkCheckpoint
     identity: str | None = None
-    last: tuple[str, str] | None = None
 
-    @property
-    def has_position(self) -> bool:
-        """Whether it fixes where the job goes on: by a planned batch, or by where the job began."""
-        return self.last is not None
 
-    def topics(self) -> list[str]:
-        """Those of the position, none where there is no position. Raises RefusedError for other files than Spark's."""
-        if self.last is None:
+class HadoopFiles:
+    """The files of a checkpoint, as `pipeline.ops.files` has those of a place that Python reaches by itself."""
+
+    def __init__(self, spark: "SparkSession", place: str) -> None:
+        self.place = place
+        self._spark = spark
+
+    def entries(self) -> set[str]:
+        """What stands at its top, directories too; nothing where it is not there."""
+        files, path = _file_system(self._spark, self.place)
+        if not files.exists(path("")):
+            return set()
+        return {str(status.getPath().getName()) for status in files.listStatus(path(""))}
+
+    def names(self, directory: str = "") -> list[str]:
+        """All files below a directory; none when it is not there."""
+        files, path = _file_system(self._spark, self.place)
+        if not files.exists(path(directory)):
             return []
-        name, text = self.last
-        try:
-            found = _offsets(text)
-        except (ValueError, IndexError):
-            found = {"": {}}
-        if not (isinstance(found, dict) and all(isinstance(of, dict) and of for of in found.values())):
-            raise RefusedError(
-                f"checkpoint {self.place}: {name} has no offsets of Kafka: another program has made it",
-                hint="name this job's own checkpoint",
-            )
-        return sorted(found)
+        jvm: Any = self._spark._jvm  # noqa: SLF001
+        found = jvm.org.apache.hadoop.util.functional.RemoteIterators.toList(files.listFiles(path(directory), True))
+        top = f"/{directory}/"
+        return [f"{directory}/{str(one.getPath()).rpartition(top)[2]}" for one in found]
+
+    def read(self, name: str) -> bytes:
+        """Raises PipelineError when it is not there."""
+        text = read_text(self._spark, self.place, name)
+        if text is None:
+            raise PipelineError(f"checkpoint {self.place}: {name} cannot be read: No such file or directory")
+        return text.encode()
 
 
 def look(spark: "SparkSession", checkpoint: str) -> Found:
-    """What lies there now."""
-    names = _names(spark, checkpoint, "")
-    planned = _newest(spark, checkpoint, "offsets") if "offsets" in names else -1
-    last = f"offsets/{planned}" if planned >= 0 else BEGIN
-    text = read_text(spark, checkpoint, last) if planned >= 0 or "sources" in names else None
-    return Found(
-        checkpoint,
-        tuple(names),
-        identity=read_text(spark, checkpoint, FILE) if FILE in names else None,
-        last=None if text is None else (last, text),
-    )
+    """What lies there now. Raises RefusedError for a file of Spark's that is not in its form."""
+    found = look_at(HadoopFiles(spark, checkpoint))
+    return Found(found, read_text(spark, checkpoint, FILE) if FILE in found.entries else None)
 
 
 def replayed_from(
@@ -91,14 +90,11 @@ def replayed_from(
 def committed_offsets(spark: "SparkSession", checkpoint: str) -> dict[SourcePartition, int] | None:
     """The next offset of each partition by the last committed batch, or where the job began; None before it has."""
     batch = _newest(spark, checkpoint, "commits")
-    text = read_text(spark, checkpoint, f"offsets/{batch}" if batch >= 0 else BEGIN)
-    if text is None:
+    files = HadoopFiles(spark, checkpoint)
+    if batch < 0 and not files.names("sources"):
         return None
-    return {
-        SourcePartition(topic, int(number)): int(offset)
-        for topic, offsets in _offsets(text).items()
-        for number, offset in offsets.items()
-    }
+    ends = read_ends(files, f"offsets/{batch}" if batch >= 0 else BEGIN)
+    return {SourcePartition(topic, number): offset for topic, of in ends.items() for number, offset in of.items()}
 
 
 def watermark_ms(spark: "SparkSession", checkpoint: str) -> int | None:
@@ -154,30 +150,9 @@ def read_text(spark: "SparkSession", checkpoint: str, name: str) -> str | None:
         stream.close()
 
 
-def _offsets(text: str) -> dict[str, dict[str, int]]:
-    """Of all sources of a file: an offset file has a line of settings before them, the other kind has one source.
-
-    Raises ValueError for a file of another form.
-    """
-    lines = text.strip().splitlines()
-    # A dash is a source of a union of which nothing is planned yet.
-    found = [json.loads(line) for line in lines[2:] or lines[-1:] if line != "-"]
-    if not lines or not all(isinstance(one, dict) for one in found):
-        raise ValueError("there are no offsets in it")
-    return {topic: offsets for one in found for topic, offsets in one.items()}
-
-
 def _newest(spark: "SparkSession", checkpoint: str, log: str) -> int:
     """The number of the newest batch in a log of Spark's, -1 when there is none."""
-    return max((int(name) for name in _names(spark, checkpoint, log) if name.isdecimal()), default=-1)
-
-
-def _names(spark: "SparkSession", checkpoint: str, directory: str) -> list[str]:
-    """What lies in a directory, nothing where there is none."""
-    files, path = _file_system(spark, checkpoint)
-    if not files.exists(path(directory)):
-        return []
-    return [str(status.getPath().getName()) for status in files.listStatus(path(directory))]
+    return max(numbers(HadoopFiles(spark, checkpoint), log), default=-1)
 
 
 def _file_system(spark: "SparkSession", checkpoint: str) -> tuple[Any, Callable[[str], Any]]:

@@ -23,7 +23,7 @@ from pipeline.driver.contact import warn_without_contact
 from pipeline.driver.event_time_watch import EventTimeWatch
 from pipeline.driver.heap_dumps import AwaitedDump, await_dump
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
-from pipeline.driver.job_checkpoint import committed_offsets, look, write_text
+from pipeline.driver.job_checkpoint import HadoopFiles, committed_offsets, look, write_text
 from pipeline.driver.jvm_end import JvmEnd
 from pipeline.driver.last_words import end_at_once
 from pipeline.driver.looking import Looking
@@ -57,6 +57,7 @@ from pipeline.events import (
 from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
+from pipeline.ops.spark_checkpoint import require_whole
 from pipeline.state.pinned import counts_edits, pinned
 from pipeline.state.store_settings import store_settings
 
@@ -357,16 +358,18 @@ def _take_checkpoint(
     """See that the checkpoint is this job's. Raises RefusedError."""
     place = config.checkpoint
     found = look(spark, place)
-    require_checkpoint(found.names, place)
-    new = instead_of_missing(new, exists=found.has_position, policy=config.missing_checkpoint)
+    require_checkpoint(found.spark.entries, place)
+    exists = found.spark.has_position
+    new = instead_of_missing(new, exists=exists, policy=config.missing_checkpoint)
     # Without a position, a mark comes from a start that failed, and is no reason against a new one.
-    left_behind = new is not None and not found.has_position
+    left_behind = new is not None and not exists
     maker = Identity.read(found.identity, place) if found.identity is not None and not left_behind else None
-    require_own(maker, own, checkpoint=place, topics=found.topics())
-    check(new, checkpoint=place, exists=found.has_position)
-    state = pinned(maker.state if maker else None, config, checkpoint=place, slots=slots, exists=found.has_position)
+    require_own(maker, own, checkpoint=place, topics=found.spark.topics)
+    require_whole(HadoopFiles(spark, place), found.spark, has_state=maker is not None and maker.state is not None)
+    check(new, checkpoint=place, exists=exists)
+    state = pinned(maker.state if maker else None, config, checkpoint=place, slots=slots, exists=exists)
     own = own.model_copy(update={"state": state})
-    return _Taken(place, maker, own, adopted=found.has_position and maker is None, new=new)
+    return _Taken(place, maker, own, adopted=exists and maker is None, new=new)
 
 
 def _take_ledger(

@@ -1,4 +1,4 @@
-"""Whether a job can continue from a checkpoint: whole in itself, of this job, and the broker still has its offsets.
+"""Whether a job can continue from a checkpoint that is whole: of this job, and the broker still has its offsets.
 
 The lesson: a checkpoint of another topic, or of offsets that retention has taken, is noticed when the job starts, in
 the night, or worse, not at all.
@@ -13,49 +13,17 @@ _AGAIN = "begin again at another checkpoint, with `run --new`"
 
 
 def problems(checkpoint: SparkCheckpoint, topics: Mapping[str, Bounds]) -> list[str]:
-    """Each reason why the job could not continue, with what there is to do. `topics` are those that the job reads."""
-    found = [*_own(checkpoint), *_of_topics(checkpoint, topics)]
+    """Each reason why the job could not continue from a whole checkpoint, with what there is to do. `topics` are those
+    that the job reads.
+    """
+    found = [*_of_topics(checkpoint, topics)]
     for topic, bounds in topics.items():
         found += _of_broker(checkpoint, topic, bounds)
     return found
 
 
-def _own(checkpoint: SparkCheckpoint) -> Iterator[str]:
-    if checkpoint.query_id is None:
-        yield "the file metadata is missing, so Spark would begin a query of another id: restore it, or use a fork"
-    last = checkpoint.last
-    newest = max(checkpoint.commits, default=-1)
-    if last is None:
-        if newest >= 0:
-            yield f"batch {newest} is committed and none is planned: offsets/ was deleted; restore it"
-        return
-    if newest > last.number:
-        yield f"batch {newest} is committed and not planned: files of offsets/ were deleted; restore them"
-    elif newest < last.number - 1:
-        yield (
-            f"batch {last.number} is planned and the last commit is of {newest}: Spark would refuse to start; "
-            "restore commits/, or begin again with set-offsets"
-        )
-    if last.number and last.number - 1 not in checkpoint.batches:
-        yield f"offsets/{last.number - 1} is missing, which Spark reads when it starts; restore it"
-    if len(checkpoint.planned) == 2:
-        yield from _backwards(checkpoint)
-
-
-def _backwards(checkpoint: SparkCheckpoint) -> Iterator[str]:
-    before, last = checkpoint.planned
-    if checkpoint.is_committed:
-        return  # set-offsets goes back like this, and a batch that is committed is not run again
-    for topic, ends in last.ends.items():
-        for partition, end in ends.items():
-            begin = before.ends.get(topic, {}).get(partition, 0)
-            if end < begin:
-                yield f"batch {last.number} ends at {topic}/{partition}/{end}, below its begin at {begin}"
-
-
 def _of_topics(checkpoint: SparkCheckpoint, topics: Collection[str]) -> Iterator[str]:
-    planned = checkpoint.last.ends if checkpoint.last else {}
-    foreign = sorted({*checkpoint.committed(), *planned} - set(topics))
+    foreign = sorted(set(checkpoint.topics) - set(topics))
     if foreign:
         yield (
             f"it is of topic {', '.join(foreign)}, and the job reads {', '.join(topics)}: name this job's checkpoint, "

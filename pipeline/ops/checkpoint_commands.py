@@ -26,7 +26,16 @@ from pipeline.ops.lag import lines as lag_lines
 from pipeline.ops.lag import measure
 from pipeline.ops.moment import FORMS, milliseconds, parse_moment, show
 from pipeline.ops.source import SourceTopic, opened_topic, shown, total
-from pipeline.ops.spark_checkpoint import Offsets, SparkCheckpoint, lines, read_checkpoint, require_last_commit
+from pipeline.ops.spark_checkpoint import (
+    Offsets,
+    SparkCheckpoint,
+    damages,
+    last_written,
+    lines,
+    look_at,
+    read_checkpoint,
+    require_position,
+)
 from pipeline.state.pinned import pinned
 
 _CONFIG = click.option(
@@ -58,7 +67,7 @@ def show_(config_file: Path, endpoint: str | None) -> None:
     with exit_codes():
         files = _files(load_config(config_file), endpoint)
         found, identity = read_checkpoint(files), _identity(files)
-        for line in lines(found):
+        for line in lines(found, last_written(files)):
             click.echo(line)
         click.echo(f"made by     {identity.in_words() if identity else 'unknown: there is no job.json'}")
         if identity and identity.state:
@@ -73,9 +82,12 @@ def verify(config_file: Path, endpoint: str | None) -> None:
     with exit_codes():
         config = load_config(config_file)
         files = _files(config, endpoint)
-        found, identity = read_checkpoint(files), _identity(files)
+        found, identity = look_at(files), _identity(files)
+        wrong = damages(files, found, has_state=identity is not None and identity.state is not None)
+        if not wrong:
+            require_position(found)
         with _sources(config) as sources:
-            wrong = [*_strange(files), *_cut_off(files, found)]
+            wrong += _strange(found)
             wrong += problems(found, {source.topic: source.bounds() for source in sources})
         # For the topics the offsets have shown it already.
         own = _own(config, identity)
@@ -133,7 +145,7 @@ def set_offsets(
         write.require_planned(found)
         write.require_stateless(files)
         if not stopped:
-            write.require_stopped(found, now)
+            write.require_stopped(found.place, last_written(files), now)
         if target is None and not yes:
             raise RefusedError(
                 f"this would set checkpoint {found.place} itself", hint="--into PLACE makes another, --yes sets it"
@@ -205,7 +217,7 @@ def _say_difference(found: SparkCheckpoint, ends: Mapping[str, Offsets]) -> None
 
 
 def _identity(files: CheckpointFiles) -> Identity | None:
-    return Identity.read(files.read(FILE), files.place) if FILE in files.names() else None
+    return Identity.read(files.read(FILE), files.place) if FILE in files.entries() else None
 
 
 def _own(config: PipelineConfig, found: Identity | None) -> Identity:
@@ -220,25 +232,17 @@ def _require_own(
     """As `run` does; the broker is asked only with `of_cluster`. Raises RefusedError, PipelineError."""
     identity = _identity(files)
     own = _own(config, identity) if of_cluster else Identity.of(config, None)
-    planned = found.last.ends if found.last else {}
     try:
-        require_own(identity, own, checkpoint=found.place, topics={*found.committed(), *planned})
+        require_own(identity, own, checkpoint=found.place, topics=found.topics)
     except RefusedError as error:
         raise RefusedError(str(error), hint="--config is the file of the job whose checkpoint it is") from None
 
 
-def _strange(files: CheckpointFiles) -> Iterator[str]:
+def _strange(found: SparkCheckpoint) -> Iterator[str]:
     try:
-        require_checkpoint(files.entries(), files.place)
+        require_checkpoint(found.entries, found.place)
     except RefusedError as error:
         yield f"{error}; move that away"
-
-
-def _cut_off(files: CheckpointFiles, found: SparkCheckpoint) -> Iterator[str]:
-    try:
-        require_last_commit(files, found)
-    except RefusedError as error:
-        yield f"{error}; {error.hint}"
 
 
 def _files(config: PipelineConfig, endpoint: str | None, place: str | None = None) -> CheckpointFiles:

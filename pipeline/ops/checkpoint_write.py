@@ -30,16 +30,16 @@ class Fork:
     files: int
 
 
-def require_stopped(checkpoint: SparkCheckpoint, now: datetime) -> None:
+def require_stopped(place: str, written: datetime, now: datetime) -> None:
     """Raises RefusedError when something was written to the checkpoint within the last minute.
 
     A job that has had nothing to do for longer is not noticed; it fails at its next batch.
     """
-    age = now - checkpoint.written
+    age = now - written
     if age < RECENT:
         raise RefusedError(
-            f"checkpoint {checkpoint.place} was written {max(0, round(age.total_seconds()))} s ago, "
-            f"at {show(checkpoint.written)}: does the job run?",
+            f"checkpoint {place} was written {max(0, round(age.total_seconds()))} s ago, "
+            f"at {show(written)}: does the job run?",
             hint=f"stop it; if it has stopped, wait for {RECENT.total_seconds():g} s to be over, or say --stopped",
         )
 

@@ -5,7 +5,7 @@ and a driver that runs finds its next file taken and fails, instead of going on 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -23,23 +23,30 @@ _MISSING = {"NoSuchKey", "NoSuchBucket", "404"}
 _TAKEN = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
 
 
-class CheckpointFiles(Protocol):
-    """`place` is for messages. Reading and writing raise PipelineError for what the place's own software refuses."""
+class ReadableFiles(Protocol):
+    """`place` is for messages. Reading raises PipelineError for what the place's own software refuses."""
 
     place: str
+
+    def entries(self) -> set[str]:
+        """What stands at its top, directories too."""
+
+    def names(self, directory: str = "") -> Collection[str]:
+        """All files below a directory; none when the directory is not there."""
+
+    def read(self, name: str) -> bytes:
+        """Raises PipelineError when it cannot be read, also when it is not there."""
+
+
+class CheckpointFiles(ReadableFiles, Protocol):
+    """Those that an operator's command may write to. Writing raises PipelineError too."""
 
     @property
     def parts(self) -> tuple[str, ...]:
         """Where it is: a place within another has parts that begin with those of the other."""
 
-    def entries(self) -> set[str]:
-        """What stands at its top, directories too."""
-
     def names(self, directory: str = "") -> dict[str, datetime]:
         """All files below a directory, and when each was written; none when the directory is not there."""
-
-    def read(self, name: str) -> bytes:
-        """Raises PipelineError when it cannot be read, also when it is not there."""
 
     def write(self, name: str, content: bytes) -> None:
         """Add a file. Raises RefusedError when there is one of that name."""

@@ -76,7 +76,7 @@ def _read(config_file: Path) -> tuple[StateMark | None, StateReport]:
         spark.sparkContext.setLogLevel("ERROR")
         found = look(spark, place)
         batch = last_commit(spark, place)
-        if "state" not in found.names or batch is None:
+        if "state" not in found.spark.entries or batch is None:
             raise RefusedError(
                 f"checkpoint {place} has no state of a committed batch",
                 hint="source.deduplicate gives a job one, from its first batch on",

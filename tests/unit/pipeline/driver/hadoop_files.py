@@ -31,6 +31,11 @@ class Files:
             SimpleNamespace(getPath=lambda one=one: SimpleNamespace(getName=lambda: one.name)) for one in path.iterdir()
         ]
 
+    def listFiles(self, path: Path, recursive: bool) -> list[Any]:  # noqa: N802
+        self.asked += 1
+        found = path.rglob("*") if recursive else path.iterdir()
+        return [SimpleNamespace(getPath=lambda one=one: one) for one in found if one.is_file()]
+
     def create(self, path: Path, overwrite: bool) -> Any:
         if path.exists() and not overwrite:
             raise FileExistsError(path)
@@ -48,7 +53,9 @@ def spark(files: Files) -> Any:
         return _Path(found, files)
 
     io = SimpleNamespace(IOUtils=SimpleNamespace(toString=lambda stream, _charset: stream.text))
-    apache = SimpleNamespace(hadoop=SimpleNamespace(fs=SimpleNamespace(Path=path)), commons=SimpleNamespace(io=io))
+    iterators = SimpleNamespace(RemoteIterators=SimpleNamespace(toList=list))
+    hadoop = SimpleNamespace(fs=SimpleNamespace(Path=path), util=SimpleNamespace(functional=iterators))
+    apache = SimpleNamespace(hadoop=hadoop, commons=SimpleNamespace(io=io))
     jvm = SimpleNamespace(org=SimpleNamespace(apache=apache))
     return SimpleNamespace(_jvm=jvm, _jsc=SimpleNamespace(hadoopConfiguration=lambda: None))
 

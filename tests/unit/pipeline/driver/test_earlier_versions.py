@@ -39,9 +39,9 @@ def deferred(name: str) -> dict[int, Entry]:
 
 def identity(name: str) -> Identity:
     found = look(spark(Files()), str(EARLIER / name))
-    require_checkpoint(set(found.names) - {"ledger.jsonl"}, name)
-    assert found.has_position
-    assert found.topics() == ["page_change"]
+    require_checkpoint(found.spark.entries - {"ledger.jsonl"}, name)
+    assert found.spark.has_position
+    assert found.spark.topics == ["page_change"]
     assert found.identity is not None
     return Identity.read(found.identity, name)
 

@@ -22,6 +22,7 @@ from pipeline.errors import PipelineError, RefusedError
 from pipeline.limits import read
 from pipeline.limits.judge import Limits
 from pipeline.memory.budget import Budget
+from pipeline.ops.spark_checkpoint import SparkCheckpoint
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,12 @@ LEDGER = LedgerMark("ledger", "id-1", 1)
 ANOTHER = Identity(job="html-enrichment", source="no.such", cluster="c1", sink="html").model_dump_json()
 
 
+def found(topic: str | None = None, identity: str | None = None) -> Found:
+    """A checkpoint that begins at the topic's beginning, or has no position."""
+    start = None if topic is None else {topic: {0: 0}}
+    return Found(SparkCheckpoint("unused", frozenset(), None, start, (), (), ()), identity)
+
+
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
@@ -66,7 +73,7 @@ def test_a_mark_without_a_position_does_not_stop_a_new_start(
 ) -> None:
     """A start that failed has left it."""
     config = make_config()
-    monkeypatch.setattr(module, "look", lambda *_: Found("unused", ("job.json",), mark))
+    monkeypatch.setattr(module, "look", lambda *_: found(identity=mark))
     own = Identity.of(config, "c1")
     taken = module._take_checkpoint(SimpleNamespace(), config, NEW, own, slots=3)  # type: ignore[arg-type]
     assert written == [], "what the start may still refuse leaves nothing"
@@ -80,9 +87,8 @@ def test_a_mark_is_completed_once(
     config = make_config()
     own = Identity.of(config, "c1", {config.source.topic: "a"})
     for mark in (Identity.of(config, None), own.model_copy(update={"ledger": LEDGER})):
-        last = ("sources/0/0", f'v1\n{{"{config.source.topic}":{{"0":0}}}}')
-        found = Found("unused", ("job.json", "sources"), mark.model_dump_json(), last)
-        monkeypatch.setattr(module, "look", lambda *_, found=found: found)
+        at = found(config.source.topic, mark.model_dump_json())
+        monkeypatch.setattr(module, "look", lambda *_, at=at: at)
         taken = module._take_checkpoint(SimpleNamespace(), config, None, own, slots=3)  # type: ignore[arg-type]
         module._mark_checkpoint(SimpleNamespace(), taken, LEDGER)  # type: ignore[arg-type]
     assert written == [own.model_copy(update={"ledger": LEDGER}).model_dump_json()]
@@ -95,8 +101,7 @@ def test_a_mark_with_a_position_does(
     written: list[str],
     new: NewStart | None,
 ) -> None:
-    last = ("sources/0/0", 'v1\n{"no.such":{"0":0}}')
-    monkeypatch.setattr(module, "look", lambda *_: Found("unused", ("job.json", "sources"), ANOTHER, last))
+    monkeypatch.setattr(module, "look", lambda *_: found("no.such", ANOTHER))
     config = make_config()
     own = Identity.of(config, "c1")
     with pytest.raises(RefusedError, match="is another job's: source topic no"):
@@ -108,7 +113,7 @@ def test_a_mark_with_a_position_does(
 def test_the_incidents_policy_begins_at_the_beginning_where_there_is_no_checkpoint(
     make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, new: NewStart | None
 ) -> None:
-    monkeypatch.setattr(module, "look", lambda *_: Found("unused", (), None))
+    monkeypatch.setattr(module, "look", lambda *_: found())
     config = make_config(missing_checkpoint="earliest")
     own = Identity.of(config, "c1")
     taken = module._take_checkpoint(SimpleNamespace(), config, new, own, slots=3)  # type: ignore[arg-type]
@@ -122,24 +127,22 @@ def test_the_state_is_fixed_by_the_first_start(
     config = make_config(source={"deduplicate": {"within": "10m"}})
     own = Identity.of(config, "c1")
 
-    def take(found: Found, new: NewStart | None, slots: int) -> Any:
-        monkeypatch.setattr(module, "look", lambda *_: found)
+    def take(at: Found, new: NewStart | None, slots: int) -> Any:
+        monkeypatch.setattr(module, "look", lambda *_: at)
         return module._take_checkpoint(SimpleNamespace(), config, new, own, slots=slots)  # type: ignore[arg-type]
 
-    module._mark_checkpoint(SimpleNamespace(), take(Found("unused"), NEW, 3), None)  # type: ignore[arg-type]
-    last = ("sources/0/0", f'v1\n{{"{config.source.topic}":{{"0":0}}}}')
-    taken = take(Found("unused", ("job.json", "sources"), written[0], last), None, 8)
+    module._mark_checkpoint(SimpleNamespace(), take(found(), NEW, 3), None)  # type: ignore[arg-type]
+    taken = take(found(config.source.topic, written[0]), None, 8)
     assert taken.own.state.partitions == 3
-    unmarked = Found("unused", ("sources",), None, last)
     with pytest.raises(RefusedError, match="has no state, and source"):
-        take(unmarked, None, 8)
+        take(found(config.source.topic), None, 8)
 
 
 def test_a_missing_topic_is_refused_before_spark_starts(
     make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
 ) -> None:
-    found = read.Brokers(Limits(2**20, 2**25), "c1", (read.Missing("source.topic", "no.such", "here:1"),))
-    monkeypatch.setattr(read, "ask_brokers", lambda _: found)
+    brokers = read.Brokers(Limits(2**20, 2**25), "c1", (read.Missing("source.topic", "no.such", "here:1"),))
+    monkeypatch.setattr(read, "ask_brokers", lambda _: brokers)
     monkeypatch.setattr(module, "start_session", lambda *_, **__: pytest.fail("Spark was started"))
     with pytest.raises(RefusedError, match=r"^source\.topic: there is no topic no\.such at here:1$"):
         module.run(Budget(make_config()), NEW)

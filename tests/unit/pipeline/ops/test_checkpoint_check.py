@@ -28,28 +28,6 @@ def test_so_can_one_whose_position_was_set(tmp_path: Path) -> None:
     assert found(place) == ""
 
 
-@pytest.mark.parametrize(
-    ("without", "why"),
-    [
-        (("metadata",), "the file metadata is missing"),
-        (("commits/1", "commits/2"), "batch 2 is planned and the last commit is of 0"),
-        (("commits/0", "commits/1", "commits/2"), "batch 2 is planned and the last commit is of -1"),
-        (("offsets/2",), "batch 2 is committed and not planned"),
-        (("offsets/1",), "offsets/1 is missing"),
-        (("offsets/0", "offsets/1", "offsets/2"), "batch 2 is committed and none is planned"),
-    ],
-)
-def test_files_that_are_missing(tmp_path: Path, without: tuple[str, ...], why: str) -> None:
-    assert why in found(recorded(tmp_path, without=without))
-
-
-def test_a_set_position_that_was_never_committed_is_found(tmp_path: Path) -> None:
-    place = recorded(tmp_path)
-    set_in_place(files_at(place), checkpoint_at(place), {TOPIC: {0: 5}})
-    (place / "commits" / "3").unlink()
-    assert f"batch 3 ends at {TOPIC}/0/5, below its begin at 20" in found(place)
-
-
 def test_a_foreign_topic_is_named() -> None:
     assert f"it is of topic {TOPIC}, and the job reads other" in found(STOPPED, topic="other")
 

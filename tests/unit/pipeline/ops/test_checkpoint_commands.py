@@ -85,23 +85,6 @@ def test_verify_is_exit_2_when_the_job_could_not_continue(go: Go, place: Path) -
     assert f"it is of topic {TOPIC}, and the job reads other" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        ("", "it begins with ''"),
-        ('v2\n{"nextBatchWatermarkMs":0}', "it begins with 'v2', not with v1"),
-        ('v1\n{"nextBat', "invalid JSON: EOF while parsing"),
-    ],
-)
-def test_verify_finds_a_last_commit_that_spark_could_not_read(go: Go, place: Path, content: str, why: str) -> None:
-    (place / "commits" / "1").write_text(content)
-    assert go("checkpoint", "verify").exit_code == 0, "Spark reads the last one alone"
-    (place / "commits" / "2").write_text(content)
-    result = go("checkpoint", "verify")
-    assert (result.exit_code, result.stdout.count("\n")) == (2, 1)
-    assert f"checkpoint {place}: commits/2 is not in the form of Spark's Kafka checkpoints: {why}" in result.stdout
-
-
 def mark(place: Path, **changes: str) -> None:
     marked = {"job": "html-enrichment", "source": TOPIC, "sink": "mediawiki.page_html_content_change.v1"} | changes
     (place / "job.json").write_bytes(orjson.dumps(marked))

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.errors import RefusedError
 from pipeline.ops.checkpoint_write import RECENT, fork, lost_before, require_stopped, set_beside, set_in_place
+from pipeline.ops.spark_checkpoint import last_written
 from tests.unit.pipeline.ops.places import (
     NOW,
     QUERY_ID,
@@ -97,13 +98,13 @@ def test_without_a_batch_there_is_nothing_to_set(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_that_was_just_written_may_be_of_a_running_job() -> None:
-    found = checkpoint_at(STOPPED)
+    written = last_written(files_at(STOPPED))
     with pytest.raises(RefusedError, match="was written 59 s ago") as caught:
-        require_stopped(found, found.written + timedelta(seconds=59))
+        require_stopped("here", written, written + timedelta(seconds=59))
     assert "--stopped" in str(caught.value.hint)
     with pytest.raises(RefusedError, match="was written 0 s ago"):
-        require_stopped(found, found.written - timedelta(hours=1))
-    require_stopped(found, found.written + RECENT)
+        require_stopped("here", written, written - timedelta(hours=1))
+    require_stopped("here", written, written + RECENT)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline.errors import RefusedError
 from pipeline.ops.spark_checkpoint import lines, offsets_file
-from tests.unit.pipeline.ops.places import QUERY_ID, STOPPED, TOPIC, checkpoint_at, recorded, rewrite
+from tests.unit.pipeline.ops.places import NOW, QUERY_ID, STOPPED, TOPIC, checkpoint_at, recorded, rewrite
 
 
 def test_a_job_that_stopped_after_its_commit() -> None:
@@ -53,7 +53,7 @@ def test_a_job_that_planned_nothing_yet(tmp_path: Path) -> None:
     assert found.last is None
     assert found.is_committed
     assert found.committed() == {TOPIC: {0: 0}}
-    assert "batches     none is planned" in list(lines(found))
+    assert "batches     none is planned" in list(lines(found, NOW))
 
 
 def test_spark_forgets_old_batches_and_the_last_remain(tmp_path: Path) -> None:
@@ -69,17 +69,18 @@ def test_a_job_that_unites_streams_has_a_line_for_each(tmp_path: Path) -> None:
 
 
 def test_what_is_shown(tmp_path: Path) -> None:
-    text = "\n".join(lines(checkpoint_at(recorded(tmp_path, without=("commits/2",)))))
+    text = "\n".join(lines(checkpoint_at(recorded(tmp_path, without=("commits/2",))), NOW))
     assert f"query id    {QUERY_ID}" in text
     assert "batches     0 to 2; 2 is planned and not committed: it will be run again (2026-11-21T" in text
     assert text.splitlines()[-1].split() == [TOPIC, "0", "16", "20"]
-    text = "\n".join(lines(checkpoint_at(STOPPED)))
+    text = "\n".join(lines(checkpoint_at(STOPPED), NOW))
     assert "2 is committed" in text
     assert text.splitlines()[-1].split() == [TOPIC, "0", "20", "-"]
 
 
 def test_an_id_that_is_missing_is_shown_as_such(tmp_path: Path) -> None:
-    assert "the file metadata is missing" in "\n".join(lines(checkpoint_at(recorded(tmp_path, without=("metadata",)))))
+    found = checkpoint_at(recorded(tmp_path, without=("metadata",)))
+    assert "the file metadata is missing" in "\n".join(lines(found, NOW))
 
 
 @pytest.mark.parametrize("empty", [lambda path: path, lambda path: path / "nowhere"], ids=["empty", "missing"])
