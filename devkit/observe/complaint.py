@@ -16,6 +16,7 @@ from devkit.observe.logs import UnknownLine
 from located_config.count import counted
 from pipeline.events import (
     BreakerOpen,
+    BrokersAwaited,
     ClaimStoreDown,
     Failed,
     HeapDumped,
@@ -104,6 +105,8 @@ def complaint_in(event: ProgramEvent) -> tuple[Kind, str] | None:
             return "warning", f"{problem}; {hint}"
         case SettingsUnknown(settings=settings, hint=hint):
             return "warning", f"Spark does not know {', '.join(settings)}; {hint}"
+        case BrokersAwaited(bootstrap=bootstrap, reason=reason):
+            return "warning", f"the start waits for the brokers at {bootstrap}: {reason}"
         case LimitsUnknown(bootstrap=bootstrap, reason=reason):
             return "warning", f"the brokers at {bootstrap} did not say their limits: {reason}"
         case ClaimStoreDown(store=store, reason=reason, effect=effect):

@@ -134,8 +134,8 @@ class PipelineConfig(Section):
     metrics: Metrics = Field(default=Metrics(), description="What the driver serves to Prometheus.")
     stall_timeout: PositiveDuration = Field(
         default=timedelta(minutes=10),
-        description="Time that a micro-batch may take, and that planning the next one may take after its commit; "
-        "then the process ends with exit code 1, so that its supervisor sees a failure.",
+        description="Time that a micro-batch may take, that planning the next one may take after its commit, and that "
+        "a start waits for the brokers; then the process ends with exit code 1, so that its supervisor sees a failure.",
     )
     batch_budget: PositiveDuration | None = Field(
         default=None,

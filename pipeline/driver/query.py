@@ -240,8 +240,10 @@ def _begin(
     hosts = WikiHosts(config.mediawiki, say=log.say)  # so is a file of wikis that is not there
     # A Kafka client, which only a job that starts needs.
     from pipeline.limits.access import require_access
+    from pipeline.limits.broker_wait import await_brokers
     from pipeline.limits.read import LimitsWatch, ask_brokers, require_limits, require_topics, source_ids
 
+    await_brokers(config)
     require_access(config)
     warn_without_contact(config)
     brokers = ask_brokers(config)

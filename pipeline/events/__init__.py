@@ -59,6 +59,7 @@ from pipeline.events.outage_events import (
 )
 from pipeline.events.start_events import (
     BrokerLimits,
+    BrokersAwaited,
     CheckpointTaken,
     Configuration,
     ContactMissing,
@@ -86,6 +87,7 @@ __all__ = [
     "BreakerOpen",
     "BreakerProbe",
     "BrokerLimits",
+    "BrokersAwaited",
     "CheckpointTaken",
     "ClaimChecksNotRemoved",
     "ClaimChecksRemoved",
@@ -157,6 +159,7 @@ PipelineEvent = Annotated[
     | SettingsUnknown
     | EffectiveSettings
     | BrokerLimits
+    | BrokersAwaited
     | LimitsDisagree
     | LimitsUnknown
     | CheckpointTaken

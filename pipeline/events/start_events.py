@@ -115,6 +115,19 @@ class LimitsUnknown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BrokersAwaited:
+    """The start waits for brokers that do not answer, and tries again."""
+
+    event: Literal["brokers_awaited"] = "brokers_awaited"
+    bootstrap: str
+    """Addresses of the brokers."""
+    reason: str
+    """Why they could not be reached."""
+    remaining_s: float
+    """Seconds until the process ends with exit code 1, by `stall_timeout`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointTaken:
     """The checkpoint belongs to this job."""
 

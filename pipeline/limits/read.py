@@ -20,8 +20,9 @@ from pipeline.driver.sink import producer_sizes
 from pipeline.errors import RefusedError
 from pipeline.events import BrokerLimits, LimitsDisagree, LimitsUnknown
 from pipeline.limits.judge import Disagreement, Limits, disagreements, largest_batch
+from pipeline.long_lived import LONG_LIVED
 
-_ANSWER_MS = 10_000
+_ANSWER_S = 10.0
 _NO_ANSWER = (KafkaError, OSError, ValueError, TypeError)
 _TOPIC_LIMIT = "max.message.bytes"
 _MESSAGE_LIMIT = "message.max.bytes"
@@ -229,7 +230,7 @@ def _missing(admin: KafkaAdminClient, topics: Iterable[str]) -> frozenset[str]:
     return frozenset(one["name"] for one in admin.describe_topics(list(topics)) if one["error_code"] == gone)
 
 
-def admin_at(bootstrap: BrokersAt) -> KafkaAdminClient:
-    """One that waits ten seconds for the brokers and for each answer. Raises what `connected` raises."""
-    own = {"bootstrap_timeout_ms": _ANSWER_MS, "request_timeout_ms": _ANSWER_MS}
+def admin_at(bootstrap: BrokersAt, *, within_s: float = _ANSWER_S) -> KafkaAdminClient:
+    """One that waits `within_s` for the brokers, and ten seconds for each answer. Raises what `connected` raises."""
+    own = {"bootstrap_timeout_ms": round(within_s * 1000), "request_timeout_ms": round(_ANSWER_S * 1000), **LONG_LIVED}
     return connected(KafkaAdminClient, bootstrap, own)

@@ -167,7 +167,7 @@ def require_whole(files: ReadableFiles, checkpoint: SparkCheckpoint, *, has_stat
     if found:
         raise RefusedError(
             f"checkpoint {checkpoint.place} is damaged: " + "\n".join(found),
-            hint="stop here: no restart can help, and `checkpoint verify` says when it is whole again",
+            hint="restore the files from a copy; `checkpoint verify` looks at them again",
         )
 
 

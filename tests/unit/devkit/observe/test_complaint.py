@@ -6,6 +6,7 @@ from devkit.observe.complaint import Complaint, FirstComplaints, complaint_in
 from devkit.observe.kit_events import ProcessEnded, ProgramEvent
 from devkit.observe.logs import UnknownLine
 from pipeline.events import (
+    BrokersAwaited,
     Failed,
     HeapDumped,
     JvmUnknown,
@@ -37,6 +38,11 @@ DISAGREE = LimitsDisagree(problem="the topic takes 1MiB, the producer sends 20Mi
             "the driver's JVM ran out of memory: /x.hprof holds its heap",
         ),
         (Failed(error="unsafe: x", refused=True), "refusal", "unsafe: x"),
+        (
+            BrokersAwaited(bootstrap="b:1", reason="no", remaining_s=9),
+            "warning",
+            "the start waits for the brokers at b:1: no",
+        ),
         (LimitsUnknown(bootstrap="b:1", reason="no"), "warning", "the brokers at b:1 did not say their limits: no"),
         (WikisFileUnusable(file="w", reason="no table", hint="write one", wikis=2), "warning", "no table; write one"),
         (UnknownLine("oops", {"level": "WARN", "msg": "low on memory"}), "warning", "low on memory"),
