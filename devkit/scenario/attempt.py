@@ -28,7 +28,7 @@ from devkit.report.result import CauseResult, Result
 from devkit.report.run_record import RESULT, TIMELINE
 from devkit.report.run_reports import RunReports, write_whole
 from devkit.report.still import still
-from devkit.report.without_secrets import without_secrets
+from devkit.report.without_secrets import redact_files, without_secrets
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.arm_faults import require_levers
 from devkit.scenario.arm.play import play
@@ -135,6 +135,11 @@ class Attempt:
                     tells, so_far.arms, so_far.headroom, error, duration_s=timeline.now_s(), command=command
                 )
                 played = Played(result, None)
+            finally:
+                # No process writes to them any more; a stack that is kept goes on with its own.
+                for place in directory.iterdir():
+                    if place.is_dir() and not (self.options.keep and place.name == "stack"):
+                        redact_files(place)
             timeline.add(VerdictReached(outcome=played.result.outcome, reasons=played.result.reasons))
         phases = phase_times(read_timeline(directory / TIMELINE))
         result = without_secrets(played.result.model_copy(update={"phases": phases}))

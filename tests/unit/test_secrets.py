@@ -15,7 +15,7 @@ from devkit.observe.kit_events import HarnessError
 from devkit.observe.timeline import Timeline
 from devkit.report.progress import Progress
 from devkit.report.result import Result
-from devkit.report.without_secrets import without_secrets
+from devkit.report.without_secrets import redact_files, without_secrets
 from pipeline import log
 from pipeline.config.config_file import load_config
 from pipeline.config.effective import effective_spark
@@ -119,3 +119,27 @@ def broken_off_run(text: str) -> Result:
 def test_a_value_that_the_command_line_set(place: str) -> None:
     changed = ChangedValue(place=place, before=SECRET, value={"a": [SECRET]})
     assert SECRET not in str(changed) + json.dumps(changed.model_dump())
+
+
+def test_the_files_that_processes_leave(tmp_path: Path) -> None:
+    """Byte by byte as they were, but for the secrets."""
+    log, config, other = tmp_path / "logs" / "own-1.out", tmp_path / "pipeline.yaml", tmp_path / "other.bin"
+    log.parent.mkdir()
+    log.write_bytes(f"\xff begun\r\nrefused sasl password {SECRET}\nlast".encode("latin-1"))
+    config.write_text(f"sasl:\n  password: {SECRET} # of the bot\n")
+    config.chmod(0o600)
+    other.write_text(SECRET)
+    plain = tmp_path / "logs" / "plain.log"
+    plain.write_text("token bucket\n")
+    before = plain.stat().st_ino
+    redact_files(tmp_path)
+    assert log.read_bytes() == b"\xff begun\r\nrefused sasl password (redacted)\nlast"
+    assert config.read_text() == "sasl:\n  password: (redacted) # of the bot\n"
+    assert config.stat().st_mode & 0o777 == 0o600
+    assert (other.read_text(), plain.stat().st_ino) == (SECRET, before)
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [
+        "other.bin",
+        "own-1.out",
+        "pipeline.yaml",
+        "plain.log",
+    ]

@@ -49,6 +49,82 @@ def test_a_private_key_goes_as_a_whole() -> None:
     assert redacted_text(f"cannot load {key[:40]}") == f"cannot load {REDACTED}"
 
 
+# Forms in which a bare value ends at a blank, a quote or the end of the line.
+FORMS = [
+    "password: {} # of the bot",
+    "sasl:\n  password: {} # of the bot\n  mechanism: PLAIN\n",
+    "{{user: me, password: {}, host: h}}",
+    "{{user: me, password: {}}}",
+    "tokens: [{}, other]",
+    "api-key: |\n  {}\n",
+    "login:\n  - password: >-\n      {}\n    user: me\n",
+    "curl -H 'X-Api-Key: {}' http://h",
+    "login with password: {} failed",
+    "run --token {} --port 1",
+    "run --api-key '{}' x",
+    "run -password {}",
+    "['run', '--token', '{}']",
+    "SASL_PASS={} run",
+    "export db.pass={}",
+    "dbPass={}",
+    "MW_PW={}",
+    "SLACK_PWD={}",
+    "pwd: {}",
+    "  pass: {}",
+    "Cookie: session={}; other=1",
+    "curl -b x -H 'Cookie: a=1; session={}'",
+    "Set-Cookie: session={}; HttpOnly",
+    "GET https://store/blob?sv=1&sig={}&x=1",
+    "GET https://store/blob?sig={}",
+    "GET https://store/blob?X-Amz-Signature={} 403",
+    "Authorization: token {}",
+    "Authorization: Digest username=me, response={}",
+    "refused sasl password {}; exit 1",
+    "user bob password {}",
+    "the password {} is wrong",
+    "spark.hadoop.fs.s3a.secret.key  {}",
+    "api key {} is over",
+    "<db><password>{}</password></db>",
+    "<name>fs.s3a.secret.key</name><value>{}</value>",
+    '{{\\"password\\": \\"{}\\", \\"topic\\": \\"t\\"}}',
+    'log.line="token=\\"{}\\""',
+]
+AROUND = ["{}", "ERROR 12:00 {}", '  said "x" then\n{}\nand more', "# comment\n{}"]
+
+
+@given(
+    st.sampled_from(FORMS),
+    st.sampled_from(AROUND),
+    st.from_regex(r"\AS3cr[A-Za-z0-9+_~!%@-]{0,20}eT9\Z"),
+)
+def test_no_form_in_any_place_keeps_a_secret(form: str, around: str, secret: str) -> None:
+    if "\n" in form or form.startswith((" ", "pwd:", "spark.")):
+        around = around if around.startswith("{") or "\n{}" in around else "{}"
+    text = around.format(form.format(secret))
+    shown = redacted_text(text)
+    assert "S3cr" not in shown
+    assert "eT9" not in shown
+    assert redacted_text(shown) == shown
+
+
+@pytest.mark.parametrize("text", ["refused sasl password swordfish; exit 1", "--password swordfish", "pw=swordfish"])
+def test_a_secret_of_letters_alone_goes_where_the_form_says_what_it_is(text: str) -> None:
+    assert "swordfish" not in redacted_text(text)
+
+
+def test_what_stands_beside_a_secret_stays() -> None:
+    assert redacted_text("sasl:\n  password: S3cr # of the bot\n  mechanism: PLAIN") == (
+        f"sasl:\n  password: {REDACTED} # of the bot\n  mechanism: PLAIN"
+    )
+    assert redacted_text("run --token S3cr --port 1") == f"run --token {REDACTED} --port 1"
+    assert redacted(["run", "--token", "S3cr", "--port", "token"]) == ["run", "--token", REDACTED, "--port", "token"]
+    assert redacted({"SLACK_PWD": "S3cr", "PWD": "/work", "pw": "S3cr"}) == {
+        "SLACK_PWD": REDACTED,
+        "PWD": "/work",
+        "pw": REDACTED,
+    }
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -60,6 +136,25 @@ def test_a_private_key_goes_as_a_whole() -> None:
         "fs.s3a.aws.credentials.provider=org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider",
         "fetch.retry_budget: unknown key; did you mean 'x'?",
         "source page_change/0/17, key=b'page'",
+        "a token bucket of 50 requests/s",
+        "pass 3 tests",
+        "tests pass: 12 of 12",
+        "--- PASS: TestX (0.1s)",
+        "second pass: done",
+        "the password policy asks for 12 characters",
+        "the password file /etc/kafka/password cannot be read",
+        "use --password and --token to log in",
+        "pass_headers=true",
+        "source.pass_headers: false",
+        "bypass=1",
+        "PWD=/work/here",
+        "next token 3 of 17",
+        "the secret of success is to try",
+        "a cookie is sent with each request",
+        "cookies: are not sent",
+        "signatures of 3 functions differ",
+        "TopicAuthorizationException: Not authorized to access topics: [page_change]",
+        "token bucket: 3 of 5 left",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
@@ -127,6 +222,16 @@ def test_a_long_text_takes_no_long_time() -> None:
         "://" * 300_000,
         'password="' * 2000,
         "LoginModule required " * 2000,
+        "token: " * 25_000,
+        "token:" * 25_000,
+        "--token" * 25_000,
+        "sasl password " * 12_500,
+        "password: |\n" * 5_000,
+        "user " * 25_000,
+        "<password>" * 12_500,
+        "cookie: " * 12_500,
+        "api key " + "a" * 125_000,
+        "secret [" * 12_500 + "token: [" * 12_500,
     ):
         redacted_text(text)
     assert time.process_time() - began < 60
