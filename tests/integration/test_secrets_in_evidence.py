@@ -20,7 +20,9 @@ supervisor: { attempts: 1 }
 until: { any: [{ gave_up: true }], deadline: 60s }
 programs:
   own:
-    run: command sh -c "echo refused sasl password hunter2log; echo Cookie: a=hunter2cookielog; exit 1" x --token hunter2token
+    run: >-
+      command sh -c "echo refused sasl password hunter2log; echo Cookie: a=hunter2cookielog; exit 1"
+      x --token hunter2token
     environment: { MW_COOKIE: session=hunter2cookie, DB: "postgres://u:hunter2db@h/x", SLACK_PWD: hunter2pwd }
     raw_config: "sasl:\n  password: hunter2raw # of the bot\n"
 arms:
@@ -38,10 +40,10 @@ def test_no_secret_of_a_program_stands_in_the_evidence(devkit_cli: Callable[...,
     file.write_text(SCENARIO)
     run = devkit_cli("scenario", "run", "--unchecked", "--arm", "incident", str(file))
     run.process.wait(300)
-    (directory,) = (run.runs / "secrets").iterdir()
+    (directory,) = (run.out / "secrets").iterdir()
     files = [path for path in directory.rglob("*") if path.is_file()]
     assert [path.relative_to(directory) for path in files if b"hunter2" in path.read_bytes()] == []
-    assert "hunter2" not in run.output.read_text()
+    assert "hunter2" not in run.output()
     (log,) = directory.glob("incident/logs/own-1.out")
     assert log.read_text() == "refused sasl password (redacted)\nCookie: (redacted)\n"
     assert (directory / "incident/pipeline.yaml").read_text() == "sasl:\n  password: (redacted) # of the bot\n"
