@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
+from urllib.parse import urlsplit
 
 from mockapi import faults_command
 from mockapi.clock.clock import Clock
@@ -20,7 +21,7 @@ from mockapi.extensions import add_option, load_extensions
 from mockapi.journal import CAPACITY
 from mockapi.loading import load_catalog, load_rules, load_token
 from mockapi.serving.server import bind, serve
-from mockapi.world import World, Worlds
+from mockapi.world import ProcessOptions, World, Worlds
 
 TOKEN_VARIABLE = "MOCKAPI_CONTROL_TOKEN"
 DEFAULT_PORT = 8080
@@ -42,13 +43,14 @@ def _serve(options: argparse.Namespace) -> int:
         catalog = load_catalog(options.catalog) if options.catalog else None
         rules = load_rules(options.rules) if options.rules else ()
         token = load_token(options.control_token_file, os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE)
+        clock = Clock()
+        process = ProcessOptions(journal_size=options.journal_size, base_url=options.base_url)
+        world = World(options.seed, catalog, rules, clock, options=process)
         listener = bind(options.host, options.port)
     except MockapiError as error:
         sys.stderr.write(f"mockapi: {error}\n")
         return error.exit_code
-    clock = Clock()
     with listener:
-        world = World(options.seed, catalog, rules, clock, journal_size=options.journal_size)
         serve(Worlds(world, clock), listener, Access(tuple(options.allow_control), token))
     return 0
 
@@ -83,6 +85,13 @@ def command_line() -> argparse.ArgumentParser:
         help="Catalog of the pages, one per line (default: 1,000 made from the seed).",
     )
     parser.add_argument("--rules", type=Path, metavar="FILE.yaml", help="List of fault rules (default: none).")
+    parser.add_argument(
+        "--base-url",
+        type=_base_url,
+        metavar="URL",
+        help="Scheme, host and port of the absolute links in pages and answers. A {domain} in it stands for the wiki's "
+        "domain, for catalogs with several wikis (default: https:// and the domain).",
+    )
     add_option(parser)
     parser.add_argument(
         "--journal-size",
@@ -121,6 +130,15 @@ def _network(text: str) -> Network:
     except ValueError:
         remedy = "write an address and the length of its prefix, such as 172.16.0.0/12"
     raise argparse.ArgumentTypeError(f"{text!r} is not a network: {remedy}")
+
+
+def _base_url(text: str) -> str:
+    url = urlsplit(text)
+    if url.scheme not in {"http", "https"} or not url.netloc or url.path.strip("/") or url.query or url.fragment:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a base URL: write scheme, host and port alone, such as http://127.0.0.1:8080"
+        )
+    return text.rstrip("/")
 
 
 def _port(text: str) -> int:

@@ -2,6 +2,7 @@
 
 MockapiError
 ├── InputFileError   exit 2: a catalog or rule file that cannot be used
+├── BaseUrlError     exit 2: one base URL for several wikis
 └── AddressError     exit 3: the address cannot be bound
 """
 
@@ -27,6 +28,12 @@ class MockapiError(Exception):
 
 class InputFileError(MockapiError):
     """A file that cannot be read, or whose content does not fit its model."""
+
+    exit_code = 2
+
+
+class BaseUrlError(MockapiError):
+    """A base URL that does not fit the catalog."""
 
     exit_code = 2
 

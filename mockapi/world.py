@@ -6,7 +6,7 @@ began in to its end; what it still journals there is gone with that world, and s
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from mockapi.attempts import Attempts
 from mockapi.catalog import CatalogPage
@@ -31,6 +31,19 @@ from mockapi.wiki.wikis import Wikis
 RestbaseKind = Literal["gateway", "legacy"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessOptions:
+    """What holds for all worlds of a process. Of requests the journal keeps the newest `journal_size`. `base_url` is
+    where links lead, None for each wiki's own domain.
+    """
+
+    journal_size: int = CAPACITY
+    base_url: str | None = None
+
+
+DEFAULT_OPTIONS: Final = ProcessOptions()
+
+
 @dataclass(frozen=True, kw_only=True)
 class WorldCounts(Counts):
     """`clock_s` counts from the first request to the wiki, and is None before it."""
@@ -50,22 +63,22 @@ class World:
         rules: tuple[Rule, ...],
         clock: Clock,
         *,
-        journal_size: int = CAPACITY,
+        options: ProcessOptions = DEFAULT_OPTIONS,
         restbase: RestbaseKind = "gateway",
     ) -> None:
-        """Without a `catalog` the default one of the seed; of requests the newest `journal_size` are kept.
-
-        `restbase` says who answers `/api/rest_v1`: today's gateway, or the service that was there before.
+        """Without a `catalog` the default one of the seed. `restbase` says who answers `/api/rest_v1`: today's gateway,
+        or the service that was there before. Raises BaseUrlError.
         """
         self.seed = seed
+        self.options = options
         self.restbase = restbase
         self.catalog = None if catalog is None else tuple(catalog)
-        self.wikis = Wikis(default_catalog(seed) if self.catalog is None else self.catalog)
+        self.wikis = Wikis(default_catalog(seed) if self.catalog is None else self.catalog, options.base_url)
         self.pages = PageStore(seed, wikis=self.wikis)
         self.attempts = Attempts()
         self.clock = RequestClock(clock.monotonic)
         self.upstream = Upstream(clock.monotonic, clock.later)
-        self.journal = Journal(now=clock.now, monotonic=clock.monotonic, capacity=journal_size)
+        self.journal = Journal(now=clock.now, monotonic=clock.monotonic, capacity=options.journal_size)
         self.rulebook = RuleBook(seed, clock.monotonic, clock.later, self.upstream.follow, self.clock.elapsed)
         self.now = clock.now
         self._overlays: dict[str, Overlay] = {}
@@ -129,7 +142,7 @@ class World:
 
 
 class Worlds:
-    """Holds the world that new requests begin in, and makes others; all keep a journal of the first one's size.
+    """Holds the world that new requests begin in, and makes others; all have the first one's options.
     `changes` are those that the control made, to any of them.
     """
 
@@ -153,9 +166,8 @@ class Worlds:
         *,
         restbase: RestbaseKind = "gateway",
     ) -> None:
-        """Lets new requests begin in a new world of these."""
-        size = self._current.journal.capacity
-        self.replace(World(seed, catalog, rules, self.clock, journal_size=size, restbase=restbase))
+        """Lets new requests begin in a new world of these. Raises BaseUrlError."""
+        self.replace(World(seed, catalog, rules, self.clock, options=self._current.options, restbase=restbase))
 
     def reset(self) -> None:
         """Lets new requests begin in a world as the first one was at its start."""

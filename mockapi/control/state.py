@@ -12,6 +12,7 @@ from mockapi.control.author import note
 from mockapi.control.given_body import Given
 from mockapi.control.known_parameters import only
 from mockapi.control.refusal import Refusal
+from mockapi.errors import BaseUrlError
 from mockapi.problems import Problem
 from mockapi.routes.rest.truth import truth
 from mockapi.rules.model import Rule, Rules
@@ -80,7 +81,11 @@ def state_routes(worlds: Worlds) -> APIRouter:
     async def put_state(request: Request) -> State:
         """Populates the mock: seed, pages and rules at once, with an empty journal. Twice is the same as once."""
         new = await NEW_STATE.read(request)
-        worlds.populate(new.seed, new.catalog, new.rules, restbase=new.restbase)
+        try:
+            worlds.populate(new.seed, new.catalog, new.rules, restbase=new.restbase)
+        except BaseUrlError as error:
+            problem, _, hint = str(error).partition("\nhint: ")
+            raise Refusal(422, [Problem("catalog", problem, hint)]) from None
         note(worlds.changes, request, "populated")
         return _state(worlds.current)
 

@@ -14,14 +14,16 @@ from mockapi.pages.outline import Outline, outline
 from mockapi.wiki.located import Located
 
 
-def render_article(seed: int, located: Located) -> bytes:
-    """The document in UTF-8, at most `outline.MAX_BYTES`; the same bytes in every process."""
+def render_article(seed: int, located: Located, *, server: str | None = None) -> bytes:
+    """The document in UTF-8, at most `outline.MAX_BYTES`; the same bytes in every process. Its links lead to `server`,
+    without one to the wiki's own domain.
+    """
     page = outline(seed, located)
     sha1 = hashlib.sha1(source_of(page).encode(), usedforsecurity=False).hexdigest()
     href = title_href(located.page.title)
     lines = [
         DOCTYPE,
-        *head(located, sha1, cites=True),
+        *head(located, sha1, cites=True, server=server),
         *_sections(page, href),
         *_references(page, href),
         f"</section>{END}",

@@ -80,4 +80,4 @@ class Document:
             return render_given(self.located, text, self.wiki)
         if self.located.page.content_model != "wikitext":
             return render_given(self.located, generate(self.seed, self.located), self.wiki)
-        return render_article(self.seed, self.located)
+        return render_article(self.seed, self.located, server=None if self.wiki is None else self.wiki.server)

@@ -14,6 +14,7 @@ from mockapi.pages.prose import RIGHT_TO_LEFT
 from mockapi.wiki.language import language_of
 from mockapi.wiki.located import Located
 from mockapi.wiki.messages import MAIN_PAGE
+from mockapi.wiki.wiki import server_of
 
 HTML_VERSION: Final = "2.8.0"
 PARSOID_VERSION: Final = "0.20.8.0"
@@ -35,12 +36,12 @@ def title_href(title: str) -> str:
     return escape(title.replace(" ", "_").replace("%", "%25").replace("?", "%3F"), quote=False).replace('"', "&quot;")
 
 
-def head(located: Located, sha1: str, *, cites: bool) -> Iterator[str]:
+def head(located: Located, sha1: str, *, cites: bool, server: str | None = None) -> Iterator[str]:
     """All from `<html>` to `<body>`; `sha1` (40 hex digits) is that of the source, `cites` whether there are
-    references in it.
+    references in it. Links lead to `server`, without one to the wiki's own domain.
     """
     page, revision = located.page, located.revision
-    wiki = f"https://{page.domain}/wiki/"
+    wiki = f"{server or server_of(page.domain)}/wiki/"
     redirect = f"{wiki}Special:Redirect/"
     title = page.title.replace("_", " ")
     language = language_of(page.domain)

@@ -20,11 +20,12 @@ _CITES: Final = 'typeof="mw:Extension/ref'
 
 def render_given(located: Located, text: str, wiki: Wiki | None) -> bytes:
     """The page with the source `text`. Links are red where `wiki` has no such page; without a wiki all are blue."""
+    server = None if wiki is None else wiki.server
     match located.page.content_model:
         case "wikitext":
-            return _document(located, text, "\n".join(_content(located, text, wiki)))
+            return _document(located, text, "\n".join(_content(located, text, wiki)), server)
         case "json":
-            return _document(located, text, json_table(text))
+            return _document(located, text, json_table(text), server)
         case model:
             return _code(text, _CODE_CLASSES.get(model))
 
@@ -40,9 +41,9 @@ def _content(located: Located, text: str, wiki: Wiki | None) -> list[str]:
     return render(text, title=title, namespaces=wiki.namespaces, exists=exists)
 
 
-def _document(located: Located, text: str, content: str) -> bytes:
+def _document(located: Located, text: str, content: str, server: str | None) -> bytes:
     sha1 = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
-    tags = "".join(head(located, sha1, cites=_CITES in content))
+    tags = "".join(head(located, sha1, cites=_CITES in content, server=server))
     return f"{DOCTYPE}\n{tags}{content}{END}".encode()
 
 

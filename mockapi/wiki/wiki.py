@@ -19,6 +19,8 @@ from mockapi.wiki.messages import MAIN_PAGE
 from mockapi.wiki.namespaces import MAIN, Namespaces
 from mockapi.wiki.title import InvalidTitle, Title, parse_title
 
+DOMAIN_PLACEHOLDER: Final = "{domain}"
+
 _SITENAMES: Final = {
     "wikipedia": "Wikipedia",
     "wiktionary": "Wiktionary",
@@ -44,13 +46,15 @@ It exists in the memory of a mock server. Its pages are made up, and what is wri
 class Wiki:
     """The pages of one wiki, given and written, with a main page where the catalog has none."""
 
-    def __init__(self, name: str, domain: str, pages: Iterable[CatalogPage] = ()) -> None:
-        """Of pages with the same title, the first is found under it."""
+    def __init__(
+        self, name: str, domain: str, pages: Iterable[CatalogPage] = (), *, base_url: str | None = None
+    ) -> None:
+        """Of pages with the same title, the first is found under it. Links lead to `base_url`."""
         given = tuple(pages)
         self.name = name
         self.domain = domain
         self.language = language_of(domain)
-        self.server = f"https://{domain}"
+        self.server = server_of(domain, base_url)
         self.sitename = _sitename(domain)
         self.namespaces = Namespaces.of(self.sitename, _local_names(given))
         self.main_page = self.title(MAIN_PAGE)
@@ -165,6 +169,11 @@ class Wiki:
             title=self.main_page.text,
             revisions=(revision,),
         )
+
+
+def server_of(domain: str, base_url: str | None = None) -> str:
+    """Scheme and host of all absolute links to a wiki; `base_url` may hold a `{domain}` for the wiki's."""
+    return f"https://{domain}" if base_url is None else base_url.replace(DOMAIN_PLACEHOLDER, domain)
 
 
 def revision_of(page: CatalogPage, rev_id: int) -> CatalogRevision | None:

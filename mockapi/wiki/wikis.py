@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from mockapi.catalog import CatalogPage
+from mockapi.errors import BaseUrlError
 from mockapi.wiki.located import Located
-from mockapi.wiki.wiki import Wiki
+from mockapi.wiki.wiki import DOMAIN_PLACEHOLDER, Wiki
 
 
 class Wikis:
@@ -13,7 +14,8 @@ class Wikis:
     `page_count` and `revision_count` are what the catalog gave; writes and main pages that it lacked do not count.
     """
 
-    def __init__(self, pages: Iterable[CatalogPage]) -> None:
+    def __init__(self, pages: Iterable[CatalogPage], base_url: str | None = None) -> None:
+        """Raises BaseUrlError for a `base_url` that would be that of several wikis."""
         given: dict[str, list[CatalogPage]] = {}
         self.page_count = 0
         self.revision_count = 0
@@ -21,7 +23,14 @@ class Wikis:
             given.setdefault(page.wiki, []).append(page)
             self.page_count += 1
             self.revision_count += len(page.revisions)
-        self._by_name = {name: Wiki(name, of_wiki[0].domain, of_wiki) for name, of_wiki in given.items()}
+        if base_url is not None and DOMAIN_PLACEHOLDER not in base_url and len(given) > 1:
+            raise BaseUrlError(
+                f"--base-url {base_url}: the catalog has {len(given)} wikis, which only their hosts tell apart\n"
+                f"hint: put {DOMAIN_PLACEHOLDER} in place of the host, such as http://{DOMAIN_PLACEHOLDER}:8080"
+            )
+        self._by_name = {
+            name: Wiki(name, of_wiki[0].domain, of_wiki, base_url=base_url) for name, of_wiki in given.items()
+        }
         self._by_domain = {wiki.domain: wiki for wiki in self}
 
     def __iter__(self) -> Iterator[Wiki]:

@@ -13,6 +13,9 @@ from mockapi.__main__ import main
         ("--journal-size", "0", "0 is not a number of requests: at least 1"),
         ("--allow-control", "here", "'here' is not a network: write an address"),
         ("--allow-control", "10.0.0.1/8", "did you mean 10.0.0.0/8?"),
+        ("--base-url", "127.0.0.1:8090", "'127.0.0.1:8090' is not a base URL: write scheme, host and port alone"),
+        ("--base-url", "ftp://127.0.0.1", "is not a base URL"),
+        ("--base-url", "http://127.0.0.1/w/", "is not a base URL"),
     ],
 )
 def test_a_value_that_does_not_fit_is_told_with_what_does(

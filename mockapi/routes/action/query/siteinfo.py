@@ -5,6 +5,7 @@ Program, versions and limits are those of the MediaWiki that the mock was compar
 
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import urlsplit
 
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.errors import ApiError
@@ -121,7 +122,7 @@ def _general(call: Call) -> dict[str, Tree]:
         "script": "/w/index.php",
         "variantarticlepath": Always(False),
         "server": server,
-        "servername": wiki.domain,
+        "servername": urlsplit(server).hostname,
         "wikiid": wiki.name,
         "time": iso(call.now),
         "misermode": False,

@@ -11,7 +11,7 @@ import pytest
 from mockapi.app import create_app
 from mockapi.clock.clock import Clock
 from mockapi.rules.model import Rule
-from mockapi.world import World, Worlds
+from mockapi.world import ProcessOptions, World, Worlds
 
 GONE = {"name": "gone", "do": {"status": 404}}
 SLOW = {"name": "slow", "do": {"latency": "40ms"}}
@@ -54,6 +54,29 @@ def test_a_client_may_call_itself_something_else(worlds: Worlds) -> None:
     asyncio.run(asked(worlds, "POST", "/__mock/rules", SLOW, headers))
     (change,) = asyncio.run(asked(worlds, "GET", "/__mock/journal/changes"))
     assert change["author"] == "devkit fault"
+
+
+def test_a_catalog_that_does_not_fit_the_base_url_is_refused(worlds: Worlds) -> None:
+    clock = worlds.clock
+    options = ProcessOptions(base_url="http://127.0.0.1:8090")
+    based = Worlds(World(1, [], (Rule.model_validate(GONE),), clock, options=options), clock)
+    revisions = [{"rev_id": 4097, "parent_id": 0, "timestamp": "2026-01-01T00:00:00Z"}]
+    catalog = [
+        {
+            "wiki": f"{code}wiki",
+            "domain": f"{code}.wikipedia.org",
+            "page_id": 1,
+            "namespace_id": 0,
+            "title": "A",
+            "revisions": revisions,
+        }
+        for code in ("de", "en")
+    ]
+    (problem,) = asyncio.run(asked(based, "PUT", "/__mock/state", {"seed": 2, "catalog": catalog}))
+    assert problem["path"] == "catalog"
+    assert "the catalog has 2 wikis" in problem["problem"]
+    assert problem["hint"].startswith("put {domain} in place of the host")
+    assert based.current.seed == 1
 
 
 @pytest.mark.parametrize(
