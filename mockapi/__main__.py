@@ -44,7 +44,7 @@ def _serve(options: argparse.Namespace) -> int:
         rules = load_rules(options.rules) if options.rules else ()
         token = load_token(options.control_token_file, os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE)
         clock = Clock()
-        process = ProcessOptions(journal_size=options.journal_size, base_url=options.base_url)
+        process = ProcessOptions(journal_size=options.journal_size, base_url=options.base_url, lenient=options.lenient)
         world = World(options.seed, catalog, rules, clock, options=process)
         listener = bind(options.host, options.port)
     except MockapiError as error:
@@ -91,6 +91,12 @@ def command_line() -> argparse.ArgumentParser:
         metavar="URL",
         help="Scheme, host and port of the absolute links in pages and answers. A {domain} in it stands for the wiki's "
         "domain, for catalogs with several wikis (default: https:// and the domain).",
+    )
+    parser.add_argument(
+        "--lenient",
+        action="store_true",
+        help="Let the Action API ignore modules and parameters that MediaWiki has and the mock has not, such as "
+        "list=allpages, with MediaWiki's warning for unknown values (default: the error mock-not-implemented).",
     )
     add_option(parser)
     parser.add_argument(

@@ -34,11 +34,12 @@ RestbaseKind = Literal["gateway", "legacy"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessOptions:
     """What holds for all worlds of a process. Of requests the journal keeps the newest `journal_size`. `base_url` is
-    where links lead, None for each wiki's own domain.
+    where links lead, None for each wiki's own domain. What MediaWiki has and the mock has not is ignored if `lenient`.
     """
 
     journal_size: int = CAPACITY
     base_url: str | None = None
+    lenient: bool = False
 
 
 DEFAULT_OPTIONS: Final = ProcessOptions()

@@ -47,6 +47,14 @@ def bad_value(parameter: str, value: str) -> ApiError:
     return ApiError("badvalue", f'Unrecognized value for parameter "{parameter}": {value}.')
 
 
+def not_implemented(parameter: str, values: Sequence[str] = (), implemented: Sequence[str] = ()) -> ApiError:
+    """`mock-not-implemented`: what MediaWiki has and the mock has not, a parameter or some of its `values`."""
+    what = f"{parameter}={'|'.join(values)}" if values else f'parameter "{parameter}"'
+    known = f" Implemented values of {parameter}: {', '.join(implemented) or 'none'}." if values else ""
+    hint = "start the mock with --lenient to have it ignored, or called unrecognized"
+    return ApiError("mock-not-implemented", f"The mock does not implement {what}.{known} hint: {hint}.")
+
+
 def bad_integer(parameter: str, value: str) -> ApiError:
     """A value that is no 64-bit integer."""
     message = ErrorMessage("paramvalidator-badinteger", (parameter, value))

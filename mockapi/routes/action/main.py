@@ -8,6 +8,7 @@ from typing import Final
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.errors import ApiError, bad_token, must_be_in_body, must_be_posted
 from mockapi.routes.action.maxlag import check_lag
+from mockapi.routes.action.mediawiki_modules import ACTION, FORMAT
 from mockapi.routes.action.module import Action
 from mockapi.routes.action.parameters import Arguments, Kind, Parameter, read
 from mockapi.routes.action.registry import ACTIONS
@@ -15,8 +16,8 @@ from mockapi.routes.action.tree import Tree
 from mockapi.wiki.moment import iso
 
 PARAMETERS: Final = (
-    Parameter("action", allowed=tuple(ACTIONS), default="help"),
-    Parameter("format", allowed=("json", "jsonfm", "none"), default="jsonfm"),
+    Parameter("action", allowed=tuple(ACTIONS), of_mediawiki=ACTION, default="help"),
+    Parameter("format", allowed=("json", "jsonfm", "none"), of_mediawiki=FORMAT, default="jsonfm"),
     Parameter("maxlag", Kind.INTEGER),
     Parameter("smaxage", Kind.INTEGER, default="0", least=0),
     Parameter("maxage", Kind.INTEGER, default="0", least=0),

@@ -2,7 +2,8 @@
 
     Parameter(name, kind, …) + prefix ──read──> Arguments      rvprop=ids|size ──> many("prop") == ("ids", "size")
 
-A value that is none of those allowed is an error where one is taken, and a warning where several are.
+A value that is none of those allowed is an error where one is taken, and a warning where several are. A value that
+MediaWiki has and the mock has not is the error `mock-not-implemented` in both cases, unless the mock is lenient.
 """
 
 import re
@@ -12,7 +13,14 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from mockapi.routes.action.errors import ApiError, bad_integer, bad_timestamp, bad_value, missing_parameter
+from mockapi.routes.action.errors import (
+    ApiError,
+    bad_integer,
+    bad_timestamp,
+    bad_value,
+    missing_parameter,
+    not_implemented,
+)
 from mockapi.routes.action.form import UNIT_SEPARATOR
 
 if TYPE_CHECKING:
@@ -48,7 +56,8 @@ class Kind(Enum):
 class Parameter:
     """`allowed` are all values that there are; with `all_values` a `*` stands for each of them. An integer outside of
     `least` and `most` (`most_of_bots` for who has high limits) is moved to the nearest inside, with a warning.
-    `several` are separated by `|`.
+    `several` are separated by `|`. `of_mediawiki` are the values that MediaWiki has, also those that are not allowed
+    here. An `unimplemented` parameter is one that MediaWiki acts on, and the mock does not.
     """
 
     name: str
@@ -63,6 +72,8 @@ class Parameter:
     most_of_bots: int | None = None
     deprecated: bool = False
     deprecated_values: frozenset[str] = frozenset()
+    of_mediawiki: frozenset[str] = frozenset()
+    unimplemented: bool = False
     unprefixed: bool = False
 
 
@@ -135,6 +146,8 @@ def read(call: "Call", module: str, prefix: str, parameters: Sequence[Parameter]
 
 
 def _argument(call: "Call", module: str, parameter: Parameter, full: str, text: str | None) -> Argument:
+    if text is not None and parameter.unimplemented and not call.world.options.lenient:
+        raise not_implemented(full)
     if parameter.kind is Kind.FLAG:
         if text is not None and parameter.deprecated:
             _warn_deprecated(call, module, full)
@@ -176,6 +189,7 @@ def _several(
         return tuple(dict.fromkeys(integer(full, word) for word in words))
     unknown = [word for word in words if parameter.allowed and word not in parameter.allowed]
     if unknown:
+        _refuse_unimplemented(call, parameter, full, unknown)
         noun = "value" if len(unknown) == 1 else "values"
         text = f'Unrecognized {noun} for parameter "{full}": {", ".join(unknown)}'
         call.result.warn(module, "unrecognizedvalues", text, {"values": unknown})
@@ -188,6 +202,7 @@ def _several(
 
 def _one(call: "Call", module: str, parameter: Parameter, full: str, text: str) -> Argument:
     if parameter.allowed and text not in parameter.allowed:
+        _refuse_unimplemented(call, parameter, full, [text])
         raise bad_value(full, text)
     match parameter.kind:
         case Kind.INTEGER:
@@ -199,6 +214,12 @@ def _one(call: "Call", module: str, parameter: Parameter, full: str, text: str) 
             return _moment(call, full, text)
         case _:
             return text
+
+
+def _refuse_unimplemented(call: "Call", parameter: Parameter, full: str, unknown: Sequence[str]) -> None:
+    known_to_mediawiki = [word for word in unknown if word in parameter.of_mediawiki]
+    if known_to_mediawiki and not call.world.options.lenient:
+        raise not_implemented(full, known_to_mediawiki, [word for word in parameter.allowed if word])
 
 
 def _warn_deprecated(call: "Call", module: str, full: str) -> None:

@@ -6,8 +6,9 @@ skipped when the client continues another.
 
 from typing import Final
 
+from mockapi.routes.action import mediawiki_modules
 from mockapi.routes.action.call import Call
-from mockapi.routes.action.errors import ApiError, bad_continue
+from mockapi.routes.action.errors import ApiError, bad_continue, not_implemented
 from mockapi.routes.action.module import Action, Continue, QueryModule
 from mockapi.routes.action.parameters import Arguments, Kind, Parameter, read
 from mockapi.routes.action.query import page_set as page_sets
@@ -16,12 +17,13 @@ from mockapi.routes.action.query.registry import LIST, META, PROP
 from mockapi.routes.action.tree import Numbered, Tree
 
 PARAMETERS: Final = (
-    Parameter("prop", allowed=tuple(PROP), several=True),
-    Parameter("list", allowed=tuple(LIST) or ("",), several=True),  # no value allowed would mean any
-    Parameter("meta", allowed=tuple(META), several=True),
+    Parameter("prop", allowed=tuple(PROP), of_mediawiki=mediawiki_modules.PROP, several=True),
+    # No value allowed would mean any.
+    Parameter("list", allowed=tuple(LIST) or ("",), of_mediawiki=mediawiki_modules.LIST, several=True),
+    Parameter("meta", allowed=tuple(META), of_mediawiki=mediawiki_modules.META, several=True),
     Parameter("indexpageids", Kind.FLAG),
-    Parameter("export", Kind.FLAG),
-    Parameter("exportnowrap", Kind.FLAG),
+    Parameter("export", Kind.FLAG, unimplemented=True),
+    Parameter("exportnowrap", Kind.FLAG, unimplemented=True),
     Parameter("iwurl", Kind.FLAG),
     Parameter("continue"),
     Parameter("rawcontinue", Kind.FLAG),
@@ -36,6 +38,8 @@ async def run(call: Call, arguments: Arguments) -> None:
     done, pages_done = _done(arguments)
     generator = arguments.text("generator")
     if generator is not None:
+        if generator in mediawiki_modules.PROP | mediawiki_modules.LIST and not call.world.options.lenient:
+            raise not_implemented("generator", [generator])
         raise ApiError("badgenerator", f'Unknown "generator={generator}".')
     query: dict[str, Tree] = {}
     pages = PageSet()

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.errors import ApiError
 from mockapi.routes.action.maxlag import seconds
+from mockapi.routes.action.mediawiki_modules import SITEINFO
 from mockapi.routes.action.module import Continue, QueryModule, public
 from mockapi.routes.action.parameters import Arguments, Kind, Parameter
 from mockapi.routes.action.query.page_set import PageSet
@@ -24,7 +25,7 @@ _PROPS: Final = (
 )  # fmt: skip
 
 PARAMETERS: Final = (
-    Parameter("prop", allowed=_PROPS, several=True, all_values=True, default="general"),
+    Parameter("prop", allowed=_PROPS, of_mediawiki=SITEINFO, several=True, all_values=True, default="general"),
     Parameter("filteriw", allowed=("local", "!local")),
     Parameter("showalldb", Kind.FLAG),
     Parameter("numberingroup", Kind.FLAG),

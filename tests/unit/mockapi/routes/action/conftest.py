@@ -15,7 +15,7 @@ from mockapi.catalog import CatalogPage
 from mockapi.clock.clock import Clock
 from mockapi.exchange import Exchange
 from mockapi.rules.model import Rule
-from mockapi.world import World, Worlds
+from mockapi.world import ProcessOptions, World, Worlds
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 ADDRESS = "192.0.2.1"
@@ -173,9 +173,10 @@ async def _play(exchange: Exchange, method: str, path: str, query: str, headers:
     return Answer(start["status"], pairs, b"".join(message.get("body", b"") for message in rest))
 
 
-def client(*more: CatalogPage, rules: tuple[dict[str, Any], ...] = ()) -> Api:
+def client(*more: CatalogPage, rules: tuple[dict[str, Any], ...] = (), **options: Any) -> Api:
     clock = Clock(now=lambda: NOW)
-    world = World(1, (*PAGES, *more), tuple(Rule.model_validate(rule) for rule in rules), clock)
+    checked = tuple(Rule.model_validate(rule) for rule in rules)
+    world = World(1, (*PAGES, *more), checked, clock, options=ProcessOptions(**options))
     return Api(Worlds(world, clock))
 
 

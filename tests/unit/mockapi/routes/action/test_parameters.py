@@ -89,14 +89,14 @@ def test_what_can_hardly_be_read_is_a_warning(api: Any, parameters: dict[str, st
 @pytest.mark.parametrize(
     ("parameters", "text"),
     [
-        ({"rvgeneratexml": "1"}, 'The parameter "rvgeneratexml" has been deprecated.'),
-        ({"rvprop": "ids|parsetree"}, 'The value "parsetree" to parameter "rvprop" has been deprecated.'),
+        ({"rvcontentformat": "text/x-wiki"}, 'The parameter "rvcontentformat" has been deprecated.'),
+        ({"prop": "info", "inprop": "readable"}, 'The value "readable" to parameter "inprop" has been deprecated.'),
     ],
 )
 def test_what_is_old_is_a_warning_with_advice(api: Any, parameters: dict[str, str], text: str) -> None:
-    warnings = api.get(**R, titles="Old harbour", **parameters).json["warnings"]
-    assert list(warnings) == ["main", "revisions"]
-    assert warnings["revisions"]["warnings"] == text
+    warnings = api.get(**{**R, "titles": "Old harbour", **parameters}).json["warnings"]
+    assert list(warnings) == ["main", parameters.get("prop", "revisions")]
+    assert warnings[parameters.get("prop", "revisions")]["warnings"] == text
     assert warnings["main"]["warnings"].startswith("Subscribe to the mediawiki-api-announce mailing list")
 
 

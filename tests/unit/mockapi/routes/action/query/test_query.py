@@ -24,8 +24,8 @@ def test_numbers_of_the_nodes_are_told_when_asked_for(api: Any) -> None:
     assert api.query(titles="Old harbour|Nope", indexpageids=1)["pageids"] == ["-1", "1"]
 
 
-def test_there_are_no_generators(api: Any) -> None:
-    assert api.get(action="query", generator="allpages").error == ("badgenerator", 'Unknown "generator=allpages".')
+def test_an_unknown_generator_is_an_error(api: Any) -> None:
+    assert api.get(action="query", generator="bogus").error == ("badgenerator", 'Unknown "generator=bogus".')
 
 
 def walk(api: Any, **parameters: Any) -> list[Any]:

@@ -68,9 +68,9 @@ SINGLE = "may only be used on a single page"
             'The parameters "rvuser" and "rvexcludeuser" can not be used together.',
         ),
         (
-            {"titles": "Old harbour", "rvslots": "main", "rvparse": 1},
+            {"titles": "Old harbour", "rvslots": "main", "rvcontentformat": "text/x-wiki"},
             "invalidparammix",
-            'The "rvparse" parameter cannot be used with "rvslots".',
+            'The "rvcontentformat" parameter cannot be used with "rvslots".',
         ),
     ],
 )
