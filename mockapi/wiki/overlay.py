@@ -16,14 +16,19 @@ from typing import Final
 
 from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, HiddenPart
 from mockapi.wiki import source, summaries
+from mockapi.wiki.edit_base import LATEST, EditBase
 from mockapi.wiki.facts import Facts, facts
 from mockapi.wiki.located import Located
+from mockapi.wiki.merge import merge
 from mockapi.wiki.moment import seconds
 from mockapi.wiki.people import Author, author
 from mockapi.wiki.redirect import redirect_to
 from mockapi.wiki.title import Title
 from mockapi.wiki.wiki import Wiki
 from mockapi.wiki.written import DeleteResult, EditResult, HideResult, MoveResult, UndeleteResult, WriteError
+
+Section = Callable[[str, str], str | None]
+"""Gives a source with a text in place of one section; None for a source without that section."""
 
 _PARTS: Final[tuple[HiddenPart, ...]] = ("text", "user", "comment")
 
@@ -49,14 +54,15 @@ class Overlay:
         summary: str = "",
         minor: bool = False,
         content_model: str | None = None,
-        base: int | datetime | None = None,
+        base: EditBase = LATEST,
+        into: Section | None = None,
         createonly: bool = False,
         nocreate: bool = False,
     ) -> EditResult:
         """Saves `text` (None: what is there, between `prepend` and `append`) as the page's new revision.
 
-        `section_title` adds the text as a new section below that heading. `base` is the revision, or its time, that
-        the editor saw: a later one by another user is a conflict. Raises WriteError.
+        `section_title` adds the text as a new section below that heading; `into` puts it into a source, in place of the
+        section that it is of. What was saved since `base` is merged, or a conflict. Raises WriteError.
         """
         page = self._existing(title)
         if page is None and nocreate:
@@ -64,7 +70,6 @@ class Overlay:
         if page is not None and createonly:
             raise WriteError("articleexists", "The page you tried to create has been created already.")
         before = None if page is None else self._facts(page)
-        self._refuse_conflict(before, base, by)
         model = content_model or (page.content_model if page else source.content_model_of(title))
         old = before.text if before else ""
         new = prepend + (old if text is None else text) + append
@@ -72,6 +77,10 @@ class Overlay:
             new = _with_section(old, section_title, prepend + (text or "") + append)
             summary = summary or summaries.of_section(section_title)
         sent = source.received(new)
+        if before is not None and self._is_conflict(base, before, by, section_title, summary, of_section=bool(into)):
+            sent = self._merged(base, before, sent, model, into)
+        else:
+            sent = _whole(into, old, sent)
         new = source.saved(sent, model, by, seconds(self._now()))
         if page is not None and before is not None and (new, model) == (before.text, page.content_model):
             return EditResult(
@@ -210,12 +219,28 @@ class Overlay:
     def _facts(self, page: CatalogPage) -> Facts:
         return facts(self._seed, self._wiki.latest(page))
 
-    def _refuse_conflict(self, before: Facts | None, base: int | datetime | None, by: Author) -> None:
-        if before is None or base is None or before.user == by.name:
-            return
-        current = before.located.revision
-        if base != current.rev_id if isinstance(base, int) else base < current.timestamp:
-            raise WriteError("editconflict", "Edit conflict.")
+    def _is_conflict(
+        self, base: EditBase, before: Facts, by: Author, section_title: str | None, comment: str, *, of_section: bool
+    ) -> bool:
+        if base.is_latest(before.located.revision):
+            return False
+        if section_title is not None:
+            # The same section once more is taken for a request that was sent twice.
+            return (before.user, before.comment) == (by.name, summaries.summary(comment))
+        return of_section or not base.is_followed_only_by(by, self._seed, before.located.page)
+
+    def _merged(self, base: EditBase, before: Facts, sent: str, model: str, into: Section | None) -> str:
+        located = base.revision(self._wiki, before.located.page)
+        seen = None if located is None else facts(self._seed, located)
+        if located is None or seen is None or seen.text_hidden or located.page.content_model != model:
+            raise _edit_conflict()
+        mine = _whole(into, seen.text, sent)
+        if located.revision == located.page.revisions[-1]:
+            return mine
+        merged = merge(seen.text, mine.replace("\r\n", "\n"), before.text)
+        if merged is None:
+            raise _edit_conflict()
+        return merged
 
     def _refuse_unless_redirect_to(self, title: Title, page: CatalogPage, target: Title) -> None:
         leads_to = self._facts(page).redirect_target if len(page.revisions) == 1 else None
@@ -290,6 +315,18 @@ class Overlay:
 
 def _missing_title() -> WriteError:
     return WriteError("missingtitle", "The page you specified doesn't exist.")
+
+
+def _edit_conflict() -> WriteError:
+    return WriteError("editconflict", "Edit conflict.")
+
+
+def _whole(into: Section | None, text: str, sent: str) -> str:
+    """What is sent, in its place in `text` if it is a section. Raises WriteError where `text` has no such section."""
+    whole = sent if into is None else into(text, sent)
+    if whole is None:
+        raise _edit_conflict()
+    return whole
 
 
 def _with_section(old: str, heading: str, text: str) -> str:

@@ -1,5 +1,6 @@
 """Puts a question to one wiki: fills in that wiki's numbers, and asks."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -47,13 +48,16 @@ def _filler(wiki: Wiki, question: Question) -> Callable[[str], str]:
                 return str(wiki.ids.revisions.get(argument, _UNKNOWN_REVISION))
             case "page":
                 return str(wiki.ids.pages.get(argument, _UNKNOWN_REVISION))
+            case "time":
+                return wiki.ids.times.get(argument, "2026-01-01T00:00:00Z")
             case "title":
                 return quote(argument, safe="")
-            case "token":
+            case "token" | "json-token":
                 try:
-                    return wiki.token(question.user, argument)
+                    token = wiki.token(question.user, argument)
                 except ValueError as error:
                     raise Unanswerable(str(error)) from None
+                return json.dumps(token) if kind == "json-token" else token
             case "many":
                 return "|".join(str(_UNKNOWN_REVISION + number) for number in range(int(argument)))
             case "bytes":

@@ -8,9 +8,9 @@ A file is a list. An entry names its path under `get`, `head`, `post` … and ma
 - `mock`: path and headers that the mock gets instead, where the real wiki stands behind a gateway
 - `ignore`: pointers into a JSON answer whose values are each wiki's own affair
 
-Placeholders: `{rev:Plain:1}`, `{page:Plain}`, `{title:Äpfel & Öl}` (percent-encoded), `{token:csrf}`, `{many:51}`
-(revisions that nobody has), `{bytes:9}`; in headers also `{etag}` and `{modified}`, `{modified+1h}`, `{modified-1h}`:
-those of the answer without these headers.
+Placeholders: `{rev:Plain:1}`, `{time:Plain:1}`, `{page:Plain}`, `{title:Äpfel & Öl}` (percent-encoded), `{token:csrf}`,
+`{json-token:csrf}` (quoted for a JSON body), `{many:51}` (revisions that nobody has), `{bytes:9}`; in headers also
+`{etag}` and `{modified}`, `{modified+1h}`, `{modified-1h}`: those of the answer without these headers.
 """
 
 import re

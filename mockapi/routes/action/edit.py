@@ -1,6 +1,7 @@
 """`action=edit`: makes or changes a page, whole or a section of it."""
 
 import hashlib
+from functools import partial
 from typing import Final
 
 from mockapi.routes.action.call import Call, refused
@@ -9,10 +10,11 @@ from mockapi.routes.action.module import Action
 from mockapi.routes.action.pages import page_title
 from mockapi.routes.action.parameters import WATCHLIST, Arguments, Kind, Parameter
 from mockapi.routes.action.permissions import check_edit
-from mockapi.routes.action.query.picked_section import with_section
+from mockapi.routes.action.query.picked_section import section_of, with_section
 from mockapi.routes.action.tree import Tree
+from mockapi.wiki.edit_base import EditBase
 from mockapi.wiki.facts import facts
-from mockapi.wiki.moment import iso
+from mockapi.wiki.moment import iso, seconds
 from mockapi.wiki.title import InvalidTitle, Title
 from mockapi.wiki.written import EditResult, WriteError
 
@@ -81,34 +83,50 @@ async def run(call: Call, arguments: Arguments) -> None:
 
 
 def _save(call: Call, arguments: Arguments, title: Title) -> EditResult:
-    section, text = arguments.text("section"), arguments.text("text")
-    new_section = section == "new"
-    if section is not None and not new_section:
-        text = _whole(call, title, section, text or "")
+    section, text, summary = arguments.text("section"), arguments.text("text"), arguments.text("summary") or ""
+    section_title = into = None
+    if section == "new":
+        section_title = arguments.text("sectiontitle")
+        if section_title is None:
+            section_title, summary = summary, ""
+    elif section is not None:
+        text = _text_of_section(call, title, section, text)
+        into = partial(_with_section, section)
     return call.world.overlay(call.wiki).edit(
         title,
         text,
         by=call.author,
         prepend=arguments.text("prependtext") or "",
         append=arguments.text("appendtext") or "",
-        section_title=(arguments.text("sectiontitle") or arguments.text("summary") or "") if new_section else None,
-        summary=arguments.text("summary") or "",
+        section_title=section_title,
+        into=into,
+        summary=summary,
         minor=arguments.flag("minor") and call.may("minoredit"),
         content_model=arguments.text("contentmodel"),
-        base=arguments.integer("baserevid") or arguments.moment("basetimestamp"),
+        base=_base(call, arguments),
         createonly=arguments.flag("createonly"),
         nocreate=arguments.flag("nocreate"),
     )
 
 
-def _whole(call: Call, title: Title, section: str, text: str) -> str:
-    """The page's source with `text` in place of a section."""
+def _base(call: Call, arguments: Arguments) -> EditBase:
+    # MediaWiki takes neither a 0 nor an empty time for a base.
+    named = call.form.values.get(arguments.full("basetimestamp")) not in {None, "", "0"}
+    moment = arguments.moment("basetimestamp")
+    return EditBase(arguments.integer("baserevid") or None, seconds(moment) if moment and named else None)
+
+
+def _text_of_section(call: Call, title: Title, section: str, text: str | None) -> str:
+    """The text that a section gets: `text`, else what it is on the page. Raises ApiError for one that there is not."""
     page = call.wiki.page(title)
-    source = "" if page is None else facts(call.world.seed, call.wiki.latest(page)).text
-    changed = with_section(source, section, text)
-    if changed is None:
+    found = section_of("" if page is None else facts(call.world.seed, call.wiki.latest(page)).text, section)
+    if found is None:
         raise ApiError("nosuchsection", f"There is no section {section}.")
-    return changed
+    return found if text is None else text
+
+
+def _with_section(section: str, source: str, text: str) -> str | None:
+    return with_section(source, section, text)
 
 
 def _target(call: Call, title: Title) -> Title | None:

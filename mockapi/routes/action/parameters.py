@@ -211,7 +211,7 @@ def _one(call: "Call", module: str, parameter: Parameter, full: str, text: str) 
             most = parameter.most_of_bots if call.high_limits else parameter.most
             return in_range(call, module, full, integer(full, text), parameter.least, most)
         case Kind.TIMESTAMP:
-            return _moment(call, full, text)
+            return _moment(call, module, full, text)
         case _:
             return text
 
@@ -253,7 +253,13 @@ def in_range(call: "Call", module: str, full: str, value: int, least: int | None
     return least if least is not None and value < least else most if most is not None else value
 
 
-def _moment(call: "Call", full: str, text: str) -> datetime:
+def _moment(call: "Call", module: str, full: str, text: str) -> datetime:
+    if text in {"", "0"}:
+        warning = (
+            f'Passing "{text}" for timestamp parameter "{full}" has been deprecated. If for some reason you need to '
+            'explicitly specify the current time without calculating it client-side, use "now".'
+        )
+        call.result.warn(module, "unclearnowtimestamp", warning)
     try:
         if text in {"now", ""} or not text.strip("0"):
             return call.now

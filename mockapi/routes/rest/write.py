@@ -22,6 +22,7 @@ from mockapi.routes.rest.path import REST_ROOT
 from mockapi.routes.rest.privacy import NOT_CACHED, PRIVATE, session_of
 from mockapi.routes.rest.visible import Visible
 from mockapi.rules.target import Target
+from mockapi.wiki.edit_base import EditBase
 from mockapi.wiki.facts import facts
 from mockapi.wiki.people import Author
 from mockapi.wiki.title import InvalidTitle, Title
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _PATH: Final = re.compile(r"/w/rest\.php/(?:content/)?v1/page")
 _METHODS: Final = ("POST",)
 _AS_IN_TITLES: Final = ";@$!*(),~:"
+_KEYS: Final = {"invalid-json-data": "invalid-json-data", "editconflict": "edit-conflict"}
 _STATUS: Final = {"articleexists": 409, "editconflict": 409, "missingtitle": 404, "protectedpage": 403}
 
 
@@ -87,7 +89,7 @@ async def write(context: Context, wiki: Wiki, text: str, draft: Draft) -> Reply:
             by=author,
             summary=draft.comment,
             content_model=draft.content_model or None,
-            base=draft.base or None,
+            base=EditBase(draft.base or None),
             createonly=not draft.base,
             nocreate=bool(draft.base),
         )
@@ -140,7 +142,7 @@ def _there_already(text: str) -> RestError:
 
 def _refused(code: str, english: str) -> RestError:
     """What the Action API calls `code`."""
-    key = code if code == "invalid-json-data" else f"apierror-{code}"
+    key = _KEYS.get(code, f"apierror-{code}")
     if code in _STATUS:
         return RestError(_STATUS[code], key, english)
     return RestError(400, key, english, first={"actionModuleErrorCode": code})

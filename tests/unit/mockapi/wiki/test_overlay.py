@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
+from mockapi.wiki.edit_base import EditBase
 from mockapi.wiki.facts import Facts, facts
 from mockapi.wiki.overlay import Overlay
 from mockapi.wiki.people import Author
@@ -79,17 +80,72 @@ def test_an_editor_may_want_the_page_to_be_there_or_not(wiki: Wiki, overlay: Ove
     assert current(wiki, "Quay").text == "x"
 
 
-def test_somebody_elses_later_edit_is_a_conflict(wiki: Wiki, overlay: Overlay, alice: Author, bob: Author) -> None:
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+CONFLICT = "editconflict"
+
+
+@pytest.mark.parametrize(
+    # By whom the later revision and the edit are, what the edit names of the earlier revision, its text, the outcome.
+    ("later", "editor", "base", "text", "outcome"),
+    [
+        ("bob", "alice", "id", "three", CONFLICT),
+        ("bob", "alice", "time", "three", CONFLICT),
+        ("bob", "bob", "id", "three", CONFLICT),
+        ("bob", "bob", "time", "three", "three"),
+        ("bob", "bob", "id and time", "three", "three"),
+        ("alice", "bob", "time", "three", CONFLICT),
+        ("nobody", "nobody", "time", "three", CONFLICT),
+        ("bob", "bob", "a later time", "three", "three"),
+        ("bob", "nobody", "a later time", "three", CONFLICT),
+        ("bob", "alice", "none", "three", "three"),
+        ("bob", "alice", "unknown id", "three", CONFLICT),
+        ("bob", "alice", "id", "two\nlines\nof text", "two\nlines\nof text"),
+        ("bob", "alice", "id", "one\nlines\nof words", "two\nlines\nof words"),
+        ("bob", "bob", "id", "one\nlines\nof words", "two\nlines\nof words"),
+        ("bob", "alice", "id", "one\nwords\nof text", CONFLICT),
+        ("bob", "alice", "id", "", CONFLICT),
+    ],
+)
+def test_an_edit_on_an_old_base_is_merged_or_a_conflict(
+    wiki: Wiki, overlay: Overlay, request: Any, later: str, editor: str, base: str, text: str, outcome: str
+) -> None:
+    people = {name: request.getfixturevalue(name) for name in ("alice", "bob")} | {"nobody": Author("192.0.2.7", 0)}
+    title = wiki.title("Quay")
+    seen = overlay.edit(title, "one\nlines\nof text", by=people["alice"])
+    overlay.edit(title, "two\nlines\nof text", by=people[later])
+    bases = {
+        "id": EditBase(seen.new_rev_id),
+        "time": EditBase(timestamp=seen.timestamp),
+        "id and time": EditBase(seen.new_rev_id, seen.timestamp),
+        "a later time": EditBase(timestamp=LATER),
+        "unknown id": EditBase(99),
+        "none": EditBase(),
+    }
+    if outcome == CONFLICT:
+        assert refused(overlay.edit, title, text, by=people[editor], base=bases[base]) == CONFLICT
+        outcome = "two\nlines\nof text"
+    else:
+        overlay.edit(title, text, by=people[editor], base=bases[base])
+    assert current(wiki, "Quay").text == outcome
+
+
+def test_a_base_whose_text_is_hidden_is_a_conflict(wiki: Wiki, overlay: Overlay, alice: Author, bob: Author) -> None:
+    title = wiki.title("Quay")
+    seen = overlay.edit(title, "one\n\nend", by=alice)
+    overlay.edit(title, "two\n\nend", by=bob)
+    overlay.hide([seen.new_rev_id or 0], ["text"])
+    assert refused(overlay.edit, title, "one\n\nEND", by=alice, base=EditBase(seen.new_rev_id)) == CONFLICT
+
+
+def test_a_new_section_conflicts_only_with_itself(wiki: Wiki, overlay: Overlay, alice: Author, bob: Author) -> None:
     title = wiki.title("Quay")
     seen = overlay.edit(title, "one", by=alice)
     overlay.edit(title, "two", by=bob)
-    assert refused(overlay.edit, title, "three", by=alice, base=seen.new_rev_id) == "editconflict"
-    assert refused(overlay.edit, title, "three", by=alice, base=seen.timestamp) == "editconflict"
-    assert overlay.edit(title, "three", by=bob, base=seen.new_rev_id).new_rev_id is not None
-    assert (
-        overlay.edit(title, "four", by=alice, base=current(wiki, "Quay").located.revision.timestamp).new_rev_id
-        is not None
-    )
+    for _ in range(2):
+        base = EditBase(seen.new_rev_id)
+        overlay.edit(title, "news", by=alice, section_title="S", base=base)
+        assert refused(overlay.edit, title, "news", by=alice, section_title="S", base=base) == CONFLICT
+        overlay.edit(title, "news", by=bob, section_title="S", base=base)
 
 
 def test_too_much_is_refused_and_nothing_is_left(wiki: Wiki, overlay: Overlay, alice: Author) -> None:

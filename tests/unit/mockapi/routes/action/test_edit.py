@@ -58,6 +58,25 @@ def test_text_can_be_added(admin: Any, parameters: dict[str, Any], expected: str
     assert text_of(admin, "Old harbour") == expected
 
 
+@pytest.mark.parametrize(("appended", "prepended"), [("x", None), (None, "x")])
+def test_a_section_can_be_added_to(make_api: Any, make_page: Any, appended: str | None, prepended: str | None) -> None:
+    api = make_api(make_page(20, "Sections", "lead\n\n== A ==\naa\n\n== C ==\ncc"))
+    given = {name: text for name, text in (("appendtext", appended), ("prependtext", prepended)) if text is not None}
+    api.write("edit", title="Sections", section="1", **given)
+    answer = api.query(prop="revisions", titles="Sections", rvprop="content", rvslots="main")
+    expected = f"lead\n\n{prepended or ''}== A ==\naa{appended or ''}\n\n== C ==\ncc"
+    assert answer["pages"][0]["revisions"][0]["slots"]["main"]["content"] == expected
+
+
+@pytest.mark.parametrize("text", ["", "0"])
+def test_an_empty_base_timestamp_is_none(api: Any, text: str) -> None:
+    answer = api.post(action="edit", title="Old harbour", text="x", basetimestamp=text, token=api.token()).json
+    assert answer["edit"]["result"] == "Success"
+    assert answer["warnings"]["edit"]["warnings"].startswith(
+        f'Passing "{text}" for timestamp parameter "basetimestamp"'
+    )
+
+
 @pytest.mark.parametrize(
     ("section", "expected"),
     [

@@ -85,7 +85,7 @@ def test_put_makes_a_page_too(wiki: Any) -> None:
     [
         ("Old_harbour", CHANGE, 409, "rest-update-cannot-create-page"),
         ("Nope", {**CHANGE, "latest": {"id": 7}}, 404, "apierror-missingtitle"),
-        ("Old_harbour", {**CHANGE, "latest": {"id": 4097}}, 409, "apierror-editconflict"),
+        ("Old_harbour", {**CHANGE, "latest": {"id": 4097}}, 409, "edit-conflict"),
         ("::X::", CHANGE, 400, "apierror-invalidtitle"),
         ("Special:X", CHANGE, 400, "apierror-pagecannotexist"),
         ("X", {**CHANGE, "latest": 7}, 400, "rest-body-validation-error"),
