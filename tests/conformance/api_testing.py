@@ -22,8 +22,13 @@ from tests.conformance.mediawiki.debian import DEFAULT_CACHE, Apt, FetchError
 from tests.conformance.mediawiki.install import SECRET_KEY
 
 PACKAGES: Final = ("api-testing@1.8.0", "mocha@11.1.0")
-SUITES: Final = ("content.v1/Page.js", "content.v1/Revision.js", "PageLegacy.js", "RevisionLegacy.js")
+SUITES: Final = tuple(
+    name.format(suite)
+    for name in ("content.v1/{}.js", "{}Legacy.js")
+    for suite in ("Page", "Revision", "Creation", "Update")
+)
 NEEDS_VARIANTS: Final = "[Vv]ariant conversion|Variant redirects"
+NEEDS_PROTECTION: Final = "protected (page|title) without"
 _TESTS_INSIDE: Final = "tests/api-testing/REST/"
 
 
@@ -41,9 +46,9 @@ class Suite:
 
     folder: Path
 
-    def run(self, base: str, *, variants: bool, secret_key: str = SECRET_KEY) -> Outcome:
-        """Runs all tests against a base address that ends in `/w/`; without `variants` only those that need no
-        conversion of language variants. Raises FetchError when the run itself fails.
+    def run(self, base: str, *, without: Sequence[str], secret_key: str = SECRET_KEY) -> Outcome:
+        """Runs all tests against a base address that ends in `/w/`, but for those whose names one of the patterns
+        `without` fits. Raises FetchError when the run itself fails.
         """
         root_user = {"name": ADMIN.name, "password": ADMIN.password}
         configuration = {
@@ -53,7 +58,7 @@ class Suite:
             "secret_key": secret_key,
             "extra_parameters": {},
         }
-        selection = [] if variants else ["--invert", "--grep", NEEDS_VARIANTS]
+        selection = ["--invert", "--grep", "|".join(without)] if without else []
         files = [str(self.folder / "REST" / suite) for suite in SUITES]
         with tempfile.TemporaryDirectory() as scratch:
             report = Path(scratch) / "report.json"
@@ -123,7 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--variants", action="store_true", help="the wiki converts language variants")
     options = parser.parse_args(arguments)
     try:
-        outcome = fetch(options.cache.resolve()).run(options.base, variants=options.variants)
+        without = () if options.variants else (NEEDS_VARIANTS,)
+        outcome = fetch(options.cache.resolve()).run(options.base, without=without)
     except FetchError as error:
         sys.stderr.write(f"cannot run: {error}\n")
         return 3

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from devkit.stack.ports import free_port
+
 ROOT: Final = Path(__file__).parents[2]
 # High enough that the numbers of pages and revisions occur nowhere else in an answer.
 _MAIN_PAGE_ID: Final = 410_000
@@ -22,12 +24,17 @@ class MockError(Exception):
 
 
 @contextmanager
-def serve_mock(domain: str) -> Iterator[int]:
-    """Yields the port on 127.0.0.1; raises MockError when the mock does not start, or complained."""
+def serve_mock(domain: str, *, links_to_itself: bool = False) -> Iterator[int]:
+    """Yields the port on 127.0.0.1; raises MockError when the mock does not start, or complained. Its links lead to
+    `domain`, or to itself.
+    """
     with tempfile.TemporaryDirectory() as folder:
         catalog = Path(folder) / "catalog.jsonl"
         catalog.write_text(json.dumps(_main_page(domain)) + "\n", encoding="utf-8")
-        command = [sys.executable, "-m", "mockapi", "--port", "0", "--catalog", str(catalog)]
+        command = [sys.executable, "-m", "mockapi", "--catalog", str(catalog)]
+        wanted = free_port() if links_to_itself else 0
+        command += ["--port", str(wanted)]
+        command += ["--base-url", f"http://127.0.0.1:{wanted}"] if links_to_itself else []
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             assert process.stdout is not None

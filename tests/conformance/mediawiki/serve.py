@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from devkit.stack.ports import free_port
 from tests.conformance.mediawiki.debian import FetchError
 from tests.conformance.mediawiki.install import SECRET_KEY, Installed
 
@@ -27,7 +27,7 @@ def serve(wiki: Installed, *, domain: str | None = None, variants: bool = False)
     """Yields the port on 127.0.0.1. The wiki says of itself that it is `https://domain`, without one that it is where
     it is; `variants` turns English's Pig Latin on. Raises FetchError when the server does not answer.
     """
-    port = _free_port()
+    port = free_port()
     base = f"http://127.0.0.1:{port}"
     environment = {
         **os.environ,
@@ -86,10 +86,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         except subprocess.TimeoutExpired:
             continue
     process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
