@@ -1,6 +1,8 @@
 """What MediaWiki has and the mock has not is an error by that name, and ignored only by a lenient mock."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from mockapi.routes.action.query.query import PARAMETERS as QUERY_PARAMETERS
 from mockapi.routes.action.query.registry import LIST, META, PROP
 from mockapi.routes.action.registry import ACTIONS
 
+DOCUMENT = Path(__file__).parents[5] / "docs" / "mock.md"
 PAGE = {"action": "query", "titles": "Old harbour"}
 ABSENT = [
     # parameters of the request, what the error names, what it says is there
@@ -70,6 +73,15 @@ def test_a_lenient_mock_ignores_a_parameter_that_it_does_not_implement(make_api:
 def test_an_undo_is_not_implemented(admin: Any) -> None:
     answer = admin.post(action="edit", title="Old harbour", undo=4098, token=admin.token())
     assert answer.error[0] == "mock-not-implemented"
+
+
+def test_the_page_says_which_modules_there_are() -> None:
+    page = DOCUMENT.read_text(encoding="utf-8")
+    assert f"`prop={'|'.join(PROP)}`" in page
+    assert f"`meta={'|'.join(META)}`" in page
+    assert not LIST
+    listed = page.partition("and for writes")[2].partition(".")[0]
+    assert set(re.findall("`([a-z]+)`", listed)) == ACTIONS.keys() - {"query", "help", "checktoken"}
 
 
 def test_all_that_the_mock_has_is_mediawikis() -> None:
