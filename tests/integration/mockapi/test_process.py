@@ -145,3 +145,14 @@ def test_the_faults_are_listed_without_a_server(pytestconfig: pytest.Config) -> 
     ended = run(pytestconfig.rootpath, "faults", "--json")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert {fault["name"] for fault in json.loads(ended.stdout)} == set(Do.model_fields)
+
+
+def test_the_command_line_says_where_links_lead_and_what_is_ignored(start_mock: StartMock) -> None:
+    mock = start_mock("--base-url", "http://127.0.0.1:1", "--lenient")
+    query = "/w/api.php?action=query&format=json&formatversion=2"
+    general = mock.ask(f"{query}&meta=siteinfo").json["query"]["general"]
+    assert (general["server"], general["servername"]) == ("http://127.0.0.1:1", "127.0.0.1")
+    assert "warnings" in mock.ask(f"{query}&list=allpages").json
+    mock.ask("/__mock/state", method="PUT", body={"seed": 2})
+    assert b'href="http://127.0.0.1:1/wiki/' in mock.ask("/w/rest.php/v1/revision/4098/html").body
+    assert "warnings" in mock.ask(f"{query}&list=allpages").json
