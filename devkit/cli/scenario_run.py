@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     type=click.IntRange(2),
     metavar="N",
     help="Play it N times, each with a seed that is one more than the last, and print the rate of each exit code with "
-    "its interval. The exit code is that of the worst run.",
+    "its interval, and how near the runs came to the bounds of their expectations. The exit code is that of the worst "
+    "run.",
 )
 @click.option(
     "--ablate",

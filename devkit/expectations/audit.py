@@ -68,7 +68,9 @@ class _Audit:
             return Finding(self.name, expected, why_not_observable(unsure), holds=None)
         if not wrong and not all(audit.inputs > audit.pending for audit in audits):
             return Finding(self.name, expected, f"n/a: {'; '.join(map(_measured, audits))}", holds=None)
-        return Finding(self.name, expected, measured, not wrong, decisive=is_decided(argument, audits))
+        figures = tuple(bound.bounded(count(name, audits), name) for name, bound in argument.bounds.items())
+        is_final = is_decided(argument, audits)
+        return Finding(self.name, expected, measured, not wrong, decisive=is_final, figures=figures)
 
     def depends_on_time(self, argument: str | AuditCounts, observation: ArmObservation) -> Window | None:
         """That nothing was taken by the arm's end does, and that events ended another way than they had to. What was

@@ -11,6 +11,7 @@ from devkit.expectations.bounds import Bound, Range
 from devkit.expectations.timing import Timing, timeless
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.bounded_figure import BoundedFigure
 from devkit.observe.observable import Observable
 
 T = TypeVar("T")
@@ -28,7 +29,8 @@ def gone(needs: frozenset[Observable], observation: ArmObservation) -> str:
 class Finding:
     """What was expected, what was measured, and whether the one matches the other; None where it cannot be judged.
 
-    One that is `decisive` is excused by nothing, a machine that was short of time included.
+    One that is `decisive` is excused by nothing, a machine that was short of time included. `figures` are what was
+    held against a bound, for those who ask how near it came.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Finding:
     measured: str
     holds: bool | None
     decisive: bool = False
+    figures: tuple[BoundedFigure, ...] = ()
 
 
 class ExpectationKind(Protocol):
@@ -101,7 +104,8 @@ class Measure(Generic[T]):
             return Finding(self.name, str(argument), f"n/a: {self.unknown}", holds=None)
         if value is None:
             return Finding(self.name, str(argument), self.absent, holds=False)
-        return Finding(self.name, str(argument), self.tell(value, observation), argument.admits(value))
+        figures = (argument.bounded(value),)
+        return Finding(self.name, str(argument), self.tell(value, observation), argument.admits(value), figures=figures)
 
     def figure(self, argument: Range[Any], observation: ArmObservation) -> float | None:  # noqa: ARG002
         """A duration in seconds; None where `of` gives None."""

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from devkit.observe.bounded_figure import BoundedFigure
 from located_config.duration import Duration, format_duration
 from located_config.share import Share, format_share
 from located_config.size import Size, format_size
@@ -24,6 +25,7 @@ class Range(BaseModel, Generic[T]):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     value: ClassVar[str] = "number"
+    unit: ClassVar[str] = ""
     example: ClassVar[str] = "a number"
 
     at_least: T | None = Field(default=None, description="Lower bound, inclusive.")
@@ -50,6 +52,11 @@ class Range(BaseModel, Generic[T]):
             self.at_most is None or (at_most is not None and at_most <= self.at_most)
         )
 
+    def bounded(self, value: T, name: str = "") -> BoundedFigure:
+        """The value with these bounds; a duration in seconds. `name` as a `BoundedFigure` has it."""
+        at_least, at_most = (None if bound is None else _number(bound) for bound in (self.at_least, self.at_most))
+        return BoundedFigure(value=_number(value), at_least=at_least, at_most=at_most, unit=self.unit, name=name)
+
     @classmethod
     def show(cls, value: T) -> str:
         """A bound as the file writes it."""
@@ -61,6 +68,10 @@ class Range(BaseModel, Generic[T]):
         parts = [f"at least {self.show(self.at_least)}"] if self.at_least is not None else []
         parts += [f"at most {self.show(self.at_most)}"] if self.at_most is not None else []
         return " and ".join(parts)
+
+
+def _number(value: float | timedelta) -> float:
+    return value.total_seconds() if isinstance(value, timedelta) else float(value)
 
 
 class Count(Range[int]):
@@ -80,6 +91,7 @@ class Percentage(Range[Share]):
     """Shares of a whole."""
 
     value: ClassVar[str] = "share"
+    unit: ClassVar[str] = "share"
     example: ClassVar[str] = "a share such as 50%"
 
     @classmethod
@@ -92,6 +104,7 @@ class Time(Range[Duration]):
     """Durations."""
 
     value: ClassVar[str] = "duration"
+    unit: ClassVar[str] = "s"
     example: ClassVar[str] = "a duration such as 8s"
 
     @classmethod
@@ -104,6 +117,7 @@ class Bytes(Range[Size]):
     """Sizes in bytes."""
 
     value: ClassVar[str] = "size"
+    unit: ClassVar[str] = "bytes"
     example: ClassVar[str] = "a size such as 2GiB"
 
     @classmethod

@@ -84,17 +84,19 @@ class Compare:
 
     def judge(self, argument: Comparison, observation: ArmObservation) -> Finding:
         """Undecided where the figure of one of the arms is not known."""
-        figures: list[float] = []
+        values: list[float] = []
         for arm in argument.ratio.arms:
             found = self._figure(argument, arm, observation)
             if isinstance(found, str):
                 return Finding(self.name, str(argument), f"n/a: {found}", holds=None)
-            figures.append(found)
-        first, second = figures
+            values.append(found)
+        first, second = values
         if not first and not second:
             return Finding(self.name, str(argument), "n/a: it is 0 in both arms", holds=None)
         ratio = first / second if second else math.copysign(math.inf, first)
-        return Finding(self.name, str(argument), f"{ratio:.2f} ({first:g} / {second:g})", argument.ratio.admits(ratio))
+        measured = f"{ratio:.2f} ({first:g} / {second:g})"
+        figures = (argument.ratio.bounded(ratio),) if second else ()
+        return Finding(self.name, str(argument), measured, argument.ratio.admits(ratio), figures=figures)
 
     def depends_on_time(self, argument: Comparison, observation: ArmObservation) -> Window | None:
         """Where the figure does in one of the arms. That the other one was short of time `judge` says."""

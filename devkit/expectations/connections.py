@@ -46,7 +46,7 @@ class _Connections:
         figures = observation.figures
         counts = f"{counted(figures.connections, 'connection')}, {figures.connections_refused} of them refused"
         measured = f"{value:.4g} ({counts}, for {counted(figures.requests, 'request')})"
-        return Finding(self.name, expected, measured, argument.admits(value))
+        return Finding(self.name, expected, measured, argument.admits(value), figures=(argument.bounded(value),))
 
     def figure(self, argument: Connected, observation: ArmObservation) -> float | None:
         """None where no request came."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from devkit.expectations.base import Finding
-from devkit.expectations.bounds import Count
+from devkit.expectations.bounds import Bytes, Count
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.error_events import of_type
@@ -73,7 +73,10 @@ class _ErrorEvents:
         if holds and argument.max_size is not None:
             holds = None if largest is None else largest <= argument.max_size
             measured = measured if largest is not None else f"n/a: there is none to measure ({measured})"
-        return Finding(self.name, str(argument), measured, holds)
+        figures = [argument.bounded(events)] if argument.at_least or argument.at_most is not None else []
+        if largest is not None and argument.max_size is not None:
+            figures.append(Bytes(at_most=argument.max_size).bounded(largest, "largest"))
+        return Finding(self.name, str(argument), measured, holds, figures=tuple(figures))
 
     def depends_on_time(self, argument: ErrorEventPattern, observation: ArmObservation) -> Window | None:
         """Which events end so is decided by what they are, unless a timeout ended one, or not all have ended."""

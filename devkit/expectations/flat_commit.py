@@ -36,13 +36,14 @@ class _FlatCommit:
     def judge(self, argument: Range[Any], observation: ArmObservation) -> Finding:
         flat = observation.figures.flat_commit
         if flat is None:
-            return Finding(self.name, str(argument), "0s", argument.admits(timedelta(0)))
+            none = timedelta(0)
+            return Finding(self.name, str(argument), "0s", argument.admits(none), figures=(argument.bounded(none),))
         at_least = timedelta(seconds=flat.duration_s)
         at_most = at_least if flat.at_most_s is None else timedelta(seconds=flat.at_most_s)
         holds: bool | None = argument.admits_between(at_least, at_most)
         if not holds and _may_hold(argument, at_least, at_most):
             holds = None
-        return Finding(self.name, str(argument), _tell(flat), holds)
+        return Finding(self.name, str(argument), _tell(flat), holds, figures=(argument.bounded(at_least),))
 
     def figure(self, argument: Range[Any], observation: ArmObservation) -> float | None:  # noqa: ARG002
         """In seconds."""

@@ -58,7 +58,9 @@ class _Latency:
             return Finding(self.name, expected, missing, holds=False)
         at_least = timedelta(seconds=found.at_least_s)
         at_most = None if found.at_most_s is None else timedelta(seconds=found.at_most_s)
-        return Finding(self.name, expected, _measured(found, events), argument.admits_between(at_least, at_most))
+        holds = argument.admits_between(at_least, at_most)
+        figures = (argument.bounded(at_least if at_most is None else at_most),)
+        return Finding(self.name, expected, _measured(found, events), holds, figures=figures)
 
     def figure(self, argument: Latency, observation: ArmObservation) -> float | None:
         """In seconds; None where too many events wait to know."""

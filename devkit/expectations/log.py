@@ -56,7 +56,7 @@ class _Log:
         if holds and argument.at_most is not None and code:
             crashed = f"{count} until it ended with exit code {code} and was not started again"
             return Finding(self.name, expected, crashed, holds=None)
-        return Finding(self.name, expected, f"{count}", holds)
+        return Finding(self.name, expected, f"{count}", holds, figures=(argument.bounded(count),))
 
     def depends_on_time(self, argument: LoggedEvent, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return "arm"

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.bounded_figure import BoundedFigure
 from devkit.observe.metrics import Labels, Scraped, Series
 from devkit.observe.observable import Observable
 from located_config.count import counted
@@ -73,12 +74,17 @@ class _Metric:
         above = argument.above if isinstance(argument, RisingMetric) else None
         stands = [series for series in seen if series in scraped.present]
         holds = any(above is None or scraped.highest[series] > above for series in stands)
-        return Finding(self.name, expected, measured, holds)
+        figures = () if above is None or not stands else (_bounded(above, [scraped.highest[one] for one in stands]),)
+        return Finding(self.name, expected, measured, holds, figures=figures)
 
     def depends_on_time(self, argument: MetricPattern, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         """How high a metric rises may; that it is there does not."""
         rises = isinstance(argument, RisingMetric) and argument.above is not None and argument.above > 0
         return "arm" if rises else None
+
+
+def _bounded(above: float, highest: list[float]) -> BoundedFigure:
+    return BoundedFigure(value=max(highest), at_least=above)
 
 
 def no_page(scraped: Scraped) -> str:

@@ -124,7 +124,8 @@ class OfCourse:
         if value is None:
             return Finding(self.name, str(argument), of_what, holds=None)
         measured = f"{self.show(value)} ({of_what})"
-        return Finding(self.name, str(argument), measured, argument.admits(self.as_bound(value)))
+        bound = self.as_bound(value)
+        return Finding(self.name, str(argument), measured, argument.admits(bound), figures=(argument.bounded(bound),))
 
     def figure(self, argument: Any, observation: ArmObservation) -> float | None:
         """In the unit of the course; None where there was nothing to measure."""

@@ -58,7 +58,8 @@ class _OtherSettings:
         settings = [f"{key} is {one}" for key, one in found.items()]
         more = [f"{len(settings) - _SHOWN} more"] if len(settings) > _SHOWN else []
         measured = "; ".join([f"{len(found)}", *settings[:_SHOWN], *more])
-        return Finding(self.name, expected, measured, argument.admits(len(found)))
+        count = len(found)
+        return Finding(self.name, expected, measured, argument.admits(count), figures=(argument.bounded(count),))
 
     def depends_on_time(self, argument: OtherSettings, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return None

@@ -21,6 +21,7 @@ class RateBound(Range[Rate]):
     """Bounds on the rate, and of which events."""
 
     value: ClassVar[str] = "rate"
+    unit: ClassVar[str] = "/s"
 
     of: OfEvents = "all"
 
@@ -54,7 +55,7 @@ class _Rate:
             return Finding(self.name, str(argument), "n/a: no event had to leave, or none is known", holds=None)
         waiting = f", {events.waiting:,} wait" if events.waiting else ""
         measured = f"{value:.1f}/s ({counted(events.emitted, 'event')}{waiting})"
-        return Finding(self.name, str(argument), measured, argument.admits(value))
+        return Finding(self.name, str(argument), measured, argument.admits(value), figures=(argument.bounded(value),))
 
     def figure(self, argument: RateBound, observation: ArmObservation) -> float | None:
         """A second; None where there is no event to count."""

@@ -51,7 +51,8 @@ class _SuccessRate:
             return Finding(self.name, expected, measured, holds=False)
         by_status = ", ".join(f"{status}: {count}" for status, count in answers.by_status.items())
         measured = f"{answers.success_rate:.0%} of {counted(sum(answers.by_status.values()), 'request')} ({by_status})"
-        return Finding(self.name, expected, measured, argument.admits(answers.success_rate))
+        rate = answers.success_rate
+        return Finding(self.name, expected, measured, argument.admits(rate), figures=(argument.bounded(rate),))
 
     def figure(self, argument: SuccessRate, observation: ArmObservation) -> float | None:
         """As a fraction; None where no request ended."""

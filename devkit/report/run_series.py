@@ -1,4 +1,5 @@
-"""Several runs of one scenario, each with a seed of its own: how each ended, and the rate of each exit code.
+"""Several runs of one scenario, each with a seed of its own: how each ended, the rate of each exit code, and how near
+the runs came to the bounds of their expectations.
 
 The interval of a rate is Wilson's: with a confidence of 95 % the rate in the long run lies in it. Five runs that all
 end with 0 say no more than that it is above 57 %.
@@ -14,6 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.observe.changed_value import ChangedValue
 from devkit.report.columns import columns
+from devkit.report.margins import Margin, RunFigure, margin_lines, margins_of
 from devkit.report.outcome import Outcome
 from located_config.count import counted
 
@@ -27,7 +29,8 @@ class _Model(BaseModel):
 
 class SeriesRun(_Model):
     """One run. `reason` is the first of its result, or why the harness did not finish it: `directory` is None then.
-    `next_step` says of an inconclusive one what to do about it, where that is known.
+    `next_step` says of an inconclusive one what to do about it, where that is known. `figures` are what its
+    expectations held against a bound.
     """
 
     seed: int
@@ -37,6 +40,7 @@ class SeriesRun(_Model):
     next_step: str = ""
     duration_s: float
     directory: str | None
+    figures: tuple[RunFigure, ...] = ()
 
     @property
     def run_name(self) -> str:
@@ -79,13 +83,18 @@ class Series(_Model):
     changes: tuple[ChangedValue, ...] = ()
     runs: tuple[SeriesRun, ...] = ()
     rates: tuple[ExitRate, ...] = ()
+    margins: tuple[Margin, ...] = ()
 
     def with_run(self, run: SeriesRun) -> "Series":
-        """One more, and the rates with it."""
+        """One more, and the rates and margins with it."""
         runs = (*self.runs, run)
         counts = Counter(one.exit_code for one in runs)
         return self.model_copy(
-            update={"runs": runs, "rates": tuple(_rate(code, counts[code], len(runs)) for code in _CODES)}
+            update={
+                "runs": runs,
+                "rates": tuple(_rate(code, counts[code], len(runs)) for code in _CODES),
+                "margins": margins_of(one.figures for one in runs),
+            }
         )
 
     @property
@@ -137,6 +146,10 @@ def series_lines(series: Series, directory: Path) -> Iterator[str]:
         ]
     )
     yield ""
+    if series.margins:
+        yield "how near the runs came to the bounds of their expectations:"
+        yield from margin_lines(series.margins)
+        yield ""
     yield f"evidence: {directory}"
 
 

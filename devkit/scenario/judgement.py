@@ -69,6 +69,7 @@ def _judged(finding: Finding, window: Window | None, headroom: Headroom, ended: 
         holds=None if short else finding.holds,
         depends_on_time=window is not None,
         decisive=finding.decisive,
+        figures=finding.figures,
         short=short,
         slowdown=None if slow is None else round(min(slow.slowdown, SLOWEST), 2),
     )

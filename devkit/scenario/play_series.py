@@ -6,6 +6,7 @@ Other seeds are other pages, contents and draws: a verdict that depends on one o
 from collections.abc import Callable, Iterator
 
 from devkit.errors import INCONCLUSIVE, DevkitError
+from devkit.report.margins import figures_of
 from devkit.report.next_step import next_step
 from devkit.report.run_series import SeriesRun
 from devkit.scenario.run import FinishedRun
@@ -35,4 +36,5 @@ def play_series(play: Callable[[int], FinishedRun], first_seed: int, runs: int) 
             next_step=next_step(result) if result.exit_code == INCONCLUSIVE else "",
             duration_s=result.duration_s,
             directory=str(finished.directory),
+            figures=figures_of(result),
         )

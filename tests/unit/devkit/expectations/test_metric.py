@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.expectations import Expectation, Finding
+from devkit.observe.bounded_figure import BoundedFigure
 from devkit.observe.metrics import NOTHING_SCRAPED, Scraped, Series
 from tests.unit.devkit.observed import an_observation
 
@@ -53,7 +54,11 @@ def test_above_is_more_than() -> None:
     page = Scraped(1, frozenset({LAG_0, LAG_1}), {LAG_0: 2.0, LAG_1: 0.0})
     assert judge("metric_exists", {"name": "lag", "above": 1.9}, page).holds is True
     assert judge("metric_exists", {"name": "lag", "above": 2}, page) == Finding(
-        "metric_exists", "lag above 2", 'lag{partition="0", topic="t"} and 1 more, at most 2 on 1 page', holds=False
+        "metric_exists",
+        "lag above 2",
+        'lag{partition="0", topic="t"} and 1 more, at most 2 on 1 page',
+        holds=False,
+        figures=(BoundedFigure(value=2, at_least=2),),
     )
     assert judge("metric_exists", {"name": "lag", "labels": {"partition": "1"}, "above": 1}, page).holds is False
 
