@@ -80,7 +80,8 @@ class Totals:
 class Counts:
     """`requests` have ended; `by_status` counts them by status, `none` for those that got none.
 
-    `fetches` of them were first attempts, `max_attempt` is the highest number of an attempt.
+    `fetches` of them were first attempts, `max_attempt` is the highest number of an attempt, and `last_at_s` is when
+    the last of them came in; None when none has ended.
     """
 
     requests: int
@@ -90,6 +91,7 @@ class Counts:
     by_status: dict[str, int]
     latency: LatencyCounts
     rules: dict[str, RuleCounts]
+    last_at_s: float | None
 
 
 class Tally:
@@ -105,11 +107,13 @@ class Tally:
         self._duration_s = 0.0
         self._wire_bytes = 0
         self._real_bytes = 0
+        self._last_at_s: float | None = None
 
     def add(self, entry: Entry) -> None:
         """Call it once for each request, when it has ended."""
         self._fetches += entry.attempt == 1
         self._max_attempt = max(self._max_attempt, entry.attempt)
+        self._last_at_s = entry.at_s if self._last_at_s is None else max(self._last_at_s, entry.at_s)
         status = status_key(entry)
         self._by_status[status] += 1
         self._by_route[route_family(entry.path), status] += 1
@@ -134,6 +138,7 @@ class Tally:
                 name: replace(self._rules.get(name, RuleCounts()), in_flight=waiting[name])
                 for name in (*rule_names, *self._rules, *waiting)
             },
+            last_at_s=self._last_at_s,
         )
 
     def totals(self) -> Totals:

@@ -44,7 +44,9 @@ class Evidence(BaseModel):
     the largest of the arm. `first_at_s` and `last_at_s` count from the arm's first request. `acted` is None for a fault
     that acts on each request it meets; for one that acts under load only, `inaction` says what was not seen.
     `by_client` is whether the rule picks its requests by what clients do, such as trying again. `switches` are those of
-    a rule that acts for a part of the traffic: without any, that part did not come.
+    a rule that acts for a part of the traffic: without any, that part did not come. `window` is from when to when the
+    rule's own window was open (None: to the arm's end), and `last_request_s` when the last of all requests came in,
+    both counted from the arm's first request; None where it has no window, and where no request came.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -64,6 +66,25 @@ class Evidence(BaseModel):
     inaction: str = ""
     by_client: bool = False
     switches: tuple[RuleSwitch, ...] | None = None
+    window: tuple[float, float | None] | None = None
+    last_request_s: float | None = None
+
+    @property
+    def came_too_early(self) -> bool:
+        """Whether all requests came before its window opened."""
+        return self.window is not None and (self.last_request_s is None or self.last_request_s < self.window[0])
+
+    @property
+    def spans(self) -> str:
+        """Behind "matched no request": when its window was open, and when requests came; empty without a window."""
+        if self.window is None:
+            return ""
+        begin, end = self.window
+        opened = f"from {begin:g} s on" if end is None else f"from {begin:g} s to {end:g} s"
+        came = (
+            f"requests came from 0 s to {self.last_request_s:.1f} s" if self.last_request_s is not None else "none came"
+        )
+        return f": its window was open {opened} after the first request, and {came}"
 
 
 class TimelineEvidence(FaultOutcome):

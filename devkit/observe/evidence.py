@@ -47,4 +47,14 @@ def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts, switches: Sequen
         inaction="; ".join(inactions or ()),
         by_client=by_client,
         switches=None if switches is None else tuple(switches),
+        window=_window(rule),
+        last_request_s=counts.last_at_s,
     )
+
+
+def _window(rule: Rule) -> tuple[float, float | None] | None:
+    """Since the first request, as a rule of a scenario is in force from the start."""
+    if (window := rule.when.window) is None:
+        return None
+    begin, lasts = window.from_.total_seconds(), window.for_
+    return begin, None if lasts is None else begin + lasts.total_seconds()

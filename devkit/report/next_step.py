@@ -23,6 +23,8 @@ def next_step(result: Result) -> str:
     evidence = [item for items in result.fault_evidence.values() for item in items]
     if any(isinstance(item, TimelineEvidence) and not (item.fired and item.acted) for item in evidence):
         return "change when it begins in the file's timeline, or how long the arm goes on (`until`), and repeat the run"
+    if early := [item for item in evidence if isinstance(item, Evidence) and not item.fired and item.came_too_early]:
+        return _open_in_time(early[0])
     if any(isinstance(item, Evidence) and (not item.fired or item.acted is False) for item in evidence):
         return f"`{repeat} --keep`, then compare the rule's `when` with the requests in the mock's /__mock/journal"
     if not evidence and not result.cause:
@@ -34,6 +36,14 @@ def next_step(result: Result) -> str:
     if result.pipeline or any(_is_not_shown(arm) for arm in result.arms.values()):
         return "docs/own-pipeline.md says what a program has to show for each expectation"
     return f"`{repeat}`"
+
+
+def _open_in_time(rule: Evidence) -> str:
+    """Of a rule whose window no request met, as all had come before."""
+    return (
+        f"`traffic_begins: when running` in the file, so that requests come for as long as the traffic lasts, and "
+        f"not all at once for a backlog; or let the window of {rule.fault!r} open earlier; then repeat the run"
+    )
 
 
 def _cut_short(result: Result) -> str:

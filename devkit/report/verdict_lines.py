@@ -126,7 +126,7 @@ def _switched(item: Evidence) -> str:
 def _describe_rule(item: Evidence, *, in_full: bool) -> str:
     switched = _switched(item)
     if not item.fired:
-        return f"{item.fault!r} matched no request{switched}"
+        return f"{item.fault!r} matched no request{switched}{item.spans}"
     # Where all were answered 200 that is no news.
     statuses = ", ".join(f"{status}: {count:,}" for status, count in sorted(item.by_status.items()))
     answers = f" ({statuses})" if item.by_status.keys() - {"200"} else ""

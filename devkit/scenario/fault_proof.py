@@ -61,7 +61,7 @@ def _unproven_in(role: ArmRole, item: AnyEvidence, *, acted: bool) -> str | None
             return f"fault {item.fault!r} never began ({item.asked}){came}"
         return None if item.acted else f"fault {item.fault!r} was not seen to act: {item.did}"
     if not item.fired:
-        return None if role == "fixed" and item.by_client else f"fault {item.fault!r} matched no request"
+        return None if role == "fixed" and item.by_client else f"fault {item.fault!r} matched no request{item.spans}"
     if item.acted is False and role == "incident" and not acted:
         matched = counted(item.requests, "request")
         return f"fault {item.fault!r} matched {matched} and never acted: {item.inaction}"

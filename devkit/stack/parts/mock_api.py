@@ -83,7 +83,8 @@ class JournalCounts(BaseModel):
     """What the journal counted since the state was set, of requests that have ended.
 
     `fetches` are first attempts. `clock_s` counts from the first request to the wiki and is None before. `revision`
-    counts the changes by the mock's control since its start.
+    counts the changes by the mock's control since its start. `last_at_s` is when the last request came
+    in, by that clock.
     """
 
     clock_s: float | None = None
@@ -97,6 +98,7 @@ class JournalCounts(BaseModel):
     connections: ConnectionCounts = ConnectionCounts()
     rules: dict[str, RuleCounts]
     revision: int = 0
+    last_at_s: float | None = None
 
     def of(self, rule: str) -> RuleCounts:
         """Of one rule; one that the journal does not know, as it was removed, met nothing."""

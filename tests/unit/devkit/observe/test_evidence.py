@@ -118,3 +118,34 @@ def test_has_what_was_switched_of_the_rules_that_the_kit_switches() -> None:
     on = RuleSwitch(on=True, at_s=4.5, published=90)
     found = rule_evidence(rules, counts, {"slow": [on], "gone": []})
     assert [one.switches for one in found] == [(on,), (), None]
+
+
+@pytest.mark.parametrize(
+    ("window", "last_s", "spans", "is_early"),
+    [
+        (
+            {"from": "2s", "for": "3s"},
+            1.84,
+            ": its window was open from 2 s to 5 s after the first request, and requests came from 0 s to 1.8 s",
+            True,
+        ),
+        (
+            {"for": "3s"},
+            60.0,
+            ": its window was open from 0 s to 3 s after the first request, and requests came from 0 s to 60.0 s",
+            False,
+        ),
+        ({"from": "2s"}, None, ": its window was open from 2 s on after the first request, and none came", True),
+        (None, 1.84, "", False),
+    ],
+)
+def test_when_its_window_was_open_and_when_requests_came(
+    window: dict[str, str] | None, last_s: float | None, spans: str, is_early: bool
+) -> None:
+    when = {} if window is None else {"window": window}
+    rule = Rule.model_validate({"name": "outage", "do": {"status": 503}, "when": when})
+    counts = JournalCounts.model_validate(
+        {"requests": 0, "in_flight": 0, "by_status": {}, "rules": {}, "last_at_s": last_s}
+    )
+    (found,) = rule_evidence([rule], counts)
+    assert (found.spans, found.came_too_early) == (spans, is_early)

@@ -23,6 +23,10 @@ def with_arm(result: Result, **changes: Any) -> Result:
     [
         (fired(fired=False), "compare the rule's `when`"),
         (fired(acted=False), "compare the rule's `when`"),
+        (fired(fired=False, window=(2, 5), last_request_s=1.8), "`traffic_begins: when running` in the file"),
+        (fired(fired=False, window=(2, None)), "`traffic_begins: when running` in the file"),
+        (fired(fired=False, window=(2, 5), last_request_s=9), "compare the rule's `when`"),
+        (fired(window=(2, 5), last_request_s=1), f"`{REPEAT}`"),
         (IDLE, "change when it begins"),
         (None, "give the scenario a fault"),
     ],
