@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import psutil
 from pydantic import BaseModel, ConfigDict
@@ -61,6 +61,17 @@ class Acting(Protocol):
         """End it, and say what it did, looked at before it ends where it shows only then. Called once.
 
         Raises StackError when it cannot be ended.
+        """
+
+
+@runtime_checkable
+class MadeTopic(Acting, Protocol):
+    """An acting fault that made a topic or partitions of it: it changes nothing for a program until records come."""
+
+    def unreached(self) -> str:
+        """Asked after the arm's end: which of what was made has no record, in words; "" where some record is there.
+
+        Raises StackError.
         """
 
 

@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 from devkit.errors import DevkitError, StackError
 from devkit.faults.condition import Seen
 from devkit.faults.exclusive import of_cluster
-from devkit.faults.fault import Acting, Context, Proof, Undo
+from devkit.faults.fault import Acting, Context, MadeTopic, Proof, Undo
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal, Page
 from devkit.faults.request_watch import NoWatch, Watch
@@ -38,7 +38,8 @@ Phase = Literal["waiting", "beginning", "acting", "ending", "over"]
 class Happened:
     """What became of one item. Times count from the arm's start; `from_s` is None where it never began.
 
-    `acted` is whether the part showed it; `did` says what the part did, or what was seen instead.
+    `acted` is whether the part showed it; `did` says what the part did, or what was seen instead. `unreached` says
+    which of what it made no record reached, and is empty for nothing.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Happened:
     did: str = ""
     irreversible: tuple[str, ...] = ()
     hides: str = ""
+    unreached: str = ""
 
 
 class MakeContext(Protocol):
@@ -194,6 +196,12 @@ class Runner:
         self._await(lambda: not any(one.phase == "ending" for one in self._playing))
         if self._error is not None:
             raise self._error
+
+    def look_for_records(self) -> None:
+        """After the arm's end: in the topics and partitions that faults made. Raises StackError."""
+        for one in self._playing:
+            if one.happened.acted and isinstance(one.acting, MadeTopic):
+                one.happened = replace(one.happened, unreached=one.acting.unreached())
 
     def _run(self) -> None:
         while not self._stopped.wait(self._until_next_s()):

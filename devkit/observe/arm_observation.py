@@ -91,7 +91,8 @@ class TimelineEvidence(FaultOutcome):
     """What became of one fault of the scenario's `timeline` in one arm.
 
     `fired` is whether it began; of one that never did, `did` says how far the arm came. `hides` is what is not
-    observable of the arm because of it.
+    observable of the arm because of it. `unreached` is what it made (a topic, partitions) that no record reached
+    afterwards, so that no program met it; empty where one did, or where a program failed afterwards.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -99,6 +100,7 @@ class TimelineEvidence(FaultOutcome):
     fault: str
     fired: bool
     hides: str = ""
+    unreached: str = ""
 
 
 AnyEvidence = Evidence | TimelineEvidence

@@ -23,6 +23,8 @@ def next_step(result: Result) -> str:
     evidence = [item for items in result.fault_evidence.values() for item in items]
     if any(isinstance(item, TimelineEvidence) and not (item.fired and item.acted) for item in evidence):
         return "change when it begins in the file's timeline, or how long the arm goes on (`until`), and repeat the run"
+    if any(isinstance(item, TimelineEvidence) and item.unreached for item in evidence):
+        return "let the fault begin earlier in the file's timeline, or the traffic go on for longer, and repeat the run"
     if early := [item for item in evidence if isinstance(item, Evidence) and not item.fired and item.came_too_early]:
         return _open_in_time(early[0])
     if any(isinstance(item, Evidence) and (not item.fired or item.acted is False) for item in evidence):

@@ -108,7 +108,8 @@ def _describe_timeline(item: TimelineEvidence) -> str:
     until = "" if item.to_s is None else f" to {item.to_s:.1f}s"
     left = "".join(f"; cannot be undone: {text}" for text in item.irreversible)
     seen = "" if item.acted else "NOT SEEN TO ACT: "
-    return f"{item.fault!r} ({item.asked}), {item.from_s:.1f}s{until}: {seen}{item.did}{left}"
+    empty = f"; no record came to {item.unreached} afterwards" if item.unreached else ""
+    return f"{item.fault!r} ({item.asked}), {item.from_s:.1f}s{until}: {seen}{item.did}{left}{empty}"
 
 
 def _switched(item: Evidence) -> str:

@@ -10,7 +10,7 @@ its file says whether it drains.
 Where all hold, and nothing that is expected tells an incident arm from a fixed one, no fix was shown: inconclusive.
 
 What a scenario names as its `cause` must be shown, and nothing else. Where it names none, every fault is the cause
-(`devkit.scenario.fault_proof`).
+(`devkit.scenario.fault_proof`). In either case a record must reach what a fault made (`devkit.scenario.unreached`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,6 +23,7 @@ from devkit.observe.arm_role import ROLES, TWO_ARMS, ArmName, Roles, in_role
 from devkit.report.outcome import Outcome
 from devkit.report.result import ArmResult, CauseResult
 from devkit.scenario.fault_proof import arms_without_any, fault_names, unproven
+from devkit.scenario.unreached import unreached
 
 _EXIT_CODES: dict[Outcome, int] = {
     "reproduced and fixed": REPRODUCED_AND_FIXED,
@@ -63,12 +64,13 @@ def judge(
     `cause` is what the scenario names as such; without, it is every fault. `alike` has a sentence for each incident arm
     that nothing expected tells from a fixed one.
     """
+    played = {arm: evidence.get(arm, ()) for arm in arms}
     if cause:
         not_shown = [one.statement for one in cause if not one.shown]
     else:
-        played = {arm: evidence.get(arm, ()) for arm in arms}
         of_faults = [reason for fault in fault_names(played) for reason in unproven(fault, played, roles)]
         not_shown = [*arms_without_any(played, roles), *of_faults]
+    not_shown += unreached(played)
     late = [f"{arm}: ended by its {result.end.text}" for arm, result in arms.items() if _was_late(result)]
     broken = [reason for arm, result in arms.items() for reason in _broken(arm, result)]
     if not_shown:

@@ -1,8 +1,8 @@
 """Publishes traffic to its source topic at its own pace, and notes where each record landed.
 
 A thread of its own sends each record when it is due, by a clock passed in; when it is late it does not wait. The
-partition is chosen here, as Kafka's default partitioner would choose it, so that a page stays in one partition; a
-record that was captured has its own.
+partition is chosen here, as Kafka's default partitioner would choose it, so that a page stays in one partition as long
+as the topic has the same number of them; a record that was captured has its own.
 Acknowledgements are gathered on the way: a failure ends the publisher soon after it happened, not at the end.
 """
 
@@ -27,6 +27,8 @@ from pipeline.long_lived import LONG_LIVED
 _MAX_REQUEST_BYTES = 32 * 1024 * 1024
 _DELIVERY_TIMEOUT_S = 120
 _LOOK_AFTER_S = 0.25
+_METADATA_AGE_MS = 1000
+"""A topic may get more partitions while it is published to; they get records within this time and the broker's own."""
 ExpectedFate = Callable[[str, bytes, Expected], Expected]
 """From topic, value and what the generator states of an event to how it has to end."""
 
@@ -59,7 +61,9 @@ class Producer(Protocol):
     """The part of kafka-python's producer that is used."""
 
     def partitions_for(self, topic: str) -> Iterable[int]:
-        """Partition numbers, in no order; waits for the broker. Raises a KafkaError."""
+        """Partition numbers by the newest metadata, in no order; waits for the broker where there is none yet. Raises a
+        KafkaError.
+        """
 
     def send(
         self, topic: str, *, key: bytes, value: bytes, partition: int, timestamp_ms: int | None
@@ -93,7 +97,7 @@ def connect_producer(bootstrap: str) -> Producer:
         linger_ms=0,
         max_request_size=_MAX_REQUEST_BYTES,
         delivery_timeout_ms=_DELIVERY_TIMEOUT_S * 1000,
-        **LONG_LIVED,
+        **{**LONG_LIVED, "metadata_max_age_ms": _METADATA_AGE_MS},
     )
     # It would flush when the interpreter ends, and say with a traceback that a dead broker takes nothing; the code that
     # publishes closes the producer.
@@ -203,7 +207,8 @@ class Publisher:
     def _publish(self) -> None:
         producer = self._connect()
         try:
-            partitions = {topic: self._partitions(producer, topic) for topic in self._topics()}
+            for topic in self._topics():
+                self._partitions(producer, topic)
             started = self._clock()
             for generated in self._traffic.records:
                 self._wait_until(started + generated.at.total_seconds())
@@ -211,7 +216,7 @@ class Publisher:
                     break
                 record = self._stamp(generated)
                 topic = record.topic or self._topic
-                partition = _partition_of(record, partitions[topic])
+                partition = _partition_of(record, self._partitions(producer, topic))
                 try:
                     sent = producer.send(
                         topic,

@@ -60,3 +60,12 @@ class _Grown:
             acted = comes_true(lambda: len(kafka.partitions(self.topic)) == self.asked)
             now = len(kafka.partitions(self.topic))
         return Proof(acted, f"topic {self.topic} had {counted(self.before, 'partition')} and has {now}")
+
+    def unreached(self) -> str:
+        """See `devkit.faults.fault.MadeTopic`."""
+        with cluster(self.bootstrap) as kafka:
+            if kafka.records(self.topic, from_partition=self.before):
+                return ""
+        last = self.asked - 1
+        numbers = f"partition {last}" if last == self.before else f"partitions {self.before} to {last}"
+        return f"{numbers} of topic {self.topic}"

@@ -100,10 +100,10 @@ class Cluster:
         """Names of all topics, Kafka's internal ones included."""
         return list(self.ask(lambda admin: admin.list_topics()))
 
-    def records(self, topic: str) -> int:
-        """How many were ever written to it, as far as its end offsets tell."""
+    def records(self, topic: str, *, from_partition: int = 0) -> int:
+        """How many were ever written to it, or to its partitions from that number on, as far as end offsets tell."""
         with contextlib.closing(TopicEnds(self._bootstrap)) as ends:
-            return sum(ends.of(topic).values())
+            return sum(end for partition, end in ends.of(topic).items() if partition >= from_partition)
 
     def cluster_id(self) -> str:
         """The same by whatever address it is asked, but for one that has only the id that its image gives to all."""

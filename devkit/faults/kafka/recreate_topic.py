@@ -93,3 +93,8 @@ class _Recreated:
             did=f"topic {self.topic} was deleted with {gone}; and it was made again",
             hides=f"no audit can see what went with topic {self.topic}: {gone}",
         )
+
+    def unreached(self) -> str:
+        """See `devkit.faults.fault.MadeTopic`."""
+        with cluster(self.bootstrap) as kafka:
+            return "" if kafka.records(self.topic) else f"the new topic {self.topic}"

@@ -1,6 +1,7 @@
 """The faults of an arm's timeline: fed with what is observed of the arm, and told in its log."""
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -19,7 +20,7 @@ from devkit.faults.request_watch import watch_for
 from devkit.faults.runner import Happened, Runner
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.checkpoint import Checkpoint
-from devkit.observe.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProgramEvent
+from devkit.observe.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProcessEnded, ProgramEvent
 from devkit.observe.observable import UPSTREAM, Observable
 from devkit.programs.program import Role
 from devkit.scenario.arm.hooks import ArmInPlay
@@ -63,6 +64,7 @@ class ArmFaults:
         self._first_batch = 0
         self._by_hand: set[str] = set()
         self._events: set[str] = set()
+        self._failed_s = -math.inf
         self._extent, self._published = Extent(), events
         self.seen = Seen()
         """What the newest look showed."""
@@ -80,6 +82,8 @@ class ArmFaults:
         if is_of_main and isinstance(event, BATCH_EVENTS) and event.batch < self._first_batch:
             return
         self._events.add(event.event)
+        if isinstance(event, ProcessEnded) and event.exit_code > 0:
+            self._failed_s = self._arm.clock.now_s()
         if not is_of_main:
             return
         match event:
@@ -132,6 +136,10 @@ class ArmFaults:
         """End all of them and wait for the parts. Raises StackError when one is not healed."""
         self._runner.end()
 
+    def look_for_records(self) -> None:
+        """After the programs' end: in the topics and partitions that faults made. Raises StackError."""
+        self._runner.look_for_records()
+
     @property
     def by_hand(self) -> tuple[str, ...]:
         """The names of faults that are none of the timeline's: `devkit fault add` put them in meanwhile."""
@@ -158,9 +166,14 @@ class ArmFaults:
     def evidence(self) -> tuple[TimelineEvidence, ...]:
         """One for each item, in the file's order; `did` of one that never began says what was seen instead."""
         return tuple(
-            _evidence(one if one.from_s is not None else replace(one, did=self._instead(item)))
+            _evidence(self._without_failures(one) if one.from_s is not None else replace(one, did=self._instead(item)))
             for item, one in zip(self._items, self._runner.happened, strict=True)
         )
+
+    def _without_failures(self, one: Happened) -> Happened:
+        """A program that failed after a fault may have met it without a record to show for it."""
+        assert one.from_s is not None
+        return replace(one, unreached="") if self._failed_s >= one.from_s else one
 
     def _instead(self, item: TimelineItem) -> str:
         """What was seen of the arm in place of the item's beginning."""

@@ -18,6 +18,7 @@ def collect(arm: Arm) -> None:
     arm.log.ended(state.end)
     state.duration_s = arm.clock.now_s()
     not_observable = main.view.not_observable(arm.deferrals)
+    arm.faults.look_for_records()
     failed = arm.checkpoint.failed_range() if main.supervisor.exit_codes else None
     arm.log.say("audit", "every input against its fate")
     arm.publisher.manifest().write(arm.directory / "manifest.jsonl")

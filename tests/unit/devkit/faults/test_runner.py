@@ -1,5 +1,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from devkit.errors import StackError
 from devkit.faults import registry
 from devkit.faults.condition import RequestSeen, Seen
-from devkit.faults.fault import Acting, Context
+from devkit.faults.fault import Acting, Context, Proof
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
 from devkit.faults.runner import Happened, Runner
@@ -330,3 +331,30 @@ def test_its_own_thread_plays_it() -> None:
     arm.runner._await(lambda: bool(DONE))
     arm.runner.end()
     assert DONE == ["began", "ended"]
+
+
+class TestRecordsInWhatWasMade:
+    """Of a fault that made a topic or partitions of it, asked when the arm is over."""
+
+    def of(self, monkeypatch: pytest.MonkeyPatch, *, acted: bool = True) -> str:
+        made = SimpleNamespace(end=lambda: Proof(acted, "it grew"), unreached=lambda: "partition 2 of topic t")
+        monkeypatch.setattr(Brief, "begin", lambda _self, _context: made)
+        arm = Arm({"do": {"brief": {}}, "at": "8s"})
+        arm.at(8)
+        arm.runner.end()
+        arm.runner.look_for_records()
+        (happened,) = arm.runner.happened
+        return happened.unreached
+
+    def test_is_noted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.of(monkeypatch) == "partition 2 of topic t"
+
+    def test_one_that_did_not_act_made_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.of(monkeypatch, acted=False) == ""
+
+    @pytest.mark.parametrize("second", [1, 8])
+    def test_others_made_nothing(self, second: float) -> None:
+        arm = Arm({"do": {"brief": {}}, "at": "8s"})
+        arm.at(second)
+        arm.runner.look_for_records()
+        assert [one.unreached for one in arm.runner.happened] == [""]

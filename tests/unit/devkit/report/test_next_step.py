@@ -12,6 +12,7 @@ from tests.unit.devkit.report.conftest import fired
 
 REPEAT = "devkit scenario run an-incident --seed 7"
 IDLE = TimelineEvidence(fault="still", fired=True, asked="pause", acted=False, did="")
+UNREACHED = TimelineEvidence(fault="g", fired=True, asked="add_partitions", acted=True, did="", unreached="partition 2")
 
 
 def with_arm(result: Result, **changes: Any) -> Result:
@@ -27,6 +28,7 @@ def with_arm(result: Result, **changes: Any) -> Result:
         (fired(fired=False, window=(2, None)), "`traffic_begins: when running` in the file"),
         (fired(fired=False, window=(2, 5), last_request_s=9), "compare the rule's `when`"),
         (fired(window=(2, 5), last_request_s=1), f"`{REPEAT}`"),
+        (UNREACHED, "let the fault begin earlier in the file's timeline, or the traffic go on for longer"),
         (IDLE, "change when it begins"),
         (None, "give the scenario a fault"),
     ],

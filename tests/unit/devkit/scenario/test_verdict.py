@@ -11,7 +11,7 @@ from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.arm_role import ArmName
 from devkit.report.expectation_result import ExpectationResult
-from devkit.report.result import ArmResult
+from devkit.report.result import ArmResult, CauseResult
 from devkit.scenario.verdict import Verdict, judge
 from tests.unit.devkit.observed import an_audit, some_figures
 
@@ -298,6 +298,17 @@ class TestTimeline:
             "fixed: fault 'pause' never began (pause: {part: kafka}, at 1s): committed came to 0 of 300",
             "fixed: restarts: expected at least 2, measured 0",
         )
+
+    @pytest.mark.parametrize("arm", ["incident", "fixed"])
+    @pytest.mark.parametrize("cause", [(), (CauseResult(cause="fault 'pause'", shown=True, did="it did"),)])
+    def test_one_that_made_what_no_record_reached_makes_it_inconclusive(
+        self, arm: ArmName, cause: tuple[CauseResult, ...]
+    ) -> None:
+        both: dict[ArmName, tuple[AnyEvidence, ...]] = {"incident": (of_timeline(),), "fixed": (of_timeline(),)}
+        grown = of_timeline().model_copy(update={"unreached": "partition 2 of topic t"})
+        found = judge(self.BOTH, both | {arm: (grown,)}, cause=cause)
+        text = "acted, and no traffic reached what it made: no record came to partition 2 of topic t"
+        assert (found.outcome, found.reasons) == ("inconclusive", (f"{arm}: fault 'pause' {text}",))
 
     def test_one_for_the_incident_arm_alone_is_what_the_arms_differ_in(self) -> None:
         assert judge(self.BOTH, {"incident": (of_timeline(),), "fixed": ()}).outcome == "reproduced and fixed"

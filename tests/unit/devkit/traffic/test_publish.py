@@ -192,6 +192,26 @@ def test_a_record_goes_to_the_topic_that_it_names() -> None:
     assert [entry.topic for entry in manifest.entries] == ["source", "links", "source"]
 
 
+def test_partitions_that_are_added_get_their_records() -> None:
+    """As Kafka's own clients have it: by the number of partitions when a record is sent."""
+    time = Time()
+    producer = FakeProducer(time)
+    counts: list[int] = []
+
+    def send(topic: str, *, key: bytes, value: bytes, partition: int, timestamp_ms: int | None) -> Acknowledgement:
+        counts.append(len(producer.partitions))
+        if len(counts) == 4:
+            producer.partitions = set(range(12))
+        return FakeProducer.send(producer, topic, key=key, value=value, partition=partition, timestamp_ms=timestamp_ms)
+
+    producer.send = send  # type: ignore[method-assign]
+    _run(producer, time).result(DEADLINE_S)
+    assert counts == [3] * 4 + [12] * 4
+    expected = [partition_index(key, count) for (_, _, key, *_), count in zip(producer.sent, counts, strict=True)]
+    assert [partition for *_, partition in producer.sent] == expected
+    assert max(expected) > 2
+
+
 def test_a_record_has_its_own_time_and_it_is_known_when_each_was_sent() -> None:
     time = Time()
     producer = FakeProducer(time)

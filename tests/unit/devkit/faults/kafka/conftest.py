@@ -19,7 +19,9 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
 
     def ends(bootstrap: str) -> SimpleNamespace:
         assert bootstrap == "broker:1"
-        return SimpleNamespace(of=lambda topic: {0: made.topics[topic].records}, close=lambda: None)
+        return SimpleNamespace(
+            of=lambda topic: {0: made.topics[topic].records} | made.topics[topic].records_above, close=lambda: None
+        )
 
     monkeypatch.setattr(module, "KafkaAdminClient", admin)
     monkeypatch.setattr(module, "TopicEnds", ends)

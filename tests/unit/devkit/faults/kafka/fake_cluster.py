@@ -24,13 +24,14 @@ EVERYBODY = None
 
 @dataclass
 class FakeTopic:
-    """By partition: its replicas, the preferred one first, and its leader."""
+    """By partition: its replicas, the preferred one first, and its leader. `records` are in partition 0."""
 
     replicas: list[list[int]]
     leaders: list[int] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     topic_id: str = "first"
     records: int = 0
+    records_above: dict[int, int] = field(default_factory=dict)
     moving: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@ from pydantic import ValidationError
 
 from devkit.errors import StackError
 from devkit.faults.do import parse_do
+from devkit.faults.fault import MadeTopic
 from tests.unit.devkit.faults.kafka.fake_cluster import FakeCluster, Play
 
 GROWS = {"add_partitions": {"topic": "output", "partitions": 5}}
@@ -47,3 +48,23 @@ def test_a_topic_that_is_not_there_is_refused_with_those_that_are(play: Play) ->
 def test_one_partition_is_no_more() -> None:
     with pytest.raises(ValidationError):
         parse_do({"add_partitions": {"topic": "output", "partitions": 1}})
+
+
+@pytest.mark.parametrize(
+    ("asked", "records", "unreached"),
+    [
+        (5, {}, "partitions 2 to 4 of topic out"),
+        (5, {1: 9}, "partitions 2 to 4 of topic out"),  # an old one
+        (3, {}, "partition 2 of topic out"),
+        (5, {4: 1}, ""),
+    ],
+)
+def test_the_new_partitions_need_a_record(
+    cluster: FakeCluster, play: Play, asked: int, records: dict[int, int], unreached: str
+) -> None:
+    cluster.topics["out"].records = 7
+    acting = play({"add_partitions": {"topic": "output", "partitions": asked}}).begin()
+    acting.end()
+    cluster.topics["out"].records_above = records
+    assert isinstance(acting, MadeTopic)
+    assert acting.unreached() == unreached

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from devkit.errors import StackError
 from devkit.faults.do import parse_do
-from devkit.faults.fault import Undo
+from devkit.faults.fault import MadeTopic, Undo
 from devkit.faults.kafka import recreate_topic
 from tests.unit.devkit.faults.kafka.fake_cluster import FakeCluster, Play
 
@@ -71,3 +71,13 @@ def test_too_few_brokers_for_its_replicas_are_told(cluster: FakeCluster, play: P
     cluster.brokers = (1,)
     with pytest.raises(StackError, match="Kafka at broker:1 refused"):
         play(AGAIN).begin()
+
+
+@pytest.mark.parametrize(("records", "unreached"), [(0, "the new topic out"), (1, "")])
+def test_the_new_topic_needs_a_record(cluster: FakeCluster, play: Play, records: int, unreached: str) -> None:
+    cluster.topics["out"].records = 7
+    acting = play(AGAIN).begin()
+    acting.end()
+    cluster.topics["out"].records = records
+    assert isinstance(acting, MadeTopic)
+    assert acting.unreached() == unreached

@@ -18,6 +18,7 @@ from devkit.faults.journal import Journal
 from devkit.faults.kafka.add_partitions import AddPartitions
 from devkit.observe.arm_observation import Sample, TimelineEvidence
 from devkit.observe.checkpoint import Checkpoint
+from devkit.observe.kit_events import ProcessEnded
 from devkit.observe.timeline import Timeline
 from devkit.report.progress import Progress
 from devkit.scenario.arm.arm_faults import ArmFaults, require_levers
@@ -282,3 +283,34 @@ def test_which_topics_grew(arm_with: Make, monkeypatch: pytest.MonkeyPatch) -> N
     assert arm.faults.grown == frozenset()
     arm.at(1)
     assert arm.faults.grown == {"page_html"}
+
+
+@pytest.mark.parametrize(
+    ("ended_s", "code", "unreached"),
+    [
+        (None, 0, "partition 2"),
+        (0.5, 1, "partition 2"),  # before it
+        (3, 0, "partition 2"),
+        (3, -9, "partition 2"),  # killed
+        (3, 1, ""),
+    ],
+)
+def test_a_program_that_failed_after_a_topic_grew_may_have_met_it(
+    arm_with: Make, monkeypatch: pytest.MonkeyPatch, ended_s: float | None, code: int, unreached: str
+) -> None:
+    monkeypatch.setattr("devkit.scenario.arm.arm_faults.cluster_id", lambda _bootstrap: "a cluster")
+    grown = SimpleNamespace(end=lambda: Proof(acted=True, did="it grew"), unreached=lambda: "partition 2")
+    monkeypatch.setattr(AddPartitions, "begin", lambda _self, _context: grown)
+    arm = arm_with(item(do={"add_partitions": {"topic": "source", "partitions": 3}}, at="1s"))
+    ended = ProcessEnded(process=1, exit_code=code)
+    if ended_s == 0.5:
+        arm.clock.now = ended_s
+        arm.faults.note(ended, is_of_main=False)
+    arm.at(1)
+    if ended_s == 3:
+        arm.clock.now = ended_s
+        arm.faults.note(ended, is_of_main=False)
+    arm.faults.end()
+    arm.faults.look_for_records()
+    (found,) = arm.faults.evidence()
+    assert (found.acted, found.unreached) == (True, unreached)
