@@ -208,7 +208,7 @@ def test_a_window_is_counted_from_the_first_request_to_the_wiki(mock: Any) -> No
         {"name": "much later", "when": {"window": {"from": "1h"}}, "do": {"latency": "1h"}},
     )
     before = counts(mock)
-    assert (before["clock_s"], before["rules"]["begin"]["first_at_s"]) == (None, None)
+    assert (before["clock_s"], before["last_at_s"], before["rules"]["begin"]["first_at_s"]) == (None, None, None)
     assert mock.page(OTHERS[0]).status == 503
     mock.until("the window is over", lambda: mock.page(OTHERS[0]).status == 500)
     after = counts(mock)
@@ -216,4 +216,5 @@ def test_a_window_is_counted_from_the_first_request_to_the_wiki(mock: Any) -> No
     assert after["rules"]["begin"]["first_at_s"] == 0.0
     assert after["rules"]["begin"]["last_at_s"] < 0.05 <= after["rules"]["afterwards"]["first_at_s"]
     assert after["rules"]["much later"]["requests"] == 0
+    assert after["last_at_s"] == after["rules"]["afterwards"]["last_at_s"]
     assert mock.ask("/__mock/rules").json[0]["when"] == {"window": {"for": "50ms"}}

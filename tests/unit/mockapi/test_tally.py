@@ -24,8 +24,13 @@ def tallied(*entries: Entry, rule_names: tuple[str, ...] = ("r",)) -> Counts:
     return tally.counts(rule_names, ())
 
 
+def test_when_the_last_request_came_in_whichever_ended_last() -> None:
+    assert tallied(entry(at_s=2.0), entry(at_s=5.0, rules=()), entry(at_s=3.0)).last_at_s == 5.0
+
+
 def test_nothing_yet() -> None:
     counts = tallied()
+    assert counts.last_at_s is None
     assert (counts.requests, counts.fetches, counts.max_attempt, counts.by_status) == (0, 0, 0, {})
     assert counts.rules == {"r": RuleCounts()}
     assert sum(counts.latency.counts) == 0

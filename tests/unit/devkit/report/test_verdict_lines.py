@@ -178,7 +178,10 @@ def test_a_fault_of_the_timeline_says_what_its_part_did(good: Result) -> None:
     idle = TimelineEvidence(fault="idle", fired=True, asked="kill", acted=False, did="it lives", from_s=1, to_s=2)
     evidence: dict[str, tuple[TimelineEvidence, ...]] = {"incident": (began, never, idle)}
     text = rendered(good.model_copy(update={"fault_evidence": evidence}))
-    assert "  incident: 'more' (add_partitions), 8.0s to 9.0s: 4; cannot be undone: 2 more" in text
+    assert "  incident: 'more' (add_partitions), 8.0s to 9.0s: 4; cannot be undone: 2 more\n" in text
+    empty = began.model_copy(update={"unreached": "partition 3 of topic t", "irreversible": ()})
+    text_of_empty = rendered(good.model_copy(update={"fault_evidence": {"incident": (empty,)}}))
+    assert "8.0s to 9.0s: 4; no record came to partition 3 of topic t" in " ".join(text_of_empty.split())
     assert "  incident: 'still' never began (pause)" in text
     assert "  incident: 'idle' (kill), 1.0s to 2.0s: NOT SEEN TO ACT: it lives" in text
 
@@ -250,3 +253,5 @@ def test_a_rule_that_the_kit_switches_says_when(good: Result) -> None:
     assert f"'huge page' matched 2 requests; {on_and_off}" in text(requests=2, switches=switches)
     never = "'huge page' matched no request; never switched: its part of the traffic did not come"
     assert never in text(fired=False, switches=())
+    spans = "its window was open from 2 s to 5 s after the first request, and requests came from 0 s to 1.8 s"
+    assert f"'huge page' matched no request: {spans}" in text(fired=False, window=(2, 5), last_request_s=1.84)

@@ -68,6 +68,11 @@ def test_one_that_acts_under_load_is_proven_by_the_arm_in_which_it_acted() -> No
     [
         (some_evidence(**NO_REQUESTS), f"incident: fault {NAME!r} matched no request"),
         (
+            some_evidence(**NO_REQUESTS, window=(2, 5), last_request_s=1.84),
+            f"incident: fault {NAME!r} matched no request: its window was open from 2 s to 5 s after the first "
+            "request, and requests came from 0 s to 1.8 s",
+        ),
+        (
             some_evidence(requests=1, **IDLE),
             f"incident: fault {NAME!r} matched 1 request and never acted: no answer was 504",
         ),
