@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-RENAMED = {"unknown_while": "not_found_grace", "duration": "for"}
+RENAMED = {"unknown_while": "not_found_grace", "duration": "for", "lifetime_ratio": "restart_progress"}
 """Names that were in use before, or come to mind first, and what each is called: no likeness leads from one to the
 other.
 """

@@ -1,15 +1,16 @@
-"""Whether things become slower, or end sooner, as an arm goes on: its end against its beginning, on one machine.
+"""Whether things become slower, or come less far, as an arm goes on: its end against its beginning, on one machine.
 
-batch_growth    the last quarter of the micro-batches against the first, without the first one of each process
-lifetime_ratio  from the start of the query to the end of its process, of the second process against the first
+batch_growth      time of the last quarter of the micro-batches against the first, without the first of each process
+restart_progress  micro-batches that the second process wrote before it ended, against the first
 """
 
 from statistics import mean
 
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import NumberBound
-from devkit.expectations.timing import of_arm
+from devkit.expectations.timing import of_arm, of_restarts
 from devkit.observe.arm_observation import ArmObservation
+from located_config.count import counted
 
 _FEWEST = 4
 
@@ -21,9 +22,9 @@ def _batch_growth(observation: ArmObservation) -> float | None:
     return mean(lasted[-quarter:]) / first if first else None
 
 
-def _lifetime_ratio(observation: ArmObservation) -> float | None:
-    lived = [seconds for _, seconds in observation.lifetimes]
-    return lived[1] / lived[0] if len(lived) > 1 and lived[0] else None
+def _restart_progress(observation: ArmObservation) -> float | None:
+    written = [batches for _, batches in observation.written_by_process]
+    return written[1] / written[0] if len(written) > 1 and written[0] else None
 
 
 BATCH_GROWTH = Measure(
@@ -42,19 +43,20 @@ BATCH_GROWTH = Measure(
     example="{at_least: 2}",
 )
 
-LIFETIME_RATIO = Measure(
-    "lifetime_ratio",
-    _lifetime_ratio,
+RESTART_PROGRESS = Measure(
+    "restart_progress",
+    _restart_progress,
     argument=NumberBound,
-    timing=of_arm,
-    unknown="fewer than two processes ended by themselves after their query had begun",
+    timing=of_restarts,
+    unknown="fewer than two processes ended by themselves after their query had begun, or the first wrote no batch",
     tell=lambda value, observation: (
-        f"{value:.2f} ({observation.lifetimes[1][1]:.1f} s / {observation.lifetimes[0][1]:.1f} s)"
+        f"{value:.2f} ({observation.written_by_process[1][1]:.0f} of "
+        f"{counted(int(observation.written_by_process[0][1]), 'batch', 'batches')})"
     ),
-    needs=frozenset({"words"}),
+    needs=frozenset({"batches", "words"}),
     summary=(
-        "Time from the start of its query to the end of the process, of the second process of the main program that "
-        "ended by itself, divided by that of the first: below 1 where the restart ended sooner."
+        "Micro-batches that the second process of the main program wrote before it ended by itself, divided by those "
+        "of the first: below 1 where the restart came less far. How fast the machine is does not change it."
     ),
-    example="{at_most: 0.8}",
+    example="{at_most: 0.5}",
 )

@@ -30,7 +30,7 @@ from devkit.expectations.metric import METRIC_EXISTS, METRIC_MISSING
 from devkit.expectations.metric_value import METRIC
 from devkit.expectations.never_ran import NEVER_RAN
 from devkit.expectations.other_settings import OTHER_SETTINGS
-from devkit.expectations.over_time import BATCH_GROWTH, LIFETIME_RATIO
+from devkit.expectations.over_time import BATCH_GROWTH, RESTART_PROGRESS
 from devkit.expectations.partitions_read import PARTITIONS_READ
 from devkit.expectations.past_failed_batch import PAST_FAILED_BATCH
 from devkit.expectations.peak_queue import PEAK_QUEUE
@@ -45,7 +45,7 @@ from located_config.registry import Registry
 
 _ALL: tuple[ExpectationKind, ...] = (
     RESTARTS,
-    LIFETIME_RATIO,
+    RESTART_PROGRESS,
     GAVE_UP,
     REPLAYS,
     REPLAYED_OFFSETS,

@@ -147,7 +147,7 @@ class ArmObservation:
     the timeline that began. `pages` are the named pages of the traffic by title, and `began_ms` is when the arm began,
     since the epoch. `commits` has what each commit of the main program took, in seconds, `batches` what each of its
     batches did, `warm_batches` the same of all but the first of each process, up to its end where one was not written,
-    `lifetimes` how long the query of each of its processes ran that ended by itself, and `checkpoint` how large its
+    `written_by_process` how many each of its processes wrote that ended by itself, and `checkpoint` how large its
     checkpoint is, where it was looked at. `arms` are those that were played by now, this one among them; a
     recording has none. `steps` are those of the arm, in their order. `spark` are the
     settings that the main program's Spark logged. `ran` is whether the main program's query ever ran, None where
@@ -192,7 +192,7 @@ class ArmObservation:
     commits: Course = ()
     batches: Course = ()
     warm_batches: Course = ()
-    lifetimes: Course = ()
+    written_by_process: Course = ()
     late_dropped: int | None = None
     watermarks: Course = ()
     checkpoint: CheckpointSize | None = None

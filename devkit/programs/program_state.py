@@ -22,11 +22,12 @@ class ProgramState:
     checkpoint shows, `furthest` the furthest that one ever showed; `emitted` stands in where it shows nothing.
     `confirmed` is the effective configuration that its newest process logged, `spark` are the settings of its
     Spark. `commits` has what each commit took, in seconds, by when it was reported, and `batch_times` what each
-    batch did, by when it was written. `query_began_s` is when the newest query began, `lifetimes` has how long each ran
-    whose process ended by itself, by its end. `batch_began_s` is when the batch at work began, None where none is, and
-    `is_warm` whether its process has written one before; `warm_batches` has what all those did that had, up to the end
-    of the process where they were not written. `late_dropped` counts the rows that
-    Spark dropped behind its watermark, None where it reported no state; `watermarks` are in seconds since the epoch.
+    batch did, by when it was written. `written` counts the batches of the newest query, None before one began, and
+    `written_by_process` has them of each process that ended by itself, by its end. `batch_began_s` is when the batch at
+    work began, None where none is, and `is_warm` whether its process has written one before; `warm_batches` has what
+    all those did that had, up to the end of the process where they were not written. `late_dropped` counts the rows
+    that Spark dropped behind its watermark, None where it reported no state; `watermarks` are in seconds since the
+    epoch.
     """
 
     batches: PlannedBatches = field(default_factory=PlannedBatches)
@@ -46,8 +47,8 @@ class ProgramState:
     drained: bool = False
     commits: list[Point] = field(default_factory=list)
     batch_times: list[Point] = field(default_factory=list)
-    query_began_s: float | None = None
-    lifetimes: list[Point] = field(default_factory=list)
+    written: int | None = None
+    written_by_process: list[Point] = field(default_factory=list)
     batch_began_s: float | None = None
     is_warm: bool = False
     warm_batches: list[Point] = field(default_factory=list)

@@ -31,7 +31,7 @@ DEADLINE = timedelta(seconds=60)
 BACKLOG = """
 traffic_begins: before the start
 timeline:
-  - { name: more partitions, do: { add_partitions: { topic: source, partitions: 8 } }, when: { committed: 10% } }
+  - { name: more partitions, do: { add_partitions: { topic: source, partitions: 8 } }, when: outputs > 5 }
 """
 
 

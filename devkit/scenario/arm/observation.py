@@ -69,7 +69,7 @@ def observation(arm: Arm) -> ArmObservation:
         commits=tuple(main.state.commits),
         batches=tuple(main.state.batch_times),
         warm_batches=tuple(main.state.warm_batches),
-        lifetimes=tuple(main.state.lifetimes),
+        written_by_process=tuple(main.state.written_by_process),
         late_dropped=main.state.late_dropped,
         watermarks=tuple(main.state.watermarks),
         checkpoint=None if "offsets" in not_observable else arm.checkpoint.size(),

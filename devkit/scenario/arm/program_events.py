@@ -65,7 +65,7 @@ class ProgramEvents:
         self._log.add(replace(event, effective=None) if isinstance(event, Configuration) else event)
         match event:
             case Started():
-                state.process, state.has_run, state.query_began_s = state.processes, True, self._clock()
+                state.process, state.has_run, state.written = state.processes, True, 0
                 if event.start not in (None, "checkpoint") and state.batches.any_begun:
                     state.batches.begin_anew()
                 ui = f", Spark UI {event.spark_ui}" if event.spark_ui != "off" else ""
@@ -85,6 +85,7 @@ class ProgramEvents:
                     if state.is_warm:
                         state.warm_batches.append((self._clock(), event.seconds))
                 state.is_warm, state.batch_began_s = True, None
+                state.written = (state.written or 0) + 1
             case BatchCommitted():
                 took_ms = sum(event.durations_ms.get(step, 0) for step in _OF_COMMIT)
                 state.commits.append((self._clock(), took_ms / 1000))
@@ -130,11 +131,11 @@ class ProgramEvents:
 
     def _end_of_process(self, at_s: float) -> None:
         state = self._state
-        if state.query_began_s is not None:
-            state.lifetimes.append((at_s, at_s - state.query_began_s))
+        if state.written is not None:
+            state.written_by_process.append((at_s, state.written))
         if state.is_warm and state.batch_began_s is not None:
             state.warm_batches.append((at_s, at_s - state.batch_began_s))
-        state.query_began_s, state.batch_began_s, state.is_warm = None, None, False
+        state.written, state.batch_began_s, state.is_warm = None, None, False
 
     def _offsets_of(self, batch: int) -> str:
         if not self._view.shows_offsets:

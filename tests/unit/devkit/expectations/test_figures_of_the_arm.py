@@ -28,6 +28,11 @@ def leaving(*, waits: bool = False) -> dict[str, Any]:
     return {"latencies": Latencies((*healthy, slow), frozenset({("enwiki", 2)}))}
 
 
+def written(*batches: int) -> dict[str, Any]:
+    """By one process after the other."""
+    return {"written_by_process": tuple((9.0 + number, float(count)) for number, count in enumerate(batches))}
+
+
 def judge(name: str, argument: Any, **changes: Any) -> Finding:
     return Expectation.model_validate({name: argument}).judge(an_observation(**changes))
 
@@ -41,9 +46,11 @@ def judge(name: str, argument: Any, **changes: Any) -> Finding:
         ("batch_growth", {"at_least": 4}, SLOWER, "4.00 (of 9 batches)", True),
         ("batch_growth", {"at_least": 5}, SLOWER, "4.00 (of 9 batches)", False),
         ("batch_growth", {"at_least": 2}, BATCHES, "n/a: fewer than 4 batches came after", None),
-        ("lifetime_ratio", {"at_most": 0.8}, {"lifetimes": ((9.0, 8.0), (14.0, 2.0))}, "0.25 (2.0 s / 8.0 s)", True),
-        ("lifetime_ratio", {"at_most": 0.8}, {"lifetimes": ((9.0, 8.0), (20.0, 9.0))}, "1.12 (9.0 s / 8.0 s)", False),
-        ("lifetime_ratio", {"at_most": 0.8}, {"lifetimes": ((9.0, 8.0),)}, "n/a: fewer than two processes", None),
+        ("restart_progress", {"at_most": 0.5}, written(9, 1), "0.11 (1 of 9 batches)", True),
+        ("restart_progress", {"at_most": 0.5}, written(10, 0), "0.00 (0 of 10 batches)", True),
+        ("restart_progress", {"at_most": 0.5}, written(4, 3, 9), "0.75 (3 of 4 batches)", False),
+        ("restart_progress", {"at_most": 0.5}, written(9), "n/a: fewer than two processes", None),
+        ("restart_progress", {"at_most": 0.5}, written(0, 3), "n/a: fewer than two processes", None),
         ("commit_time", {"at_least": "6s"}, COMMITS, "6.50s (of 2 commits)", True),
         ("commit_time", {"at_most": "6s"}, COMMITS, "6.50s (of 2 commits)", False),
         ("commit_time", {"of": "lowest", "at_most": "1s"}, COMMITS, "0.20s (of 2 commits)", True),

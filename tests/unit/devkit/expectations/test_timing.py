@@ -49,7 +49,7 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("partitions_read", "100%", None),
     ("batch_time", {"at_least": "6s"}, timedelta(seconds=6)),
     ("batch_growth", {"at_least": 2}, "arm"),
-    ("lifetime_ratio", {"at_most": 0.8}, "arm"),
+    ("restart_progress", {"at_most": 0.5}, "commit"),
     ("checkpoint_files", 9, None),
     ("commit_time", {"at_least": "6s"}, timedelta(seconds=6)),
     ("checkpoint_size", {"at_most": "1MiB"}, None),

@@ -55,7 +55,7 @@ def test_bounds_for_a_person() -> None:
 
 def a_figure(value: float, *, arm: str = "incident", expected: str = "at most 0.8", **bounds: float) -> RunFigure:
     figure = BoundedFigure.model_validate({"value": value, **(bounds or {"at_most": 0.8})})
-    return RunFigure(arm=arm, expectation="lifetime_ratio", expected=expected, depends_on_time=True, figure=figure)
+    return RunFigure(arm=arm, expectation="batch_growth", expected=expected, depends_on_time=True, figure=figure)
 
 
 def test_the_figures_of_all_runs_make_a_margin_for_each_bound() -> None:
@@ -64,7 +64,7 @@ def test_the_figures_of_all_runs_make_a_margin_for_each_bound() -> None:
     assert [margin.model_dump(exclude_defaults=True) for margin in margins_of(runs)] == [
         {
             "arm": "incident",
-            "expectation": "lifetime_ratio",
+            "expectation": "batch_growth",
             "expected": "at most 0.8",
             "depends_on_time": True,
             "runs": 3,
@@ -76,7 +76,7 @@ def test_the_figures_of_all_runs_make_a_margin_for_each_bound() -> None:
         },
         {
             "arm": "fixed",
-            "expectation": "lifetime_ratio",
+            "expectation": "batch_growth",
             "expected": "at least 1",
             "depends_on_time": True,
             "runs": 2,
@@ -103,7 +103,7 @@ def test_runs_with_other_bounds_are_not_mixed() -> None:
 @pytest.mark.parametrize(("holds", "values"), [(True, [0.5]), (False, [0.5]), (None, [])])
 def test_what_could_not_be_judged_says_nothing_of_the_bound(holds: bool | None, values: list[float]) -> None:
     item = ExpectationResult(
-        name="lifetime_ratio",
+        name="batch_growth",
         expected="at most 0.8",
         measured="0.50",
         holds=holds,
@@ -127,7 +127,7 @@ class TestInASeries:
         start = lines.index("how near the runs came to the bounds of their expectations:")
         assert lines[start + 1 : -2] == [
             "  arm       least  median  most  bound        nearest  runs  time  expectation",
-            "  incident  0.5    0.67    0.84  at most 0.8  -5%      2     yes   lifetime_ratio: at most 0.8",
+            "  incident  0.5    0.67    0.84  at most 0.8  -5%      2     yes   batch_growth: at most 0.8",
         ]
 
     def test_the_json_has_the_margins_and_is_read_again(self) -> None:

@@ -75,9 +75,11 @@ def test_each_batch_that_was_written_has_its_time(stage: Stage) -> None:
     assert [took for _, took in stage.main.state.batch_times] == [4.5, 0.5]
 
 
-def test_how_long_each_query_ran_whose_process_ended(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many_batches_each_process_wrote_that_ended(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     happened: tuple[ProgramEvent, ...] = (
         Started(start="new", spark_ui="off"),
+        BatchWritten(batch=0, seconds=1),
+        BatchWritten(batch=1, seconds=1),
         ProcessEnded(process=1, exit_code=1),
         ProcessRestarted(process=2, pid=7),
         ProcessEnded(process=2, exit_code=1),
@@ -85,11 +87,12 @@ def test_how_long_each_query_ran_whose_process_ended(stage: Stage, monkeypatch: 
         Started(start="checkpoint", spark_ui="off"),
         ProcessEnded(process=3, exit_code=1),
         Started(start="checkpoint", spark_ui="off"),
+        BatchWritten(batch=2, seconds=1),
     )
     for at_s, event in enumerate(happened):
-        monkeypatch.setattr(stage.arm.events[stage.main.name], "_clock", lambda at_s=at_s: float(at_s * at_s))
+        monkeypatch.setattr(stage.arm.events[stage.main.name], "_clock", lambda at_s=at_s: float(at_s))
         stage.take(event)
-    assert stage.main.state.lifetimes == [(1, 1), (36, 11)], "one ended before its query began, and one runs"
+    assert stage.main.state.written_by_process == [(3, 2), (8, 0)], "one ended before its query began, and one runs"
 
 
 def test_batches_of_a_warm_process_and_what_its_end_cut_short(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
