@@ -102,7 +102,9 @@ class Compare:
         """Where the figure does in one of the arms. That the other one was short of time `judge` says."""
         arms = [observation.arms[arm] for arm in argument.ratio.arms if arm in observation.arms]
         kind = self.kinds()[argument.figure]
-        return "arm" if any(kind.depends_on_time(argument.argument, one.observation) for one in arms) else None
+        windows = [kind.depends_on_time(argument.argument, one.observation) for one in arms]
+        # That of a duration, whose own bound says nothing here, is a time of 0 s.
+        return "arm" if any(window is not None for window in windows) else None
 
     def _figure(self, argument: Comparison, arm: str, observation: ArmObservation) -> float | str:
         """The arm's, or why it is not known."""

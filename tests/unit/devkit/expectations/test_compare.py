@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from devkit.expectations import Expectation, Finding
+from devkit.headroom.shortage import Window
 from devkit.headroom.stretched_model import stretched
 from devkit.observe.arm_observation import ArmObservation, ComparedArm, TimelineEvidence
 from devkit.observe.latency import EventLatency, Latencies
@@ -70,6 +71,19 @@ def test_what_is_not_observable_of_an_arm_is_not_compared() -> None:
     stated = Expectation.model_validate({"compare": {"rate": {"arms": BOTH, "at_least": 8}}})
     assert stated.judge(an_observation(arms=arms)).holds is None
     assert stated.depends_on_time(an_observation(arms=arms)) == "arm"
+
+
+@pytest.mark.parametrize(
+    ("figure", "window"),
+    [
+        ({"latency": {"percentile": 95, "arms": BOTH, "at_least": 2}}, "arm"),
+        ({"rate": {"arms": BOTH, "at_least": 2}}, "arm"),
+        ({"claim_checks": {"arms": BOTH, "at_least": 2}}, None),
+    ],
+)
+def test_it_depends_on_time_where_its_figure_does(figure: dict[str, Any], window: Window | None) -> None:
+    arms = {"incident": ComparedArm(SLOW), "fixed": ComparedArm(FAST)}
+    assert Expectation.model_validate({"compare": figure}).depends_on_time(an_observation(arms=arms)) == window
 
 
 def test_a_ratio_is_not_stretched() -> None:
