@@ -17,10 +17,12 @@ from devkit.observe.arm_role import TWO_ARMS, ArmName
 from devkit.observe.audit.unmet import FILE
 from devkit.observe.complaint import Complaint
 from devkit.report.expectation_result import ExpectationResult
-from devkit.report.next_step import next_step
+from devkit.report.next_step import ablation_command, next_step
 from devkit.report.result import ArmResult, Result
 
 MOST_EXAMPLES = 5
+CAUSE = "a run shows that it is present and acts, not that it makes the incident; `--ablate` shows what the fix needs"
+"""What a run shows of what its scenario names as the cause."""
 DIFFERENCE = "configuration difference"
 AUDIT = "what the audit found"
 
@@ -40,8 +42,17 @@ def headline(result: Result) -> str:
 
 
 def what_next(result: Result) -> str:
-    """`next: …`, of an inconclusive run; empty of any other."""
+    """`next: …`, of an inconclusive run, and of one that passed and does not show what its fix needs; else empty."""
+    if command := ablation_command(result):
+        return f"next: `{command}` shows which of the differences the fix needs"
     return f"next: {next_step(result)}" if _in_headline(result) else ""
+
+
+def also_differs(result: Result) -> str:
+    """`also differs: …`, of a run that passed: what may make the incident, too, and is not named as a cause."""
+    if result.exit_code or not result.also_differs:
+        return ""
+    return f"also differs: {', '.join(result.also_differs)} (not named in `cause`)"
 
 
 def _in_headline(result: Result) -> str:

@@ -1,14 +1,18 @@
-"""What to do after a run that came to no verdict, by what was missing for one."""
+"""What to do next: after a run that came to no verdict by what was missing for one, after one that passed to see what
+the fix needs.
+"""
 
 import shlex
 
 from devkit.headroom.calibration import MOST
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import Evidence, TimelineEvidence
+from devkit.observe.arm_role import ROLES, in_role
 from devkit.observe.observable import NOT_SHOWN
 from devkit.report.result import ArmResult, Result
 
 _TIMES = ("elapsed", "running_for")
+_SEVERAL = 2
 
 
 def next_step(result: Result) -> str:
@@ -16,6 +20,11 @@ def next_step(result: Result) -> str:
     repeat = result.repeat
     if result.broke_off:
         return f"see to that, then `{repeat}`"
+    if slow := [name for name, arm in result.arms.items() if arm.unfinished]:
+        return (
+            f"write under `expect` how far {slow[0]} has to come (`drained`, or a bound of `rate` or `lag`), or let it "
+            "go on for longer in `until`; then repeat the run"
+        )
     if cut_short := _cut_short(result):
         return cut_short
     if any(not one.shown for one in result.cause):
@@ -37,6 +46,8 @@ def next_step(result: Result) -> str:
         return _with_more_time(result)
     if result.pipeline or any(_is_not_shown(arm) for arm in result.arms.values()):
         return "docs/own-pipeline.md says what a program has to show for each expectation"
+    if result.outcome == "inconclusive" and all(arm.holds and not arm.cold for arm in result.arms.values()):
+        return "change the scenario as the reason says, and repeat the run"
     return f"`{repeat}`"
 
 
@@ -46,6 +57,22 @@ def _open_in_time(rule: Evidence) -> str:
         f"`traffic_begins: when running` in the file, so that requests come for as long as the traffic lasts, and "
         f"not all at once for a backlog; or let the window of {rule.fault!r} open earlier; then repeat the run"
     )
+
+
+def ablation_command(result: Result) -> str:
+    """The command that shows which differences the fix needs: of a run that passed, whose incident and fix differ in
+    several things; else "".
+    """
+    if result.exit_code or result.ablation is not None or len(result.config_difference) < _SEVERAL:
+        return ""
+    incidents, fixes = ([arm for arm in in_role(result.roles, role) if arm in result.arms] for role in ROLES)
+    if not incidents or not fixes:
+        return ""
+    if len(fixes) == 1:
+        return f"{result.repeat} --ablate"
+    # Only one fixed arm is ablated, and an arm that is named takes the place of all.
+    words = _without_option(shlex.split(result.repeat), "--arm")
+    return shlex.join([*words, "--ablate", "--arm", incidents[0], "--arm", fixes[0]])
 
 
 def _cut_short(result: Result) -> str:
@@ -76,8 +103,14 @@ def _with_more_time(result: Result) -> str:
     stretch = 1 if result.headroom is None else result.headroom.stretch
     if stretch >= MOST:
         return f"end what else uses the machine, then `{result.repeat}`"
-    words = shlex.split(result.repeat)
-    if "--stretch" in words:
-        at = words.index("--stretch")
-        del words[at : at + 2]
+    words = _without_option(shlex.split(result.repeat), "--stretch")
     return f"`{shlex.join([*words, '--stretch', str(min(MOST, 2 * stretch))])}`"
+
+
+def _without_option(words: list[str], option: str) -> list[str]:
+    """Each time it is there, with its value."""
+    kept = list(words)
+    while option in kept:
+        at = kept.index(option)
+        del kept[at : at + 2]
+    return kept

@@ -4,8 +4,9 @@ Its JSON Schema stands beside this file; a test keeps the two equal.
 """
 
 from datetime import datetime
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from devkit.container.kill import ContainerFigures
 from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
@@ -93,7 +94,8 @@ class ArmResult(_Model):
     `caveats` say what was done by hand to the arm while it was played (a debugger, a fault put in by hand), so that it
     shows nothing of the scenario. `cold` says why it was not warm, where it was to be. `short` says that it was
     short of time for the end it came to, and is empty where it was not; `headroom` is None where it was not measured.
-    `unfinished` says that its deadline ended a fixed arm before it had taken all events, where it holds all the same.
+    `unfinished` says that a time ended a fixed arm which breaks no expectation, with events that it had not taken, and
+    nothing that it expects bounds its progress.
     `programs` has each of them where there are several; restarts, exceptions and failures are those of the first.
     `steps` are what the arm had to go through, each of which is among its `expectations` as well.
     """
@@ -128,10 +130,16 @@ class ArmResult(_Model):
 
 
 class CauseResult(_Model):
-    """One of what a scenario names as the cause of its incident: whether it was `shown`, and what was seen of it."""
+    """One of what a scenario names as the cause of its incident: whether it was `shown` to be present and to act, and
+    what was seen of it. That it makes the incident a run does not show: of the differences `ablation` says which the
+    fix needs.
+    """
 
     cause: str
     shown: bool
+    status: Literal["present", "not shown"] = Field(
+        default_factory=lambda data: "present" if data.get("shown") else "not shown"
+    )
     did: str
 
     @property
@@ -142,7 +150,8 @@ class CauseResult(_Model):
 
 class Result(_Model):
     """The whole run. `reasons` says why an outcome is not "reproduced and fixed". `roles` has all arms of the scenario,
-    `arms` those that were played; `cause` is empty where the scenario names none: it is the faults then. `changes` are
+    `arms` those that were played; `cause` is empty where the scenario names none: it is the faults then. `also_differs`
+    are keys of `config_difference` in which incident and fix differ, and which the cause does not name. `changes` are
     values that the command line set in the scenario's file for this run. `ablation` says what the fix needs, where
     that was asked for. `broke_off` says why the kit could not go on after the arms that are there; it is empty where it
     could, and a run that breaks off within its first arm has no result.
@@ -170,5 +179,6 @@ class Result(_Model):
     headroom: RunHeadroom | None = None
     roles: Roles = TWO_ARMS
     cause: tuple[CauseResult, ...] = ()
+    also_differs: tuple[str, ...] = ()
     ablation: Ablation | None = None
     broke_off: str = ""

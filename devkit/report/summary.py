@@ -10,7 +10,7 @@ from devkit.observe.changed_value import not_as_shipped
 from devkit.observe.setting_text import setting_text
 from devkit.report.ablation import Ablation
 from devkit.report.expectation_result import ExpectationResult
-from devkit.report.explanation import explanation, headline, what_next
+from devkit.report.explanation import CAUSE, also_differs, explanation, headline, what_next
 from devkit.report.result import ArmResult, Result
 from located_config.count import counted
 
@@ -20,6 +20,7 @@ _MARKS = {0: "✅", 1: "❌"}
 _UNKNOWN = "❔"
 _HOLDS = {True: "holds", False: "does not hold", None: "cannot be judged"}
 _NEEDED = {"yes": "yes", "no": "no", "unclear": f"{_UNKNOWN} unclear"}
+_SHOWN = {True: "present", False: "❌ not shown"}
 _EACH = {True: "✅ ok", False: "❌ FAIL", None: f"{_UNKNOWN} n/a"}
 
 
@@ -33,8 +34,9 @@ def summary_markdown(result: Result, directory: Path) -> str:
     ]
     if changed := not_as_shipped(result.changes):
         lines += [_inline(changed), ""]
-    if following := what_next(result):
-        lines += [_inline(following), ""]
+    for text in (also_differs(result), what_next(result)):
+        if text:
+            lines += [_inline(text), ""]
     if result.exit_code:
         for part in explanation(result):
             lines += [f"**{part.title}**", "", *(f"- {_inline(line)}" for line in part.lines), ""]
@@ -48,8 +50,8 @@ def summary_markdown(result: Result, directory: Path) -> str:
         ]
         lines += [*_table(("configuration", *result.roles), difference), ""]
     if result.cause:
-        rows = [(_EACH[one.shown], _inline(one.cause), _inline(one.did)) for one in result.cause]
-        lines += [*_table(("", "cause", "what was seen of it"), rows), ""]
+        rows = [(_SHOWN[one.shown], _inline(one.cause), _inline(one.did)) for one in result.cause]
+        lines += [f"**Cause**: {_inline(CAUSE)}", "", *_table(("", "cause", "what was seen of it"), rows), ""]
     lines += [*_table(("fault", "arm", "what it did", "fired"), _faults(result)), ""]
     if result.ablation:
         lines += [ablation_markdown(result.ablation)]

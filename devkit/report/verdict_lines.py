@@ -7,7 +7,7 @@ from pathlib import Path
 
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.changed_value import not_as_shipped
-from devkit.report.explanation import difference, explanation, headline, what_next
+from devkit.report.explanation import CAUSE, also_differs, difference, explanation, headline, what_next
 from devkit.report.result import ArmResult, Result
 from devkit.report.wrapping import wrapped
 from located_config.count import counted
@@ -21,8 +21,9 @@ def verdict_lines(result: Result, directory: Path, width: int | None = None) -> 
     passed = not result.exit_code
     outcome, _, more = headline(result).partition(": ")
     yield from wrapped(f"{outcome.upper()}{': ' if more else ''}{more}", f"{result.scenario}: ", width)
-    if following := what_next(result):
-        yield from wrapped(following, "  ", width)
+    for text in (also_differs(result), what_next(result)):
+        if text:
+            yield from wrapped(text, "  ", width)
     yield from wrapped(f"{result.title} (seed {result.seed})", "  ", width)
     if changed := not_as_shipped(result.changes):
         yield from wrapped(changed, "  ", width)
@@ -85,9 +86,9 @@ def _programs(arm: ArmResult, width: int | None) -> Iterator[str]:
 def _faults(result: Result, width: int | None, *, in_full: bool) -> Iterator[str]:
     if result.cause:
         yield ""
-        yield "cause:"
+        yield from wrapped(f"{CAUSE}:", "cause: ", width)
         for one in result.cause:
-            yield from wrapped(one.did, f"  {'ok  ' if one.shown else 'NOT SHOWN'} {one.cause}: ", width)
+            yield from wrapped(one.did, f"  {one.status if one.shown else 'NOT SHOWN'} {one.cause}: ", width)
     yield ""
     yield "faults:"
     for name, evidence in result.fault_evidence.items():

@@ -2,11 +2,10 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 
 from devkit.debug.debugger import Debugger
 from devkit.debug.pause_point import Pauses, PersonGate
@@ -16,7 +15,7 @@ from devkit.headroom.calibration import Calibration, StretchBy, stretch_for
 from devkit.headroom.headroom_figures import FirstPlay, RunHeadroom
 from devkit.headroom.monitor import Monitor
 from devkit.observe.about import About
-from devkit.observe.arm_observation import AnyEvidence, ComparedArm
+from devkit.observe.arm_observation import ComparedArm
 from devkit.observe.arm_role import ArmName
 from devkit.observe.changed_value import not_as_shipped
 from devkit.observe.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
@@ -46,6 +45,8 @@ from devkit.scenario.stretch import not_stretched, stretch_scenario
 from devkit.scenario.subject import about
 from devkit.scenario.told_apart import not_told_apart
 from devkit.scenario.traffic import ScenarioTraffic
+from devkit.scenario.undeclared_differences import undeclared_differences
+from devkit.scenario.unmet_faults import not_started, unmet_faults
 from devkit.scenario.verdict import judge
 from devkit.stack.registry import start_stack
 from devkit.stack.stack import Stack
@@ -209,8 +210,9 @@ class Attempt:
                 duration_s=timeline.now_s(),
                 command=main.command,
                 cause=cause if self.of_run is None else self.of_run.causes(cause),
-                alike=not_told_apart(scenario, observed),
-                before={} if self.of_run is None else self.of_run.result.fault_evidence,
+                unproven_fix=(*unmet_faults(scenario, observed), *not_told_apart(scenario, observed)),
+                not_started=not_started(scenario, observed),
+                also_differs=undeclared_differences(self.scenario, tells.config_difference),
             )
             played = replace(played, compared=compared)
             if options.keep and played.play_again is None:
@@ -267,13 +269,14 @@ def judged(
     duration_s: float,
     command: str,
     cause: tuple[CauseResult, ...] = (),
-    alike: tuple[str, ...] = (),
-    before: Mapping[ArmName, tuple[AnyEvidence, ...]] = MappingProxyType({}),
+    unproven_fix: tuple[str, ...] = (),
+    not_started: Collection[ArmName] = (),
+    also_differs: tuple[str, ...] = (),
 ) -> Played:
-    """The result of the arms that were played; `before` has the evidence of those that were played in another run."""
+    """The result of the arms that were played; further arguments are those of `judge`, and of `Result`."""
     arms = {arm: one.result for arm, one in played.items()}
     evidence = {arm: one.evidence for arm, one in played.items()}
-    verdict = judge(arms, {**before, **evidence}, tells.roles, cause, alike)
+    verdict = judge(arms, evidence, tells.roles, cause, unproven_fix, not_started)
     result = Result(
         scenario=tells.scenario,
         title=tells.title,
@@ -284,6 +287,7 @@ def judged(
         arms=arms,
         roles=tells.roles,
         cause=cause,
+        also_differs=also_differs,
         config_difference=tells.config_difference,
         changes=tells.changes,
         fault_evidence=evidence,

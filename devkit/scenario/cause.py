@@ -19,6 +19,12 @@ class NamedCause(BaseModel):
         description="Name of a rule of the mock or of a fault of the timeline. It must be seen to act.",
         examples=["huge page"],
     )
+    absent_in: tuple[str, ...] = Field(
+        default=(),
+        description="Fixed arms, or `fixed` for all of them, that do not have the `fault`, as its absence is the fix. "
+        "Without it a fixed arm has to meet each fault that an incident arm meets.",
+        examples=[["fixed"]],
+    )
     timeline: Literal["any"] | None = Field(
         default=None,
         description="`any`: in each arm that has some, one of the timeline's faults must be seen to act, whichever it "
@@ -45,13 +51,17 @@ class NamedCause(BaseModel):
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if sum(getattr(self, name) is not None for name in type(self).model_fields) != 1:
-            raise ValueError(f"write one of {', '.join(type(self).model_fields)}")
+        kinds = [name for name in type(self).model_fields if name != "absent_in"]
+        if sum(getattr(self, name) is not None for name in kinds) != 1:
+            raise ValueError(f"write one of {', '.join(kinds)}")
+        if self.absent_in and self.fault is None:
+            raise ValueError("absent_in says where a fault is absent; write it beside `fault`")
         return self
 
     def __str__(self) -> str:
         if self.fault is not None:
-            return f"fault {self.fault!r}"
+            absent = f", absent in {', '.join(self.absent_in)}" if self.absent_in else ""
+            return f"fault {self.fault!r}{absent}"
         if self.timeline is not None:
             return "any fault of the timeline"
         if self.event_time_skew is not None:

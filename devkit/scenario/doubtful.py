@@ -41,12 +41,13 @@ def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Pro
     if any(not key.startswith("timeline.") for key in difference):
         met = {item.name for arm in fixes for item in scenario.timeline_of(arm)}
         for place, item, _ in scenario.timeline_at():
-            if item.name not in met:
+            if item.name not in met and not scenario.absent_in(item.name):
                 shared = place[0] == "timeline"
+                remedy = "leave `arms` out" if shared else "write it at the top"
                 yield Problem(
                     (*place, "arms" if shared else "name"),
-                    f"the fixed arm never meets {item.name!r}, so it is not shown to stand it",
-                    "leave `arms` out, unless that is meant" if shared else "write it at the top, unless that is meant",
+                    f"the fixed arm never meets {item.name!r}, so no run shows that it withstands it",
+                    f"{remedy}, or name it in `cause` with `absent_in` where its absence is the fix",
                 )
     yield from _fewer_partitions(scenario)
     for place in chain.from_iterable(places_of(scenario, key) for key in _TOPICS):

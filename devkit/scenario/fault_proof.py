@@ -5,8 +5,8 @@ second attempt, say) need not fire in a fixed arm. One that acts under load only
 rate limit) must besides be seen to act in one of the arms. Which one is what the arms differ in: a fix may well take
 the load away, so fixed arms played by themselves need not show it.
 
-A fault of the timeline must have begun and its part must have shown it, in each arm that it is for. One that is for
-incident arms alone leaves a fixed arm without a fault: that is then what the arms differ in.
+A fault of the timeline must have begun and its part must have shown it, in each arm that it is for. That a fixed arm
+meets what an incident arm met is asked elsewhere (`devkit.scenario.unmet_faults`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ def unproven(fault: str, played: ByArm, roles: Roles) -> list[str]:
     if not having:
         return ["no arm has it"]
     acted = arms_with(fault, played)
-    reasons = {arm: _unproven_in(roles[arm], item, acted=bool(acted)) for arm, item in having.items()}
+    reasons = {arm: unproven_in(roles[arm], item, acted=bool(acted)) for arm, item in having.items()}
     return [f"{arm}: {reason}" for arm, reason in reasons.items() if reason]
 
 
@@ -53,8 +53,8 @@ def _having(fault: str, played: ByArm) -> dict[ArmName, AnyEvidence]:
     return {arm: item for arm, items in played.items() for item in items if item.fault == fault}
 
 
-def _unproven_in(role: ArmRole, item: AnyEvidence, *, acted: bool) -> str | None:
-    """Of one arm; `acted` is whether the fault did in any."""
+def unproven_in(role: ArmRole, item: AnyEvidence, *, acted: bool) -> str | None:
+    """Why a fault is not known to have acted in one arm; `acted` is whether it did in any."""
     if isinstance(item, TimelineEvidence):
         if not item.fired:
             came = f": {item.did}" if item.did else ""

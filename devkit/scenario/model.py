@@ -141,8 +141,8 @@ class Scenario(_Model):
     until: Until = Field(description="When an arm ends.")
     cause: tuple[NamedCause, ...] = Field(
         default=(),
-        description="What makes the incident. All of it must be shown in the run, else the run is inconclusive. "
-        "Default: every fault.",
+        description="What makes the incident. All of it must be seen to be present and to act in the run, else the run "
+        "is inconclusive. Default: every fault.",
         examples=[[{"fault": "huge page"}, {"differs": "record_limit.policy"}]],
     )
     arms: Arms = Field(
@@ -167,6 +167,11 @@ class Scenario(_Model):
         require_arms(("tried_first",), self.tried_first, self.roles)
         for number, item in enumerate(self.timeline):
             require_arms(("timeline", number, "arms"), item.arms, self.roles)
+        for number, cause in enumerate(self.cause):
+            absent_at = ("cause", number, "absent_in")
+            require_arms(absent_at, cause.absent_in, self.roles)
+            if wrong := [arm for arm in arms_named(cause.absent_in, self.roles) if self.roles[arm] != "fixed"]:
+                raise wrong_at(absent_at, f"{wrong[0]} is no fixed arm, so the absence is no fix", "name fixed arms")
         for arm, settings in self.arms.items():
             for number, item in enumerate(settings.timeline):
                 if "arms" in item.model_fields_set:
@@ -207,6 +212,16 @@ class Scenario(_Model):
         """The faults that act in this arm: the shared ones, and behind them or in their place its own."""
         shared = {item.name: item for item in self.timeline if arm in arms_named(item.arms, self.roles)}
         return tuple((shared | {item.name: item for item in self.arms[arm].timeline}).values())
+
+    def faults_of(self, arm: ArmName) -> tuple[str, ...]:
+        """The names of all faults of an arm: rules of the mock first, then those of the timeline."""
+        rules = self.for_arm(arm).mock.rules
+        return (*(rule.name for rule in rules), *(item.name for item in self.timeline_of(arm)))
+
+    def absent_in(self, fault: str) -> frozenset[ArmName]:
+        """The fixed arms in which the fault's absence is the fix, as `cause` says."""
+        named = [cause.absent_in for cause in self.cause if cause.fault == fault]
+        return frozenset(arm for words in named for arm in arms_named(words, self.roles))
 
     def timeline_at(self) -> Iterator[tuple[Location, TimelineItem, frozenset[ArmName]]]:
         """All faults on parts with their places, those of single arms among them, and the arms in which each acts."""

@@ -7,9 +7,9 @@ from devkit.headroom.shortage import UNMEASURED, Headroom
 from devkit.observe.arm_observation import AnyEvidence, ArmObservation
 from devkit.observe.arm_role import ArmName
 from devkit.report.result import ArmResult, ProgramResult
+from devkit.scenario.incomplete_drain import incomplete_drain
 from devkit.scenario.judgement import judge_arm
 from devkit.scenario.model import Scenario
-from devkit.scenario.unfinished import unfinished
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class PlayedArm:
         """Judges the observation here. Without `headroom` nothing counts as short of time."""
         expected = scenario.expected_of(arm)
         judged = judge_arm(expected, observation, headroom)
-        waits = unfinished(scenario.roles[arm], expected, observation) if judged.holds else ""
+        waits = incomplete_drain(arm, scenario.roles[arm], expected, observation) if judged.holds else ""
         result = ArmResult(
             holds=None if waits else judged.holds,
             expectations=judged.expectations,

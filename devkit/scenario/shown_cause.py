@@ -19,6 +19,7 @@ from devkit.scenario.cause import NamedCause
 from devkit.scenario.configure import config_difference
 from devkit.scenario.fault_proof import ByArm, arms_with, arms_without_any, unproven
 from devkit.scenario.model import Scenario
+from devkit.scenario.unmet_faults import not_started
 from located_config.count import counted
 from pipeline.driver.spark_master import local_cluster
 
@@ -52,12 +53,15 @@ def _is_of_program(cause: NamedCause) -> bool:
 def _shown(
     cause: NamedCause, scenario: Scenario, played: Mapping[ArmName, ArmObservation], difference: Mapping[str, Any]
 ) -> CauseResult:
-    evidence = {arm: seen.evidence for arm, seen in played.items()}
+    idle = not_started(scenario, played)
+    evidence = {arm: seen.evidence for arm, seen in played.items() if arm not in idle}
     alone = all(one.fault is not None or one.timeline is not None for one in scenario.cause)
     if cause.timeline is not None:
         shown, did = _any_of_timeline(evidence, scenario.roles, alone=alone)
     elif cause.fault is not None:
-        shown, did = _fault(cause.fault, evidence, scenario.roles, alone=alone)
+        absent = scenario.absent_in(cause.fault)
+        meeting = {arm: items for arm, items in evidence.items() if arm not in absent}
+        shown, did = _fault(cause.fault, meeting, scenario.roles, alone=alone)
     elif cause.differs is not None:
         shown, did = _difference(cause.differs, played, difference.get(cause.differs), scenario.roles)
     elif cause.event_time_skew is not None:
@@ -71,6 +75,8 @@ def _shown(
 
 def _fault(name: str, played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool, str]:
     """`alone` is whether faults are all that the scenario names as its cause."""
+    if not played:
+        return True, "no arm that was played has to show it"
     if reasons := unproven(name, played, roles) or (alone and [*arms_without_any(played, roles)]):
         return False, "; ".join(reasons)
     acted = arms_with(name, played)
@@ -96,7 +102,7 @@ def _difference(
         return bool(acted), f"the supervisor acted in {', '.join(acted)}" if acted else "the supervisor never acted"
     if _kind(key) in BY_OTHER_SETTINGS:
         return _by_other_settings(key, played, roles)
-    found = {arm: _confirmed(seen, key) for arm, seen in played.items()}
+    found = {arm: _confirmed(seen, key, is_given=values.get(arm) is not None) for arm, seen in played.items()}
     silent = [arm for arm, value in found.items() if value is _NOT_SAID]
     if _can_do_without(silent, played, roles):
         found = {arm: value for arm, value in found.items() if arm not in silent}
@@ -177,8 +183,10 @@ def differs_by_role(values: Mapping[ArmName, Any], roles: Roles) -> bool:
     return any(one != other for one in incidents for other in fixes)
 
 
-def _confirmed(seen: ArmObservation, key: str) -> Any:
-    """The value that the program logged; `programs.NAME.…` is of another than the main one."""
+def _confirmed(seen: ArmObservation, key: str, *, is_given: bool) -> Any:
+    """The value that the program logged; `programs.NAME.…` is of another than the main one. A key of a mapping, such as
+    a metric in `metrics.rename`, has none where it was not given and the program logged the mapping without it.
+    """
     of: ArmObservation | ProgramObservation | None = seen
     parts: Sequence[str] = key.split(".")
     if parts[0] == "programs":
@@ -190,7 +198,8 @@ def _confirmed(seen: ArmObservation, key: str) -> Any:
         return _NOT_SAID if of.spark is None else of.spark.get(".".join(parts))
     if parts in (["slots"], ["executors"]):
         return _of_master(str((of.spark or {}).get("spark.master")), parts[0])
-    return _at(of.confirmed, parts)
+    is_logged = of.confirmed is not None and parts[0] in of.confirmed
+    return _at(of.confirmed, parts, absent=None if is_logged and not is_given else _NOT_SAID)
 
 
 def _of_master(master: str, key: str) -> Any:
@@ -203,13 +212,13 @@ def _of_master(master: str, key: str) -> Any:
     return int(local[1]) if key == "slots" else None
 
 
-def _at(settings: Any, parts: Sequence[str]) -> Any:
-    """A key may have dots of its own, such as `max.request.size`."""
+def _at(settings: Any, parts: Sequence[str], absent: object) -> Any:
+    """A key may have dots of its own, such as `max.request.size`. `absent` is returned for a key that is not there."""
     if not parts:
         return settings
     if not isinstance(settings, Mapping):
         return _NOT_SAID
     for length in range(1, len(parts) + 1):
         if (name := ".".join(parts[:length])) in settings:
-            return _at(settings[name], parts[length:])
-    return _NOT_SAID
+            return _at(settings[name], parts[length:], absent)
+    return absent

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from devkit.observe.arm_role import in_role
+from devkit.observe.arm_role import arms_named, in_role
 from devkit.programs.consumer import ConsumerProgram
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
@@ -28,6 +28,9 @@ def _problem(scenario: Scenario, cause: NamedCause, instead: Program | None) -> 
         if cause.fault not in faults:
             known = near_miss(cause.fault, faults) if faults else "mock.rules and timeline are empty"
             yield "fault", f"there is no fault {cause.fault!r}; {known}"
+        for arm in arms_named(cause.absent_in, scenario.roles):
+            if cause.fault in scenario.faults_of(arm):
+                yield "absent_in", f"arm {arm} has the fault {cause.fault!r}, so it is not absent there"
     elif cause.timeline is not None:
         if not any(scenario.timeline_at()):
             yield "timeline", "the timeline is empty, so none of its faults can act"

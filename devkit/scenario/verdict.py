@@ -4,16 +4,17 @@ No proof that every fault fired in every arm: inconclusive, whatever the expecta
 something to an arm. Then every incident arm must hold (else "not reproduced"), then every fixed arm (else "fix does not
 hold"). Each is refuted by one broken expectation; short of that, one that cannot be judged makes it inconclusive,
 and so does one that depends on time on a machine that was short of it. What a fixed arm lost, reordered or falsified
-refutes the fix in any case. A fixed arm that its deadline ended with events in the source is not known to hold, unless
-its file says whether it drains.
+refutes the fix in any case. A fixed arm that a time ended is not known to hold, unless its file bounds its progress or
+it kept up with its traffic (`devkit.scenario.incomplete_drain`).
 
-Where all hold, and nothing that is expected tells an incident arm from a fixed one, no fix was shown: inconclusive.
+Where all hold, no fix was shown, and the run is inconclusive, if nothing that is expected tells an incident arm from a
+fixed one, or if a fixed arm did not meet a fault that an incident arm met (`devkit.scenario.unmet_faults`).
 
 What a scenario names as its `cause` must be shown, and nothing else. Where it names none, every fault is the cause
 (`devkit.scenario.fault_proof`). In either case a record must reach what a fault made (`devkit.scenario.unreached`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
@@ -57,16 +58,19 @@ def judge(
     evidence: Mapping[ArmName, Sequence[AnyEvidence]],
     roles: Roles = TWO_ARMS,
     cause: Sequence[CauseResult] = (),
-    alike: tuple[str, ...] = (),
+    unproven_fix: tuple[str, ...] = (),
+    not_started: Collection[ArmName] = (),
 ) -> Verdict:
     """The verdict over the arms that were played; where they are all of one role, whether these hold.
 
-    `cause` is what the scenario names as such; without, it is every fault. `alike` has a sentence for each incident arm
-    that nothing expected tells from a fixed one.
+    `cause` is what the scenario names as such; without, it is every fault. `unproven_fix` says why no fix is shown
+    although all arms hold. Of the arms `not_started` no fault is required.
     """
-    played = {arm: evidence.get(arm, ()) for arm in arms}
+    played = {arm: evidence.get(arm, ()) for arm in arms if arm not in not_started}
     if cause:
         not_shown = [one.statement for one in cause if not one.shown]
+    elif not played and len(arms) > 1:
+        not_shown = ["no arm ran, so nothing shows that the incident's cause was present"]
     else:
         of_faults = [reason for fault in fault_names(played) for reason in unproven(fault, played, roles)]
         not_shown = [*arms_without_any(played, roles), *of_faults]
@@ -97,11 +101,12 @@ def judge(
         return Verdict("inconclusive", (*unknown, *broken, *late), short_of_time=short)
     if not fixes:
         return Verdict("incident arm does not hold" if deciding else "incident arm holds", reasons)
-    if not incidents:
-        return Verdict("fixed arm does not hold" if deciding else "fixed arm holds", reasons)
-    if not deciding:
-        return Verdict("inconclusive", alike) if alike else Verdict("reproduced and fixed", reasons)
-    return Verdict("not reproduced" if deciding is incidents else "fix does not hold", reasons)
+    if deciding:
+        refutation: Outcome = "not reproduced" if deciding is incidents else "fix does not hold"
+        return Verdict(refutation if incidents else "fixed arm does not hold", reasons)
+    if unproven_fix:
+        return Verdict("inconclusive", unproven_fix)
+    return Verdict("reproduced and fixed" if incidents else "fixed arm holds", reasons)
 
 
 def _was_late(result: ArmResult) -> bool:

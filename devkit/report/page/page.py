@@ -2,7 +2,7 @@
 
 from devkit.observe.arm_role import TWO_ARMS
 from devkit.observe.changed_value import not_as_shipped
-from devkit.report.explanation import examples
+from devkit.report.explanation import CAUSE, examples
 from devkit.report.page.excerpts import excerpts
 from devkit.report.page.html import environment, part, policy
 from devkit.report.page.panels import PANELS
@@ -46,6 +46,7 @@ def render_page(run: RunRecord) -> str:
             delivery=delivery(run),
             programs=programs(run),
             every="both" if len(run.about.roles) == len(TWO_ARMS) else "all",
+            cause_shows=CAUSE,
             proof=proof(run.result) if run.result else None,
             excerpts={name: excerpts(run.directory, arm) for name, arm in run.arms.items()},
             reference_link=source_link(run.about.reference),

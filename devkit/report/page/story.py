@@ -9,7 +9,15 @@ from devkit.observe.arm_role import ArmName, Roles, in_role
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
 from devkit.report.arm_record import ArmRecord
-from devkit.report.explanation import AUDIT, DIFFERENCE, ExplanationPart, explanation, headline, what_next
+from devkit.report.explanation import (
+    AUDIT,
+    DIFFERENCE,
+    ExplanationPart,
+    also_differs,
+    explanation,
+    headline,
+    what_next,
+)
 from devkit.report.outcome import Outcome
 from devkit.report.page.numbers import figure, number
 from devkit.report.page.tables import result_of
@@ -55,8 +63,8 @@ _MARKS: dict[Mood, str] = {"good": "✓", "bad": "✗", "unknown": "?"}
 @dataclass(frozen=True)
 class VerdictStory:
     """`mark` and `headline` say by themselves what `mood` says by colour. `parts` explain a run that did not pass, in
-    the order of every report; `missing` says what there was too little of for a verdict and `next_step` what to do
-    about it; `reasons` say why there is no result.
+    the order of every report; `missing` says what there was too little of for a verdict, or in what else the arms
+    differ, and `next_step` what to do about it; `reasons` say why there is no result.
     """
 
     mood: Mood
@@ -84,7 +92,7 @@ def verdict(run: RunRecord) -> VerdictStory:
             run.result.exit_code,
             (),
             _parts(run.result),
-            headline(run.result).removeprefix(run.result.outcome).removeprefix(": "),
+            headline(run.result).removeprefix(run.result.outcome).removeprefix(": ") or also_differs(run.result),
             what_next(run.result),
         )
     if run.broke_off is not None:

@@ -6,7 +6,7 @@ from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.observable import why_not_observable
 from devkit.report.expectation_result import ExpectationResult
-from devkit.report.next_step import next_step
+from devkit.report.next_step import ablation_command, next_step
 from devkit.report.result import CauseResult, Result
 from tests.unit.devkit.report.conftest import fired
 
@@ -90,6 +90,38 @@ def test_a_cause_that_had_no_time_to_show_itself(good: Result) -> None:
 def test_a_machine_without_time_is_no_matter_of_the_file(good: Result) -> None:
     cut = with_arm(good, holds=None, short="the machine was short", end=EndByCondition(reached={"elapsed": 9}))
     assert "--stretch" in next_step(cut)
+
+
+def test_a_fix_whose_progress_nothing_bounds(good: Result) -> None:
+    slow = with_arm(good, holds=None, unfinished="ended by its running for 15s", end=EndByCondition(reached={"a": 9}))
+    assert next_step(slow).startswith("write under `expect` how far fixed has to come (`drained`, or a bound")
+
+
+def test_arms_that_hold_and_show_no_fix(good: Result) -> None:
+    undecided = good.model_copy(update={"outcome": "inconclusive", "reasons": ("fixed: fault 'x' is in arm incident",)})
+    assert next_step(undecided) == "change the scenario as the reason says, and repeat the run"
+
+
+ONE = {"fetch.concurrency": {"incident": 1, "fixed": 9}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "command"),
+    [
+        ({}, f"{REPEAT} --ablate"),
+        ({"config_difference": ONE}, ""),  # without it nothing would differ
+        ({"exit_code": 1}, ""),
+        ({"roles": {"fixed": "fixed"}}, ""),
+        (
+            {"roles": {"incident": "incident", "fixed": "fixed", "later": "fixed"}},
+            f"{REPEAT} --ablate --arm incident --arm fixed",
+        ),
+    ],
+)
+def test_what_a_fix_needs_is_shown_by_an_ablation(good: Result, changes: dict[str, Any], command: str) -> None:
+    arms = {**good.arms, "later": good.arms["fixed"]}
+    repeat = f"{REPEAT} --arm incident --arm fixed --arm later" if "later" in changes.get("roles", {}) else REPEAT
+    assert ablation_command(good.model_copy(update={"arms": arms, "repeat": repeat} | changes)) == command
 
 
 def test_otherwise_the_run_is_repeated(good: Result) -> None:

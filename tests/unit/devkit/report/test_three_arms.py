@@ -104,16 +104,23 @@ def test_a_named_cause_is_told_in_each_report(run: RunRecord) -> None:
             cause="differs deferral.policy", shown=False, did="the program of fixed did not confirm it in its log"
         ),
     )
-    found = result().model_copy(update={"cause": cause})
+    found = result().model_copy(update={"cause": cause, "also_differs": ("fetch.deadline",)})
     lines = list(verdict_lines(found, Path("runs/x")))
-    assert "  ok   fault 'parser': it acted in incident" in lines
+    assert [one.status for one in cause] == ["present", "not shown"]
+    assert any(line.startswith("cause: a run shows that it is present and acts, not that it makes") for line in lines)
+    assert "  present fault 'parser': it acted in incident" in lines
     assert any(line.startswith("  NOT SHOWN differs deferral.policy: the program of fixed") for line in lines)
-    assert "| ❌ FAIL | differs deferral.policy | the program of fixed did not" in summary_markdown(
-        found, Path("runs/x")
-    )
+    summary = summary_markdown(found, Path("runs/x"))
+    assert "| present | fault 'parser' | it acted in incident |" in summary
+    assert "| ❌ not shown | differs deferral.policy | the program of fixed did not" in summary
+    assert "**Cause**: a run shows that it is present and acts, not that it makes the incident" in summary
     page = render_page(replace(run, result=found))
-    assert "What the scenario names as the cause of the incident" in page
-    assert "✗ NO" in page
+    assert "What the scenario names as the cause of the incident: a run shows that it is present and acts" in page
+    assert "✓ present" in page
+    assert "✗ NOT SHOWN" in page
+    for text in ("also differs: fetch.deadline", "--ablate --arm incident --arm fixed"):
+        assert text in page
+        assert any(text in line for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ DIRECTORY = Path("runs/an-incident/20261121T100000Z")
 GOOD = """\
 
 an-incident: REPRODUCED AND FIXED
+  next: `devkit scenario run an-incident --seed 7 --ablate` shows which of the
+  differences the fix needs
   One record is larger than the sink will take, and the job restarts into it for
   ever (seed 7)
 
@@ -143,6 +145,16 @@ def test_equal_arms_are_said_to_be_equal(good: Result) -> None:
     assert "configuration difference:\n  none: both arms ran the same configuration\n" in text
 
 
+def test_what_differs_too_and_is_no_named_cause_stands_beside_the_verdict(good: Result, failed: Result) -> None:
+    also = {"also_differs": ("fetch.concurrency", "steps")}
+    lines = rendered(good.model_copy(update=also), None).splitlines()
+    assert lines[1:3] == [
+        "an-incident: REPRODUCED AND FIXED",
+        "  also differs: fetch.concurrency, steps (not named in `cause`)",
+    ]
+    assert "also differs" not in rendered(failed.model_copy(update=also))
+
+
 @pytest.mark.parametrize("which", ["good", "failed"])
 def test_fits_a_terminal(which: str, request: pytest.FixtureRequest) -> None:
     result: Result = request.getfixturevalue(which)
@@ -240,7 +252,7 @@ def test_each_of_several_programs_is_told(good: Result) -> None:
 def test_a_run_that_is_not_of_the_file_as_it_is_says_so(good: Result) -> None:
     changes = (ChangedValue(place="traffic.rate", before="20/s", value="40/s"),)
     lines = list(verdict_lines(good.model_copy(update={"changes": changes}), DIRECTORY))
-    assert lines[3] == "  not the file as it is: traffic.rate: 20/s → 40/s"
+    assert lines[4] == "  not the file as it is: traffic.rate: 20/s → 40/s"
 
 
 def test_a_rule_that_the_kit_switches_says_when(good: Result) -> None:

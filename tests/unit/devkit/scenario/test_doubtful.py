@@ -28,7 +28,14 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
         ([*SAME, ("kafka:\n", ITEM.format(arms=", arms: [incident]"))], ""),
         (
             [("kafka:\n", ITEM.format(arms=", arms: [incident]"))],
-            ":19:67: warning: timeline[0].arms: the fixed arm never meets 'still', so it is not shown to stand it;",
+            ":19:67: warning: timeline[0].arms: the fixed arm never meets 'still', so no run shows that it withstands",
+        ),
+        (
+            [
+                ("kafka:\n", ITEM.format(arms=", arms: [incident]")),
+                ("arms:\n", "cause: [{ fault: still, absent_in: [fixed] }]\narms:\n"),
+            ],
+            "",
         ),
         ([("kafka:\n", ITEM.format(arms=", arms: [fixed]"))], ""),
         ([("kafka:\n", ITEM.format(arms=""))], ""),

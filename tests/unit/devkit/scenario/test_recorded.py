@@ -17,6 +17,7 @@ from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.recording import Recording
+from devkit.scenario.unmet_faults import not_started, unmet_faults
 from devkit.scenario.verdict import Verdict, judge
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -36,8 +37,12 @@ def recorded(name: str, margin: float | None = None) -> dict[ArmName, Recording]
 
 def judged(recordings: Mapping[ArmName, Recording], scenario: Scenario = SCENARIO) -> tuple[Verdict, list[ArmResult]]:
     played = {arm: PlayedArm.of(scenario, arm, one.observation, one.headroom) for arm, one in recordings.items()}
+    observed = {arm: one.observation for arm, one in recordings.items()}
     verdict = judge(
-        {arm: one.result for arm, one in played.items()}, {arm: one.evidence for arm, one in played.items()}
+        {arm: one.result for arm, one in played.items()},
+        {arm: one.evidence for arm, one in played.items()},
+        unproven_fix=unmet_faults(scenario, observed),
+        not_started=not_started(scenario, observed),
     )
     return verdict, [played[arm].result for arm in ROLES]
 

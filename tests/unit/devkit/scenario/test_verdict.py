@@ -371,7 +371,7 @@ class TestShortOfTime:
 def test_arms_that_hold_and_are_alike_show_nothing() -> None:
     both = {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)}
     fired = {"incident": evidence(FIRED), "fixed": evidence(FIRED)}
-    verdict = judge(both, fired, alike=("nothing tells them apart",))
+    verdict = judge(both, fired, unproven_fix=("nothing tells them apart",))
     assert (verdict.outcome, verdict.reasons) == ("inconclusive", ("nothing tells them apart",))
     assert not verdict.short_of_time, "another play would show nothing either"
 
@@ -379,4 +379,4 @@ def test_arms_that_hold_and_are_alike_show_nothing() -> None:
 def test_that_arms_are_alike_excuses_no_broken_expectation() -> None:
     arms = {"incident": an_arm(holds=True), "fixed": an_arm(holds=False)}
     fired = {"incident": evidence(FIRED), "fixed": evidence(FIRED)}
-    assert judge(arms, fired, alike=("nothing tells them apart",)).outcome == "fix does not hold"
+    assert judge(arms, fired, unproven_fix=("nothing tells them apart",)).outcome == "fix does not hold"

@@ -1,0 +1,94 @@
+"""A fixed arm that a time or an amount ended, of `until` or the deadline, before it had processed its events.
+
+It breaks nothing as long as it does little, so it is known to hold only where its file bounds its progress, or where it
+kept up with its traffic.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from devkit.expectations import Expectation
+from devkit.expectations.compare import Comparison
+from devkit.expectations.lag import LagBound
+from devkit.expectations.timing import of_end
+from devkit.observe.arm_end import EndByDeadline
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.arm_role import ArmName, ArmRole
+from devkit.observe.sample import Sample
+from located_config.count import counted
+
+_BATCHES_OF_AN_EVENT = 2
+"""An event waits for the batch that is under way, and then for its own."""
+
+
+def incomplete_drain(
+    arm: ArmName, role: ArmRole, expectations: Sequence[Expectation], observation: ArmObservation
+) -> str:
+    """Why an arm is not known to hold that breaks none of its expectations; "" where nothing stands against it."""
+    if role != "fixed" or observation.drained or of_end(observation) != "arm":
+        return ""
+    if any(_bounds_progress(arm, one) for one in expectations):
+        return ""
+    last, audit = observation.last_sample, observation.audit
+    if not any((last.committed, last.outputs, last.errors, last.requests)):
+        how = "before it had taken any event"
+    elif not has_kept_up(observation):
+        deferred = f" and {audit.deferred} deferred" if audit.deferred else ""
+        how = f"with {audit.pending} of {counted(audit.inputs, 'event')} still in the source{deferred}"
+    else:
+        return ""
+    remedy = "raise `until.deadline`" if isinstance(observation.end, EndByDeadline) else "let it end later"
+    return (
+        f"ended by its {observation.end.text} {how}, and nothing that it expects bounds its progress: write `drained` "
+        f"(or `drained: false`), `rate` or `lag` there, or {remedy}"
+    )
+
+
+def has_kept_up(observation: ArmObservation) -> bool:
+    """Whether all events are committed but those that came too late for that, and most of them are not just deferred.
+
+    Too late are those of the last two batches' time, by the longest time between two commits. Without two commits, and
+    where offsets are not observable, nothing is known.
+    """
+    audit = observation.audit
+    if audit.deferred > audit.outputs + audit.errors:
+        return False
+    if not audit.pending:
+        return True
+    longest_s = _longest_commit_s(observation.samples)
+    if "offsets" in observation.not_observable or longest_s is None:
+        return False
+    last = observation.samples[-1]
+    due_s = last.at_s - _BATCHES_OF_AN_EVENT * longest_s
+    due = max((sample.source_end for sample in observation.samples if sample.at_s <= due_s), default=0)
+    return 0 < due <= last.committed
+
+
+def _longest_commit_s(samples: Sequence[Sample]) -> float | None:
+    """The longest time from a commit, or from when something waited after it, to the next one."""
+    began_s: float | None = None
+    longest_s: float | None = None
+    for before, sample in pairwise(samples):
+        is_commit = sample.committed > before.committed
+        if is_commit and began_s is not None:
+            longest_s = max(longest_s or 0.0, sample.at_s - began_s)
+        if is_commit or (began_s is None and before.committed and sample.lag):
+            began_s = sample.at_s if sample.lag else None
+    return longest_s
+
+
+def _bounds_progress(arm: ArmName, expectation: Expectation) -> bool:
+    argument: Any = expectation.argument
+    if isinstance(argument, Comparison):
+        first, second = argument.ratio.arms
+        is_least = (first == arm and argument.ratio.at_least is not None) or (
+            second == arm and argument.ratio.at_most is not None
+        )
+        return argument.figure == "rate" and is_least
+    if expectation.kind == "rate":
+        return argument.at_least is not None
+    if isinstance(argument, LagBound):
+        is_of_all = argument.page is None and argument.partition is None
+        return is_of_all and argument.of != "lowest" and argument.at_most is not None
+    return expectation.kind == "drained"
