@@ -53,7 +53,7 @@ def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts, switches: Sequen
 
 
 def _window(rule: Rule) -> tuple[float, float | None] | None:
-    """Since the first request, as a rule of a scenario is in force from the start."""
+    """Since the first request, as a rule of a scenario is effective from the start."""
     if (window := rule.when.window) is None:
         return None
     begin, lasts = window.from_.total_seconds(), window.for_
