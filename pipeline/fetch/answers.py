@@ -4,13 +4,11 @@ when; or that it is not the upstream's at all.
 
 import contextlib
 import functools
-from collections.abc import Callable
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 import aiohttp
 
 from pipeline.fetch.body import GZIP, BodyBrokenError, BodyTooLargeError, pieces
+from pipeline.fetch.header_fields import content_coding, elements
 from pipeline.fetch.route import Head, Route
 from pipeline.fetch.wiki_hosts import WikiHosts
 
@@ -27,29 +25,15 @@ def is_transient(status: int) -> bool:
     return status >= 500 or status in _TRANSIENT
 
 
-def retry_after_s(value: str | None, now: Callable[[], datetime]) -> float | None:
-    """Seconds to wait, from either form of `Retry-After`; None when it is absent or unreadable."""
-    if value is None:
-        return None
-    if value.isascii() and value.strip().isdigit():
-        return float(value)
-    try:
-        when = parsedate_to_datetime(value)
-        # "-0000" is UTC too, but comes without a zone.
-        return max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - now()).total_seconds())
-    except (ValueError, OverflowError):
-        return None
-
-
 def head_of(response: aiohttp.ClientResponse, hosts: WikiHosts, wiki_id: str) -> Head:
     """What a route needs to know of a response of this wiki beside its body."""
     is_another = functools.partial(hosts.is_another, wiki_id)
     headers = response.headers
     # Other codings, `identity` among them, and several of them tell nothing of an end, or not to aiohttp.
     is_chunked = [one.strip().lower() for one in headers.getall("Transfer-Encoding", ())] == ["chunked"]
-    is_gzip = headers.get("Content-Encoding", "").lower() in GZIP
-    is_bounded = "Content-Length" in headers or is_chunked or is_gzip
-    return Head(headers.get("Content-Type", ""), headers.get("Content-Revision-Id"), is_another, is_bounded)
+    is_bounded = "Content-Length" in headers or is_chunked or content_coding(headers) in GZIP
+    revisions = dict.fromkeys(elements(headers, "Content-Revision-Id"))
+    return Head(headers.get("Content-Type", ""), ", ".join(revisions) or None, is_another, is_bounded)
 
 
 async def is_foreign(response: aiohttp.ClientResponse, route: Route) -> bool:
@@ -57,8 +41,7 @@ async def is_foreign(response: aiohttp.ClientResponse, route: Route) -> bool:
     aiohttp raises when it is broken off.
     """
     body = bytearray()
-    encoding = response.headers.get("Content-Encoding", "identity").lower()
     with contextlib.suppress(BodyBrokenError, BodyTooLargeError):
-        async for piece in pieces(response.content, _MOST_WORDS_BYTES, encoding=encoding):
+        async for piece in pieces(response.content, _MOST_WORDS_BYTES, encoding=content_coding(response.headers)):
             body += piece
     return route.refusal(body.decode(errors="replace")) is None

@@ -18,13 +18,14 @@ import aiohttp
 from pipeline import log
 from pipeline.config.fetch_section import Fetch
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.fetch.answers import FOREIGN, head_of, is_foreign, is_transient, retry_after_s
+from pipeline.fetch.answers import FOREIGN, head_of, is_foreign, is_transient
 from pipeline.fetch.ask import Ask
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer
 from pipeline.fetch.breakers import BreakerOpenError, Breakers, Permit
 from pipeline.fetch.connection import OneAnswerConnector
 from pipeline.fetch.deadline import Deadline
+from pipeline.fetch.header_fields import content_coding, retry_after_s
 from pipeline.fetch.in_flight import Holding, InFlightBytes
 from pipeline.fetch.retry_budget import RetryBudget, Unlimited
 from pipeline.fetch.route import HTML, Head, Route, TryAgainError
@@ -326,7 +327,7 @@ class WikiClient:
             ) as response:
                 if response.status != 200:
                     return await self._refused(response, asked)
-                encoding = response.headers.get("Content-Encoding", "identity").lower()
+                encoding = content_coding(response.headers)
                 async for piece in pieces(response.content, self._limit_bytes(response), encoding=encoding):
                     body.write(piece)
                 return _Answer(
@@ -382,7 +383,7 @@ class WikiClient:
         raise FetchFailedError(failure, transient=of_upstream, retry_after_s=after_s)
 
     def _retry_after_s(self, response: aiohttp.ClientResponse) -> float | None:
-        return retry_after_s(response.headers.get("Retry-After"), self._now)
+        return retry_after_s(response.headers, self._now)
 
 
 def _connector(settings: Fetch) -> OneAnswerConnector:

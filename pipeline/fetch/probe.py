@@ -13,11 +13,12 @@ from typing import Any
 import aiohttp
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.fetch.answers import FOREIGN, head_of, is_foreign, is_transient, retry_after_s
+from pipeline.fetch.answers import FOREIGN, head_of, is_foreign, is_transient
 from pipeline.fetch.ask import Ask
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer
 from pipeline.fetch.client import FetchFailedError, common_headers
+from pipeline.fetch.header_fields import content_coding, retry_after_s
 from pipeline.fetch.route import Head, TryAgainError
 from pipeline.fetch.wiki_hosts import WikiHosts
 
@@ -78,7 +79,7 @@ async def _request(
             ) as session,
             session.get(ask.path, headers=own, allow_redirects=False) as response,
         ):
-            after_s = retry_after_s(response.headers.get("Retry-After"), now)
+            after_s = retry_after_s(response.headers, now)
             failed = is_transient(response.status) or after_s is not None
             why = f"status {response.status}"
             outage = None
@@ -97,7 +98,7 @@ async def _body(response: aiohttp.ClientResponse, config: PipelineConfig) -> byt
     """The body, read to its end; None when the main lane would not have kept it in memory. Raises as `pieces` does."""
     kept = bytearray()
     length = 0
-    encoding = response.headers.get("Content-Encoding", "identity").lower()
+    encoding = content_coding(response.headers)
     with contextlib.suppress(BodyTooLargeError):
         async for piece in pieces(response.content, config.claim_check.max_bytes, encoding=encoding):
             length += len(piece)

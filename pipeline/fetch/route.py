@@ -15,6 +15,8 @@ from typing import Protocol
 
 import orjson
 
+from pipeline.fetch.header_fields import media_type
+
 # Where Parsoid says of which wiki and revision its HTML is: in the first tag of the document.
 _HEAD_CHARACTERS = 4096
 _ABOUT = re.compile(r'<html\b[^>]*\sabout="(?:(?:https?:)?//([^/"]+))?[^"]*/revision/([0-9]+)"')
@@ -76,7 +78,7 @@ class HtmlRoute:
 
     def read(self, rev_id: int, head: Head, body: str) -> str:
         """Raises TryAgainError for another content type, an empty body, or HTML of another revision or wiki."""
-        if head.content_type.partition(";")[0].strip().lower() != "text/html":
+        if media_type(head.content_type) != "text/html":
             raise _not_the_page(f"content type {head.content_type[:100]!r}")
         if not body or body.isspace():
             raise _not_the_page("no body")

@@ -2,18 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from aiohttp import web
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pipeline.fetch.answers import retry_after_s
 from pipeline.fetch.client import FetchedText, FetchFailedError
-
-NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 
 
 def answering(*statuses: int, **headers: str) -> Callable[..., Any]:
@@ -137,28 +131,6 @@ def test_a_retry_after_that_cannot_be_read_is_as_none(fetching: Any, value: str)
     exchange = fetching(answering(503, 200, Retry_After=value))
     assert (exchange.html.text, len(exchange.requests)) == ("<p>", 2)
     assert len(exchange.jitter.asked) == 1
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        (None, None),
-        ("0", 0.0),
-        ("120", 120.0),
-        ("Mon, 02 Mar 2026 09:00:07 GMT", 7.0),
-        ("Mon, 02 Mar 2026 09:00:07 -0000", 7.0),
-        ("Mon, 02 Mar 2026 10:00:07 +0100", 7.0),
-        ("Mon, 02 Mar 2020 09:00:00 GMT", 0.0),
-    ],
-)
-def test_both_forms_of_retry_after(value: str | None, seconds: float | None) -> None:
-    assert retry_after_s(value, lambda: NOW) == seconds
-
-
-@given(st.text(max_size=60) | st.from_regex(r"[A-Z][a-z]{2}, \d+ [A-Z][a-z]{2} \d+ \d+:\d+:\d+ ([+-]\d+|GMT|)"))
-def test_no_retry_after_raises(value: str) -> None:
-    seconds = retry_after_s(value, lambda: NOW)
-    assert seconds is None or seconds >= 0
 
 
 def test_all_requests_share_one_deadline(fetching: Any) -> None:

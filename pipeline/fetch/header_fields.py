@@ -1,0 +1,60 @@
+"""Header fields in every form that HTTP allows: more lines than one, lists, empty elements, whitespace, quoted strings.
+
+aiohttp has made their names case-insensitive.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Protocol
+
+
+class Headers(Protocol):
+    """What is needed of aiohttp's headers."""
+
+    def getall(self, key: str, default: tuple[()], /) -> Sequence[str]:
+        """The lines of a field."""
+        ...
+
+
+def elements(headers: Headers, name: str) -> list[str]:
+    """Of all lines of a field that is a list of words, in order, without quotes around a word."""
+    return [word for line in headers.getall(name, ()) for word in _words(line)]
+
+
+def media_type(content_type: str) -> str:
+    """Of a `Content-Type`, in lower case, without parameters; of the first where a proxy has joined several."""
+    return content_type.partition(";")[0].partition(",")[0].strip().lower()
+
+
+def content_coding(headers: Headers) -> str:
+    """Of `Content-Encoding`, in lower case; `identity` where the body is not encoded."""
+    codings = [coding.lower() for coding in elements(headers, "Content-Encoding")]
+    return ", ".join(coding for coding in codings if coding != "identity") or "identity"
+
+
+def retry_after_s(headers: Headers, now: Callable[[], datetime]) -> float | None:
+    """Seconds to wait, the most that any `Retry-After` asks for; None when there is none, or none can be read."""
+    asked = [seconds for line in headers.getall("Retry-After", ()) for seconds in _seconds(line, now)]
+    return max(asked, default=None)
+
+
+def _seconds(line: str, now: Callable[[], datetime]) -> list[float]:
+    words = _words(line)
+    if all(word.isascii() and word.isdigit() for word in words):
+        return [float(word) for word in words]
+    try:
+        # Reads the three forms of a date that HTTP has.
+        when = parsedate_to_datetime(_unquoted(line))
+        # "-0000" and the form of asctime are UTC too, but come without a zone.
+        return [max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - now()).total_seconds())]
+    except (ValueError, OverflowError):
+        return []
+
+
+def _words(line: str) -> list[str]:
+    return [word for element in line.split(",") if (word := _unquoted(element))]
+
+
+def _unquoted(value: str) -> str:
+    return value.strip().strip('"').strip()
