@@ -57,7 +57,8 @@ class Fetch(Section):
     retried_statuses: tuple[int, ...] = Field(
         default=(408, 429, 500, 502, 503),
         description="HTTP statuses after which a fetch is tried again. A 504 among them is unsafe: the upstream "
-        "is still working on the request, and begins it once more.",
+        "is still working on the request, and begins it once more. Any other below 500 is tried again only where "
+        "MediaWiki's error code asks for it, or where the answer is not MediaWiki's.",
     )
     backoff: Duration = Field(
         default=timedelta(milliseconds=200),

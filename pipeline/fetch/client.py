@@ -18,7 +18,8 @@ import aiohttp
 from pipeline import log
 from pipeline.config.fetch_section import Fetch
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.fetch.answers import FOREIGN, head_of, is_foreign, is_transient
+from pipeline.fetch.answers import describe_outage, describe_status, head_of, is_transient, read_error_code
+from pipeline.fetch.api_errors import error_type_of
 from pipeline.fetch.ask import Ask
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer
@@ -373,13 +374,17 @@ class WikiClient:
             raise
 
     async def _refused(self, response: aiohttp.ClientResponse, asked: _Asked) -> _Retry:
-        status, after_s = response.status, self._retry_after_s(response)
+        status, why, after_s = response.status, describe_status(response), self._retry_after_s(response)
         of_upstream = is_transient(status)
-        if not of_upstream and await is_foreign(response, asked.route):
-            return _Retry(f"status {status} {FOREIGN}", after_s)
+        error_type = None
+        if not of_upstream:
+            code = await read_error_code(response, asked.route)
+            if (outage := describe_outage(code)) is not None:
+                return _Retry(f"{why} {outage}", after_s)
+            error_type = error_type_of(code or "")
         if status in self._config.fetch.retried_statuses:
-            return _Retry(f"status {status}", after_s, of_upstream)
-        failure = Failure(_FINAL.get(status, "upstream_error"), f"revision {asked.rev_id}: status {status}")
+            return _Retry(why, after_s, of_upstream)
+        failure = Failure(error_type or _FINAL.get(status, "upstream_error"), f"revision {asked.rev_id}: {why}")
         raise FetchFailedError(failure, transient=of_upstream, retry_after_s=after_s)
 
     def _retry_after_s(self, response: aiohttp.ClientResponse) -> float | None:

@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.fetch.answers import FOREIGN, head_of, is_foreign, is_transient
+from pipeline.fetch.answers import describe_outage, describe_status, head_of, is_transient, read_error_code
 from pipeline.fetch.ask import Ask
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer
@@ -81,12 +81,12 @@ async def _request(
         ):
             after_s = retry_after_s(response.headers, now)
             failed = is_transient(response.status) or after_s is not None
-            why = f"status {response.status}"
+            why = describe_status(response)
             outage = None
             if response.status == 200:
                 outage = _reported_outage(ask, head_of(response, hosts, wiki_id), await _body(response, config))
-            elif not failed and ask.route is not None and await is_foreign(response, ask.route):
-                outage = FOREIGN
+            elif not failed and ask.route is not None:
+                outage = describe_outage(await read_error_code(response, ask.route))
             return Answer(failed or outage is not None, why if outage is None else f"{why}, {outage}", after_s)
     except TimeoutError:
         return Answer(failed=True, why=f"no answer within {limit_s:g} s")

@@ -15,13 +15,14 @@ from typing import Protocol
 
 import orjson
 
+from pipeline.fetch.api_errors import meaning_of
 from pipeline.fetch.header_fields import media_type
 
 # Where Parsoid says of which wiki and revision its HTML is: in the first tag of the document.
 _HEAD_CHARACTERS = 4096
 _ABOUT = re.compile(r'<html\b[^>]*\sabout="(?:(?:https?:)?//([^/"]+))?[^"]*/revision/([0-9]+)"')
-# MediaWiki's, but about the path: something before it changed that.
-_OF_THE_PATH = frozenset({"rest-no-match", "rest-prefix-mismatch"})
+# What a status was made from, beside the key of the error; MediaWiki writes either.
+_STATUS_KEYS = ("error-keys", "errors-keys")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,8 @@ class Route(Protocol):
         ...
 
     def refusal(self, body: str) -> str | None:
-        """MediaWiki's own word for why it refused, in the body of an answer with another status; None when there is
-        none, and the answer may be a proxy's.
+        """MediaWiki's own code for why it refused, in the body of an answer with another status; None when there is
+        none, and the answer may be a proxy's, or when a proxy has changed what was asked.
         """
         ...
 
@@ -99,21 +100,34 @@ class HtmlRoute:
         return body
 
     def refusal(self, body: str) -> str | None:
-        """The `errorKey`; None also for `rest-no-match` and its like, where a proxy has changed the path."""
+        """The `errorKey`, or the key behind it that says that the request may succeed later."""
         answer = json_object(body)
         # A private wiki has no `errorKey`.
         key = answer.get("errorKey") or answer.get("error")
-        is_own = isinstance(key, str) and ("errorKey" in answer or key.startswith("rest-")) and key not in _OF_THE_PATH
-        return str(key) if is_own else None
+        if not isinstance(key, str) or not ("errorKey" in answer or key.startswith("rest-")):
+            return None
+        if meaning_of(key) == "misrouted":
+            return None
+        return next((code for code in (key, *_status_keys(answer)) if meaning_of(code) == "later"), key)
 
 
 def json_object(body: str) -> dict[str, object]:
     """The object that a body is in JSON; an empty one for anything else."""
     try:
-        answer = orjson.loads(body)
+        answer = orjson.loads(without_bom(body))
     except orjson.JSONDecodeError:
         return {}
     return answer if isinstance(answer, dict) else {}
+
+
+def without_bom(body: str) -> str:
+    """A body of JSON without the byte order mark that some proxies and editors put before it."""
+    return body.removeprefix("\ufeff")
+
+
+def _status_keys(answer: dict[str, object]) -> list[str]:
+    lists = [keys for name in _STATUS_KEYS if isinstance(keys := answer.get(name), list)]
+    return [key for keys in lists for key in keys if isinstance(key, str)]
 
 
 def _not_the_page(why: str) -> TryAgainError:

@@ -2,7 +2,7 @@
 
 The API answers nearly everything with status 200, so what became of the request stands in the body:
 
-    error maxlag, ratelimited, internal_api_error_*   again, not before `Retry-After`
+    error         as the table of error codes says; again, not before `Retry-After`, or final
     badrevids     the revision does not exist: final, unless it is so new that a lagging replica may not have it yet
     texthidden    hidden since the event was made: nothing is published, and an error event says why
     another one   something before MediaWiki mixed answers up: an outage
@@ -17,18 +17,16 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.fetch.api_errors import error_type_of, meaning_of
 from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
-from pipeline.fetch.route import Head, TryAgainError, json_object
+from pipeline.fetch.route import Head, TryAgainError, json_object, without_bom
 from pipeline.jobs.not_found_grace import within_not_found_grace
 from pipeline.jobs.page_change_job import PageChangeJob
 from pipeline.records.error_event import Failure
 from pipeline.records.error_types import ErrorType
 from pipeline.records.output import SourceContent, source_value
 from pipeline.records.page_change import PageChange
-
-_TRANSIENT = ("maxlag", "ratelimited")
-_SERVER_ERROR = "internal_api_error"
 
 
 class ContentJob(PageChangeJob):
@@ -89,7 +87,7 @@ class ContentRoute:
     def read(self, rev_id: int, head: Head, body: str) -> str:  # noqa: ARG002 - the body says all
         """The text of the main slot."""
         try:
-            answer = _Answer.model_validate_json(body)
+            answer = _Answer.model_validate_json(without_bom(body))
         except ValidationError as error:
             if all(one["loc"][:1] != ("query",) for one in error.errors(include_input=False, include_url=False)):
                 raise _not_of_the_api() from error
@@ -173,9 +171,10 @@ class _Answer(_Part):
 
 def _refused(rev_id: int, error: _Error) -> Exception:
     code = error.code[:100]
-    if code in _TRANSIENT or code.startswith(_SERVER_ERROR):
+    if meaning_of(error.code) == "later":
         return TryAgainError(f"API error {code}", of_upstream=True)
-    return _failed("upstream_error", f"revision {rev_id}: API error {code}: {error.info[:200]}")
+    message = f"revision {rev_id}: API error {code}: {error.info[:200]}"
+    return _failed(error_type_of(error.code) or "upstream_error", message)
 
 
 def _not_of_the_api() -> TryAgainError:

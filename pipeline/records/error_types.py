@@ -40,7 +40,7 @@ ERROR_TYPES: Mapping[ErrorType, str] = MappingProxyType(
         "16 KiB, or it is too large to be deferred.",
         "unknown_wiki": "The event names a wiki that `mediawiki.wikis` does not have.",
         "revision_not_found": "The wiki does not know the revision.",
-        "access_denied": "The wiki does not show the revision: status 403, or its text is hidden.",
+        "access_denied": "The wiki does not show the revision: status 403, an error code, or its text is hidden.",
         "content_refused_by_upstream": "The wiki does not give the content, which is larger than its own answers may "
         "be: status 413, or left out of the answer.",
         "body_too_large": "The answer is larger than `claim_check.max_bytes`.",

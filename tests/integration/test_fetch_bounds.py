@@ -15,6 +15,8 @@ import pytest
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
+from pipeline.fetch.route import HTML, Route
+from pipeline.jobs.content import ContentRoute
 from pipeline.records.error_event import Failure
 from tests.integration.mockapi.conftest import Mock, start, stop
 
@@ -44,7 +46,7 @@ class LeastJitter(random.Random):
         return a
 
 
-def fetch(mock: Mock, *, limit_s: float) -> FetchedText | Failure:
+def fetch(mock: Mock, *, limit_s: float, route: Route = HTML) -> FetchedText | Failure:
     async def run() -> FetchedText | Failure:
         config = PipelineConfig.model_validate(
             {
@@ -56,7 +58,8 @@ def fetch(mock: Mock, *, limit_s: float) -> FetchedText | Failure:
         )
         client = WikiClient(config, clock=time.monotonic, now=lambda: datetime.now(UTC), jitter=LeastJitter())
         try:
-            return await client.fetch("enwiki", REVISION, request_id="event:latest", deadline=client.deadline(limit_s))
+            deadline = client.deadline(limit_s)
+            return await client.fetch("enwiki", REVISION, request_id="event:latest", deadline=deadline, route=route)
         except FetchFailedError as error:
             return error.failure
         finally:
@@ -85,6 +88,28 @@ def test_a_pause_beyond_the_deadline_is_not_begun(mock: Mock, form: str) -> None
     assert isinstance(failure, Failure)
     assert failure.error_type == "deadline_exceeded"
     assert len(mock.journal()) == 1
+
+
+CONTENT = ContentRoute(5, unknown_is_final=True)
+
+
+@pytest.mark.parametrize(
+    ("route", "code", "body", "statuses", "error_type"),
+    [
+        (HTML, 403, '{"errorKey":"rest-rate-limit-exceeded"}', [403, 200], None),
+        (HTML, 400, '{"errorKey":"rest-html-backend-error","error-keys":["pool-queuefull"]}', [400, 200], None),
+        (CONTENT, 403, '{"error":{"code":"actionthrottledtext","info":"no"}}', [403, 200], None),
+        (HTML, 404, '\ufeff{"errorKey":"rest-nonexistent-revision"}', [404], "revision_not_found"),
+        (HTML, 504, '{"errorKey":"pool-timeout"}', [504], "upstream_error"),
+    ],
+)
+def test_an_error_code_says_whether_to_come_later(
+    mock: Mock, route: Route, code: int, body: str, statuses: list[int], error_type: str | None
+) -> None:
+    mock.rules({"name": "says", "when": {}, "do": {"status": {"code": code, "body": body}}, "times": 1})
+    outcome = fetch(mock, limit_s=30, route=route)
+    assert (outcome.error_type if isinstance(outcome, Failure) else None) == error_type
+    assert [entry["status"] for entry in mock.journal()] == statuses
 
 
 def many(mock: Mock, max_bytes: int, in_flight_bytes: int, count: int) -> dict[str, Any]:

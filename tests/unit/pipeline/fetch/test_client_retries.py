@@ -51,7 +51,29 @@ def test_a_redirect_is_not_followed(fetching: Any, status: int) -> None:
     location = "http://127.0.0.1:1/elsewhere"
     exchange = fetching(answering(status, Location=location), fetch={"total_requests": 2})
     assert (exchange.failure.error_type, len(exchange.requests)) == ("fetch_failed", 2)
-    assert f"status {status} without MediaWiki's words" in exchange.failure.message
+    assert f"status {status} to '{location}' without MediaWiki's words" in exchange.failure.message
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("/w/rest.php/v1", "to '/w/rest.php/v1' without"),
+        ("https://sso.example/login?ticket=s3cret#s3cret", "to 'https://sso.example/login' without"),
+        ("https://sso.example/login;jsessionid=s3cret", "to 'https://sso.example/login' without"),
+        ("https://user:s3cret@sso.example/", "to 'https://sso.example/' without"),
+        ("//user:s3cret;@sso.example/", "to '//sso.example/' without"),
+        ("/" + "x" * 5000, f"to '/{'x' * 199}' without"),
+        ("/\xff", "to '/\\udcff' without"),
+        (None, "status 302 without"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_redirect_names_its_target_without_secrets(fetching_bytes: Any, location: str | None, shown: str) -> None:
+    field = b"" if location is None else b"location:" + location.encode("latin-1") + b"\r\n"
+    answer = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n" + field + b"\r\n"
+    message = fetching_bytes(answer, fetch={"total_requests": 1})[0].failure.message
+    assert shown in message
+    assert "s3cret" not in message
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])

@@ -214,6 +214,8 @@ def test_an_outage_that_a_body_tells_of_is_not_over(
     ("status", "fields", "body", "failed"),
     [
         (404, {}, b'{"errorKey":"rest-nonexistent-revision"}', False),
+        (404, {}, b"\xef\xbb\xbf" + b'{"errorKey":"rest-nonexistent-revision"}', False),
+        (403, {}, b'{"errorKey":"rest-rate-limit-exceeded"}', True),
         (404, {}, b"<h1>Not Found</h1>", True),
         (301, {"Location": "/elsewhere"}, b"", True),
         (200, {"Content-Type": "text/html", "Content-Revision-Id": "5"}, b"<p>", False),
