@@ -8,7 +8,7 @@ MOST_REMEMBERED: Final = 250_000
 
 
 class Attempts:
-    """Attempt numbers from 1 for each key: the client's X-Request-Id, else (client address, path).
+    """Attempt numbers from 1 for each key: wiki and X-Request-Id, else wiki, client address and what is asked.
 
     Only the `limit` keys used last are remembered; a key that fell out starts again at 1.
     """

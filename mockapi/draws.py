@@ -54,8 +54,8 @@ def empirical(u: float, upper_bounds: Sequence[float], counts: Sequence[int]) ->
 class Draw:
     """The random source of one rule for one request: (seed, rule, key, attempt).
 
-    `key` is what the request asks for, such as a revision; `attempt` counts from 1. `age_s` is how long the rule has
-    been effective: for what depends on time, and then not deterministic.
+    `key` is what the request asks for, such as a revision, with its wiki if the catalog has several; `attempt` counts
+    from 1. `age_s` is how long the rule has been effective: for what depends on time, and then not deterministic.
     """
 
     seed: int

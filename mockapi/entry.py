@@ -20,7 +20,7 @@ class Asked:
     """A request as it came in, with what the rules made of it.
 
     `revisions` are all that it is about; wiki, page (the title of a known revision's page) and revision those of the
-    first. `key` is what draws depend on. `rules` are the names of all that matched, `draws` what they drew.
+    first. `key` is what draws of the wiki depend on. `rules` are the names of all that matched, `draws` what they drew.
     """
 
     method: str

@@ -55,8 +55,9 @@ class Exchange:
             request = replace(request, body=body)
         endpoint = find(request, world)
         request_id = request.request_id or world.request_id()
-        attempt = world.attempts.next(request.request_id or (request.client, endpoint.key))
-        subject = Subject(request, endpoint.targets, key=endpoint.key, attempt=attempt, at_s=at_s)
+        wiki = world.separate_wiki(endpoint.targets[0])
+        attempt = world.attempts.next((wiki, request.request_id or (request.client, endpoint.key)))
+        subject = Subject(request, endpoint.targets, endpoint.key, attempt, at_s, wiki)
         plan = _plan(world, subject, peek=False)
         context = Context(world, request, request_id, plan, partial(_plan_of, world, subject))
         number = world.journal.begin(_asked(subject, request_id, plan), at_s, subject)
@@ -119,7 +120,7 @@ def _plan(world: World, subject: Subject, *, peek: bool) -> Plan:
     plan = plan_for(
         rules,
         seed=world.seed,
-        key=subject.key,
+        key=subject.draw_key,
         attempt=subject.attempt,
         age_s=partial(world.rulebook.age_s, at_s=subject.at_s),
     )

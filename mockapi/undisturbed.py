@@ -26,7 +26,7 @@ async def undisturbed(world: "World", domain: str, path: str) -> Reply:
     request = Request("GET", unquote(raw_path), raw_path, query, {"host": domain}, "")
     endpoint = find(request, world)
     at_s = world.clock.elapsed() or 0.0
-    subject = Subject(request, endpoint.targets, key=endpoint.key, attempt=1, at_s=at_s)
+    subject = Subject(request, endpoint.targets, endpoint.key, 1, at_s, world.separate_wiki(endpoint.targets[0]))
 
     def plan_of(target: Target) -> Plan:
         key = subject.key if target.revision is None else str(target.revision)
@@ -37,5 +37,5 @@ async def undisturbed(world: "World", domain: str, path: str) -> Reply:
 
 
 def _documents_alone(world: "World", subject: Subject) -> Plan:
-    plan = plan_for(world.rulebook.peek(subject), seed=world.seed, key=subject.key, attempt=1)
+    plan = plan_for(world.rulebook.peek(subject), seed=world.seed, key=subject.draw_key, attempt=1)
     return NOTHING if plan.document is None else Plan(body=OtherBody(plan.document))

@@ -19,6 +19,7 @@ from mockapi.journal import CAPACITY, Journal
 from mockapi.pages.store import PageStore
 from mockapi.rules.book import RuleBook
 from mockapi.rules.model import Rule
+from mockapi.rules.target import Target
 from mockapi.tally import Counts
 from mockapi.upstream.load import UpstreamCounts
 from mockapi.upstream.places import ConnectionCounts
@@ -96,6 +97,10 @@ class World:
     def rule_names(self) -> tuple[str, ...]:
         """In the order in which they apply, also of rules that can no longer fire."""
         return tuple(rule.name for rule in self.rules)
+
+    def separate_wiki(self, target: Target) -> str:
+        """The wiki by which draws and counts are kept apart; empty in a catalog of one wiki."""
+        return "" if len(self.wikis) == 1 else target.wiki or ""
 
     def overlay(self, wiki: Wiki) -> Overlay:
         """Made with the first write; each wiki of the world has its own."""

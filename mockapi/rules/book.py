@@ -5,6 +5,7 @@
 `when.nth`, `times` and `ttl` depend on order and time, so what they decide is no function of the seed.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -33,14 +34,14 @@ class RuleStatus:
 class _Entry:
     """A rule with its memory."""
 
-    __slots__ = ("fired", "from_s", "matched", "matching", "rule", "since_s", "timer")
+    __slots__ = ("fired", "from_s", "matched_by_wiki", "matching", "rule", "since_s", "timer")
 
     def __init__(self, rule: Rule, seed: int, since_s: float, from_s: float) -> None:
         self.rule = rule
         self.matching = Matching(rule, seed=seed, from_s=from_s)
         self.from_s = from_s
         self.since_s = since_s
-        self.matched = 0
+        self.matched_by_wiki: Counter[str] = Counter()
         self.fired = 0
         self.timer: Timer | None = None
 
@@ -127,9 +128,9 @@ class RuleBook:
         for entry in self._entries.values():
             if entry.phase(now_s) != "effective" or not entry.matching.holds(subject):
                 continue
-            entry.matched += 1
+            entry.matched_by_wiki[subject.wiki] += 1
             nth = entry.rule.when.nth
-            if nth is None or nth.hold(entry.matched):
+            if nth is None or nth.hold(entry.matched_by_wiki[subject.wiki]):
                 entry.fired += 1
                 spent = spent or entry.rule.times == entry.fired
                 fired.append(entry.rule)
@@ -205,4 +206,6 @@ def _status(entry: _Entry, now_s: float) -> RuleStatus:
     rule = entry.rule
     ttl_remaining_s = None if rule.ttl is None else max(0.0, entry.since_s + rule.ttl.total_seconds() - now_s)
     times_remaining = None if rule.times is None else max(0, rule.times - entry.fired)
-    return RuleStatus(rule, entry.phase(now_s), entry.matched, entry.fired, ttl_remaining_s, times_remaining)
+    return RuleStatus(
+        rule, entry.phase(now_s), entry.matched_by_wiki.total(), entry.fired, ttl_remaining_s, times_remaining
+    )

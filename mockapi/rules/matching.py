@@ -24,6 +24,8 @@ from mockapi.wiki.title import reads_same
 class Subject:
     """What rules can see of a request: itself, what it is about (at least one target, of which one must fit), what it
     asks for, its number of attempt, and `at_s`, when it came in, in seconds since the first request.
+
+    `wiki` keeps its draws and counts apart from those of other wikis; it is empty in a catalog of one wiki.
     """
 
     request: Request
@@ -31,6 +33,12 @@ class Subject:
     key: str
     attempt: int
     at_s: float
+    wiki: str = ""
+
+    @property
+    def draw_key(self) -> str:
+        """What draws depend on: the same revision id of two wikis is two keys."""
+        return f"{self.wiki}:{self.key}" if self.wiki else self.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ def _within(network: str, client: str) -> bool:
 
 
 def _probable(subject: Subject, given: Conditions) -> float:
-    return uniform(given.seed, given.rule.name, subject.key, subject.attempt, "probability")
+    return uniform(given.seed, given.rule.name, subject.draw_key, subject.attempt, "probability")
 
 
 def _probability_fits(wanted: Probability, subject: Subject, given: Conditions) -> bool:

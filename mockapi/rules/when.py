@@ -168,12 +168,12 @@ class When(Strict):
     attempt: Annotated[Numbers | None, spelled_out("exactly", int | Numbers | None)] = Field(
         default=None,
         description="It is this attempt for the same key. Attempts are counted by `X-Request-Id`; without one, by"
-        " client and what is requested.",
+        " client and what is requested. Each wiki counts by itself.",
         examples=[{"at_most": 2}],
     )
     nth: Annotated[Numbers | None, spelled_out("exactly", int | Numbers | None)] = Field(
         default=None,
-        description="It is this one of the requests that fit the rest. Depends on the order of requests.",
+        description="It is this one of the requests to its wiki that fit the rest. Depends on the order of requests.",
         examples=[{"every": 10}],
     )
     probability: Annotated[Probability | None, spelled_out("to", Share | Probability | None)] = Field(

@@ -22,6 +22,6 @@ async def truth(world: "World", located: Located) -> Body:
     if endpoint is None:
         raise AssertionError(path)
     at_s = world.clock.elapsed() or 0.0
-    subject = Subject(request, endpoint.targets, key=endpoint.key, attempt=1, at_s=at_s)
-    plan = plan_for(world.rulebook.peek(subject), seed=world.seed, key=endpoint.key, attempt=1)
+    subject = Subject(request, endpoint.targets, endpoint.key, 1, at_s, world.separate_wiki(endpoint.targets[0]))
+    plan = plan_for(world.rulebook.peek(subject), seed=world.seed, key=subject.draw_key, attempt=1)
     return await world.pages.plain(located, plan.document)

@@ -1,12 +1,15 @@
 """What all wikis of the mock share, from a request to its answer."""
 
 import asyncio
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from mockapi.clock.clock import Clock
+from mockapi.draws import uniform
 from mockapi.exchange import Exchange
 from mockapi.rules.model import Rule
 from mockapi.world import World, Worlds
@@ -48,10 +51,63 @@ def test_two_wikis_share_the_clock_of_a_window() -> None:
     ]
 
 
+REVISION = 28675
+WIKIS = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org", "frwiki": "fr.wikipedia.org"}
+
+
+@pytest.mark.parametrize(
+    ("when", "requests", "statuses"),
+    [
+        pytest.param({"attempt": 1}, ["enwiki", "dewiki", "frwiki", "dewiki"], [503, 503, 503, 200], id="attempt"),
+        pytest.param(
+            {"nth": 2}, ["enwiki", "dewiki", "enwiki", "frwiki", "dewiki"], [200, 200, 503, 200, 503], id="nth"
+        ),
+    ],
+)
+@pytest.mark.parametrize("headers", [(), ((b"x-request-id", b"trace"),)], ids=["without an id", "with an id"])
+def test_each_wiki_counts_requests_for_a_shared_revision_by_itself(
+    when: dict[str, int], requests: list[str], statuses: list[int], headers: tuple[tuple[bytes, bytes], ...]
+) -> None:
+    exchange, _ = sharing(*WIKIS, rule={"when": when, "do": {"status": 503}})
+    path = f"/w/rest.php/v1/revision/{REVISION}/html"
+    answers = [asyncio.run(answered(exchange, WIKIS[wiki], path, headers)) for wiki in requests]
+    assert answers == statuses
+
+
+@pytest.mark.parametrize(
+    ("names", "keys"),
+    [
+        pytest.param(("enwiki",), (str(REVISION),), id="one wiki: its draws stay as they were"),
+        pytest.param(tuple(WIKIS), [f"{wiki}:{REVISION}" for wiki in WIKIS], id="three wikis draw apart"),
+    ],
+)
+def test_draws_for_a_shared_revision(names: tuple[str, ...], keys: Sequence[str]) -> None:
+    latency = {"uniform": {"from": "0ms", "to": "1ms"}}
+    exchange, world = sharing(*names, rule={"when": {"probability": 0.999}, "do": {"latency": latency}})
+    for wiki in names:
+        asyncio.run(answered(exchange, WIKIS[wiki], f"/w/rest.php/v1/revision/{REVISION}/html"))
+    drawn = [kept.entry.draws["latency_s"] for kept in world.journal.kept()]
+    assert drawn == [pytest.approx(uniform(1, "rule", key, 1, "latency") / 1000, abs=1e-6) for key in keys]
+    assert [kept.entry.key for kept in world.journal.kept()] == [str(REVISION)] * len(names)
+
+
+def sharing(*names: str, rule: dict[str, object]) -> tuple[Exchange, World]:
+    """Wikis whose pages have the same id, so that their revisions have too."""
+    clock = Clock(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), monotonic=Seconds())
+    pages = [page_with(wiki=wiki, domain=WIKIS[wiki]) for wiki in names]
+    world = World(1, pages, (Rule.model_validate({"name": "rule", **rule}),), clock)
+    return Exchange(Worlds(world, clock)), world
+
+
 async def asked(exchange: Exchange, wiki: str) -> int:
     """The status of one page's newest revision."""
-    sent: list[MutableMapping[str, Any]] = []
     path = f"/w/rest.php/v1/revision/{PAGES[wiki].revisions[-1].rev_id}/html"
+    return await answered(exchange, DOMAINS[wiki], path)
+
+
+async def answered(exchange: Exchange, domain: str, path: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> int:
+    """The status of a GET."""
+    sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> MutableMapping[str, Any]:
         await asyncio.Event().wait()
@@ -66,7 +122,7 @@ async def asked(exchange: Exchange, wiki: str) -> int:
         "path": path,
         "raw_path": path.encode(),
         "query_string": b"",
-        "headers": [(b"host", DOMAINS[wiki].encode())],
+        "headers": [(b"host", domain.encode()), *headers],
         "client": ("127.0.0.1", 1),
     }
     await exchange(scope, receive, send)
