@@ -45,7 +45,8 @@ class Result:
 
     `status` is None when nothing was sent. `content_length` is the header as sent. `wire_bytes` of the body were handed
     to the socket; `real_bytes` is the length of the whole body when decoded, 0 when none was to be sent.
-    `completed` is False when the client disconnected before the end.
+    `completed` is False when the client disconnected before the end. `changed_by` names what faults changed of the
+    answer's body, headers and connection.
     """
 
     status: int | None = None
@@ -54,6 +55,7 @@ class Result:
     wire_bytes: int = 0
     real_bytes: int = 0
     completed: bool = False
+    changed_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

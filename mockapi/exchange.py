@@ -13,12 +13,14 @@ from functools import partial
 from starlette.types import Receive, Scope, Send
 
 from mockapi.answer import answer
-from mockapi.delivery.delivery import AS_IT_IS
+from mockapi.delivery.delivery import AS_IT_IS, Effect
+from mockapi.delivery.effects import effects
 from mockapi.delivery.hang import hang
 from mockapi.delivery.message import HttpMessage, as_it_is, message
 from mockapi.delivery.send import NOTHING_SENT, Sent, send_message
 from mockapi.delivery.unable import UNABLE, needs_wire
 from mockapi.entry import Asked, Result
+from mockapi.faults.body import changes_body
 from mockapi.faults.hang import FAULT as HANG
 from mockapi.patience import GivenUp, while_awaited
 from mockapi.plan import NOTHING, Plan, StatusAnswer
@@ -62,6 +64,7 @@ class Exchange:
         context = Context(world, request, request_id, plan, partial(_plan_of, world, subject))
         number = world.journal.begin(_asked(subject, request_id, plan), at_s, subject)
         leaving, sent = None, NOTHING_SENT
+        changed_by: tuple[str, ...] = ()
         wire = wire_of(scope)
         try:
             place = None
@@ -88,10 +91,10 @@ class Exchange:
             if reply is None:
                 return
             delivery, head_only = plan.delivery, request.method == "HEAD"
+            on_connection = 1 if wire is None else wire.number
             if delivery is AS_IT_IS:
                 leaving = as_it_is(reply, head_only=head_only)
             else:
-                on_connection = 1 if wire is None else wire.number
                 # To know how long a body is, all of it may have to be made, which takes seconds for a large one.
                 made = await while_awaited(
                     message(reply, delivery, head_only=head_only, number=on_connection), receive, within=None
@@ -102,8 +105,12 @@ class Exchange:
                 if wire is None and needs_wire(leaving, delivery):
                     leaving, delivery = UNABLE, AS_IT_IS
             sent = await send_message(leaving, delivery, wire=wire, receive=receive, send=send)
+            if plan.body is not None or delivery is not AS_IT_IS:
+                changed_by = effects(delivery, reply, leaving, sent, number=on_connection)
+                if plan.body is not None and changes_body(plan.body, reply, request.accepts, renders=endpoint.renders):
+                    changed_by = (*changed_by, Effect.BODY)
         finally:
-            world.journal.finish(number, Result() if leaving is None else _result(leaving, sent))
+            world.journal.finish(number, Result() if leaving is None else _result(leaving, sent, changed_by))
 
     def _hangs(self, world: World, rule: str) -> bool:
         """Whether a rule that held a request still does. One that has fired as often as it may goes on holding it."""
@@ -167,7 +174,7 @@ def _asked(subject: Subject, request_id: str, plan: Plan) -> Asked:
     )
 
 
-def _result(message: HttpMessage, sent: Sent) -> Result:
+def _result(message: HttpMessage, sent: Sent, changed_by: tuple[str, ...]) -> Result:
     length = coding = None
     for name, value in () if sent.reply is None else sent.reply.headers:
         if name == b"content-length":
@@ -181,4 +188,5 @@ def _result(message: HttpMessage, sent: Sent) -> Result:
         wire_bytes=sent.wire_bytes,
         real_bytes=0 if message.head_only else message.reply.real_bytes,
         completed=sent.completed,
+        changed_by=changed_by,
     )

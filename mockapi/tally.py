@@ -24,13 +24,14 @@ class RuleCounts:
     """What happened to the requests that a rule matched, since the journal was cleared.
 
     `first_at_s` and `last_at_s` are when the first and the last of them came in; None when none did. `in_flight` have
-    not ended yet, and are in none of the other counts.
+    not ended yet, and are in none of the other counts. `changed_by` says how many answers each kind of change met.
     """
 
     requests: int = 0
     in_flight: int = 0
     completed: int = 0
     by_status: Mapping[str, int] = field(default_factory=dict)
+    changed_by: Mapping[str, int] = field(default_factory=dict)
     max_real_bytes: int = 0
     max_wire_bytes: int = 0
     max_content_length: int = 0
@@ -46,6 +47,7 @@ class RuleCounts:
             requests=self.requests + 1,
             completed=self.completed + entry.completed,
             by_status={**self.by_status, status: self.by_status.get(status, 0) + 1},
+            changed_by=Counter(self.changed_by) + Counter(entry.changed_by) if entry.changed_by else self.changed_by,
             max_real_bytes=max(self.max_real_bytes, entry.real_bytes),
             max_wire_bytes=max(self.max_wire_bytes, entry.wire_bytes),
             max_content_length=max(self.max_content_length, entry.content_length or 0),

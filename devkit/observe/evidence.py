@@ -1,9 +1,9 @@
 """Whether each fault fired, from what the mock's journal counted.
 
-A fault that acts on each request it meets (latency, status, body, parse time) fired when it met one; `share` and
+A fault that acts on each request it meets (latency, status, parse time) fired when it met one; `share` and
 `window` only say which requests it meets. What picks them by what clients do, such as `attempt`, may meet none of a
 client that was fixed. Some faults act under load only, and it may be the very point of a fix that they no longer have
-to; so for those it is also told whether they acted, which each of them knows how to tell.
+to; others may find nothing to change in an answer. For those each fault also reports whether it acted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def rule_evidence(
 
 def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts, switches: Sequence[RuleSwitch] | None) -> Evidence:
     inactions = rule.do.inactions(
-        Met(counted.requests, counted.completed, counted.by_status, counts.upstream.max_queued)
+        Met(counted.requests, counted.completed, counted.by_status, counts.upstream.max_queued, counted.changed_by)
     )
     when = rule.when
     by_client = any(one is not None for one in (when.attempt, when.nth, when.header, when.client, rule.times))

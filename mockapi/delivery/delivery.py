@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Literal
 
 
@@ -21,6 +21,20 @@ class Offset:
 
 
 HALF = Offset(share=0.5)
+
+
+class Effect(StrEnum):
+    """What a fault can change of an answer; several faults share the ways to end one and to slow one."""
+
+    BODY = "body"
+    CHARSET = "charset"
+    CODING = "content_encoding"
+    LENGTH = "content_length"
+    TEXT = "invalid_utf8"
+    WAIT = "latency_before_body"
+    PACE = "pace"
+    ENDING = "ending"
+    KEEP_ALIVE = "keep_alive"
 
 
 class BytePlace(Enum):

@@ -132,18 +132,22 @@ async def _up_to(
         case BytePlace.BEFORE_BODY:
             await channel.head(reply)
             await _before_body(delivery, leaving)
-            return Sent(reply)
+            nothing_due = message.bodiless or (not message.chunked and reply.body.wire_bytes == 0)
+            return Sent(reply, completed=nothing_due and not ending.then)
         case BytePlace.IN_BODY:
             await channel.head(reply)
-            if message.bodiless or not await _before_body(delivery, leaving):
+            if message.bodiless:
+                return Sent(reply, completed=True)
+            if not await _before_body(delivery, leaving):
                 return Sent(reply)
             most = (
                 ending.offset.within(await length_of(reply.body))
                 if ending.offset.count is None
                 else ending.offset.count
             )
-            sent, _ = await _body(reply.body, delivery, most, channel, leaving)
-            return Sent(reply, sent)
+            sent, all_sent = await _body(reply.body, delivery, most, channel, leaving)
+            whole = all_sent and not message.chunked and not ending.then and sent == await length_of(reply.body)
+            return Sent(reply, sent, completed=whole)
 
 
 def _read(reply: Reply, channel: RawChannel, head_bytes: int) -> Reply | None:

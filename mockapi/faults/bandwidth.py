@@ -12,11 +12,12 @@ from pydantic import Field
 from located_config.rate import PER_SECOND
 from located_config.size import Size
 from mockapi.body import PIECE_BYTES
-from mockapi.delivery.delivery import Pace
+from mockapi.delivery.delivery import Effect, Pace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import PACE
 from mockapi.plan import Plan
+from mockapi.rules.proof import unchanged
 
 _STEPS_A_SECOND: Final = 4
 
@@ -37,4 +38,5 @@ FAULT = Fault(
     example="64KiB",
     apply=apply,
     claims=(PACE,),
+    inaction=unchanged(Effect.PACE, "no answer had a body"),
 )

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from located_config.size import Size
+from mockapi.delivery.delivery import Effect
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, Block, most_changed_bytes
@@ -19,6 +20,8 @@ from mockapi.pages.coding import Coding
 from mockapi.pages.document import Shape
 from mockapi.pages.noise import Noise
 from mockapi.plan import OtherBody, Plan
+from mockapi.reply import Reply
+from mockapi.rules.proof import unchanged
 from mockapi.values.drawn_size import DocumentSize, drawn_bytes
 from mockapi.values.strict import Strict
 
@@ -123,9 +126,19 @@ def apply(plan: Plan, body: BodyChange, draw: Draw) -> Plan:
 
 
 def coding(plan: Plan, accepts: Callable[[str], bool]) -> Coding | None:
-    """How an answer that MediaWiki would compress goes out, given what the client `accepts`; None for not encoded."""
+    """How an answer that MediaWiki would compress goes out, given what the client `accepts`; None for not encoded.
+
+    A header that is to name another coding than that of the bytes does so for every client.
+    """
     if plan.delivery.plain:
         return None
+    usual = _usual_coding(plan, accepts)
+    if plan.delivery.coding != (usual or ""):
+        return usual
+    return "gzip" if usual is None else None
+
+
+def _usual_coding(plan: Plan, accepts: Callable[[str], bool]) -> Coding | None:
     body = plan.body
     if body is not None and body.coding is not None:
         if body.coding == "identity":
@@ -133,6 +146,14 @@ def coding(plan: Plan, accepts: Callable[[str], bool]) -> Coding | None:
         if body.force or accepts(body.coding):
             return body.coding
     return "gzip" if accepts("gzip") else None
+
+
+def changes_body(body: OtherBody, reply: Reply, accepts: Callable[[str], bool], *, renders: bool) -> bool:
+    """Whether `reply` has the document of `body`, as the answer to a request that `renders` one has, or its coding."""
+    if body.document is not None and renders and reply.status == 200:
+        return True
+    usual = "gzip" if accepts("gzip") else "identity"
+    return body.coding not in {None, usual} and (reply.header(b"content-encoding") or "identity") == body.coding
 
 
 FAULT = Fault(
@@ -148,4 +169,5 @@ FAULT = Fault(
     takes=BodyChange,
     example={"size": "20MiB", "encoding": "br"},
     apply=apply,
+    inaction=unchanged(Effect.BODY, "no answer had that document or coding"),
 )

@@ -5,9 +5,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from mockapi.delivery.delivery import Effect
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
+from mockapi.rules.proof import unchanged
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
@@ -36,4 +38,5 @@ FAULT = Fault(
     takes=Annotated[Charset, spelled_out("says", str | Charset)],
     example="iso-8859-1",
     apply=apply,
+    inaction=unchanged(Effect.CHARSET, "each answer had that charset anyway, or no Content-Type"),
 )

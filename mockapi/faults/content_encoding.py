@@ -1,13 +1,21 @@
-"""Content encoding: the header names another coding than that of the bytes; `identity` takes the header away."""
+"""Content encoding: the header names another coding than that of the bytes; `identity` takes the header away.
 
+It does so for every client: a body that would have the named coding goes out without one, and where the header is to go
+the body is compressed with gzip.
+"""
+
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
+from mockapi.delivery.delivery import Effect
 from mockapi.draws import Draw
-from mockapi.faults.fault import Fault
+from mockapi.faults.body import BodyChange
+from mockapi.faults.fault import Clash, Fault
 from mockapi.plan import Plan
+from mockapi.rules.proof import unchanged
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
@@ -28,6 +36,14 @@ def apply(plan: Plan, encoding: ContentEncoding, draw: Draw) -> Plan:  # noqa: A
     return replace(plan, delivery=replace(plan.delivery, coding=says))
 
 
+def clash(encoding: ContentEncoding, given: Mapping[str, object]) -> Clash | None:
+    """The same coding of the body."""
+    body = given.get("body")
+    if isinstance(body, BodyChange) and body.encoding == encoding.says:
+        return Clash("body.encoding", "the header would be right: name another coding in one of the two")
+    return None
+
+
 FAULT = Fault(
     name="content_encoding",
     group="body",
@@ -36,4 +52,6 @@ FAULT = Fault(
     takes=Annotated[ContentEncoding, spelled_out("says", str | ContentEncoding)],
     example="gzip",
     apply=apply,
+    clash=clash,
+    inaction=unchanged(Effect.CODING, "each answer had that header anyway"),
 )

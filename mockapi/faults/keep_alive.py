@@ -9,10 +9,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mockapi.delivery.delivery import KeepAlive
+from mockapi.delivery.delivery import Effect, KeepAlive
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
+from mockapi.rules.proof import unchanged
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
@@ -43,4 +44,5 @@ FAULT = Fault(
     example={"requests": 5},
     apply=apply,
     deterministic=False,
+    inaction=unchanged(Effect.KEEP_ALIVE, "no connection carried that number of requests"),
 )

@@ -7,18 +7,19 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from mockapi.delivery.delivery import HALF, BytePlace, Ending
+from mockapi.delivery.delivery import HALF, BytePlace, Effect, Ending
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import ENDING, LENGTH
 from mockapi.plan import Plan
+from mockapi.rules.proof import unchanged
 from mockapi.values.offset import After
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 _CHUNKS: Final[Mapping[str, bytes]] = MappingProxyType(
     {
-        "not hex": b"5g\r\nabcde\r\n0\r\n\r\n",
+        "not hex": b"g5\r\nabcde\r\n0\r\n\r\n",
         "negative": b"-5\r\nabcde\r\n0\r\n\r\n",
         "huge": b"fffffffffffffffff\r\nabcde\r\n0\r\n\r\n",
         "short": b"ff\r\nabcde",
@@ -55,4 +56,5 @@ FAULT = Fault(
     example="not hex",
     apply=apply,
     claims=(ENDING, LENGTH),
+    inaction=unchanged(Effect.ENDING, "no answer had a body"),
 )

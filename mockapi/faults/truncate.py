@@ -9,11 +9,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mockapi.delivery.delivery import BytePlace, Ending
+from mockapi.delivery.delivery import BytePlace, Effect, Ending
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import ENDING
 from mockapi.plan import Plan
+from mockapi.rules.proof import unchanged
 from mockapi.values.offset import After
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
@@ -49,4 +50,5 @@ FAULT = Fault(
     example={"after": "50%", "length": "chunked"},
     apply=apply,
     claims=(ENDING,),
+    inaction=unchanged(Effect.ENDING, "each answer was sent whole"),
 )

@@ -37,6 +37,7 @@ class RuleCounts(BaseModel):
     in_flight: int = 0
     completed: int
     by_status: dict[str, int] = {}
+    changed_by: dict[str, int] = {}
     max_real_bytes: int
     max_wire_bytes: int
     max_content_length: int | None = None

@@ -50,9 +50,10 @@ def compatible(request: Request) -> bool:
 
 def coding_of(context: "Context") -> Coding | None:
     """How the answer to a request is encoded: as MediaWiki does it, unless the plan wants something else."""
-    if context.plan.body is None and "accept-encoding" not in context.request.headers:
+    plan = context.plan
+    if plan.body is None and plan.delivery.coding is None and "accept-encoding" not in context.request.headers:
         return None
-    return body_fault.coding(context.plan, context.request.accepts)
+    return body_fault.coding(plan, context.request.accepts)
 
 
 def sealed(

@@ -58,9 +58,24 @@ def test_a_fault_fired_when_it_met_a_request(requests: int, fired: bool) -> None
     assert evidence({"status": 504}, {"requests": requests}).fired is fired
 
 
-@pytest.mark.parametrize("do", [{"latency": "1s"}, {"status": 504}, {"body": {"size": "2MiB"}}, {"parse": "80ms"}])
+@pytest.mark.parametrize("do", [{"latency": "1s"}, {"status": 504}, {"parse": "80ms"}])
 def test_a_fault_of_each_request_acts_on_all_it_meets(do: dict[str, Any]) -> None:
     assert (evidence(do).acted, evidence(do).inaction) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("do", "effect", "inaction"),
+    [
+        ({"body": {"size": "2MiB"}}, "body", "no answer had that document or coding"),
+        ({"content_encoding": "gzip"}, "content_encoding", "each answer had that header anyway"),
+        ({"truncate": {"after": "50%"}}, "ending", "each answer was sent whole"),
+        ({"bandwidth": "64KiB"}, "pace", "no answer had a body"),
+    ],
+)
+def test_a_fault_of_answers_acts_when_it_changed_one(do: dict[str, Any], effect: str, inaction: str) -> None:
+    unchanged, changed = evidence(do), evidence(do, {"changed_by": {effect: 1}})
+    assert (unchanged.acted, unchanged.inaction) == (False, inaction)
+    assert (changed.acted, changed.inaction) == (True, "")
 
 
 def test_a_capacity_acts_when_a_request_has_to_queue_or_is_turned_away() -> None:

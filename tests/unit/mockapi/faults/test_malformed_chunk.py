@@ -6,7 +6,7 @@ from tests.unit.mockapi.faults.planned import delivery, problem
 
 @pytest.mark.parametrize(
     ("how", "first_line"),
-    [("not hex", b"5g"), ("negative", b"-5"), ("huge", b"f" * 17), ("short", b"ff"), ("no line end", b"5")],
+    [("not hex", b"g5"), ("negative", b"-5"), ("huge", b"f" * 17), ("short", b"ff"), ("no line end", b"5")],
 )
 def test_a_chunk_that_breaks_the_framing(how: str, first_line: bytes) -> None:
     ending = delivery({"malformed_chunk": how}).ending
