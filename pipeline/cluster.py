@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
+from pipeline.kafka_records import accept_any_header_name
 
 _LOGIN_MODULES = {"PLAIN": "plain.PlainLoginModule"}
 _SCRAM = "scram.ScramLoginModule"
@@ -63,6 +64,7 @@ def connected(client: Callable[..., C], brokers: BrokersAt, own: Mapping[str, An
     """
     from kafka.errors import KafkaTimeoutError  # an executor that needs no such client does without it
 
+    accept_any_header_name()
     arguments = {**python_client(brokers, client), **own}
     if "," not in str(brokers):
         return client(**arguments)

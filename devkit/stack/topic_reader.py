@@ -14,6 +14,7 @@ from devkit.errors import PartError, UsageError
 from located_config.count import counted
 from located_config.near import nearest
 from pipeline.connection_failures import connection_failures
+from pipeline.kafka_records import accept_any_header_name
 from pipeline.long_lived import LONG_LIVED
 from pipeline.partition_offsets import end_offsets, first_offsets
 
@@ -43,6 +44,7 @@ class TopicRecord:
 
 def connect(bootstrap: str, **settings: Any) -> KafkaConsumer:
     """One that is yet to be assigned, and reads from the beginning where it is not told. Raises StackError."""
+    accept_any_header_name()
     with connection_failures() as failures:
         try:
             return KafkaConsumer(

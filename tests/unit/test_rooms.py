@@ -15,7 +15,8 @@ from devkit.expectations.registry import EXPECTATIONS
 TOP = Path(__file__).parents[2]
 ROOMS = ("devkit", "located_config", "mockapi", "pipeline")
 # `devkit` drives the other two from outside and may know how they are configured and what they say, nothing deeper. How
-# soon the job's clients try a broker again is of that: were the kit's own slower, it would fail where the job goes on.
+# soon the job's clients try a broker again is of that, and which records they can read: were the kit's own slower or
+# stricter, it would fail where the job goes on.
 # `located_config` is below all of them: whatever is deployed alone takes it along.
 ALLOWED = {
     "devkit": {
@@ -25,6 +26,7 @@ ALLOWED = {
         "pipeline.driver.spark_master",
         "pipeline.events",
         "pipeline.jobs.names",
+        "pipeline.kafka_records",
         "pipeline.long_lived",
         "pipeline.metrics.catalogue",
         "pipeline.partition_offsets",
