@@ -28,6 +28,9 @@ _GONE = re.compile(
     r"Some data may have been lost because they are not available in Kafka any more"
     r"|\bOffsetOutOfRangeException: |\bpipeline\.errors\.PositionGoneError: "
 )
+_BEYOND_SPARK = re.compile(
+    r"Record at topic (\S+) partition (\d+) offset (\d+) has timestamp value (-?\d+) that overflows"
+)
 # What the system says, and what Hadoop does, which looks for room before it writes.
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|\bDiskErrorException: ")
 _FULL_HINT = (
@@ -94,8 +97,24 @@ class UnreadableSourceError(PipelineError):
     exit_code = 2
 
 
+class TimestampBeyondSparkError(PipelineError):
+    """A record whose timestamp Spark's Kafka source cannot read, as its own times are of microseconds. The next start
+    reads without it (`pipeline.driver.source_stream`).
+    """
+
+    def __init__(self, record: str, timestamp: str) -> None:
+        super().__init__(
+            f"record {record} has the timestamp {timestamp}, which Spark's Kafka source cannot read",
+            hint="start the job again: the checkpoint notes it, and the job reads on with another reader; its producer "
+            "has to write milliseconds, which message.timestamp.after.max.ms of the topic can enforce",
+        )
+        self.record = record
+
+
 def failure(what: str, text: str) -> PipelineError:
     """The error that ends a job when Spark says `text` of it."""
+    if beyond := _BEYOND_SPARK.search(text):
+        return TimestampBeyondSparkError("/".join(beyond.group(1, 2, 3)), beyond[4])
     cause = root_cause(text)
     if cause.startswith(_UNKNOWN_WIKI):
         return UnreadableSourceError(

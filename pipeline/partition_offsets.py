@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka import KafkaConsumer
 from kafka.errors import KafkaTimeoutError
-from kafka.structs import TopicPartition
+from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 _FEW = 2
 """Partitions that are as soon asked one by one as together, which takes two questions."""
@@ -33,8 +33,8 @@ def end_offsets(
 
 def offsets_at(
     consumer: KafkaConsumer, at_ms: Mapping[TopicPartition, int], *, timeout_s: float
-) -> dict[TopicPartition, int | None]:
-    """The first offset of each partition whose record is of that time or later, None when there is none. Raises
+) -> dict[TopicPartition, OffsetAndTimestamp | None]:
+    """The first record of each partition whose timestamp is that or a later one, None when there is none. Raises
     KafkaError.
     """
     within = _Within(timeout_s)
@@ -85,6 +85,6 @@ def _of_each(
         return {place: within.alone(ask, place, [place])[place] for place in places}
 
 
-def _offsets_of(found: Mapping[TopicPartition, Any]) -> dict[TopicPartition, int | None]:
+def _offsets_of(found: Mapping[TopicPartition, Any]) -> dict[TopicPartition, OffsetAndTimestamp | None]:
     # -1 and None are two ways of Kafka's to say that there is no such record.
-    return {place: match.offset if match and match.offset >= 0 else None for place, match in found.items()}
+    return {place: match if match and match.offset >= 0 else None for place, match in found.items()}

@@ -56,7 +56,7 @@ def first_offsets(bootstrap: BrokersAt, topics: Sequence[str], new: NewStart) ->
     finally:
         log.close()
     # A partition without an event at or after that time begins at its end.
-    return {one: end if (at := found.get(one)) is None else at for one, (_, end) in bounds.items()}
+    return {one: end if (at := found.get(one)) is None else at.offset for one, (_, end) in bounds.items()}
 
 
 def offsets_text(by_topic: dict[str, dict[str, int]]) -> str:

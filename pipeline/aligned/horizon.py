@@ -164,3 +164,17 @@ def _shared(waiting: Mapping[SourcePartition, Front], ends: Offsets, horizon: in
 
 def _count(waiting: Mapping[SourcePartition, Front], ends: Offsets) -> int:
     return sum(ends[partition] - front.position for partition, front in waiting.items())
+
+
+def share_offsets(starts: Offsets, ends: Offsets, max_offsets: int | None) -> Offsets:
+    """Where a batch ends that begins at `starts`, shared by the number of records that wait, as Spark's Kafka source
+    does it: each partition with news has at least one. `max_offsets` None is without a bound.
+    """
+    waiting = {one: max(0, ends[one] - start) for one, start in starts.items()}
+    total = sum(waiting.values())
+    if max_offsets is None or total <= max_offsets:
+        return {one: start + waiting[one] for one, start in starts.items()}
+    return {
+        one: start + (max(1, max_offsets * waiting[one] // total) if waiting[one] else 0)
+        for one, start in starts.items()
+    }

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from kafka import KafkaConsumer
 from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError, OffsetOutOfRangeError
-from kafka.structs import TopicPartition
+from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 from pipeline.aligned.horizon import Offsets
 from pipeline.aligned.record_ranges import SilentError, read_ranges
@@ -78,14 +78,14 @@ class KafkaLog:
             ends = end_offsets(self._consumer("asks"), places, timeout_s=ANSWER_S)
         return {SourcePartition(*place): (firsts[place], ends[place]) for place in places}
 
-    def first_at(self, at_ms: Mapping[SourcePartition, int]) -> Mapping[SourcePartition, int | None]:
-        """The first offset of each partition whose record is of that time or later, None when there is none. It may lie
-        far before records that are earlier: producers' clocks differ.
+    def first_at(self, at_ms: Mapping[SourcePartition, int]) -> Mapping[SourcePartition, OffsetAndTimestamp | None]:
+        """The first record of each partition whose timestamp is that or a later one, None when there is none. It may
+        lie far before records that are earlier: producers' clocks differ. Nor need its timestamp be a time.
         """
         with self._answers("do not say what their topics held when"):
             asked = {TopicPartition(*one): max(0, ms) for one, ms in at_ms.items() if ms <= _LATEST_MS}
             found = offsets_at(self._consumer("asks"), asked, timeout_s=ANSWER_S)
-        return dict.fromkeys(at_ms) | {SourcePartition(*place): offset for place, offset in found.items()}
+        return dict.fromkeys(at_ms) | {SourcePartition(*place): first for place, first in found.items()}
 
     def read(
         self,

@@ -11,6 +11,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 from pipeline.aligned.horizon import Front, Offsets
 from pipeline.aligned.kafka_log import KafkaLog
 from pipeline.errors import PipelineError
+from pipeline.kafka_records import record_time_ms
 from pipeline.records.record import SourcePartition
 
 _BEFORE = 20
@@ -64,7 +65,7 @@ class KafkaTimes:
                 else:
                     following.setdefault(partition, time_ms)
         for one, at in unknown.items():
-            self._around[one] = at, Around(max(before[one], default=None), following.get(one))
+            self._around[one] = at, Around(max(before[one], default=0) or None, following.get(one))
         return {one: self._around[one][1] for one in positions}
 
     def newest_ms(self, partition: SourcePartition) -> int | None:
@@ -93,10 +94,11 @@ class KafkaTimes:
             first, front = found.get(one), waiting[one]
             if first is None:
                 ends[one] = front.end
-            elif first > front.position:
-                ends[one] = min(first, front.end)
+            elif first.offset > front.position and record_time_ms(first.timestamp) is not None:
+                ends[one] = min(first.offset, front.end)
             else:
-                # A record that was read long ago is of that time: the index says nothing of what comes after it.
+                # A record that was read long ago is of that time, or one that waits has a timestamp that is no time:
+                # the index says nothing of what comes after it.
                 ends[one] = self._scan(one, front, at_ms)
         return ends
 
@@ -121,11 +123,13 @@ class KafkaTimes:
 
 
 def event_time(partition: SourcePartition, record: ConsumerRecord) -> int:
-    """A record's, in milliseconds since the epoch. Raises PipelineError for one that has none."""
+    """A record's, in milliseconds since the epoch; 0 for one without a time, which waits for nothing and moves no
+    horizon. Raises PipelineError for a topic whose records have none.
+    """
     if record.timestamp_type == _LOG_APPEND_TIME:
         raise PipelineError(
             f"topic {partition.topic} has the broker's time of arrival (LogAppendTime), which says nothing of when an "
             "event happened",
             hint="set its message.timestamp.type to CreateTime, or source.read to proportional",
         )
-    return int(record.timestamp)
+    return record_time_ms(record.timestamp) or 0

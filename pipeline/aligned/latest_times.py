@@ -75,5 +75,5 @@ class LatestTimes:
         if latest is not None and latest >= _MOST_MS:
             return {}
         found = self.log.first_at(dict.fromkeys(starts, 0 if latest is None else latest + 1))
-        firsts = {one: at for one in starts if (at := found.get(one)) is not None and at < stops[one]}
-        return {one: max(starts[one], at) for one, at in firsts.items()}
+        firsts = {one: at.offset for one in starts if (at := found.get(one)) is not None}
+        return {one: max(starts[one], at) for one, at in firsts.items() if at < stops[one]}

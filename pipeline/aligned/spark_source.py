@@ -7,7 +7,11 @@ Offsets stand in the checkpoint as Spark's Kafka source writes them, `{"topic": 
 writes a checkpoint need not know which of the two made it, and a job may change from one to the other. The columns are
 the same too, and `horizon` beside them: the latest event time that was read before this batch, null before the first.
 It is that of all records from where the job began to the batch's beginning, so a batch that is run again has it once
-more. Where retention has deleted some of these, what the checkpoint says of them counts.
+more. Where retention has deleted some of these, what the checkpoint says of them counts. The timestamp of a record that
+has no time is null.
+
+Without a `slice` it shares a batch among partitions as Spark's Kafka source does, and has no horizon: for topics with a
+timestamp that that one cannot read.
 """
 
 import functools
@@ -34,7 +38,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from pipeline.aligned.horizon import BatchPlan, Front, Offsets, plan_batch
+from pipeline.aligned.horizon import BatchPlan, Front, Offsets, plan_batch, share_offsets
 from pipeline.aligned.kafka_log import KafkaLog
 from pipeline.aligned.kafka_times import Around, KafkaTimes
 from pipeline.aligned.latest_times import LatestTimes
@@ -43,6 +47,7 @@ from pipeline.aligned.silence import SilenceWatch
 from pipeline.cluster import BrokersAt, brokers_of
 from pipeline.config.pipeline_config import Kafka
 from pipeline.errors import PipelineError, PositionGoneError
+from pipeline.kafka_records import record_time_ms
 from pipeline.records.record import SourcePartition
 
 FORMAT = "aligned-kafka"
@@ -76,7 +81,7 @@ class AlignedOptions(BaseModel):
     """What the source is given, as one option `settings` in JSON. `initial` is where the first batch begins, by topic
     and partition; None for a query whose checkpoint has a batch and does not say. `reached_ms` is the latest event time
     that the query is known to have read in an earlier process, None where nothing is. Into `status_file` goes what is
-    known of each plan; None where no one asks.
+    known of each plan; None where no one asks. `slice_ms` None shares batches by the number of records that wait.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -84,7 +89,7 @@ class AlignedOptions(BaseModel):
     bootstrap_servers: str
     kafka: Kafka = Kafka()
     topics: tuple[str, ...]
-    slice_ms: PositiveInt
+    slice_ms: PositiveInt | None
     idle_after_ms: NonNegativeInt
     max_offsets: PositiveInt
     initial: ByTopic | None = None
@@ -198,6 +203,8 @@ class Planner:
         starts = {one: positions.get(one, 0) for one in bounds}
         require_kept(positions, bounds)
         self.latest = {one: end for one, (_, end) in bounds.items()}
+        if self._options.slice_ms is None:
+            return BatchPlan(share_offsets(starts, self.latest, max_offsets), None)
         now_s = time.monotonic()
         around = self._times.around(starts, bounds)
         idle = self._silence.look(self.latest, now_s, {one for one in around if around[one].next_ms is None})
@@ -215,7 +222,9 @@ class Planner:
         return plan
 
     def reached_before(self, positions: Offsets) -> int | None:
-        """The latest event time below the positions, None when nothing is there."""
+        """The latest event time below the positions, None when nothing is there, or no one asks."""
+        if self._options.slice_ms is None:
+            return None
         bounds = self._log.bounds(self._options.topics)
         require_kept(positions, bounds)
         starts = {one: positions.get(one, 0) for one in bounds}
@@ -227,7 +236,8 @@ class Planner:
         bounds: Mapping[SourcePartition, tuple[int, int]],
         around: Mapping[SourcePartition, Around],
     ) -> int | None:
-        return self._latest.below(starts, bounds, {one: found.before_ms for one, found in around.items()})
+        # 0 is that of records without a time.
+        return self._latest.below(starts, bounds, {one: found.before_ms for one, found in around.items()}) or None
 
 
 def require_kept(positions: Offsets, bounds: Mapping[SourcePartition, tuple[int, int]]) -> None:
@@ -299,7 +309,7 @@ def _to_arrow(records: list[ConsumerRecord], horizon_ms: int | None) -> pa.Recor
         [record.topic for record in records],
         [record.partition for record in records],
         [record.offset for record in records],
-        [_microseconds(record.timestamp) for record in records],
+        [_timestamp(record) for record in records],
         [[{"key": name, "value": value} for name, value in record.headers] or None for record in records],
         [None if horizon_ms is None else _microseconds(horizon_ms)] * len(records),
     ]
@@ -308,6 +318,11 @@ def _to_arrow(records: list[ConsumerRecord], horizon_ms: int | None) -> pa.Recor
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def _timestamp(record: ConsumerRecord) -> int | None:
+    time_ms = record_time_ms(record.timestamp)
+    return None if time_ms is None else _microseconds(time_ms)
+
+
 def _microseconds(time_ms: int) -> int:
-    """Whatever a producer says, as near as Spark can write it down."""
+    """As near as Spark can write it down: the watermark of an earlier version may be of any time."""
     return max(-_MOST_US, min(_MOST_US, time_ms * 1000))

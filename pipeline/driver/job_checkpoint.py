@@ -22,8 +22,9 @@ from pipeline.records.record import SourcePartition
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-BEGIN = "sources/0/0"
-"""Where the job began, until its first batch is committed."""
+BEGINS = "sources"
+"""Where each stream of the job began, until its first batch is committed: the first in `0/0`, the next in `1/0`."""
+BEGIN = f"{BEGINS}/0/0"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,9 @@ from pipeline.driver.query_end import ended_by
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.driver.sink import producer_options
 from pipeline.driver.source_stream import (
+    note_beyond_spark,
     plan_status,
+    reads_with_spark,
     require_readable,
     source_options,
     source_stream,
@@ -44,7 +46,7 @@ from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.driver.stall import StallWatch
 from pipeline.driver.start import NewStart, check, instead_of_missing
 from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
-from pipeline.errors import PipelineError, full_disk_hint, root_cause
+from pipeline.errors import PipelineError, TimestampBeyondSparkError, full_disk_hint, root_cause
 from pipeline.events import (
     CheckpointTaken,
     EffectiveSettings,
@@ -86,11 +88,12 @@ _NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The query, what writes its batches, what else is looked at now and then, and of the brokers, where it began, the
-    address of Spark's UI if it has one, when Spark has reported its last word on the query, what an OutOfMemoryError
-    would have left, and whether there was one.
+    """Its Spark, the query, what writes its batches, what else is looked at now and then, and of the brokers, where it
+    began, the address of Spark's UI if it has one, when Spark has reported its last word on the query, what an
+    OutOfMemoryError would have left, and whether there was one.
     """
 
+    spark: "SparkSession"
     query: "StreamingQuery"
     writer: "BatchWriter"
     looks: Sequence[Callable[[], None]]
@@ -129,6 +132,9 @@ def run(
         log.say(Started(start=running.start, spark_ui=running.ui or "off"))
         try:
             _until_the_end(running, stop, backstop)
+        except TimestampBeyondSparkError as error:
+            note_beyond_spark(running.spark, resolved.config, error)
+            raise
         finally:
             running.dump.tell()
 
@@ -253,7 +259,8 @@ def _begin(
     spark = start_session(config.job, resolved.spark, meanwhile=("pipeline.driver.batch", "pandas"))
     on_signals(stop_early)  # once more: the session sets a handler of its own for SIGINT
     limits = LimitsWatch(config, brokers.limits)
-    _check_spark(spark, resolved, new, limits.batch_bytes)
+    by_spark = reads_with_spark(spark, config)
+    _check_spark(spark, resolved, new, limits.batch_bytes, by_spark=by_spark)
     dump = await_dump(spark, config.heap_dump, config.job)
     from pipeline.driver.batch import BatchWriter  # imported while the JVM started
     from pipeline.driver.ownership import Ownership
@@ -299,11 +306,12 @@ def _begin(
         rows.writeStream.queryName(config.job)
         .foreachBatch(writer.write)
         .option("checkpointLocation", config.checkpoint)
-        .trigger(processingTime=f"{trigger_seconds(config)} seconds")
+        .trigger(processingTime=f"{trigger_seconds(config, by_spark=by_spark)} seconds")
         .start()
     )
     start = new.name if new else "checkpoint"
     return Running(
+        spark,
         query,
         writer,
         looks,
@@ -323,7 +331,9 @@ def _main_slots(spark: "SparkSession", config: PipelineConfig) -> int | None:
     return None if slots is None else main_slots(slots, config)
 
 
-def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None, batch_bytes: int) -> None:
+def _check_spark(
+    spark: "SparkSession", resolved: Budget, new: NewStart | None, batch_bytes: int, *, by_spark: bool
+) -> None:
     """Log the effective settings. Raises RefusedError when they are not as they have to be."""
     unknown = require_known(resolved.given, known_keys(spark))
     if unknown:
@@ -335,7 +345,7 @@ def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None, 
         EffectiveSettings(
             heap_bytes=heap,
             spark=effective_spark(spark.sparkContext.getConf().getAll()),
-            source=source_options(resolved.config, new),
+            source=source_options(resolved.config, new, by_spark=by_spark),
             producer=producer_options(resolved.config.sink, resolved.config.kafka, batch_bytes),
         )
     )

@@ -1,6 +1,12 @@
 """The rows of the source's topics: by Spark's own Kafka source, or by the aligned one.
 
 Both have the same columns and the same offsets, so nothing behind this knows which of them a job has.
+
+Spark's own converts each record's timestamp to microseconds of 64 bits, whether or not it is wanted, and fails where it
+does not fit. Such a record ends the query once: the checkpoint then notes it, and later starts read with the aligned
+source also what is `proportional`.
+
+A row's timestamp is null where it is no time (`pipeline.kafka_records`): of no event, so it moves no watermark.
 """
 
 import functools
@@ -10,8 +16,10 @@ from typing import TYPE_CHECKING
 
 from pipeline.cluster import java_client, source_brokers
 from pipeline.config.pipeline_config import Kafka, PipelineConfig
-from pipeline.driver.job_checkpoint import BEGIN, read_text, watermark_ms, write_text
+from pipeline.driver.job_checkpoint import BEGINS, read_text, watermark_ms, write_text
 from pipeline.driver.start import NewStart
+from pipeline.errors import TimestampBeyondSparkError
+from pipeline.kafka_records import LATEST_MS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +29,13 @@ if TYPE_CHECKING:
 # A trigger without news asks the brokers for each partition's end; Spark would begin the next one at once.
 _ALIGNED_TRIGGER_S = 0.05
 _STATUS = "plan-status.json"
+BEYOND_SPARK = ".beyond-spark"
+"""The first record of the source that Spark could not read, by its place. Hidden, as no version takes that for more."""
+_TIME_OR_NULL = (
+    "* EXCEPT (timestamp)",
+    f"CASE WHEN timestamp > timestamp_millis(0) AND timestamp < timestamp_millis({LATEST_MS + 1}) THEN timestamp END "
+    "AS timestamp",
+)
 
 
 def require_readable(config: PipelineConfig) -> None:
@@ -52,26 +67,10 @@ def source_stream(
     """The rows, from where `new` begins or the checkpoint stands. `delay_ms` is that of the job's watermark, the
     shortest that the checkpoint has had; None without one. Raises PipelineError, and what Spark raises.
     """
-    if config.source.read == "proportional":
-        return spark.readStream.format("kafka").options(**kafka_options(config, new)).load()
-    from pipeline.aligned.beginning import first_offsets, offsets_text, read_offsets
-    from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource, by_topic
-
-    source = config.source
-    if new is not None:
-        offsets = by_topic(first_offsets(source_brokers(config), source.all_topics, new))
-        write_text(spark, config.checkpoint, BEGIN, offsets_text(offsets))
-    began = read_text(spark, config.checkpoint, BEGIN)
-    settings = AlignedOptions.model_validate(
-        {
-            **aligned_options(config),
-            "initial": None if began is None else read_offsets(began),
-            "reached_ms": _reached_ms(spark, config, delay_ms),
-            "status_file": plan_status_file(spark, config),
-        }
-    )
-    spark.dataSource.register(AlignedSource)
-    return spark.readStream.format(FORMAT).option("settings", settings.model_dump_json()).load()
+    if reads_with_spark(spark, config):
+        return _sparks_stream(spark, kafka_options(config, new))
+    own = {"reached_ms": _reached_ms(spark, config, delay_ms), "status_file": plan_status_file(spark, config)}
+    return _aligned_stream(spark, config, new, own)
 
 
 def source_streams(
@@ -82,8 +81,47 @@ def source_streams(
         return [source_stream(spark, config, new, delay_ms)]
     topics = config.source.all_topics
     share = max(1, config.batch.max_offsets // len(topics))
+    if not reads_with_spark(spark, config):
+        own = {"max_offsets": share}
+        return [
+            _aligned_stream(spark, config, new, {**own, "topics": (topic,)}, number)
+            for number, topic in enumerate(topics)
+        ]
     options = [{**kafka_options(config, new), "subscribe": one, "maxOffsetsPerTrigger": share} for one in topics]
-    return [spark.readStream.format("kafka").options(**one).load() for one in options]
+    return [_sparks_stream(spark, one) for one in options]
+
+
+def reads_with_spark(spark: "SparkSession", config: PipelineConfig) -> bool:
+    """Whether the source is Spark's own."""
+    return config.source.read == "proportional" and read_text(spark, config.checkpoint, BEYOND_SPARK) is None
+
+
+def note_beyond_spark(spark: "SparkSession", config: PipelineConfig, error: TimestampBeyondSparkError) -> None:
+    """From the next start on the source is not Spark's own."""
+    write_text(spark, config.checkpoint, BEYOND_SPARK, error.record)
+
+
+def _sparks_stream(spark: "SparkSession", options: dict[str, str | int]) -> "DataFrame":
+    return spark.readStream.format("kafka").options(**options).load().selectExpr(*_TIME_OR_NULL)
+
+
+def _aligned_stream(
+    spark: "SparkSession", config: PipelineConfig, new: NewStart | None, own: Mapping[str, object], number: int = 0
+) -> "DataFrame":
+    """The stream of this `number`, with settings of its `own`."""
+    from pipeline.aligned.beginning import first_offsets, offsets_text, read_offsets
+    from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource, by_topic
+
+    settings = AlignedOptions.model_validate(aligned_options(config) | own)
+    begin = f"{BEGINS}/{number}/0"
+    if new is not None:
+        offsets = by_topic(first_offsets(source_brokers(config), settings.topics, new))
+        write_text(spark, config.checkpoint, begin, offsets_text(offsets))
+    began = read_text(spark, config.checkpoint, begin)
+    if began is not None:
+        settings = settings.model_copy(update={"initial": read_offsets(began)})
+    spark.dataSource.register(AlignedSource)
+    return spark.readStream.format(FORMAT).option("settings", settings.model_dump_json()).load()
 
 
 def _reached_ms(spark: "SparkSession", config: PipelineConfig, delay_ms: int | None) -> int | None:
@@ -92,17 +130,17 @@ def _reached_ms(spark: "SparkSession", config: PipelineConfig, delay_ms: int | N
     return None if watermark is None or delay_ms is None else watermark + delay_ms
 
 
-def trigger_seconds(config: PipelineConfig) -> float:
-    """Seconds from the start of one micro-batch to that of the next, at least."""
+def trigger_seconds(config: PipelineConfig, *, by_spark: bool = True) -> float:
+    """Seconds from the start of one micro-batch to that of the next, at least; not `by_spark` is as with aligned."""
     seconds = config.batch.trigger.total_seconds()
-    return seconds if config.source.read == "proportional" else max(seconds, _ALIGNED_TRIGGER_S)
+    return seconds if by_spark and config.source.read == "proportional" else max(seconds, _ALIGNED_TRIGGER_S)
 
 
-def source_options(config: PipelineConfig, new: NewStart | None) -> Mapping[str, object]:
-    """The settings of the source that is read from. A restart has no start position: the checkpoint has it, and
-    partitions that were added since are read from their beginning.
+def source_options(config: PipelineConfig, new: NewStart | None, *, by_spark: bool = True) -> Mapping[str, object]:
+    """The settings of the source that is read from; not `by_spark` is as with aligned. A restart has no start position:
+    the checkpoint has it, and partitions that were added since are read from their beginning.
     """
-    if config.source.read == "aligned":
+    if config.source.read == "aligned" or not by_spark:
         return aligned_options(config) | (new.options if new else {})
     return kafka_options(config, new)
 
@@ -129,7 +167,7 @@ def aligned_options(config: PipelineConfig) -> dict[str, object]:
         "bootstrap_servers": source.bootstrap_servers,
         **({} if config.kafka == Kafka() else {"kafka": config.kafka.model_dump()}),
         "topics": source.all_topics,
-        "slice_ms": max(1, round(source.slice.total_seconds() * 1000)),
+        "slice_ms": max(1, round(source.slice.total_seconds() * 1000)) if source.read == "aligned" else None,
         "idle_after_ms": round(source.idle_after.total_seconds() * 1000),
         "max_offsets": config.batch.max_offsets,
     }

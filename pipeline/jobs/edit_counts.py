@@ -47,8 +47,11 @@ class EditCountsJob(PageChangeJob):
         self._window = config.window
 
     def parse(self, message: SourceMessage) -> CountedEdits:
-        """Raises InvalidEventError, as `parse_edit`."""
+        """Raises InvalidEventError, as `parse_edit`, and for an edit whose record has no time."""
         edit = parse_edit(message.value, str(message.position))
+        if not message.has_time and is_counted(edit):
+            text = "the record has no time, so the edit is of no window: its timestamp is not between 1970 and 9999"
+            raise InvalidEventError(Failure("record_without_time", text))
         fields = {name: getattr(edit, name) for name in PageChange.__dataclass_fields__}
         counted = message.counted or (message.position,)
         return CountedEdits(**fields, start=window_start(message.appended, self._window), counted=counted)
@@ -91,11 +94,15 @@ def parse_edit(value: bytes | None, position: str) -> PageChange:
     """
     event = parse(value, position)
     title = event.raw["page"].get("page_title")
-    is_counted = event.kind == "edit" and event.domain != CANARY_DOMAIN
-    if is_counted and not (isinstance(title, str) and title):
+    if is_counted(event) and not (isinstance(title, str) and title):
         text = "page/page_title is missing, or no text: an edit without it cannot be counted"
         raise InvalidEventError(Failure("schema_violation", text))
     return event
+
+
+def is_counted(event: PageChange) -> bool:
+    """Whether the event counts; others are left out."""
+    return event.kind == "edit" and event.domain != CANARY_DOMAIN
 
 
 def window_start(at: datetime, window: timedelta) -> datetime:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Protocol
 
 from pipeline.records.claim_origin import ClaimOrigin
@@ -10,10 +10,13 @@ from pipeline.records.error_event import Failure
 from pipeline.records.event_id import event_id_headers, event_id_of
 from pipeline.records.record import Headers, Position, Record
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 @dataclass(frozen=True, slots=True)
 class SourceMessage:
-    """A message of the source topic as Spark hands it over. `horizon` is the latest event time that was read before
+    """A message of the source topic as Spark hands it over. `appended` is the time of its record, the epoch where that
+    has none (`pipeline.kafka_records`). `horizon` is the latest event time that was read before
     its batch, None where the source does not say. `headers` are those to pass on. `counted` are the events that it
     stands for, itself among them, None where that is itself alone.
     """
@@ -25,6 +28,11 @@ class SourceMessage:
     horizon: datetime | None = None
     headers: Headers = ()
     counted: tuple[Position, ...] | None = None
+
+    @property
+    def has_time(self) -> bool:
+        """Whether its record says when it happened. Without a time it is never late."""
+        return self.appended > _EPOCH
 
     @property
     def origin(self) -> ClaimOrigin:

@@ -16,6 +16,7 @@ from pipeline.aligned.record_ranges import SilentError, read_ranges
 from pipeline.cluster import BrokersAt, connected
 from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError, RefusedError
+from pipeline.kafka_records import record_time_ms
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.ops.spark_checkpoint import Offsets
 from pipeline.partition_offsets import end_offsets, first_offsets, offsets_at
@@ -85,13 +86,26 @@ class SourceTopic:
         )
 
     def at(self, timestamp_ms: int, bounds: Bounds) -> Offsets:
-        """The first offset of each partition whose record is of that time or later; its end where none is."""
+        """The first offset of each partition whose record is of that time or later; its end where none is. Kafka may
+        name a record whose timestamp is no time: then those behind it are read.
+        """
         if timestamp_ms <= 0:
             return bounds.first  # of records without a time, or of one before 1970, Kafka tells nothing
         with self._answers():
             asked = {TopicPartition(self.topic, partition): timestamp_ms for partition in bounds.end}
             found = offsets_at(self._consumer, asked, timeout_s=_ANSWER_S)
-        return {place.partition: bounds.end[place.partition] if at is None else at for place, at in found.items()}
+        offsets = {}
+        for place, first in found.items():
+            end = bounds.end[place.partition]
+            if first is None:
+                offsets[place.partition] = end
+            elif record_time_ms(first.timestamp) is not None:
+                offsets[place.partition] = first.offset
+            else:
+                behind = self.records({place.partition: first.offset}, {place.partition: end})
+                later = (one.offset for one in behind if (record_time_ms(one.timestamp_ms) or 0) >= timestamp_ms)
+                offsets[place.partition] = next(later, end)
+        return offsets
 
     def records(self, first: Offsets, end: Offsets) -> Iterator[SourceRecord]:
         """All records from `first` up to and without `end`, each partition in its order."""

@@ -14,6 +14,7 @@ ErrorType = Literal[
     "unknown_schema",
     "unknown_schema_version",
     "source_event_too_large",
+    "record_without_time",
     "unknown_wiki",
     "revision_not_found",
     "access_denied",
@@ -38,6 +39,8 @@ ERROR_TYPES: Mapping[ErrorType, str] = MappingProxyType(
         "than 1 % of a batch of 100 events or more they stop the job.",
         "source_event_too_large": "The event does not fit into a record even without content, its key is larger than "
         "16 KiB, or it is too large to be deferred.",
+        "record_without_time": "The timestamp of the record is no time between 1970 and 9999, and `edit-counts` counts "
+        "by windows of event time.",
         "unknown_wiki": "The event names a wiki that `mediawiki.wikis` does not have.",
         "revision_not_found": "The wiki does not know the revision.",
         "access_denied": "The wiki does not show the revision: status 403, an error code, or its text is hidden.",

@@ -37,8 +37,8 @@ def without_late(
 
 
 def is_late(message: SourceMessage, lateness: timedelta) -> bool:
-    """Whether it is further behind the horizon than it may be; false where there is no horizon."""
-    return message.horizon is not None and message.horizon - message.appended > lateness
+    """Whether it is further behind the horizon than it may be; false where there is no horizon, or it has no time."""
+    return message.horizon is not None and message.has_time and message.horizon - message.appended > lateness
 
 
 def lapsed_record(message: SourceMessage, config: PipelineConfig) -> Record:

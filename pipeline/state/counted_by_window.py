@@ -50,10 +50,9 @@ def counted_by_window(streams: Sequence["DataFrame"], config: PipelineConfig, *,
     def timed(rows: "DataFrame") -> "DataFrame":
         grouped = rows.select(*columns).mapInArrow(groups(config), f"{ddl}, {GROUP} string")
         # A window is dropped by its end, which lies behind each of its times: so a time at the watermark itself is
-        # kept, and one more than that may be another window's.
-        return grouped.withColumn(_EVENT_TIME, in_time(config, delay_ms + 1)).withWatermark(
-            _EVENT_TIME, f"{delay_ms} milliseconds"
-        )
+        # kept, and one more than that may be another window's. Without a time a row would be in no window at all.
+        event_time = functions.coalesce(in_time(config, delay_ms + 1), functions.timestamp_millis(functions.lit(1)))
+        return grouped.withColumn(_EVENT_TIME, event_time).withWatermark(_EVENT_TIME, f"{delay_ms} milliseconds")
 
     rows = reduce(lambda one, other: one.unionByName(other), map(timed, streams))
     place = functions.struct("topic", "partition", "offset")

@@ -10,12 +10,14 @@ if TYPE_CHECKING:
 
 
 def in_time(config: PipelineConfig, delay_ms: int) -> "Column":
-    """Of a row of the source; that of a late one is the first time that an operator with this delay does not drop."""
+    """Of a row of the source; that of a late one is the first time that an operator with this delay does not drop. Null
+    is that of one without a time: to Spark it is never late, and moves no watermark.
+    """
     from pyspark.sql import functions
 
     timestamp = functions.col("timestamp")
     if config.source.read != "aligned":
         return timestamp
-    # `greatest` passes over the null that the first batch has.
+    # `greatest` passes over null: the horizon of the first batch, and the timestamp of a record without a time.
     first = functions.expr(f"{HORIZON} - make_interval(0, 0, 0, 0, 0, 0, {(delay_ms - 1) / 1000:.3f})")
     return functions.greatest(timestamp, first)

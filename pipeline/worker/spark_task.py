@@ -463,7 +463,8 @@ def messages_of(batches: Iterator[pa.RecordBatch], source: Source | None = None)
             headers = _passed(found, source) if found and source else ()
             counted = None if events is None else tuple(Position(**one) for one in events)
             position = Position(topic, partition, offset)
-            yield SourceMessage(position, key, value, _moment(timestamp_us), horizon, headers, counted)
+            # Null is that of a record without a time.
+            yield SourceMessage(position, key, value, _moment(timestamp_us or 0), horizon, headers, counted)
 
 
 def _passed(found: list[dict[str, Any]], source: Source) -> Headers:

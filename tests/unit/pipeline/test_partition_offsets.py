@@ -73,7 +73,10 @@ def test_no_record_of_a_time_is_no_word_for_a_leader_that_is_not_known(
     knows: set[TopicPartition], times: dict[TopicPartition, int], at_ms: dict[TopicPartition, int]
 ) -> None:
     found = offsets_at(Gappy(set(knows), times=times), at_ms, timeout_s=1)
-    assert found == {place: 7 if times.get(place, -1) >= asked else None for place, asked in at_ms.items()}
+    assert found == {
+        place: OffsetAndTimestamp(7, times[place], -1) if times.get(place, -1) >= asked else None
+        for place, asked in at_ms.items()
+    }
 
 
 def test_where_all_are_known_one_question_is_enough() -> None:

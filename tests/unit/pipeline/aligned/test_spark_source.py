@@ -21,7 +21,7 @@ from pipeline.aligned.spark_source import (
 )
 from pipeline.errors import PipelineError
 from pipeline.records.record import SourcePartition
-from tests.unit.pipeline.aligned.records_in_memory import RecordsInMemory
+from tests.unit.pipeline.aligned.records_in_memory import ODD, RecordsInMemory
 
 A, B = SourcePartition("a", 0), SourcePartition("a", 1)
 OPTIONS = AlignedOptions(
@@ -186,7 +186,22 @@ def test_the_columns_are_those_of_sparks_own_source() -> None:
     assert AlignedSource({}).schema().fieldNames() == batch.schema.names
 
 
-def test_large_records_go_by_themselves_and_times_beyond_all_years_too() -> None:
-    batches = list(arrow_batches((record(at, b"x" * 5_000_000, 2**62) for at in range(3)), None))
+def test_large_records_go_by_themselves() -> None:
+    batches = list(arrow_batches((record(at, b"x" * 5_000_000) for at in range(3)), None))
     assert [len(batch) for batch in batches] == [1, 1, 1]
     assert batches[0].column("horizon").null_count == 1
+
+
+@pytest.mark.parametrize("timestamp", ODD)
+def test_a_timestamp_that_is_no_time_is_null(timestamp: int) -> None:
+    (batch,) = arrow_batches(iter([record(0, time_ms=timestamp)]), None)
+    assert batch.column("timestamp").null_count == 1
+
+
+def test_without_a_slice_a_batch_is_shared_by_what_waits(log: RecordsInMemory) -> None:
+    reader = AlignedReader(OPTIONS.model_copy(update={"slice_ms": None}))
+    start = {"a": {"0": 4, "1": 0}}
+    end = reader.latestOffset(start, ReadMaxRows(33))
+    assert end == {"a": {"0": 36, "1": 1}}
+    assert {one.horizon_ms for one in reader.partitions(start, end)} == {None}
+    assert log.asked == log.handed_over == 0, "no one asks for times"

@@ -12,6 +12,7 @@ from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver import source_stream as module
 from pipeline.driver.start import NewStart
+from pipeline.errors import TimestampBeyondSparkError
 from pipeline.records.record import SourcePartition
 
 
@@ -57,6 +58,11 @@ class Stream:
         return self
 
     def load(self) -> "Stream":
+        return self
+
+    def selectExpr(self, *columns: str) -> "Stream":  # noqa: N802 — Spark's name
+        assert columns[0] == "* EXCEPT (timestamp)"
+        assert columns[1].endswith("AS timestamp")
         return self
 
 
@@ -145,3 +151,36 @@ def test_sparks_own_source_is_left_to_itself(make_config: Callable[..., Pipeline
     assert spark.options_ == module.source_options(config, NEW)
     assert module.trigger_seconds(config) == 0
     assert 0 < module.trigger_seconds(make_config(source=ALIGNED)) < 1
+
+
+class Streams(Stream):
+    """As many as are asked for."""
+
+    @property
+    def readStream(self) -> Stream:  # noqa: N802 — Spark's name
+        return Stream()
+
+
+def test_what_spark_cannot_read_is_read_without_it_from_the_next_start_on(
+    make_config: Callable[..., PipelineConfig], files: dict[str, str]
+) -> None:
+    config = make_config(source={"topics": ["a", "b"]}, batch={"max_offsets": 50})
+    spark: Any = Streams()
+    assert [
+        stream.kind
+        for stream in (module.source_stream(spark, config, None), *module.source_streams(spark, config, None))
+    ] == ["kafka"] * 3
+    files |= {"sources/0/0": 'v1\n{"a":{"0":7}}', "sources/1/0": 'v1\n{"b":{"0":3}}'}
+    module.note_beyond_spark(spark, config, TimestampBeyondSparkError("a/0/9", "9" * 19))
+    assert files[module.BEYOND_SPARK] == "a/0/9"
+    one: Any = module.source_stream(spark, config, None)
+    assert one.kind == FORMAT
+    streams: Any = [one, *module.source_streams(spark, config, None)]
+    settings = [AlignedOptions.model_validate_json(stream.options_["settings"]) for stream in streams]
+    assert [(one.topics, one.slice_ms, one.max_offsets, one.initial) for one in settings] == [
+        (("a", "b"), None, 50, {"a": {"0": 7}}),
+        (("a",), None, 25, {"a": {"0": 7}}),
+        (("b",), None, 25, {"b": {"0": 3}}),
+    ]
+    assert 0 < module.trigger_seconds(config, by_spark=False) < 1
+    assert module.source_options(config, None, by_spark=False)["slice_ms"] is None
