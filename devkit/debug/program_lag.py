@@ -11,6 +11,7 @@ from devkit.observe.deferrals import DeferralTopic
 from devkit.stack.topic_reader import answering, connect
 from devkit.stack.topics import TopicEnds
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.kafka_records import record_time_ms
 
 _POLL_MS = 5_000
 
@@ -59,10 +60,16 @@ def lag_of(config: PipelineConfig, checkpoint: Checkpoint, *, bootstrap: str, no
         bootstrap, {place: committed.get(place, 0) for place, end in ends.items() if committed.get(place, 0) < end}
     )
     partitions = tuple(
-        PartitionLag(*place, committed.get(place), end, (now_ms - oldest[place]) / 1000 if place in oldest else None)
+        PartitionLag(*place, committed.get(place), end, _age_s(oldest.get(place), now_ms))
         for place, end in ends.items()
     )
     return ProgramLag(partitions, _deferred(config, bootstrap))
+
+
+def _age_s(timestamp_ms: int | None, now_ms: int) -> float | None:
+    """A producer's clock may be ahead of this one."""
+    time_ms = record_time_ms(timestamp_ms)
+    return None if time_ms is None else max(0, now_ms - time_ms) / 1000
 
 
 def _ends(config: PipelineConfig, bootstrap: str) -> Offsets:

@@ -1,6 +1,7 @@
 """The last records of a topic, and those that come after them.
 
-Records of several partitions have no order between them but their timestamps, so that is how the last ones are sorted.
+Records of several partitions have no order between them but their timestamps, so that is how the last ones are sorted;
+one without a time stays behind the one before it in its partition.
 """
 
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from devkit.stack.topic_reader import (
     require_topic,
 )
 from devkit.waiting import wait_until
+from pipeline.kafka_records import record_time_ms
 
 _DEADLINE = timedelta(seconds=30)
 _POLL_MS = 200
@@ -59,8 +61,7 @@ class TopicTail:
                     self._consumer.seek(place, ends[place])  # what came meanwhile is for `following`
         except WaitTimeoutError as error:
             raise PartError(str(error), "kafka") from error
-        found.sort(key=lambda record: (record.timestamp_ms, record.partition, record.offset))
-        return found[-count:] if count else []
+        return _oldest_first(found)[-count:] if count else []
 
     def following(self) -> Iterator[TopicRecord]:
         """What comes after `last`, for ever."""
@@ -94,6 +95,16 @@ class TopicTail:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _oldest_first(records: list[TopicRecord]) -> list[TopicRecord]:
+    times: dict[int, int] = {}
+    keyed = []
+    for record in records:  # each partition in its order
+        time_ms = record_time_ms(record.timestamp_ms) or times.get(record.partition, 0)
+        times[record.partition] = time_ms
+        keyed.append(((time_ms, record.partition, record.offset), record))
+    return [record for _, record in sorted(keyed, key=lambda one: one[0])]
 
 
 def _place(record: TopicRecord) -> TopicPartition:

@@ -19,6 +19,7 @@ from kafka.structs import TopicPartition
 from pipeline import log
 from pipeline.cluster import BrokersAt, connected
 from pipeline.events import LagUnknown
+from pipeline.kafka_records import record_time_ms
 from pipeline.long_lived import LONG_LIVED
 from pipeline.metrics.clocks import Clocks, Noted
 from pipeline.partition_offsets import end_offsets, first_offsets
@@ -46,7 +47,7 @@ class OffsetSource(Protocol):
         """Where each partition begins and ends."""
 
     def time_ms(self, partition: SourcePartition, offset: int) -> int | None:
-        """The time of the first record from there on; None when none comes."""
+        """The time of the first record from there on; None when none comes, or it has no time."""
 
     def close(self) -> None:
         """Ends the connections to the broker."""
@@ -110,7 +111,9 @@ class KafkaSource:
         return {SourcePartition(*place): (begins[place], ends[place]) for place in places}
 
     def time_ms(self, partition: SourcePartition, offset: int) -> int | None:
-        """When the record was written, in milliseconds since the epoch; None when it does not come in time."""
+        """When the record was written, in milliseconds since the epoch; None when it does not come in time, or does not
+        say when.
+        """
         if self._reads is None:
             self._reads = self._make()
         place = TopicPartition(*partition)
@@ -119,7 +122,7 @@ class KafkaSource:
         for _ in range(_POLLS):
             for records in self._reads.poll(timeout_ms=_POLL_MS, max_records=1).values():
                 for record in records:
-                    return int(record.timestamp)
+                    return record_time_ms(record.timestamp)
         return None
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.errors import RefusedError
+from pipeline.kafka_records import record_time_ms
 from pipeline.ops import checkpoint_write as write
 from pipeline.ops.broker import cluster_id
 from pipeline.ops.checkpoint_check import problems
@@ -186,10 +187,11 @@ def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> Offsets:
     bounds = source.bounds()
     offsets = source.at(milliseconds(at), bounds)
     oldest = {
-        partition: record.timestamp_ms
+        partition: time_ms
         for partition, first in bounds.first.items()
         if 0 < first == offsets[partition] < bounds.end[partition]
         and (record := source.first_record(partition, first, bounds.end[partition]))
+        and (time_ms := record_time_ms(record.timestamp_ms)) is not None
     }
     lost = write.lost_before(offsets, bounds.first, oldest, at)
     if lost and not yes:

@@ -16,6 +16,7 @@ from kafka.errors import KafkaError, for_code
 from pipeline.cluster import BrokersAt, connected
 from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError, RefusedError
+from pipeline.kafka_records import record_time_ms
 from pipeline.ops.copying import Copy
 from pipeline.ops.source import Bounds, SourceRecord
 from pipeline.records.record import Position
@@ -43,10 +44,12 @@ def page_key(record: SourceRecord) -> bytes | None:
 
 
 def copied(record: SourceRecord, topic: str) -> Copy:
-    """Its time stays: the copy takes the place of the topic, and is asked what was when."""
+    """Its time stays: the copy takes the place of the topic, and is asked what was when. A timestamp that is no time
+    becomes 0, as a broker may refuse what another one took.
+    """
     place = Position(topic, record.partition, record.offset)
     headers = (*record.headers, (PLACE_HEADER, str(place).encode()))
-    return Copy(page_key(record), record.value, headers, timestamp_ms=record.timestamp_ms)
+    return Copy(page_key(record), record.value, headers, timestamp_ms=record_time_ms(record.timestamp_ms) or 0)
 
 
 def require_target(bounds: Bounds, topic: str, partitions: int) -> None:

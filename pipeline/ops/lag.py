@@ -7,6 +7,7 @@ lesson: a lag that only counts the partitions being read is 0 when none is read.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pipeline.kafka_records import record_time_ms
 from pipeline.ops.source import Bounds, SourceRecord
 from pipeline.ops.spark_checkpoint import SparkCheckpoint
 
@@ -15,7 +16,8 @@ FirstRecord = Callable[[int, int, int], SourceRecord | None]
 
 @dataclass(frozen=True, slots=True)
 class PartitionLag:
-    """`events` counts offsets; `oldest_ms` is the time of the first record that waits, None when none does.
+    """`events` counts offsets; `oldest_ms` is the time of the first record that waits, None when none does, or it
+    has no time.
 
     `gone` events are no longer in the topic. `committed` None: the checkpoint does not know the partition.
     """
@@ -37,9 +39,7 @@ def measure(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds, first_recor
         begin = first if known is None else max(known, first)
         record = first_record(partition, begin, end) if begin < end else None
         gone = 0 if known is None else max(0, first - known)
-        found.append(
-            PartitionLag(partition, known, end, max(0, end - begin), gone, record.timestamp_ms if record else None)
-        )
+        found.append(PartitionLag(partition, known, end, max(0, end - begin), gone, _time_ms(record)))
     return found
 
 
@@ -58,6 +58,10 @@ def lines(topic: str, lags: Sequence[PartitionLag], now_ms: int) -> Iterator[str
             yield f"partition {lag.partition}: {lag.gone} more were not done and are gone from the topic"
         if lag.committed is not None and lag.committed > lag.end:
             yield f"partition {lag.partition}: it is not the topic of this checkpoint; `checkpoint verify` says more"
+
+
+def _time_ms(record: SourceRecord | None) -> int | None:
+    return None if record is None else record_time_ms(record.timestamp_ms)
 
 
 def _seconds(oldest_ms: int | None, now_ms: int) -> float:

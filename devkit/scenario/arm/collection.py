@@ -24,6 +24,7 @@ from devkit.programs.program_topics import ProgramTopics
 from devkit.stack.parts.mock_api import JournalCounts, MockApi
 from devkit.traffic.life import REVISIONS_PER_PAGE
 from mockapi.rules.model import Rule
+from pipeline.kafka_records import record_time_ms
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -87,9 +88,10 @@ def collection(
     published_ms = {event.position: event.published_ms for event in events if event.published_ms is not None}
     if not published_ms:
         published_ms = {
-            (record.topic, record.partition, record.offset): record.timestamp_ms
+            (record.topic, record.partition, record.offset): time_ms
             for topic in topics.sources
             for record in read_topic(bootstrap, topic)
+            if (time_ms := record_time_ms(record.timestamp_ms)) is not None
         }
     unmet: list[Unmet] = []
     dropped = audit.dropped(ended.committed, ended.deferrals)

@@ -23,6 +23,7 @@ from devkit.scenario.arm_step import ArmStep, Awaited, OperatorCommand, Start
 from devkit.scenario.configure import started_with
 from devkit.scenario.filled_words import filled
 from located_config.duration import format_duration
+from pipeline.kafka_records import record_time_ms
 
 _STOPPING = timedelta(seconds=60)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -211,10 +212,11 @@ class ArmSteps:
         """Raises StackError when the source cannot be read."""
         furthest = self._arm.main.state.furthest
         times = [
-            record.timestamp_ms
+            time_ms
             for topic in self._arm.topics.sources
             for record in read_topic(self._arm.bootstrap, topic)
             if record.offset >= furthest.get((topic, record.partition), 0)
+            and (time_ms := record_time_ms(record.timestamp_ms)) is not None
         ]
         since_ms = min(times, default=self._arm.clock.wall_ms())
         moment = _EPOCH + timedelta(milliseconds=since_ms)

@@ -12,7 +12,7 @@ import orjson
 from devkit.errors import StackError
 from devkit.stack.client_settings import PLAIN, ClientSettings
 from devkit.stack.topic_reader import TopicRecord
-from devkit.traffic.capture.capture_file import LATEST_MS, CapturedRecord, CaptureSource, EndedBy, Unparsed
+from devkit.traffic.capture.capture_file import CapturedRecord, CaptureSource, EndedBy, Unparsed
 from devkit.traffic.capture.capture_writer import CaptureWriter
 from devkit.traffic.capture.replacement import Replacement
 from devkit.traffic.capture.stand_ins import StandIns
@@ -100,7 +100,7 @@ def captured(record: TopicRecord, replacement: Replacement | None, stand_ins: St
             "topic": record.topic,
             "partition": record.partition,
             "offset": record.offset,
-            "timestamp_ms": min(max(record.timestamp_ms, 0), LATEST_MS),
+            "timestamp_ms": record.timestamp_ms,
             "key": None if record.key is None else _key(record.key, replacement),
             "bytes": len(record.value or b""),
             **event,

@@ -14,7 +14,17 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import PartError
 from devkit.stack.client_settings import PLAIN, ClientSettings
-from devkit.stack.topic_reader import TopicRecord, answering, connect, ends_of, has_read, places_of, require_topic
+from devkit.stack.topic_reader import (
+    TopicRecord,
+    answering,
+    begins_of,
+    connect,
+    ends_of,
+    has_read,
+    places_of,
+    require_topic,
+)
+from pipeline.kafka_records import record_time_ms
 
 _POLL_MS = 500
 # As with the pipeline's commands. kafka-python asks again for as long, also where it was refused, by default for 30 s.
@@ -55,22 +65,31 @@ class TopicWindow:
             failing.pop_all()
 
     def records(self, stop: Callable[[], bool]) -> Iterator[TopicRecord | None]:
-        """Each record; None now and then while none comes. Ends with the window, or when `stop` says so.
+        """Each record; None now and then while none comes. Ends with the window, or when `stop` says so. One without a
+        time counts as of the time of the one before it in its partition, without one as of the window's beginning.
 
         Raises StackError.
         """
         begun, past = time.monotonic(), set[TopicPartition]()
+        came_ms = dict.fromkeys(self._places, self._begin_ms)
+        # Kafka may name a record whose timestamp is no time as the first of a later time than the window's.
+        ahead = set(self._places) if isinstance(self._start, datetime) else set()
         end_ms = self._begin_ms + self._span_ms
         while not stop():
             with self._without_secrets(), answering("the topics could not be read"):
                 polled = self._consumer.poll(timeout_ms=_POLL_MS)
             for place, records in polled.items():
                 for record in records:
-                    if self._start != "latest" and record.timestamp >= end_ms:
+                    time_ms = record_time_ms(record.timestamp)
+                    if place in ahead and (time_ms is None or time_ms < self._begin_ms):
+                        continue
+                    ahead.discard(place)
+                    came_ms[place] = time_ms or came_ms[place]
+                    if self._start != "latest" and came_ms[place] >= end_ms:
                         past.add(place)
                     elif place not in past:
                         yield TopicRecord(
-                            place.topic, place.partition, record.offset, record.timestamp, record.key, record.value
+                            place.topic, place.partition, record.offset, came_ms[place], record.key, record.value
                         )
             if past:
                 self._consumer.pause(*past)
@@ -105,11 +124,13 @@ class TopicWindow:
             return _now_ms()
         asked_ms = 0 if start == "earliest" else round(start.timestamp() * 1000)
         found = self._consumer.offsets_for_times(dict.fromkeys(self._places, asked_ms))
+        begins = begins_of(self._consumer, self._places) if start == "earliest" else {}
         for place in self._places:
             first = found.get(place)
-            self._consumer.seek(place, self._ends[place] if first is None else first.offset)
+            self._consumer.seek(place, begins.get(place, self._ends[place] if first is None else first.offset))
         if start == "earliest":
-            return min((one.timestamp for one in found.values() if one is not None), default=_now_ms())
+            times = (record_time_ms(one.timestamp) for one in found.values() if one is not None)
+            return min((one for one in times if one is not None), default=_now_ms())
         return asked_ms
 
 
