@@ -61,7 +61,7 @@ class TopicTail:
                     self._consumer.seek(place, ends[place])  # what came meanwhile is for `following`
         except WaitTimeoutError as error:
             raise PartError(str(error), "kafka") from error
-        return _oldest_first(found)[-count:] if count else []
+        return oldest_first(found)[-count:] if count else []
 
     def following(self) -> Iterator[TopicRecord]:
         """What comes after `last`, for ever."""
@@ -97,10 +97,11 @@ class TopicTail:
         self.close()
 
 
-def _oldest_first(records: list[TopicRecord]) -> list[TopicRecord]:
+def oldest_first(records: list[TopicRecord]) -> list[TopicRecord]:
+    """Of several partitions, each in its order."""
     times: dict[int, int] = {}
     keyed = []
-    for record in records:  # each partition in its order
+    for record in records:
         time_ms = record_time_ms(record.timestamp_ms) or times.get(record.partition, 0)
         times[record.partition] = time_ms
         keyed.append(((time_ms, record.partition, record.offset), record))

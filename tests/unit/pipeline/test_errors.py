@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.errors import RefusedError, failure, root_cause
+from pipeline.errors import RefusedError, TimestampBeyondSparkError, failure, root_cause
 from pipeline.fetch.client import UnknownWikiError
 
 TRACE = """\
@@ -148,3 +148,15 @@ def test_a_job_that_is_let_in_no_more_may_be_after_a_restart(name: str) -> None:
     found = failure("query", f"Caused by: org.apache.kafka.common.errors.{name}: Failed to process messages\n")
     assert found.exit_code == 1
     assert "at the same path: the next start reads it" in found.render()
+
+
+def test_a_timestamp_that_spark_cannot_read_is_told_by_the_records_place() -> None:
+    beyond = (
+        "org.apache.spark.sql.kafka010.KafkaIllegalStateException: Record at topic a.b partition 1 offset 2 has "
+        "timestamp value 1767225600000000000 that overflows when converting to Spark's microsecond-precision TimestampType."
+    )
+    found = failure("query", f"{BRIDGE}{CALL}: {beyond}\nCaused by: java.lang.ArithmeticException: long overflow\n")
+    assert isinstance(found, TimestampBeyondSparkError)
+    assert (found.exit_code, found.record) == (1, "a.b/1/2")
+    assert "record a.b/1/2 has the timestamp 1767225600000000000" in str(found)
+    assert "start the job again" in str(found.hint)

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 from kafka.structs import TopicPartition
 
-from devkit.debug.tail import TopicTail
+from devkit.debug.tail import TopicTail, oldest_first
+from devkit.stack.topic_reader import TopicRecord
 
 PLACE = TopicPartition("t", 0)
 
@@ -58,3 +59,15 @@ def test_a_position_that_is_not_told_yet_is_waited_for(monkeypatch: pytest.Monke
     monkeypatch.setattr("devkit.debug.tail.connect", lambda _bootstrap, **_settings: Consumer())
     with TopicTail("broker:1", "t") as tail:
         assert [record.value for record in tail.last(2)] == [b"1", b"2"]
+
+
+def test_a_record_without_a_time_stays_behind_the_one_before_it() -> None:
+    times = {0: [10, 10**18, 30, 0], 1: [-1, 20, 40]}
+    records = [
+        TopicRecord("t", partition, offset, time_ms, None, None)
+        for partition, of in times.items()
+        for offset, time_ms in enumerate(of)
+    ]
+    assert [(one.partition, one.offset) for one in oldest_first(records)] == [
+        (1, 0), (0, 0), (0, 1), (1, 1), (0, 2), (0, 3), (1, 2),
+    ]  # fmt: skip

@@ -129,3 +129,23 @@ def test_a_configuration_that_would_lose_events_is_refused(
 ) -> None:
     with pytest.raises(ValidationError, match=words):
         make_config(job="edit-counts", source=source)
+
+
+def test_an_edit_without_a_time_is_of_no_window_and_becomes_an_error_event(
+    make_config: MakeConfig, make_event: MakeEvent
+) -> None:
+    """Late it is not: nobody knows when it happened."""
+    late = {"source": {"read": "aligned", "late": "lapse", "lateness": "1s"}}
+    config = make_config(job="edit-counts", **late)
+
+    def without_time(value: bytes) -> SourceMessage:
+        return SourceMessage(Position("b", 1, 9), b"key", value, EPOCH, WHEN)
+
+    edit = without_time(orjson.dumps(make_event()))
+    assert group_of(edit, config) == str(edit.position)
+    with pytest.raises(InvalidEventError) as raised:
+        EditCountsJob(Count()).parse(edit)
+    assert raised.value.failure.error_type == "record_without_time"
+    other = without_time(orjson.dumps(make_event("delete")))
+    assert group_of(other, config) is None
+    assert EditCountsJob(Count()).parse(other).kind == "delete"

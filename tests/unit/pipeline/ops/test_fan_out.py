@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import orjson
@@ -159,3 +160,8 @@ def test_a_topic_that_the_broker_does_not_make(
 
 def test_an_empty_topic_will_do() -> None:
     require_target(Bounds({0: 4, 1: 0}, {0: 4, 1: 0}), "t", 2)
+
+
+@pytest.mark.parametrize("timestamp", [-1, 10**18])
+def test_a_copy_has_no_timestamp_that_its_broker_may_refuse(timestamp: int) -> None:
+    assert copied(replace(record(b""), timestamp_ms=timestamp), "src").timestamp_ms == 0

@@ -56,3 +56,9 @@ def test_the_table_ends_with_the_sum_and_the_oldest(now_ms: int, seconds: str) -
     assert rows[1].split() == ["1", "unknown", "4", "4", seconds]
     assert rows[2].split() == ["2", "3", "3", "0", "0.0"]
     assert rows[3].split() == ["all", "9", seconds]
+
+
+@pytest.mark.parametrize("timestamp", [-1, 0, 10**18])
+def test_the_age_of_a_record_without_a_time_is_not_known(timestamp: int) -> None:
+    (found,) = lags(FakeConsumer([Row(0, offset, timestamp) for offset in range(25)]))
+    assert (found.events, found.oldest_ms) == (5, None)

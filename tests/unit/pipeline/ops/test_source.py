@@ -124,3 +124,11 @@ def test_from_1970_on_is_all_that_there_is() -> None:
     topic = FakeConsumer([Row(0, 0, -1), Row(0, 1, -5000), Row(0, 2, 1000)]).as_topic()
     assert topic.at(0, topic.bounds()) == {0: 0}
     assert topic.at(1, topic.bounds()) == {0: 2}
+
+
+def test_a_timestamp_that_is_no_time_is_not_later_than_any() -> None:
+    """Kafka's index takes it at its word."""
+    times = [10, 10**18, 20, 0, 30, 25, 2**63 - 1]
+    topic = FakeConsumer([Row(0, offset, time_ms) for offset, time_ms in enumerate(times)]).as_topic()
+    bounds = topic.bounds()
+    assert [topic.at(at_ms, bounds)[0] for at_ms in (5, 15, 21, 31)] == [0, 2, 4, 7]

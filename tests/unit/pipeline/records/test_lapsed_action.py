@@ -1,6 +1,7 @@
 """What takes the place of an event that came too late."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -84,3 +85,8 @@ def test_only_the_option_splits_them_off(make_config: MakeConfig, source: dict[s
     left = without_late(messages, make_config(source=source), lapsed)
     assert [one.position.offset for one in left] == kept
     assert len(lapsed) == 3 - len(kept)
+
+
+def test_a_record_without_a_time_is_never_late() -> None:
+    one = message(60)
+    assert not is_late(replace(one, appended=datetime(1970, 1, 1, tzinfo=UTC)), timedelta(0))

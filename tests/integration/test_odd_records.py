@@ -1,0 +1,176 @@
+"""A record from outside, however odd, passes or becomes an error event: no partition stands still for it.
+
+Set-up: topics of CreateTime that take any timestamp, traffic of the kit, and behind it in partition 0 records with odd
+timestamps, headers, keys and values, then healthy ones. Each job reads them, by Spark's Kafka source and aligned, with
+state and without. Checked: all is committed; each odd record has its one output or error event, and what is healthy
+behind them has its own. Then the commands that read records, on the same topic.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from devkit.debug.program_lag import lag_of
+from devkit.debug.record_text import json_object, plain_line
+from devkit.debug.tail import TopicTail
+from devkit.observe.audit.arrivals import Arrival, read_topic
+from devkit.stack.topics import recreate_topics
+from devkit.traffic.capture.take import CaptureOrder, take_capture
+from pipeline.kafka_records import record_time_ms
+from pipeline.ops.source import SourceRecord, opened_topic
+from tests.integration.crash.bench import Bench, Run
+from tests.integration.odd_records import (
+    ANY_TIME,
+    BEGIN_MS,
+    NO_TIMES,
+    OddRecord,
+    odd_records,
+    take_any_time,
+    write_records,
+)
+from tests.unit.devkit.traffic.capture.captures import read_capture
+
+MakeBench = Callable[..., Bench]
+TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 5, "rate": "400/s", "for": "100ms", "population": 8}
+HEADERS = {"pass_headers": ["traceparent"]}
+ALIGNED = {**HEADERS, "read": "aligned", "idle_after": "0s"}
+REPEATS = {"deduplicate": {"within": "10m"}}
+COUNTS = {"job": "edit-counts", "count": {"window": "1m", "delay": "1s"}}
+JOBS: dict[str, dict[str, Any]] = {
+    "html": {"source": HEADERS},
+    "html aligned": {"source": ALIGNED},
+    "html aligned without repeats": {"source": {**ALIGNED, **REPEATS}},
+    "html without repeats": {"source": {**HEADERS, **REPEATS}},
+    "content": {"job": "content-enrichment", "source": HEADERS},
+    "content aligned, late ones lapse": {
+        "job": "content-enrichment",
+        "source": {**ALIGNED, "late": "lapse", "lateness": "1m"},
+    },
+    "counts aligned": {**COUNTS, "source": {**ALIGNED, "late": "lapse", "lateness": "1s"}},
+    "counts": {**COUNTS, "source": HEADERS},
+}
+MAIN = ("html", "html aligned")
+
+
+def is_wikitext_edit(arrival: Arrival) -> bool:
+    try:
+        event = json.loads(arrival.value)
+        model = event["revision"]["content_slots"]["main"]["content_model"]
+    except (ValueError, KeyError, TypeError):
+        return False
+    return bool(event["page_change_kind"] == "edit" and model == "wikitext" and event["meta"].get("domain") != "canary")
+
+
+def with_own_id(record: OddRecord, number: int) -> OddRecord:
+    """So that none is a repeat of another."""
+    try:
+        event = json.loads(record.value or b"")
+        event["meta"]["id"] = f"5d2f36f8-3b8e-4c36-9c3c-{number:012d}"
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return record
+    return OddRecord(record.key, json.dumps(event).encode(), record.timestamp, record.headers)
+
+
+def published(bench: Bench) -> dict[int, OddRecord]:
+    """What stands in partition 0 behind the traffic, by offset: odd records, and healthy ones of later times."""
+    topic = bench.config.source.topic
+    take_any_time(bench.bootstrap, topic)
+    bench.publish(wait=True)
+    traffic = list(read_topic(bench.bootstrap, topic))
+    edit = next(one for one in traffic if is_wikitext_edit(one))
+    # The traffic's own times are those of its writing.
+    now_ms = max(one.timestamp_ms for one in traffic)
+    healthy = OddRecord(edit.key, edit.value, now_ms + 1)
+    later = [OddRecord(edit.key, edit.value, now_ms + number * 60_000) for number in range(1, 5)]
+    records = [with_own_id(one, number) for number, one in enumerate([*odd_records(healthy), *later])]
+    begin = sum(one.partition == 0 for one in traffic)
+    write_records(bench.bootstrap, topic, 0, records)
+    return dict(enumerate(records, begin))
+
+
+def await_all(bench: Bench, run: Run) -> None:
+    end = bench.source_end()
+    run.await_condition(
+        lambda: sum(bench.committed().values()) >= end and bench.deferred() == 0, "all to be committed, none deferred"
+    )
+
+
+def emitted(bench: Bench) -> dict[tuple[str, int, int], str]:
+    """What came of each source event: `output`, or its class of error."""
+    found: dict[tuple[str, int, int], str] = {}
+    counts = Counter[tuple[str, int, int]]()
+    for one in bench.outputs():
+        value = orjson.loads(one.value)
+        places = [tuple(place) for place in value["events"]] if "events" in value else [one.source]
+        for place in places:
+            found[place] = "output"
+            counts[place] += 1
+    for one in bench.errors():
+        assert one.source is not None
+        found[one.source] = orjson.loads(one.value)["error_type"]
+        counts[one.source] += 1
+    assert set(counts.values()) == {1}, counts.most_common(3)
+    return found
+
+
+def fates(name: str, odd: dict[int, OddRecord]) -> dict[int, str]:
+    """Of each record: what has to come of it."""
+    counts, found = name.startswith("counts"), {}
+    for offset, record in odd.items():
+        if record.value is None or not record.value.startswith(b"{"):
+            found[offset] = "schema_violation" if record.value == b"null" else "malformed_json"
+        elif counts and record_time_ms(record.timestamp) is None:
+            found[offset] = "record_without_time"
+        elif record.key is not None and len(record.key) > 16 * 1024:
+            found[offset] = "source_event_too_large"
+        else:
+            found[offset] = "output"
+    return found
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in MAIN else pytest.mark.slow) for one in JOBS])
+def test_each_passes_or_becomes_an_error_event(make_bench: MakeBench, name: str) -> None:
+    bench = make_bench(traffic=TRAFFIC, rules=[], settings=JOBS[name])
+    odd = published(bench)
+    topic, aligned = bench.config.source.topic, bench.config.source.read == "aligned"
+    unsafe = (
+        ["--allow-unsafe"] if "state" not in name and not aligned and ("counts" in name or "repeats" in name) else []
+    )
+    run = bench.start(*unsafe)
+    if not aligned:
+        nanoseconds = next(offset for offset, one in odd.items() if one.timestamp == NO_TIMES[0])
+        assert run.await_end() == 1
+        (failed,) = run.logged("failed")
+        assert f"record {topic}/0/{nanoseconds} has the timestamp {NO_TIMES[0]}" in json.dumps(failed)
+        run = bench.start(*unsafe)
+    await_all(bench, run)
+    expected = fates(name, odd)
+    if name.startswith("counts"):
+        # The last windows wait for events of later times.
+        expected = {
+            offset: fate
+            for offset, fate in expected.items()
+            if odd[offset].timestamp < odd[max(odd)].timestamp - 60_000
+        }
+    if name == "counts":  # which is unsafe: Spark drops what is late, as is what has no time
+        expected = {
+            offset: fate
+            for offset, fate in expected.items()
+            if fate != "record_without_time" and odd[offset].timestamp > BEGIN_MS
+        }
+    if aligned and "lapse" in str(JOBS[name]):
+        expected = {offset: fate for offset, fate in expected.items() if odd[offset].timestamp != BEGIN_MS // 1000}
+    run.await_condition(
+        lambda: expected.keys() <= {place[2] for place in emitted(bench) if place[:2] == (topic, 0)},
+        "each record to have left",
+    )
+    assert run.terminate() == 0, run.process.last_words(20)
+    found = emitted(bench)
+    assert {offset: found[topic, 0, offset] for offset in expected} == expected
