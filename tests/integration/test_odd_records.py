@@ -9,7 +9,7 @@ behind them has its own. Then the commands that read records, on the same topic.
 import json
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,13 @@ import pytest
 from devkit.debug.program_lag import lag_of
 from devkit.debug.record_text import json_object, plain_line
 from devkit.debug.tail import TopicTail
+from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Arrival, read_topic
+from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
+from devkit.traffic.capture.capture_file import CapturedRecord
 from devkit.traffic.capture.take import CaptureOrder, take_capture
+from devkit.traffic.capture.topic_window import WindowStart
 from pipeline.kafka_records import record_time_ms
 from pipeline.ops.source import SourceRecord, opened_topic
 from tests.integration.crash.bench import Bench, Run
@@ -174,3 +178,86 @@ def test_each_passes_or_becomes_an_error_event(make_bench: MakeBench, name: str)
     assert run.terminate() == 0, run.process.last_words(20)
     found = emitted(bench)
     assert {offset: found[topic, 0, offset] for offset in expected} == expected
+
+
+def whole(bootstrap: str, topic: str) -> list[SourceRecord]:
+    with opened_topic(bootstrap, topic) as opened:
+        bounds = opened.bounds()
+        return list(opened.records(bounds.first, bounds.end))
+
+
+def raw_headers(record: SourceRecord, without: str = "\0\0") -> list[tuple[bytes, bytes | None]]:
+    """As they stand in the record; none whose name begins with `without`."""
+    return [(name.encode(), value) for name, value in record.headers if not name.startswith(without)]
+
+
+def test_the_commands_read_them(make_bench: MakeBench, tmp_path: Path) -> None:
+    bench = make_bench(traffic=TRAFFIC, rules=[], settings=JOBS["html aligned"])
+    topic, bootstrap = bench.config.source.topic, bench.bootstrap
+    odd = published(bench)
+    run = bench.start()
+    await_all(bench, run)
+    assert run.terminate() == 0, run.process.last_words(20)
+    bench.end()
+    # What waits begins with a record whose time lies far ahead.
+    write_records(bootstrap, topic, 0, odd_records(next(iter(odd.values()))))
+    source = whole(bootstrap, topic)
+    waiting = len(source) - sum(bench.committed().values())
+
+    def says(*arguments: str) -> str:
+        result = bench.command(*arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+    assert says("lag").splitlines()[-1].split() == ["all", str(waiting), "0.0"]
+    assert "can continue" in says("checkpoint", "verify")
+    fresh = str(tmp_path / "checkpoint")
+    moved = says("checkpoint", "set-offsets", "--at", "2026-01-01T00:00:00Z", "--stopped", "--into", fresh)
+    assert f"{len(source) - waiting} events come again, 0 are passed over" in moved
+    assert len(says("consume").splitlines()) == sum(found == "output" for found in emitted(bench).values())
+    copies, fanned = f"{topic}.copy", f"{topic}.fan-out"
+    recreate_topics(bootstrap, {copies: (len({one.partition for one in source}), {})})
+    says("replay", "--from", "earliest", "--to", "latest", "--into", copies, "--rate", "10000")
+    says("fan-out", topic, fanned, "--partitions", "3")
+    for copied, mark in ((copies, "replayed-"), (fanned, "copied-from")):
+        found = whole(bootstrap, copied)
+        assert len(found) == len(source)
+        if copied == copies:
+            assert [raw_headers(one, mark) for one in found] == [without_null(raw_headers(one)) for one in source]
+
+    with TopicTail(bootstrap, topic) as tail:
+        last = tail.last(len(source))
+    assert len(last) == len(source)
+    for record in last:
+        assert plain_line(record).isprintable()
+        json.dumps(json_object(record, whole=True))
+    lag = lag_of(bench.config, bench._checkpoint, bootstrap=bootstrap, now_ms=BEGIN_MS)
+    assert lag.total == waiting
+    assert [one.behind_s for one in lag.partitions if one.lag] == [None]
+
+
+def without_null(headers: list[tuple[bytes, bytes | None]]) -> list[tuple[bytes, bytes | None]]:
+    """As a job sees them: a null one takes those of its name away that stand before it."""
+    kept: list[tuple[bytes, bytes | None]] = []
+    for name, value in headers:
+        kept = [one for one in kept if one[0] != name] if value is None else [*kept, (name, value)]
+    return kept
+
+
+def test_a_capture_of_the_past_has_what_stands_behind_them(stack: tuple[Guardian, Stack], tmp_path: Path) -> None:
+    bootstrap, topic = stack[1].kafka.bootstrap, "odd.captured"
+    recreate_topics(bootstrap, {topic: (1, ANY_TIME)})
+    healthy = OddRecord(b"key", b'{"n": 1}')
+    later = replace(healthy, value=b'{"n": 2}', timestamp=BEGIN_MS + 3_600_000)
+    records = [healthy, *odd_records(healthy), later]
+    write_records(bootstrap, topic, 0, records)
+
+    def taken(start: WindowStart) -> list[CapturedRecord]:
+        out = tmp_path / f"{start!s:.10}.jsonl"
+        order = CaptureOrder(bootstrap, (topic,), start, timedelta(days=1), 1000, 1 << 30, keep_text=False)
+        assert take_capture(order, out, stop=lambda: False).ended_by == "time"
+        return read_capture(out).records
+
+    assert len(taken("earliest")) == len(records)
+    begin = datetime.fromtimestamp(BEGIN_MS / 1000 + 1800, UTC)
+    assert [one.event for one in taken(begin)] == [{"n": 2}], "Kafka names the record of the nanoseconds"

@@ -153,7 +153,8 @@ def test_a_job_that_is_let_in_no_more_may_be_after_a_restart(name: str) -> None:
 def test_a_timestamp_that_spark_cannot_read_is_told_by_the_records_place() -> None:
     beyond = (
         "org.apache.spark.sql.kafka010.KafkaIllegalStateException: Record at topic a.b partition 1 offset 2 has "
-        "timestamp value 1767225600000000000 that overflows when converting to Spark's microsecond-precision TimestampType."
+        "timestamp value 1767225600000000000 that overflows when converting to Spark's microsecond-precision "
+        "TimestampType."
     )
     found = failure("query", f"{BRIDGE}{CALL}: {beyond}\nCaused by: java.lang.ArithmeticException: long overflow\n")
     assert isinstance(found, TimestampBeyondSparkError)
