@@ -105,8 +105,8 @@ class TimestampBeyondSparkError(PipelineError):
     def __init__(self, record: str, timestamp: str) -> None:
         super().__init__(
             f"record {record} has the timestamp {timestamp}, which Spark's Kafka source cannot read",
-            hint="start the job again: the checkpoint notes it, and the job reads on with another reader; its producer "
-            "has to write milliseconds, which message.timestamp.after.max.ms of the topic can enforce",
+            hint="start the job again: the checkpoint notes it, and the job reads on with another reader; have the "
+            "producer write milliseconds, which message.timestamp.after.max.ms of the topic enforces",
         )
         self.record = record
 

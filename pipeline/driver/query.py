@@ -10,8 +10,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError
 
 from pipeline import log
 from pipeline.cluster import sink_brokers
@@ -133,7 +136,8 @@ def run(
         try:
             _until_the_end(running, stop, backstop)
         except TimestampBeyondSparkError as error:
-            note_beyond_spark(running.spark, resolved.config, error)
+            with suppress(Py4JError):  # a store that is down: the next start fails, and notes it
+                note_beyond_spark(running.spark, resolved.config, error)
             raise
         finally:
             running.dump.tell()
