@@ -175,6 +175,7 @@ def test_a_session_that_takes_the_signals_does_not_keep_them(
     monkeypatch.setattr(broker_wait, "await_brokers", lambda _: None)
     monkeypatch.setattr(read, "ask_brokers", lambda _: read.Brokers(Limits(2**20, 2**25), "c1"))
     monkeypatch.setattr(module, "start_session", session)
+    monkeypatch.setattr(module, "reads_with_spark", lambda *_: True)
     monkeypatch.setattr(module, "_check_spark", reached)
     with pytest.raises(ReachedError):
         module._begin(Budget(make_config()), NEW, lambda: pytest.fail("nothing runs yet"), allow_unsafe=False)
