@@ -112,7 +112,7 @@ def _aligned_stream(
     from pipeline.aligned.beginning import first_offsets, offsets_text, read_offsets
     from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource, by_topic
 
-    settings = AlignedOptions.model_validate(aligned_options(config) | own)
+    settings = AlignedOptions.model_validate({**aligned_options(config), **own})
     begin = f"{BEGINS}/{number}/0"
     if new is not None:
         offsets = by_topic(first_offsets(source_brokers(config), settings.topics, new))

@@ -120,7 +120,7 @@ def emitted(bench: Bench) -> dict[tuple[str, int, int], str]:
         assert one.source is not None
         found[one.source] = orjson.loads(one.value)["error_type"]
         counts[one.source] += 1
-    assert set(counts.values()) == {1}, counts.most_common(3)
+    assert set(counts.values()) <= {1}, counts.most_common(3)
     return found
 
 
