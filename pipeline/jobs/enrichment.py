@@ -77,8 +77,8 @@ class Enrichment(Generic[E, F]):
         try:
             if not self._job.wants(event):
                 return None
-            if message.key is not None and len(message.key) > MOST_KEY_BYTES:
-                text = f"key of {len(message.key)} bytes, more than {MOST_KEY_BYTES}"
+            if is_key_too_large(message):
+                text = f"key of {len(message.key or b'')} bytes, more than {MOST_KEY_BYTES}"
                 return self.error(message, Failure("source_event_too_large", text))
             if not self._job.needs_fetch(event):
                 return await self._fit(message, event, None)
@@ -191,3 +191,8 @@ class Enrichment(Generic[E, F]):
         event_id = event.own_id if isinstance(event, PageChange) else message.event_id
         suppression = self._suppression(event)
         return message.output_headers(event_id) + (() if suppression is None else suppression.headers())
+
+
+def is_key_too_large(message: SourceMessage) -> bool:
+    """Whether the event ends for its key."""
+    return message.key is not None and len(message.key) > MOST_KEY_BYTES

@@ -1,7 +1,7 @@
 """Which group an event is counted in, worked out by the job's own parser: in the worker, before Spark groups.
 
-An edit is of its page's. What cannot be read, is late or has no time is a group by itself, which leaves as an error or
-lapsed_action event. Anything else has none: it is left out, and moves the watermark as any other.
+An edit is of its page's. What cannot be read, has too large a key, is late or has no time is a group by itself, which
+leaves as an error or lapsed_action event. Anything else has none: it is left out, and moves the watermark as any other.
 """
 
 import functools
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.edit_counts import is_counted, parse_edit
+from pipeline.jobs.enrichment import is_key_too_large
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.lapsed_action import is_late
 from pipeline.records.page_change import InvalidEventError
@@ -47,7 +48,7 @@ def group_of(message: SourceMessage, config: PipelineConfig) -> str | None:
         return str(message.position)
     if not is_counted(event):
         return None
-    if not message.has_time:
+    if not message.has_time or is_key_too_large(message):
         return str(message.position)
     # No topic's name has a blank, so no page has the name of a position.
     return f"page {event.page_key.decode()}"

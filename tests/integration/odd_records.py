@@ -45,7 +45,7 @@ def odd_records(healthy: OddRecord) -> list[OddRecord]:
         *(replace(healthy, headers=one) for one in headers),
         *(replace(healthy, key=key) for key in (None, b"", b"\xff\x00", b"k" * 20_000)),
         *(replace(healthy, value=value) for value in (None, b"", b"\xff", b"null", b"[" * 2_000)),
-        OddRecord(None, None),
+        replace(healthy, key=None, value=None),
         OddRecord(None, None, NO_TIMES[0], headers[0]),
     ]
 

@@ -149,3 +149,8 @@ def test_an_edit_without_a_time_is_of_no_window_and_becomes_an_error_event(
     other = without_time(orjson.dumps(make_event("delete")))
     assert group_of(other, config) is None
     assert EditCountsJob(Count()).parse(other).kind == "delete"
+
+
+def test_too_large_a_key_takes_no_other_edit_along(make_config: MakeConfig, make_event: MakeEvent) -> None:
+    edit = SourceMessage(Position("b", 1, 9), b"k" * 20_000, orjson.dumps(make_event()), WHEN)
+    assert group_of(edit, make_config(job="edit-counts")) == str(edit.position)
