@@ -66,6 +66,7 @@ class Exchange:
         leaving, sent = None, NOTHING_SENT
         changed_by: tuple[str, ...] = ()
         wire = wire_of(scope)
+        held_back = receive if wire is None else wire.until_half_closed(receive)
         try:
             place = None
             if wire is not None:
@@ -85,7 +86,7 @@ class Exchange:
                 client=request.client,
                 upstream=world.upstream,
                 place=place,
-                receive=receive,
+                receive=held_back,
                 request_id=request_id,
             )
             if reply is None:
@@ -97,14 +98,15 @@ class Exchange:
             else:
                 # To know how long a body is, all of it may have to be made, which takes seconds for a large one.
                 made = await while_awaited(
-                    message(reply, delivery, head_only=head_only, number=on_connection), receive, within=None
+                    message(reply, delivery, head_only=head_only, number=on_connection), held_back, within=None
                 )
                 if isinstance(made, GivenUp):
                     return
                 leaving = made
                 if wire is None and needs_wire(leaving, delivery):
                     leaving, delivery = UNABLE, AS_IT_IS
-            sent = await send_message(leaving, delivery, wire=wire, receive=receive, send=send)
+            watched = receive if delivery is AS_IT_IS else held_back
+            sent = await send_message(leaving, delivery, wire=wire, receive=watched, send=send)
             if plan.body is not None or delivery is not AS_IT_IS:
                 changed_by = effects(delivery, reply, leaving, sent, number=on_connection)
                 if plan.body is not None and changes_body(plan.body, reply, request.accepts, renders=endpoint.renders):

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
-from starlette.types import Scope
+from starlette.types import Message, Receive, Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 MOST_HEAD_BYTES: Final = 256 * 1024
@@ -26,7 +26,9 @@ _EXTENSION: Final = "mockapi"
 _WIRE: Final = "wire"
 _LINGER_NOT: Final = struct.pack("ii", 1, 0)
 _TCP_ESTABLISHED: Final = 1
+_TCP_CLOSE: Final = 7
 _FAREWELL: Final = ((b"connection", b"close"),)
+_KEPT: Final = (b"connection", b"keep-alive")
 _TCP_INFO: Final[int | None] = getattr(socket, "TCP_INFO", None)
 _FIRST_WAIT_S: Final = 0.001
 _LONGEST_WAIT_S: Final = 0.05
@@ -36,8 +38,13 @@ _HEAD_TOO_LARGE: Final = (
 
 
 class WireProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with a Wire in each scope, a bound on the head of a request, and an end without delay."""
+    """uvicorn's protocol with a Wire in each scope, a bound on the head of a request, and an end without delay.
 
+    It also keeps a connection of HTTP/1.0 for a client that asks for that, and goes on answering one that the client
+    has closed for its own part. `half_closed` is whether it has.
+    """
+
+    half_closed = False
     _requests = 0
     _wire: "Wire | None" = None
     _in_head = False
@@ -63,6 +70,27 @@ class WireProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         if self._wire is not None:
             self._wire.belong_to(self.cycle)
+        if self.scope["http_version"] == "1.0" and self.parser.should_keep_alive():
+            self.cycle.keep_alive = True
+            self.cycle.default_headers = [*self.cycle.default_headers, _KEPT]
+
+    def eof_received(self) -> bool:  # type: ignore[override] # uvicorn closes the connection; True keeps it
+        """Keeps a connection whose client closed its own part, for the answers to the requests that came in whole."""
+        if self.cycle is None or self.cycle.response_complete:
+            return False
+        waiting = [*(cycle for cycle in self._before or () if not cycle.response_complete), self.cycle]
+        if self.cycle.more_body:
+            self.cycle.disconnected = True
+        self.half_closed = not all(cycle.disconnected for cycle in waiting)
+        for cycle in waiting:
+            cycle.message_event.set()
+        return self.half_closed
+
+    def on_response_complete(self) -> None:
+        """Called at the end of an answer; closes a half-closed connection behind the last one that is due."""
+        if self.half_closed and all(cycle.disconnected for cycle, _ in self.pipeline):
+            self.transport.close()
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tells every request that the client has disconnected. uvicorn tells the newest, and of those that a client
@@ -124,7 +152,8 @@ class Wire:
     @property
     def first_headers(self) -> tuple[tuple[bytes, bytes], ...]:
         """What the server puts before the headers of any answer."""
-        return tuple(self._protocol.server_state.default_headers)
+        cycle = self.cycle
+        return tuple(self._protocol.server_state.default_headers if cycle is None else cycle.default_headers)
 
     @property
     def last_headers(self) -> tuple[tuple[bytes, bytes], ...]:
@@ -135,8 +164,39 @@ class Wire:
     @property
     def gone(self) -> bool:
         """Whether the connection has ended, by whomever."""
+        cycle, protocol = self.cycle, self._protocol
+        if protocol.transport.is_closing() or (cycle is not None and cycle.disconnected):
+            return True
+        # Nothing is read from a half-closed connection, so nothing else tells that its client reset it.
+        return protocol.half_closed and self._tcp_state() == _TCP_CLOSE
+
+    @property
+    def reads_chunks(self) -> bool:
+        """Whether the client knows a chunked body: one of HTTP/1.0 does not."""
         cycle = self.cycle
-        return self._protocol.transport.is_closing() or (cycle is not None and cycle.disconnected)
+        return cycle is None or cycle.scope["http_version"] != "1.0"
+
+    def until_half_closed(self, receive: Receive) -> Receive:
+        """`receive` for a request that a fault holds back: the connection ends once the client has closed its own part.
+
+        A client that gave up closes it too, and nothing tells the two apart before something is sent.
+        """
+
+        async def receive_while_open() -> Message:
+            message = await receive()
+            if not self._protocol.half_closed:
+                return message
+            self.finish()
+            return {"type": "http.disconnect"}
+
+        return receive_while_open
+
+    def announce_end(self) -> None:
+        """The answer to come is the last of the connection, and says so."""
+        cycle = self.cycle
+        if cycle is not None:
+            cycle.keep_alive = False
+            cycle.default_headers = self._protocol.server_state.default_headers
 
     async def write(self, data: bytes) -> None:
         """Sends `data` as they are; waits while too much is waiting to leave. Nothing happens once it is gone."""
@@ -164,12 +224,21 @@ class Wire:
         protocol.transport.write(head)
         if body:
             protocol.transport.write(body)
+        if not await self.received():
+            self._end()
+            return False
         cycle.response_started = cycle.response_complete = True
         cycle.message_event.set()
         if not cycle.keep_alive:
             protocol.transport.close()
         cycle.on_response()
         return True
+
+    async def received(self) -> bool:
+        """Whether the client is there, as far as that can be known; a half-closed one resets what it does not take."""
+        if self._protocol.half_closed:
+            await self.settled()
+        return not self.gone
 
     async def settled(self) -> None:
         """Waits until all that was written has reached the peer's machine, or the connection has ended."""
@@ -201,7 +270,10 @@ class Wire:
         """Whether the peer has ended the connection, also while nothing is read from it."""
         if self.gone or _TCP_INFO is None:
             return self.gone
-        return bool(self._socket.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 1)[0] != _TCP_ESTABLISHED)
+        return self._tcp_state() != _TCP_ESTABLISHED
+
+    def _tcp_state(self) -> int | None:
+        return None if _TCP_INFO is None else int(self._socket.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 1)[0])
 
     @property
     def _socket(self) -> Any:

@@ -33,8 +33,9 @@ class Channel(Protocol):
 class AsgiChannel:
     """For an answer whose headers are right."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, wire: Wire | None = None) -> None:
         self._send = send
+        self._wire = wire
 
     async def head(self, reply: Reply) -> None:
         """The server adds the framing, from Content-Length or by chunks."""
@@ -47,6 +48,8 @@ class AsgiChannel:
     async def settled(self) -> None:
         """Until the server's buffer has drained."""
         await self._send({"type": "http.response.body", "body": b"", "more_body": True})
+        if self._wire is not None:
+            await self._wire.received()
 
     async def end(self) -> None:
         """The connection goes on to the next request."""

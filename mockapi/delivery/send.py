@@ -9,7 +9,7 @@ in pieces while `receive` is watched, and the last piece counts as sent when the
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -45,6 +45,12 @@ async def send_message(
     message: HttpMessage, delivery: Delivery, *, wire: Wire | None, receive: Receive, send: Send
 ) -> Sent:
     """Sends `message` in the way of `delivery`. Without a wire it must be `well_formed`."""
+    if wire is not None and message.chunked and delivery.ending is None and not wire.reads_chunks:
+        # The end of the connection ends the body.
+        message = replace(message, chunked=False, well_formed=False)
+        wire.announce_end()
+    elif wire is not None and message.reply.header(b"connection") == "close":
+        wire.announce_end()
     if delivery is AS_IT_IS and (message.bodiless or _short(message.reply.body)):
         sent = await _at_once(message, wire, send)
     else:
@@ -83,7 +89,7 @@ async def _at_length(message: HttpMessage, delivery: Delivery, leaving: Leaving,
     if leaving.seen:
         return NOTHING_SENT
     if message.well_formed or wire is None:
-        return await _whole(message, delivery, AsgiChannel(send), leaving)
+        return await _whole(message, delivery, AsgiChannel(send, wire), leaving)
     channel = RawChannel(wire, chunked=message.chunked)
     if delivery.ending is None:
         return await _whole(message, delivery, channel, leaving)

@@ -153,7 +153,16 @@ def test_an_entry_has_all_its_fields(mock: Any) -> None:
             "rules",
             "draws",
         ),
-        *("status", "content_length", "content_encoding", "wire_bytes", "real_bytes", "duration_s", "completed"),
+        *(
+            "status",
+            "content_length",
+            "content_encoding",
+            "wire_bytes",
+            "real_bytes",
+            "duration_s",
+            "completed",
+            "changed_by",
+        ),
     }
     assert (entry["wiki"], entry["revision"], entry["status"], entry["completed"]) == ("enwiki", REVISION, 200, True)
 
