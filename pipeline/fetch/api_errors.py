@@ -35,8 +35,9 @@ API_ERRORS: tuple[ApiErrors, ...] = (
     ApiErrors("later", ("rest-rate-limit-exceeded",), "`RestAuthorizeTrait`: the client's rate limit"),
     ApiErrors(
         "later",
-        ("pool-*", "view-pool-*", "concurrency-limit"),
-        "`PoolCounterWork`, `ParserOutputAccess`, `ApiParse`: too many requests of that kind at once",
+        ("pool-*", "poolcounter-*", "view-pool-*", "concurrency-limit"),
+        "`PoolCounterWork`, `PoolCounterClient`, `ParserOutputAccess`, `ApiParse`: too many requests of that kind at "
+        "once, or none that counts them",
     ),
     ApiErrors("later", ("readonly", "readonlytext"), "`ApiMessageTrait`: the database is locked for a while"),
     ApiErrors("later", ("internal_api_error_*",), "`ApiMain`: an exception of MediaWiki's"),

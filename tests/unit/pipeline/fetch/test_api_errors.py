@@ -23,6 +23,7 @@ LATER = [
     "pool-timeout",
     "pool-errorunknown",
     "pool-servererror",
+    "poolcounter-connection-error",
     "view-pool-error",
     "view-pool-overload",
     "concurrency-limit",
