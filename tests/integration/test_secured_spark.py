@@ -19,7 +19,7 @@ from devkit.observe.audit.arrivals import read_topic
 from devkit.stack.topics import recreate_topics
 from located_config.redaction import redacted
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.sink import producer_options, write
+from pipeline.driver.sink import BATCH_BYTES, producer_options, write
 from pipeline.driver.source_stream import source_options, source_stream
 from pipeline.driver.start import NewStart
 from pipeline.errors import RefusedError, failure
@@ -98,7 +98,7 @@ def job_at(broker: SecuredBroker, tmp_path: Path, *, read: str, output: str, sou
 
 def pass_all_on(spark: SparkSession, job: PipelineConfig) -> None:
     def pass_on(batch: DataFrame, _number: int) -> None:
-        write(batch.selectExpr(f"'{job.sink.topic}' AS topic", "key", "value"), job.sink, job.kafka)
+        write(batch.selectExpr(f"'{job.sink.topic}' AS topic", "key", "value"), job.sink, job.kafka, BATCH_BYTES)
 
     rows = source_stream(spark, job, EARLIEST)
     query = rows.writeStream.foreachBatch(pass_on).option("checkpointLocation", job.checkpoint).start()
