@@ -1,0 +1,120 @@
+"""The kinds of input with golden cases, and how each is tried."""
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest import mock
+
+from devkit.cli.main import main as devkit
+from devkit.errors import UsageError
+from devkit.scenario.load import load_file
+from mockapi.__main__ import main as mockapi
+from mockapi.errors import MockapiError
+from mockapi.loading import load_rules
+from pipeline.__main__ import main as pipeline
+from pipeline.config.config_file import load_config
+from pipeline.errors import RefusedError
+from tests.unit.golden.case_file import Case, read_cases
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A file of cases, the base of their inputs, and what tells of one input in an empty working directory."""
+
+    name: str
+    base: Path | None
+    refusal: Callable[[Case, str], str]
+
+    @property
+    def file(self) -> Path:
+        return HERE / f"{self.name}.txt"
+
+    def tried(self, case: Case) -> str:
+        """What is said of the case today."""
+        text = case.text(self.base.read_text() if self.base else "")
+        with TemporaryDirectory() as directory, contextlib.chdir(directory):
+            return self.refusal(case, text)
+
+
+def _of_scenario(case: Case, text: str) -> str:
+    """The refusal of a scenario file, or its warnings."""
+    unchecked, written = "--unchecked" in case.words, [word for word in case.words if "=" in word]
+    path = Path("s.yaml")
+    path.write_text(text)
+    try:
+        return "\n".join(load_file(path, written, unchecked=unchecked).warnings())
+    except UsageError as error:
+        return "\n".join([str(error), *([f"hint: {error.hint}"] if error.hint else [])])
+
+
+def _of_configuration(_: Case, text: str) -> str:
+    path = Path("pipeline.yaml")
+    path.write_text(text)
+    try:
+        load_config(path)
+    except RefusedError as error:
+        return error.render()
+    return ""
+
+
+def _of_rules(_: Case, text: str) -> str:
+    path = Path("rules.yaml")
+    path.write_text(text)
+    try:
+        load_rules(path)
+    except MockapiError as error:
+        return str(error)
+    return ""
+
+
+_PROGRAMS: Mapping[str, Callable[[], object]] = {
+    "devkit": devkit,
+    "pipeline": lambda: pipeline(prog_name="pipeline"),
+    "mockapi": mockapi,
+}
+
+
+def _of_command_line(case: Case, text: str) -> str:
+    """The exit code of a command line, and what it says on standard error; the text is that of ./scenarios/s.yaml."""
+    program, *arguments = case.words
+    Path("scenarios").mkdir()
+    Path("scenarios/s.yaml").write_text(text)
+    said = io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", [program, *arguments]),
+        mock.patch.dict(os.environ, {"DEVKIT_CACHE": "cache", "COLUMNS": "120"}),
+        contextlib.redirect_stderr(said),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        code = _exit_code(_PROGRAMS[program])
+    return f"exit {code}\n{said.getvalue()}"
+
+
+def _exit_code(program: Callable[[], object]) -> object:
+    try:
+        return program()
+    except SystemExit as ended:
+        return ended.code
+
+
+_INCIDENT = HERE.parent / "devkit" / "scenario" / "incident.yaml"
+KINDS = (
+    Kind("scenario_files", _INCIDENT, _of_scenario),
+    Kind("configuration_files", HERE / "pipeline.yaml", _of_configuration),
+    Kind("mock_rules", None, _of_rules),
+    Kind("command_lines", _INCIDENT, _of_command_line),
+)
+
+
+def cases() -> Iterator[tuple[Kind, Case]]:
+    """All cases of all kinds."""
+    for kind in KINDS:
+        for case in read_cases(kind.file):
+            yield kind, case
