@@ -15,9 +15,9 @@ from devkit.expectations.registry import EXPECTATIONS
 from devkit.faults.item import TimelineItem
 from devkit.observe.arm_role import TWO_ARMS, ArmName, arms_named
 from devkit.report.source_link import source_link
-from devkit.scenario.configure import config_difference
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from located_config.count import counted
 from located_config.duration import format_duration
 from located_config.flow import flow
@@ -83,7 +83,7 @@ def _plot(name: str) -> str:
 def _difference(scenario: Scenario) -> str:
     rows = [
         (f"[{code(key)}](../reference/configuration.md)", *(code(_setting(values[arm])) for arm in scenario.roles))
-        for key, values in config_difference(scenario).items()
+        for key, values in resolve(scenario).difference.items()
     ]
     tried = [arm for arm in scenario.roles if scenario.tried_first_in(arm) is not None]
     first = "".join(

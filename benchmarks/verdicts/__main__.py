@@ -17,10 +17,9 @@ import click
 from benchmarks.verdicts.machine import Machine, machine
 from benchmarks.verdicts.table import Run, is_as_it_should_be, table
 from devkit.cli.scenario_directory import scenario_directory
-from devkit.programs.places import NOWHERE
 from devkit.report.result import Result
-from devkit.scenario.configure import configured
 from devkit.scenario.load import find_scenario, load_scenario
+from devkit.scenario.resolve import resolve
 
 _LONGEST_S = 1800
 
@@ -54,7 +53,7 @@ def play(name: str, kind: Machine, *, processes: int, out: Path) -> Run:
     """One run through the command line, as a person would start it."""
     path = find_scenario(name, scenario_directory())
     scenario = load_scenario(path)
-    commit = configured(scenario, "fixed", NOWHERE).commit_within
+    commit = resolve(scenario).arms["fixed"].main.configured.commit_within
     before = set(out.glob("*/*/result.json"))
     argv = [sys.executable, "-m", "devkit.cli.main", "scenario", "run", str(path), "--plain", "--out", str(out)]
     began = time.monotonic()

@@ -42,8 +42,8 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
     expectation that always holds. What is doubtful but may be intended is a warning.
     """
     from devkit.observe.about import difference_text
-    from devkit.scenario.configure import config_difference
     from devkit.scenario.load import find_scenario, load_file
+    from devkit.scenario.resolve import resolve
 
     path = find_scenario(name_or_file, scenario_directory())
     file = load_file(path, written)
@@ -59,7 +59,7 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
         "expectation": sum(map(len, loaded.expect.values())),
     }
     click.echo(f"  {', '.join(counted(count, noun) for noun, count in parts.items())}")
-    for key, values in config_difference(loaded).items():
+    for key, values in resolve(loaded).difference.items():
         click.echo(f"  {key}: {difference_text(values, loaded.roles)}")
 
 

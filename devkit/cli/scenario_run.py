@@ -123,9 +123,9 @@ def run(
     from devkit.report.wrapping import width_of
     from devkit.scenario.ablate import Ablated, Ablating
     from devkit.scenario.afterwards import make_next_run_faster
-    from devkit.scenario.configure import main_program
     from devkit.scenario.load import find_scenario, load_file
     from devkit.scenario.options import RunOptions
+    from devkit.scenario.resolve import resolve
     from devkit.scenario.run import run_scenario
     from devkit.stack.stack import StackRequest
 
@@ -139,7 +139,7 @@ def run(
     loaded = file.scenario
     for warning in () if unchecked else file.warnings(instead):
         click.echo(warning, err=True)
-    if debug is not None and not (instead or main_program(loaded)).takes_debugger:
+    if debug is not None and not resolve(loaded, instead).main.takes_debugger:
         raise UsageError(
             "--debug works for the kit's own pipeline only", hint="start your debugger in --pipeline COMMAND"
         )

@@ -5,9 +5,9 @@ import contextlib
 from devkit.errors import INCONCLUSIVE
 from devkit.programs.program_context import Say
 from devkit.report.result import Result
-from devkit.scenario.configure import programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
+from devkit.scenario.resolve import resolve
 
 
 def make_next_run_faster(scenario: Scenario, options: RunOptions, result: Result, say: Say) -> None:
@@ -18,5 +18,5 @@ def make_next_run_faster(scenario: Scenario, options: RunOptions, result: Result
     if options.keep or result.exit_code == INCONCLUSIVE:
         return
     with contextlib.suppress(KeyboardInterrupt):
-        for program in programs_of(scenario, options.instead).values():
+        for program in resolve(scenario, options.instead).programs.values():
             program.after_verdict(say)

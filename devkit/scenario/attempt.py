@@ -5,6 +5,7 @@ import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from devkit.debug.debugger import Debugger
@@ -21,7 +22,6 @@ from devkit.observe.changed_value import not_as_shipped
 from devkit.observe.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
 from devkit.observe.run_phases import phase_times
 from devkit.observe.timeline import Timeline, read_timeline
-from devkit.programs.program import Program
 from devkit.report.progress import Progress
 from devkit.report.result import CauseResult, Result
 from devkit.report.run_record import RESULT, TIMELINE
@@ -32,12 +32,12 @@ from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.arm_faults import require_levers
 from devkit.scenario.arm.play import play
 from devkit.scenario.arm.run_context import RunContext
-from devkit.scenario.configure import programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import OnKeep, RunOptions
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.recording import Recording
 from devkit.scenario.repeat import stretch_to_repeat
+from devkit.scenario.resolve import ResolvedScenario, resolve
 from devkit.scenario.run_directory import require_space
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.stack_request import stack_request
@@ -105,17 +105,17 @@ class Attempt:
     first_play: FirstPlay | None = None
     of_run: OfRun | None = None
 
-    @property
-    def programs(self) -> dict[str, Program]:
-        """Those under test, the main one first."""
-        return programs_of(self.scenario, self.options.instead)
+    @cached_property
+    def resolved(self) -> ResolvedScenario:
+        """As the file has it: not yet stretched."""
+        return resolve(self.scenario, self.options.instead)
 
     def play(self) -> Played:
         """Raises DevkitError when the harness fails before an arm has ended; what is known of those that have is a
         result all the same, an inconclusive one.
         """
         directory, progress = self.directory, self.progress
-        tells = about(self.scenario, self.options, datetime.now(UTC))
+        tells = about(self.resolved, self.options, datetime.now(UTC))
         # A job's page gets what an ablation comes to, and not a verdict of each play that is turned back on purpose.
         environment = os.environ if self.of_run is None else {}
         reports = RunReports(directory, tells, say=lambda text: progress.line("report", text), environment=environment)
@@ -131,7 +131,7 @@ class Attempt:
                     reports.break_off(error.with_hint)
                     raise
                 progress.close()
-                command = next(iter(self.programs.values())).command
+                command = self.resolved.main.command
                 result = broken_off(
                     tells, so_far.arms, so_far.headroom, error, duration_s=timeline.now_s(), command=command
                 )
@@ -152,7 +152,6 @@ class Attempt:
 
     def _on_a_stack(self, tells: About, timeline: Timeline, reports: RunReports, so_far: _SoFar) -> Played:
         options, directory, progress = self.options, self.directory, self.progress
-        main = next(iter(self.programs.values()))
         with Guardian() as guardian, Monitor(guardian, timeline, directory / "stack") as monitor:
             timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
             require_space(guardian.directory, directory)
@@ -161,18 +160,19 @@ class Attempt:
             headroom = so_far.headroom = self._headroom(monitor.calibrate())
             timeline.add(StretchChosen(stretch=headroom.stretch, by=headroom.stretch_by))
             progress.line("headroom", headroom.text)
-            scenario = stretch_scenario(self.scenario, headroom.stretch, main)
+            scenario = stretch_scenario(self.resolved, headroom.stretch)
+            resolved = resolve(scenario, options.instead)
             traffic = ScenarioTraffic(scenario.traffic)
             progress.line("stack", "starting Kafka, object store and mock API")
             with still(lambda text: progress.line("stack", text), "they have not all answered yet"):
-                stack = start_stack(options.stack, guardian, directory / "stack", stack_request(scenario, options))
+                stack = start_stack(options.stack, guardian, directory / "stack", stack_request(resolved, options))
             with stack.left_when_it_fails(lambda text: progress.line("stack", text)):
-                items = [item for arm in options.arms for item in scenario.timeline_of(arm)]
+                items = [item for arm in options.arms for item in resolved.arms[arm].timeline]
                 require_levers([item for number, item in enumerate(items) if item not in items[:number]], stack)
                 for name, address in stack.addresses().items():
                     timeline.add(PartAddress(part=name, address=address))
                 progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
-                for program in self.programs.values():
+                for program in resolved.programs.values():
                     program.fetch()  # for the stacks that do not have it done meanwhile
                 pauses = Pauses(options.pause_at, self._gate(guardian, stack))
                 context = RunContext(
@@ -181,7 +181,6 @@ class Attempt:
                     timeline,
                     progress,
                     directory,
-                    self.programs,
                     ui=options.keep or bool(options.pause_at),
                     pauses=pauses,
                     debugger=Debugger(options.debug) if options.debug else None,
@@ -191,7 +190,7 @@ class Attempt:
                     arms = so_far.arms
                     compared = {} if self.of_run is None else dict(self.of_run.compared)
                     for name in options.arms:
-                        arm = Arm(context, scenario, name, traffic)
+                        arm = Arm(context, resolved.arms[name], traffic)
                         with monitor.watching(name, arm.main.configured.commit_within, headroom) as watched:
                             observation = play(arm)
                         recording = Recording(observation, watched.until(observation.duration_s))
@@ -202,17 +201,17 @@ class Attempt:
                         reports.arm_ended(name, without_secrets(arms[name].result))
                 progress.close()
             observed = {arm: one.observation for arm, one in compared.items()}
-            cause = shown_causes(scenario, observed, options.instead)
+            cause = shown_causes(resolved, observed)
             played = judged(
                 tells,
                 arms,
                 headroom,
                 duration_s=timeline.now_s(),
-                command=main.command,
+                command=resolved.main.command,
                 cause=cause if self.of_run is None else self.of_run.causes(cause),
                 unproven_fix=(*unmet_faults(scenario, observed), *not_told_apart(scenario, observed)),
                 not_started=not_started(scenario, observed),
-                also_differs=undeclared_differences(self.scenario, tells.config_difference),
+                also_differs=undeclared_differences(self.resolved),
             )
             played = replace(played, compared=compared)
             if options.keep and played.play_again is None:
@@ -225,7 +224,7 @@ class Attempt:
     def _headroom(self, calibration: Calibration) -> RunHeadroom:
         """How much slower the arms are played: as it is wished for, or as the machine needs it."""
         by: StretchBy
-        unreached = not_stretched(self.scenario, self.programs)
+        unreached = not_stretched(self.resolved)
         if self.of_run is not None:
             of_run = self.of_run.result.headroom
             stretch, by = 1 if of_run is None else of_run.stretch, "ablation"

@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 from devkit.errors import UsageError
 from devkit.observe.changed_value import ChangedValue
-from devkit.scenario.configure import main_name, programs_of
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from devkit.yaml_input import plain
 from located_config.model_keys import fields_of
 from located_config.near import near_miss
@@ -52,8 +52,9 @@ def changed(document: Any, scenario: Scenario, written: Sequence[str]) -> tuple[
     Raises UsageError for a place that is none, and for a value that is no YAML.
     """
     document = copy.deepcopy(document)
-    configurations = {name: program.model for name, program in programs_of(scenario).items()}
-    changes = tuple(_set(document, text, configurations, main_name(scenario)) for text in written)
+    resolved = resolve(scenario)
+    configurations = {name: program.model for name, program in resolved.programs.items()}
+    changes = tuple(_set(document, text, configurations, resolved.main_name) for text in written)
     return document, changes
 
 

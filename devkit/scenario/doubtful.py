@@ -9,11 +9,9 @@ from devkit.observe.arm_role import in_role
 from devkit.observe.truths.registry import TRUTHS
 from devkit.observe.truths.truth import SourcesOfOutput
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
-from devkit.programs.places import NOWHERE
-from devkit.programs.program import Program
 from devkit.programs.spark.program import SparkProgram
-from devkit.scenario.configure import config_difference, configured, main_name, programs_of
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.written import places_of, written_at
 from located_config.count import counted
 from located_config.duration import format_duration
@@ -34,9 +32,9 @@ _TOPICS: tuple[Location, ...] = (
 )
 
 
-def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Problem]:
-    """`instead` takes the place of the main program. The scenario is one that can be played."""
-    difference = config_difference(scenario, instead)
+def doubtful(resolved: ResolvedScenario) -> Iterator[Problem]:
+    """Where in the file, and what is doubtful there. The scenario is one that can be played."""
+    scenario, difference = resolved.scenario, resolved.difference
     fixes = in_role(scenario.roles, "fixed")
     if any(not key.startswith("timeline.") for key in difference):
         met = {item.name for arm in fixes for item in scenario.timeline_of(arm)}
@@ -53,12 +51,12 @@ def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Pro
     for place in chain.from_iterable(places_of(scenario, key) for key in _TOPICS):
         text = "the kit makes this topic afresh for each arm, and deletes what there is of the name"
         yield Problem(place, text, "leave it out")
-    found = {arm: configured(scenario, arm, NOWHERE) for arm in scenario.roles}
+    found = {name: arm.main.configured for name, arm in resolved.arms.items()}
     configs = {arm: one.config for arm, one in found.items() if isinstance(one, ConfiguredLikePipeline)}
     yield from _late(scenario)
     yield from _still_open(scenario, configs.values())
-    yield from _before_it_runs(scenario, instead)
-    yield from _over_before_it_runs(scenario, instead)
+    yield from _before_it_runs(resolved)
+    yield from _over_before_it_runs(resolved)
     incidents = in_role(scenario.roles, "incident")
     for policy in UNSAFE:
         if len(configs) == len(found) and any(policy.holds(configs[arm]) for arm in incidents):
@@ -113,11 +111,10 @@ def _still_open(scenario: Scenario, configs: Iterable[PipelineConfig]) -> Iterat
             )
 
 
-def _before_it_runs(scenario: Scenario, instead: Program | None) -> Iterator[Problem]:
+def _before_it_runs(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Times that end an arm by themselves, when its Spark has hardly begun to run."""
-    main = programs_of(scenario, instead)[main_name(scenario)]
-    whole = scenario.until.condition
-    if not isinstance(main, SparkProgram) or whole.surely_after is None or whole.surely_after >= _SPARK_RUNS:
+    whole = resolved.scenario.until.condition
+    if not isinstance(resolved.main, SparkProgram) or whole.surely_after is None or whole.surely_after >= _SPARK_RUNS:
         return
     for place, condition in whole.inside(("until",)):
         if condition.elapsed is not None and condition.elapsed < _SPARK_RUNS:
@@ -129,13 +126,13 @@ def _before_it_runs(scenario: Scenario, instead: Program | None) -> Iterator[Pro
             )
 
 
-def _over_before_it_runs(scenario: Scenario, instead: Program | None) -> Iterator[Problem]:
+def _over_before_it_runs(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Faults that end when the main program's Spark has hardly begun to run: it may never meet them, and they act all
     the same.
     """
-    if not isinstance(programs_of(scenario, instead)[main_name(scenario)], SparkProgram):
+    if not isinstance(resolved.main, SparkProgram):
         return
-    for place, item, _ in scenario.timeline_at():
+    for place, item, _ in resolved.scenario.timeline_at():
         if item.at is not None and item.for_ is not None and item.at + item.for_ <= _USUAL_START:
             over = format_duration(item.at + item.for_)
             yield Problem(

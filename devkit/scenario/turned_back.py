@@ -13,9 +13,9 @@ from typing import Any
 from devkit.observe.arm_role import ArmName, arms_named
 from devkit.observe.changed_value import ChangedValue
 from devkit.programs.program import Program
-from devkit.scenario.configure import config_difference
 from devkit.scenario.differing import differing
 from devkit.scenario.load import LoadedFile, with_document
+from devkit.scenario.resolve import resolve
 from devkit.yaml_input import plain
 from located_config.place import Location, shown
 
@@ -44,7 +44,7 @@ class TurnedBack:
         Raises InvalidFileError where the rest cannot be played without it.
         """
         without = with_document(file, self.document)
-        same = config_difference(without.scenario, instead) == config_difference(file.scenario, instead)
+        same = resolve(without.scenario, instead).difference == resolve(file.scenario, instead).difference
         return None if same else without
 
 

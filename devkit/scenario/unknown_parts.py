@@ -2,44 +2,36 @@
 
 from collections.abc import Iterator
 
-from pydantic import ValidationError
-
 from devkit.expectations import Expectation
 from devkit.expectations.lag import LagBound
 from devkit.expectations.of_samples import InPhase
-from devkit.observe.arm_role import ArmName
-from devkit.programs.places import NOWHERE
-from devkit.scenario.configure import configured
-from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import ResolvedArm
 from devkit.traffic.model import TRAFFIC
 from located_config.near import near_miss
 
 
-def unknown_parts(scenario: Scenario, arm: ArmName, expectation: Expectation) -> Iterator[tuple[str, str]]:
+def unknown_parts(arm: ResolvedArm, expectation: Expectation) -> Iterator[tuple[str, str]]:
     """What is wrong, behind the key of the expectation's argument where it stands."""
     argument = expectation.argument
     if isinstance(argument, InPhase) and argument.phase is not None:
-        faults = [item.name for item in scenario.timeline_of(arm)]
-        faults += [rule.name for rule in scenario.for_arm(arm).mock.rules if rule.has_window]
-        known = [*faults, *scenario.traffic.named_phases, TRAFFIC]
+        faults = [item.name for item in arm.timeline]
+        faults += [rule.name for rule in arm.rules if rule.has_window]
+        known = [*faults, *arm.scenario.traffic.named_phases, TRAFFIC]
         if argument.phase not in known:
             text = f"nothing of this arm is called {argument.phase!r}; {near_miss(argument.phase, known)}"
             yield "during" if argument.during else "after", text
     if isinstance(argument, LagBound):
-        yield from _of_lag(scenario, arm, argument)
+        yield from _of_lag(arm, argument)
 
 
-def _of_lag(scenario: Scenario, arm: ArmName, lag: LagBound) -> Iterator[tuple[str, str]]:
-    pages = [title.replace("_", " ") for title in scenario.traffic.titles]
+def _of_lag(arm: ResolvedArm, lag: LagBound) -> Iterator[tuple[str, str]]:
+    traffic = arm.scenario.traffic
+    pages = [title.replace("_", " ") for title in traffic.titles]
     if lag.page is not None and lag.page.replace("_", " ") not in pages:
-        yield "page", f"there is no page {lag.page!r} in traffic.pages; {scenario.traffic.remedy_for_page(lag.page)}"
-    if lag.partition is None:
+        yield "page", f"there is no page {lag.page!r} in traffic.pages; {traffic.remedy_for_page(lag.page)}"
+    if lag.partition is None or arm.main.refusal:
         return
-    count = scenario.for_arm(arm).kafka.topics.source.partitions
-    try:
-        sources = configured(scenario, arm, NOWHERE).topics.sources
-    except ValidationError:
-        return  # which is told by itself
+    count, sources = arm.scenario.kafka.topics.source.partitions, arm.main.configured.topics.sources
     if count * len(sources) == 1:
         yield "partition", "there is one source partition only: leave it out, or raise kafka.topics.source.partitions"
     elif lag.partition >= count:

@@ -11,22 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from devkit.observe.arm_role import ArmName
-from devkit.programs.places import NOWHERE
-from devkit.programs.program import Program
-from devkit.scenario.arm_step import Start
-from devkit.scenario.configure import (
-    configured,
-    is_like_main,
-    launch_settings,
-    main_name,
-    programs_of,
-    started_with,
-    tried_first,
-)
 from devkit.scenario.impossible import impossible
 from devkit.scenario.misplaced import belongs
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import ResolvedArm, ResolvedProgram, ResolvedScenario, resolve
 from devkit.scenario.unanswerable import unanswerable
 from devkit.scenario.unfit_patches import unfit_patches
 from devkit.scenario.unpublishable import unpublishable
@@ -38,16 +26,16 @@ from located_config.problem import Problem, described, is_echo
 
 _CONFIGURED = frozenset({"pipeline", "arms", "programs", "tried_first"})
 _ALL = frozenset(Scenario.model_fields)
-_CHECKS: tuple[tuple[frozenset[str], Callable[[Any, Scenario], Iterable[Problem]]], ...] = (
-    (_CONFIGURED, lambda document, scenario: _stack_keys(document, scenario)),
-    (_CONFIGURED, lambda document, scenario: _configurations(document, scenario)),
-    (frozenset({"mock", "arms", "traffic"}), lambda _, scenario: _rules(scenario)),
-    (_ALL - {"name", "title", "incident"}, lambda _, scenario: _expectations(scenario)),
-    (frozenset({"traffic"}), lambda _, scenario: unfit_patches(scenario)),
-    (_CONFIGURED | {"traffic", "kafka"}, lambda _, scenario: unpublishable(scenario)),
+_CHECKS: tuple[tuple[frozenset[str], Callable[[Any, ResolvedScenario], Iterable[Problem]]], ...] = (
+    (_CONFIGURED, lambda document, resolved: _stack_keys(document, resolved)),
+    (_CONFIGURED, lambda document, resolved: _configurations(document, resolved)),
+    (frozenset({"mock", "arms", "traffic"}), lambda _, resolved: _rules(resolved.scenario)),
+    (_ALL - {"name", "title", "incident"}, lambda _, resolved: _expectations(resolved)),
+    (frozenset({"traffic"}), lambda _, resolved: unfit_patches(resolved.scenario)),
+    (_CONFIGURED | {"traffic", "kafka"}, lambda _, resolved: unpublishable(resolved)),
     (
         frozenset({"timeline", "mock", "arms", "traffic", "until", "kafka", "programs"}),
-        lambda _, scenario: (Problem(location, text) for location, text in impossible(scenario)),
+        lambda _, resolved: (Problem(location, text) for location, text in impossible(resolved)),
     ),
 )
 """Each check with the sections that it looks at."""
@@ -63,10 +51,10 @@ _STANDING_IN = {
 """In the place of sections that a file must have and that are wrong in it."""
 
 
-def unplayable(document: Any, scenario: Scenario) -> Iterator[Problem]:
+def unplayable(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
     """Where in the document, and what is wrong there."""
     for _, check in _CHECKS:
-        yield from once(check(document, scenario))
+        yield from once(check(document, resolved))
 
 
 def elsewhere_unplayable(document: Any, found: Sequence[Problem], context: Mapping[str, Any]) -> Iterator[Problem]:
@@ -82,9 +70,10 @@ def elsewhere_unplayable(document: Any, found: Sequence[Problem], context: Mappi
         scenario = Scenario.model_validate({**_STANDING_IN, **kept}, context=dict(context))
     except ValidationError:
         return  # the arms of one section are not those of another that stands in
+    resolved = resolve(scenario)
     for sections, check in _CHECKS:
         if not sections & wrong:
-            yield from once(check(document, scenario))
+            yield from once(check(document, resolved))
 
 
 def _rules(scenario: Scenario) -> Iterator[Problem]:
@@ -103,90 +92,58 @@ def _rules(scenario: Scenario) -> Iterator[Problem]:
             yield Problem((*place, "do", fault), f"it cannot be shown that it fired: {why}")
 
 
-def _expectations(scenario: Scenario) -> Iterator[Problem]:
+def _expectations(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Those that nothing in the file can meet or break."""
     yield from (
         Problem((*location, key) if key else location, text)
-        for arm in scenario.roles
-        for location, expectation in expected_at(scenario, arm)
-        for key, text in unanswerable(scenario, arm, expectation)
+        for arm in resolved.arms.values()
+        for location, expectation in expected_at(resolved.scenario, arm.name)
+        for key, text in unanswerable(resolved, arm, expectation)
     )
 
 
-def _stack_keys(document: Any, scenario: Scenario) -> Iterator[Problem]:
-    for name, program in programs_of(scenario).items():
-        of_tries: list[Location] = (
-            [
-                *(("tried_first", arm) for arm in scenario.tried_first),
-                *(place for arm in scenario.roles for place, _ in _configured_starts(scenario, arm)),
-            ]
-            if name == main_name(scenario)
-            else []
-        )
-        for base in (*of_tries, *(base for arm in scenario.roles for base in _bases(scenario, arm, name))):
+def _stack_keys(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
+    for name, program in resolved.programs.items():
+        of_tries: list[Location] = []
+        if name == resolved.main_name:
+            of_tries = [("tried_first", key) for key in resolved.scenario.tried_first]
+            of_tries += [place for arm in resolved.arms.values() for place, _ in arm.starts]
+        for base in (*of_tries, *(base for arm in resolved.arms.values() for base in arm.programs[name].sections)):
             for key in program.given_by_stack:
                 location = (*base, *key)
                 if reaches(document, location) == len(location):
                     yield Problem(location, "is given by the stack", "leave it out")
 
 
-def _configurations(document: Any, scenario: Scenario) -> Iterator[Problem]:
-    for arm, (name, program) in itertools.product(scenario.roles, programs_of(scenario).items()):
-        bases = _bases(scenario, arm, name)
-        try:
-            configured(scenario, arm, NOWHERE, name, program)
-        except ValidationError as error:
-            yield from _refused(document, program, error, bases)
-            continue
-        if name == main_name(scenario):
-            try:
-                tried_first(scenario, arm, NOWHERE, program)
-            except ValidationError as error:
-                yield from _refused(
-                    document, program, error, (("tried_first", scenario.key_of(scenario.tried_first, arm)), *bases)
-                )
-            yield from _starts(document, scenario, arm, program, bases)
+def _configurations(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
+    for arm, name in itertools.product(resolved.arms.values(), resolved.programs):
+        program = arm.programs[name]
+        if program.refusal:
+            yield from _refused(document, program)
+        elif program is arm.main:
+            if arm.tried_first:
+                yield from _refused(document, arm.tried_first)
+            yield from _starts(document, arm)
 
 
-def _starts(
-    document: Any, scenario: Scenario, arm: ArmName, program: Program, bases: Sequence[Location]
-) -> Iterator[Problem]:
+def _starts(document: Any, arm: ResolvedArm) -> Iterator[Problem]:
     """Configurations that a step gives a start of its own."""
-    for place, start in _configured_starts(scenario, arm):
-        if launch_settings(scenario, arm, main_name(scenario)).raw_config is not None:
+    for place, started in arm.starts:
+        if started.launch.raw_config is not None:
             yield Problem(place, "nothing reads it, as the arm's file is its raw_config", "leave one of them out")
-            continue
-        try:
-            found = started_with(scenario, arm, NOWHERE, start.configuration, program)
-        except ValidationError as error:
-            yield from _refused(document, program, error, (place, *bases))
-            continue
-        if found.topics != started_with(scenario, arm, NOWHERE, {}, program).topics:
+        elif started.refusal:
+            yield from _refused(document, started)
+        elif started.configured.topics != arm.main.configured.topics:
             text = "with it the program has other topics than the arm, whose topics are made before its first step"
             yield Problem(place, text, "leave out what names topics, and deferral.policy, which makes one needed")
 
 
-def _configured_starts(scenario: Scenario, arm: ArmName) -> Iterator[tuple[Location, Start]]:
-    for number, step in enumerate(scenario.arms[arm].steps):
-        if step.start is not None and step.start.configuration:
-            yield ("arms", arm, "steps", number, "start", "configuration"), step.start
-
-
-def _refused(document: Any, program: Program, error: ValidationError, bases: Sequence[Location]) -> Iterator[Problem]:
+def _refused(document: Any, found: ResolvedProgram) -> Iterator[Problem]:
     """Each is told of the topmost place that has the value, or most of the way to it."""
-    for detail in error.errors():
+    model = found.program.model
+    for detail in found.refusal.errors() if found.refusal else ():
         if is_echo(detail):
             continue
-        base = max(bases, key=lambda base: reaches(document, (*base, *detail["loc"])) - len(base))
-        location = in_document(document, program.model, (*base, *detail["loc"]))
-        yield described(detail, program.model, document, location, belongs)
-
-
-def _bases(scenario: Scenario, arm: ArmName, name: str) -> tuple[Location, ...]:
-    """Where the file may have a setting of a program of an arm, what lies on top first."""
-    of_arm: Location = ("arms", arm)
-    shared: Location = ("pipeline",)
-    if not name:
-        return of_arm, shared
-    own: Location = ("programs", name, "configuration")
-    return ((*of_arm, *own), of_arm, own, shared) if is_like_main(scenario, name) else ((*of_arm, *own), own)
+        base = max(found.sections, key=lambda base: reaches(document, (*base, *detail["loc"])) - len(base))
+        location = in_document(document, model, (*base, *detail["loc"]))
+        yield described(detail, model, document, location, belongs)

@@ -9,15 +9,10 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from itertools import product
 
-from pydantic import ValidationError
-
 from devkit.observe.arm_role import ArmName, in_role
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
-from devkit.programs.places import NOWHERE
-from devkit.programs.program import Program
-from devkit.scenario.configure import configured
 from devkit.scenario.endless import endless
-from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import ResolvedArm, ResolvedScenario
 from devkit.scenario.unshowable import nothing_named, same_arms, unshowable
 from devkit.scenario.vacuous import vacuous
 from devkit.scenario.written import expected_at, once, places_of, written_at
@@ -30,8 +25,9 @@ _WIKIS = ("mediawiki", "wikis")
 _GRACE = ("fetch", "not_found_grace")
 
 
-def unproving(scenario: Scenario, instead: Program | None = None) -> Iterator[Problem]:
-    """`instead` takes the place of the main program."""
+def unproving(resolved: ResolvedScenario) -> Iterator[Problem]:
+    """Where in the file, and what is wrong there. Raises ValidationError where a configuration is refused."""
+    scenario = resolved.scenario
     last, deadline = scenario.traffic.last_event, scenario.until.deadline
     if deadline <= last:
         text = f"an arm ends after {format_duration(deadline)}, and its last event is published after"
@@ -46,20 +42,20 @@ def unproving(scenario: Scenario, instead: Program | None = None) -> Iterator[Pr
                 f"each arm ends at its deadline of {format_duration(deadline)}, before this begins",
                 "let it begin earlier, or raise until.deadline",
             )
-    yield from (Problem(place, text) for place, text in endless(scenario, instead))
+    yield from (Problem(place, text) for place, text in endless(resolved))
     yield from once(
         Problem((*place, *key), text)
-        for arm in scenario.roles
-        for place, expectation in expected_at(scenario, arm)
-        for key, text in vacuous(scenario, arm, expectation, instead)
+        for arm in resolved.arms.values()
+        for place, expectation in expected_at(scenario, arm.name)
+        for key, text in vacuous(resolved, arm, expectation)
     )
     for place in places_of(scenario, _WIKIS):
         yield Problem(place, "is given by the kit, from traffic.wikis", "write them there")
-    configurations = {arm: _config(scenario, arm) for arm in scenario.roles}
-    yield from _unsafe_fix(scenario, configurations)
-    yield from unshowable(scenario, instead)
-    yield from nothing_named(scenario)
-    yield from same_arms(scenario, instead)
+    configurations = {name: _config(arm) for name, arm in resolved.arms.items()}
+    yield from _unsafe_fix(resolved, configurations)
+    yield from unshowable(resolved)
+    yield from nothing_named(resolved)
+    yield from same_arms(resolved)
     for arm, config in configurations.items():
         if (
             scenario.traffic.event_times == "fixed"
@@ -74,10 +70,12 @@ def unproving(scenario: Scenario, instead: Program | None = None) -> Iterator[Pr
             )
 
 
-def _unsafe_fix(scenario: Scenario, configurations: Mapping[ArmName, PipelineConfig | None]) -> Iterator[Problem]:
+def _unsafe_fix(
+    resolved: ResolvedScenario, configurations: Mapping[ArmName, PipelineConfig | None]
+) -> Iterator[Problem]:
     """A policy of an incident that a fixed arm has, and no incident arm."""
-    incidents = [configurations[arm] for arm in in_role(scenario.roles, "incident")]
-    for arm, policy in product(in_role(scenario.roles, "fixed"), UNSAFE):
+    incidents = [configurations[arm] for arm in in_role(resolved.scenario.roles, "incident")]
+    for arm, policy in product(in_role(resolved.scenario.roles, "fixed"), UNSAFE):
         fixed = configurations[arm]
         if fixed is None or None in incidents:
             continue
@@ -90,10 +88,7 @@ def _unsafe_fix(scenario: Scenario, configurations: Mapping[ArmName, PipelineCon
             )
 
 
-def _config(scenario: Scenario, arm: ArmName) -> PipelineConfig | None:
+def _config(arm: ResolvedArm) -> PipelineConfig | None:
     """Of the main program, where it is configured as the pipeline is."""
-    try:
-        found = configured(scenario, arm, NOWHERE)
-    except ValidationError:
-        return None  # which is told by itself
+    found = arm.main.if_valid
     return found.config if isinstance(found, ConfiguredLikePipeline) else None

@@ -3,12 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pydantic import ValidationError
-
 from devkit.observe.arm_role import ArmName
-from devkit.programs.places import NOWHERE
-from devkit.scenario.configure import configured
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import ResolvedScenario
 from devkit.traffic.stream import Paced
 from located_config.count import counted
 from located_config.near import near_miss
@@ -20,18 +17,18 @@ _KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
 _BATCH_OVERHEAD_BYTES = 256
 
 
-def unpublishable(scenario: Scenario) -> Iterator[Problem]:
+def unpublishable(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Where in the file, and what is wrong there."""
+    scenario = resolved.scenario
     streams = scenario.traffic.streams
     yield from _too_large(scenario, ("traffic",), scenario.traffic)
     for name, stream in streams.items():
         yield from _too_large(scenario, ("traffic", "streams", name), stream)
     yield from _captured_too_large(scenario)
-    for arm in scenario.roles:
-        try:
-            sources = configured(scenario, arm, NOWHERE).topics.sources
-        except ValidationError:
-            continue  # which is told by itself
+    for arm, found in resolved.arms.items():
+        if found.main.refusal:
+            continue
+        sources = found.main.configured.topics.sources
         yield from _not_closed(scenario, arm, sources)
         for name, stream in streams.items():
             if stream.topic not in sources:

@@ -22,7 +22,7 @@ from pathlib import Path
 from devkit.faults.listing import in_short
 from devkit.faults.registry import FAULTS
 from devkit.report.schema import schemas
-from devkit.scenario.configure import main_program, configured
+from devkit.scenario.resolve import resolve
 from devkit.programs.places import NOWHERE
 from devkit.scenario.load import load_scenario
 from located_config.extension import loaded_with
@@ -33,8 +33,8 @@ print(json.dumps({
     "scenarios": sorted(scenarios),
     "added": sorted((one.kind, one.name, Path(one.place.rpartition(":")[0]).name) for one in additions()),
     "schema": {path.name: text for path, text in schemas().items()},
-    "command": main_program(scenarios["script.yaml"]).command,
-    "topics": configured(scenarios["page_size.yaml"], "fixed", NOWHERE).topics.names(),
+    "command": resolve(scenarios["script.yaml"]).main.command,
+    "topics": resolve(scenarios["page_size.yaml"]).arms["fixed"].main.configured.topics.names(),
     "listed": in_short(FAULTS["connections"]),
     "for the mock": [Path(one.source).name for one in loaded_with("fault of the mock")],
 }))

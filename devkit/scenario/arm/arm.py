@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import Self
 
 from devkit.debug.pause_point import Phase
-from devkit.observe.arm_role import ArmName
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.complaint import FirstComplaints
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
@@ -32,9 +31,8 @@ from devkit.scenario.arm.place_values import value_of
 from devkit.scenario.arm.program_events import ProgramEvents
 from devkit.scenario.arm.rule_switches import RuleSwitches
 from devkit.scenario.arm.run_context import RunContext
-from devkit.scenario.configure import configured, launch_settings, tried_first
 from devkit.scenario.filled_words import filled
-from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import ResolvedArm, ResolvedProgram
 from devkit.scenario.surroundings import limits_of_kit
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
@@ -50,8 +48,9 @@ class Arm:
     `bootstrap` is the kit's own way to the broker, past every proxy.
     """
 
-    def __init__(self, context: RunContext, scenario: Scenario, name: ArmName, traffic: ScenarioTraffic) -> None:
-        self.context, self.scenario, self.name, self.traffic = context, scenario.for_arm(name), name, traffic
+    def __init__(self, context: RunContext, resolved: ResolvedArm, traffic: ScenarioTraffic) -> None:
+        self.context, self.resolved, self.traffic = context, resolved, traffic
+        scenario, name = self.scenario, self.name = resolved.scenario, resolved.name
         self.directory = context.directory / name
         self.directory.mkdir(parents=True)
         self.clock, self.state, self.scraper = ArmClock(), ArmState(), Scraper()
@@ -68,10 +67,11 @@ class Arm:
             claim_prefix=prefix if stack.prefix else None,
         )
         self.places = places
-        self.programs = tuple(self._run_of(program, places) for program in context.programs)
+        self.programs = tuple(self._run_of(program, places) for program in resolved.programs.values())
         self.main = self.programs[0]
         self.topics = self.main.configured.topics
-        self.tried_first = tried_first(scenario, name, places, context.programs[self.main.name])
+        first = replace(places, checkpoint=f"{places.checkpoint}-tried-first")
+        self.tried_first = resolved.tried_first.at(first) if resolved.tried_first else None
         self._checkpoint_prefix = prefix
         self._checkpoints = {run.name: self._checkpoint_at(run) for run in self.programs}
         self.checkpoint = self.checkpoint_of(self.main)
@@ -83,7 +83,7 @@ class Arm:
         }
         in_play = ArmInPlay(name, self.clock, self.programs, self.state, self.log)
         self.faults = ArmFaults(
-            scenario.timeline_of(name),
+            resolved.timeline,
             in_play,
             stack,
             context.guardian.run_id,
@@ -125,16 +125,14 @@ class Arm:
         prefix = self._checkpoint_prefix if run is self.main else f"{self._checkpoint_prefix}-{run.name}"
         return Checkpoint(self.client, CHECKPOINTS, prefix, run.configured.topics.sources)
 
-    def _run_of(self, program: str, places: Places) -> ProgramRun:
+    def _run_of(self, resolved: ResolvedProgram, places: Places) -> ProgramRun:
         """The main program has the arm's checkpoint and directory, each other one its own below it."""
-        context, is_main = self.context, program == next(iter(self.context.programs))
+        context, program, is_main = self.context, resolved.name, resolved is self.resolved.main
         directory = self.directory if is_main else self.directory / program
         directory.mkdir(exist_ok=True)
         own = places if is_main else replace(places, checkpoint=f"{places.checkpoint}-{program}")
         spec, container = self.scenario.programs.get(program), self.scenario.container
-        supervisor = self.scenario.supervisor_of(self.name)
-        found = configured(self.scenario, self.name, own, program, context.programs[program])
-        settings = launch_settings(self.scenario, self.name, program)
+        supervisor, found, settings = self.resolved.supervisor, resolved.at(own), resolved.launch
         raw = settings.raw_config.text if settings.raw_config else None
         return ProgramRun(
             program,

@@ -132,7 +132,7 @@ def _program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -
     output, audit = run.configured.topics.output, arm.state.audits_beside.get(run.name)
     return ProgramObservation(
         name=run.name,
-        run=arm.context.programs[run.name].command or arm.scenario.programs[run.name].run,
+        run=arm.resolved.programs[run.name].program.command or arm.scenario.programs[run.name].run,
         started=run.is_started,
         restarts=run.supervisor.restarts,
         replays=run.state.batches.replays,

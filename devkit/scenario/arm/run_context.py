@@ -1,6 +1,5 @@
 """What an arm needs of the run it belongs to."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +7,6 @@ from devkit.debug.debugger import Debugger
 from devkit.debug.pause_point import NO_PAUSES, Pauses
 from devkit.guardian import Guardian
 from devkit.observe.timeline import Timeline
-from devkit.programs.program import Program
 from devkit.report.progress import Progress
 from devkit.scenario.arm.hooks import MakeHook
 from devkit.stack.stack import Stack
@@ -16,17 +14,13 @@ from devkit.stack.stack import Stack
 
 @dataclass(frozen=True)
 class RunContext:
-    """`programs` are under test, the main one first; `ui` asks for their user interfaces.
-
-    `hooks` go along with each arm.
-    """
+    """`ui` asks for the user interfaces of the programs; `hooks` go along with each arm."""
 
     guardian: Guardian
     stack: Stack
     timeline: Timeline
     progress: Progress
     directory: Path
-    programs: Mapping[str, Program]
     ui: bool = False
     pauses: Pauses = NO_PAUSES
     debugger: Debugger | None = None

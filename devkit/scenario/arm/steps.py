@@ -20,7 +20,6 @@ from devkit.scenario.arm.place_values import value_of
 from devkit.scenario.arm.start import start_main
 from devkit.scenario.arm.until import SoFar, reached
 from devkit.scenario.arm_step import ArmStep, Awaited, OperatorCommand, Start
-from devkit.scenario.configure import started_with
 from devkit.scenario.filled_words import filled
 from located_config.duration import format_duration
 from pipeline.kafka_records import record_time_ms
@@ -129,8 +128,7 @@ class ArmSteps:
         arm = self._arm
         if not start.configuration:
             return arm.main.configured
-        program = arm.context.programs[arm.main.name]
-        return started_with(arm.scenario, arm.name, arm.places, start.configuration, program)
+        return arm.resolved.main.with_settings(start.configuration).at(arm.places)
 
     def _stopped(self) -> Done | None:
         supervisor = self._arm.main.supervisor

@@ -7,15 +7,17 @@ from devkit.debug.pipeline_place import find_place
 from devkit.errors import UsageError
 from devkit.programs.places import NOWHERE
 from devkit.programs.spark.configuration import CONFIG, configuration
-from devkit.scenario.configure import settings_of
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 from tests.unit.devkit.scenario.conftest import scenario as scenario
 
 
 def write(file: Path, scenario: Scenario, *, at: float) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(CONFIG.dump_json(configuration(NOWHERE, settings_of(scenario, "fixed")), by_alias=True))
+    file.write_bytes(
+        CONFIG.dump_json(configuration(NOWHERE, resolve(scenario).arms["fixed"].main.settings), by_alias=True)
+    )
     os.utime(file, (at, at))
     return file
 

@@ -21,9 +21,9 @@ from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.prepare import prepare
 from devkit.scenario.arm.start import start
 from devkit.scenario.arm.watch import watch
-from devkit.scenario.configure import config_difference, topics_made_afresh
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
@@ -71,8 +71,8 @@ def load(tmp_path: Path) -> Callable[..., Scenario]:
 
 def test_a_file_names_it_and_is_held_to_its_configuration(load: Callable[..., Scenario]) -> None:
     scenario = load()
-    assert config_difference(scenario) == {"every": {"incident": 7, "fixed": 10}}
-    assert "tally.source" in topics_made_afresh(scenario, ("fixed",), {"mine": registry.find_program("tally x")})
+    assert resolve(scenario).difference == {"every": {"incident": 7, "fixed": 10}}
+    assert "tally.source" in resolve(scenario, registry.find_program("tally x")).topics_made_afresh(("fixed",))
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ import pytest
 import yaml
 
 from devkit.observe.arm_role import ROLES
-from devkit.programs.places import NOWHERE
 from devkit.report.result import Result
 from devkit.report.schema import schemas
-from devkit.scenario.configure import configured
 from devkit.scenario.load import load_scenario
+from devkit.scenario.resolve import resolve
 
 TOP = Path(__file__).parents[4]
 FILES = [
@@ -58,7 +57,7 @@ def test_a_shipped_scenario_is_valid_and_so_are_its_configurations(path: Path) -
     assert errors(FILES[2], yaml.safe_load(path.read_text())) == []
     scenario = load_scenario(path)
     for arm in ROLES:
-        effective = configured(scenario, arm, NOWHERE).effective()
+        effective = resolve(scenario).arms[arm].main.configured.effective()
         assert errors(FILES[3], effective) == []
 
 

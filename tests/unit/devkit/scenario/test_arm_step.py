@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from devkit.errors import InvalidFileError
-from devkit.programs.places import NOWHERE
 from devkit.scenario.arm_step import ArmStep
-from devkit.scenario.configure import config_difference, started_with
 from devkit.scenario.filled_words import PLACES, filled, unknown_places
 from devkit.scenario.load import load_scenario
+from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
 from tests.unit.devkit.scenario.conftest import Edited
 
@@ -104,7 +103,7 @@ def test_all_mistakes_are_told_in_one_pass(steps: Steps) -> None:
 def test_steps_are_a_difference_between_arms(steps: Steps) -> None:
     scenario = load_scenario(steps(f"{{ start: new }}, {NO_POSITION}, {{ start: {{ arguments: [--new, latest] }} }}"))
     words = "start new; expect refused: …no position…; start --new latest"
-    assert config_difference(scenario)["steps"] == {"incident": words, "fixed": None}
+    assert resolve(scenario).difference["steps"] == {"incident": words, "fixed": None}
     assert [scenario.may_refuse(arm) for arm in scenario.roles] == [True, False]
 
 
@@ -112,7 +111,7 @@ def test_times_of_steps_are_stretched(steps: Steps) -> None:
     scenario = load_scenario(
         steps("{ start: new }, { command: { argv: [x], within: 3s } }, { expect: { elapsed: 4s } }")
     )
-    _, command, expect = stretch_scenario(scenario, 2).arms["incident"].steps
+    _, command, expect = stretch_scenario(resolve(scenario), 2).arms["incident"].steps
     assert command.command is not None
     assert expect.expect is not None
     assert (command.command.within.total_seconds(), expect.expect.elapsed) == (6, expect.expect.elapsed)
@@ -123,11 +122,11 @@ def test_times_of_steps_are_stretched(steps: Steps) -> None:
 def test_times_of_a_starts_own_configuration_are_stretched(steps: Steps) -> None:
     own = "batch: { max_offsets: 7 }, stall_timeout: 10s"
     scenario = load_scenario(steps(f"{{ start: {{ position: new, configuration: {{ {own} }} }} }}"))
-    (step,) = stretch_scenario(scenario, 2).arms["incident"].steps
+    (step,) = stretch_scenario(resolve(scenario), 2).arms["incident"].steps
     assert step.start is not None
     configuration = step.start.configuration
     assert (configuration["batch"]["max_offsets"], configuration["stall_timeout"]) == (7, "20s")
-    fetched = started_with(scenario, "incident", NOWHERE, {}).effective()["fetch"]["request_timeout"]
+    fetched = resolve(scenario).arms["incident"].main.effective["fetch"]["request_timeout"]
     assert configuration["fetch"]["request_timeout"] != fetched
 
 

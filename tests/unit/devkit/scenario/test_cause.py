@@ -12,11 +12,10 @@ from devkit.observe.arm_observation import ArmObservation, FirstTry, TimelineEvi
 from devkit.observe.other_settings import OtherSetting
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
-from devkit.programs.places import NOWHERE
 from devkit.report.result import CauseResult
-from devkit.scenario.configure import configured
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.verdict import judge
 from tests.unit.devkit.observed import A_SAMPLE, an_observation, some_evidence
@@ -34,7 +33,7 @@ def load(edited: Edited, path: Path, cause: str, *changes: tuple[str, str], unch
 
 def settings(scenario: Scenario, arm: str) -> Mapping[str, Any]:
     """As the program of an arm logs them."""
-    return configured(scenario, arm, NOWHERE).effective()
+    return resolve(scenario).arms[arm].main.configured.effective()
 
 
 def shown(scenario: Scenario, **changes: Mapping[str, Any]) -> CauseResult:
@@ -46,7 +45,7 @@ def shown(scenario: Scenario, **changes: Mapping[str, Any]) -> CauseResult:
 
 
 def only(scenario: Scenario, played: Mapping[str, ArmObservation]) -> CauseResult:
-    (found,) = shown_causes(scenario, played)
+    (found,) = shown_causes(resolve(scenario), played)
     return found
 
 
@@ -272,7 +271,7 @@ class TestAProgramInThePlaceOfTheMainOne:
 
     def asked(self, scenario: Scenario, **seen: object) -> list[str]:
         played = {arm: an_observation(**seen) for arm in ARMS}
-        return [one.cause for one in shown_causes(scenario, played, self.COMMAND)]
+        return [one.cause for one in shown_causes(resolve(scenario, self.COMMAND), played)]
 
     def test_is_not_asked_to_confirm_what_it_was_given(self, edited: Edited, tmp_path: Path) -> None:
         scenario = load(edited, tmp_path, self.CAUSE, unchecked=True)

@@ -9,10 +9,10 @@ from devkit.faults.item import TimelineItem
 from devkit.observe.arm_role import ROLES, ArmName
 from devkit.programs.places import NOWHERE, Places
 from devkit.programs.spark.program import ConfiguredSpark
-from devkit.scenario.configure import config_difference, configured, environment_of, tried_first
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSpec
+from devkit.scenario.resolve import resolve
 from pipeline.config.pipeline_config import PipelineConfig
 from tests.unit.devkit.scenario.arms_of import arms_of
 from tests.unit.devkit.scenario.conftest import Edited
@@ -22,14 +22,14 @@ PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:900
 
 def configuration(scenario: Scenario, arm: ArmName, places: Places) -> PipelineConfig:
     """That of the pipeline."""
-    program = configured(scenario, arm, places)
+    program = resolve(scenario).arms[arm].main.at(places)
     assert isinstance(program, ConfiguredSpark)
     return program.config
 
 
 def several_configuration(scenario: Scenario, arm: ArmName, name: str) -> PipelineConfig:
     """That of one of several programs."""
-    program = configured(scenario, arm, PLACES, name)
+    program = resolve(scenario).arms[arm].programs[name].at(PLACES)
     assert isinstance(program, ConfiguredSpark)
     return program.config
 
@@ -48,25 +48,26 @@ class TestConfiguration:
 
 
 class TestTriedFirst:
-    def test_is_on_top_of_the_arm_and_has_a_checkpoint_of_its_own(self, scenario: Scenario) -> None:
+    def test_is_on_top_of_the_arm(self, scenario: Scenario) -> None:
         tried = {"incident": {"batch": {"max_offsets": 7}}}
-        program = tried_first(scenario.model_copy(update={"tried_first": tried}), "incident", PLACES)
-        arm = configuration(scenario, "incident", PLACES)
+        found = resolve(scenario.model_copy(update={"tried_first": tried})).arms["incident"].tried_first
+        assert found is not None
+        program, arm = found.at(PLACES), configuration(scenario, "incident", PLACES)
         assert isinstance(program, ConfiguredSpark)
         config = program.config
-        assert config.checkpoint == f"{arm.checkpoint}-tried-first"
         assert config.batch.max_offsets == 7
-        assert config.model_copy(update={"batch": arm.batch, "checkpoint": arm.checkpoint}) == arm
+        assert config.model_copy(update={"batch": arm.batch}) == arm
 
     def test_is_of_one_arm_only(self, scenario: Scenario) -> None:
         tried = scenario.model_copy(update={"tried_first": {"fixed": {}}})
-        assert tried_first(tried, "incident", PLACES) is None
-        assert tried_first(tried, "fixed", PLACES) is not None
+        arms = resolve(tried).arms
+        assert arms["incident"].tried_first is None
+        assert arms["fixed"].tried_first is not None
 
     def test_says_nothing_of_the_difference(self, scenario: Scenario) -> None:
         tried = {"fixed": {"batch": {"max_offsets": 7}}}
         with_try = scenario.model_copy(update={"tried_first": tried})
-        assert config_difference(with_try) == config_difference(scenario)
+        assert resolve(with_try).difference == resolve(scenario).difference
 
 
 class TestSeveral:
@@ -106,12 +107,19 @@ class TestSeveral:
         assert html.sink.topic != "content"
 
     def test_so_do_its_variables(self, several: Scenario) -> None:
-        assert environment_of(several, "incident", "content") == {"MODE": "fancy", "LEVEL": "info"}
-        assert environment_of(several, "fixed", "content") == {"MODE": "plain", "LEVEL": "info"}
-        assert environment_of(several, "fixed", "html") == {}
+        arms = resolve(several).arms
+        environments = {
+            (arm, name): arms[arm].programs[name].launch.environment
+            for arm, name in (("incident", "content"), ("fixed", "content"), ("fixed", "html"))
+        }
+        assert environments == {
+            ("incident", "content"): {"MODE": "fancy", "LEVEL": "info"},
+            ("fixed", "content"): {"MODE": "plain", "LEVEL": "info"},
+            ("fixed", "html"): {},
+        }
 
     def test_the_difference_names_whose_it_is(self, several: Scenario) -> None:
-        found = config_difference(several)
+        found = resolve(several).difference
         assert found["record_limit.policy"] == {"incident": "none", "fixed": "serialized"}
         assert found["programs.content.environment.MODE"] == {"incident": "fancy", "fixed": "plain"}
         assert found["programs.content.batch.max_offsets"] == {"incident": 7, "fixed": 9}
@@ -120,7 +128,7 @@ class TestSeveral:
 
 class TestDifference:
     def test_is_what_the_arms_have_of_their_own(self, scenario: Scenario) -> None:
-        assert config_difference(scenario) == {
+        assert resolve(scenario).difference == {
             "content_limit.measure": {"incident": "content_length", "fixed": "decoded"},
             "record_limit.policy": {"incident": "none", "fixed": "serialized"},
         }
@@ -128,19 +136,19 @@ class TestDifference:
     @pytest.mark.parametrize("overlay", [{}, {"batch": {"max_offsets": 7}}, {"sink": {"max.request.size": "2MiB"}}])
     def test_of_equal_arms_is_nothing(self, scenario: Scenario, overlay: dict[str, Any]) -> None:
         same = scenario.model_copy(update={"arms": arms_of(incident=overlay, fixed=overlay)})
-        assert config_difference(same) == {}
+        assert resolve(same).difference == {}
 
     def test_of_an_arm_that_writes_the_default_is_nothing(self, scenario: Scenario) -> None:
         default = configuration(scenario, "fixed", NOWHERE).fetch.total_requests
         overlay = {"fetch": {"total_requests": default}}
         same = scenario.model_copy(update={"arms": arms_of(incident=overlay, fixed={})})
-        assert config_difference(same) == {}
+        assert resolve(same).difference == {}
 
     @given(st.integers(1, 10**6), st.integers(1, 10**6))
     def test_shows_both_values_if_and_only_if_they_differ(self, incident: int, fixed: int) -> None:
         scenario = _with_arms({"batch": {"max_offsets": incident}}, {"batch": {"max_offsets": fixed}})
         expected = {} if incident == fixed else {"batch.max_offsets": {"incident": incident, "fixed": fixed}}
-        assert config_difference(scenario) == expected
+        assert resolve(scenario).difference == expected
 
     def test_has_the_faults_of_the_timeline_that_one_arm_alone_has(self, scenario: Scenario) -> None:
         pause = {"do": {"pause": {"part": "kafka"}}, "at": "3s"}
@@ -149,15 +157,15 @@ class TestDifference:
             TimelineItem.model_validate({"name": "later", "arms": ["fixed"]} | pause),
             TimelineItem.model_validate({"name": "both"} | pause),
         )
-        before = config_difference(scenario)
-        assert config_difference(scenario.model_copy(update={"timeline": items})) == before | {
+        before = resolve(scenario).difference
+        assert resolve(scenario.model_copy(update={"timeline": items})).difference == before | {
             "timeline.still": {"incident": "pause: {part: kafka}, at 3s", "fixed": "not in this arm"},
             "timeline.later": {"incident": "not in this arm", "fixed": "pause: {part: kafka}, at 3s"},
         }
 
     def test_uses_the_names_of_the_file(self) -> None:
         scenario = _with_arms({"sink": {"max.request.size": 1000}}, {"sink": {"max.request.size": 2000}})
-        assert config_difference(scenario) == {"sink.max.request.size": {"incident": 1000, "fixed": 2000}}
+        assert resolve(scenario).difference == {"sink.max.request.size": {"incident": 1000, "fixed": 2000}}
 
 
 def _with_arms(incident: dict[str, Any], fixed: dict[str, Any]) -> Scenario:
@@ -183,4 +191,4 @@ def test_two_words_of_a_command_line_are_not_one(edited: Edited, tmp_path: Path)
     text = edited()
     head, arms = text.split("arms:\n", 1)
     file.write_text(head + "arms:\n" + arms.replace(*one, 1).replace(*two, 1))
-    assert config_difference(load_scenario(file))["arguments"] == {"incident": "'a b'", "fixed": "a b"}
+    assert resolve(load_scenario(file)).difference["arguments"] == {"incident": "'a b'", "fixed": "a b"}

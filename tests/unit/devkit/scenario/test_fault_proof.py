@@ -9,6 +9,7 @@ from devkit.observe.arm_observation import AnyEvidence, TimelineEvidence
 from devkit.observe.arm_role import TWO_ARMS, ArmName
 from devkit.scenario.fault_proof import ByArm, arms_with, unproven
 from devkit.scenario.load import load_scenario
+from devkit.scenario.resolve import resolve
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.verdict import judge
 from tests.unit.devkit.observed import an_observation, some_evidence
@@ -47,7 +48,7 @@ def test_a_cause_of_all_faults_means_what_no_cause_means(edited: Edited, tmp_pat
     outcomes = set()
     for played in RUNS:
         arms = {arm: an_arm(holds=True) for arm in played}
-        named = shown_causes(scenario, {arm: an_observation(evidence=items) for arm, items in played.items()})
+        named = shown_causes(resolve(scenario), {arm: an_observation(evidence=items) for arm, items in played.items()})
         by_cause, by_faults = judge(arms, played, cause=named).outcome, judge(arms, played).outcome
         assert by_cause == by_faults, played
         outcomes.add(by_cause)

@@ -11,9 +11,9 @@ from devkit.errors import InvalidFileError, StackError
 from devkit.observe.arm_observation import ArmObservation
 from devkit.programs.launch import Launch
 from devkit.scenario.cause import NamedCause
-from devkit.scenario.configure import config_difference, launch_settings, programs_of
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.stretch import not_stretched, stretch_scenario
 from tests.unit.devkit.observed import an_observation
@@ -52,7 +52,7 @@ class TestLayers:
             "    programs: { html: { slots: 9, arguments: [--x] } }",
             top=top,
         )
-        of_incident, of_fixed = (launch_settings(scenario, arm, "html") for arm in ("incident", "fixed"))
+        of_incident, of_fixed = (resolve(scenario).arms[arm].programs["html"].launch for arm in ("incident", "fixed"))
         assert (of_fixed.slots, of_fixed.spark) == (3, {"spark.a": "1", "spark.b": "x"})
         assert of_fixed.arguments == ("--slots", "3")
         assert (of_incident.slots, of_incident.spark) == (9, {"spark.a": "1", "spark.b": "true"})
@@ -61,15 +61,15 @@ class TestLayers:
 
     def test_a_directory_for_temporary_files_is_the_arms_own(self, load: Load) -> None:
         scenario = load("environment: { TMPDIR: /small }")
-        assert launch_settings(scenario, "incident", "").scratch == Path("/small")
-        assert launch_settings(scenario, "fixed", "").scratch is None
+        assert resolve(scenario).arms["incident"].programs[""].launch.scratch == Path("/small")
+        assert resolve(scenario).arms["fixed"].programs[""].launch.scratch is None
 
     def test_they_are_differences_between_arms(self, load: Load) -> None:
         scenario = load(
             f"slots: 2\n    arguments: [--a, b]\n    environment: {{ A: b }}\n    spark: {{ spark.x.y: 7 }}\n"
             f"    raw_config: {RAW}"
         )
-        found = config_difference(scenario)
+        found = resolve(scenario).difference
         assert {key: found[key]["incident"] for key in ("slots", "arguments", "environment.A", "spark.x.y")} == {
             "slots": 2,
             "arguments": "--a b",
@@ -132,7 +132,7 @@ class TestTimeline:
             "b at 1s",
         ]
         assert [f"{item.name} {item.beginning}" for item in scenario.timeline_of("fixed")] == ["still at 1s", "b at 1s"]
-        assert config_difference(scenario)["timeline.still"] == {
+        assert resolve(scenario).difference["timeline.still"] == {
             "incident": "pause: {part: kafka}, at 5s, for 2s",
             "fixed": "pause: {part: kafka}, at 1s",
         }
@@ -151,15 +151,15 @@ class TestTimeline:
 
 class TestStretch:
     def test_the_own_timeline_is_stretched_and_the_rest_stays(self, load: Load) -> None:
-        slower = stretch_scenario(load(f"{TestTimeline.OWN}\n    slots: 2\n    spark: {{ spark.x: 1 }}"), 3)
+        slower = stretch_scenario(resolve(load(f"{TestTimeline.OWN}\n    slots: 2\n    spark: {{ spark.x: 1 }}")), 3)
         (item,) = slower.timeline_of("incident")
         assert item.beginning == "at 15s"
-        assert launch_settings(slower, "incident", "").slots == 2
-        assert launch_settings(slower, "incident", "").spark == {"spark.x": "1"}
+        assert resolve(slower).arms["incident"].programs[""].launch.slots == 2
+        assert resolve(slower).arms["incident"].programs[""].launch.spark == {"spark.x": "1"}
 
     def test_what_may_be_a_time_keeps_the_files_pace(self, load: Load) -> None:
         scenario = load(f"arguments: [--after, 3s]\n    spark: {{ spark.t: 10s, spark.n: 8 }}\n    raw_config: {RAW}")
-        places = not_stretched(scenario, programs_of(scenario))
+        places = not_stretched(resolve(scenario))
         assert places == ("spark.t", "its arguments", "its raw configuration")
 
 
@@ -180,7 +180,7 @@ class TestConfirmedBySpark:
     def shown(self, load: Load, key: str, incident: ArmObservation, fixed: ArmObservation) -> tuple[bool, str]:
         scenario = load("slots: 2\n    spark: { spark.x.y: 7 }")
         scenario = scenario.model_copy(update={"cause": (NamedCause(differs=key),)})
-        (found,) = shown_causes(scenario, {"incident": incident, "fixed": fixed})
+        (found,) = shown_causes(resolve(scenario), {"incident": incident, "fixed": fixed})
         return found.shown, found.did
 
     LOGGED = an_observation(spark={"spark.master": "local[2]", "spark.x.y": "7"})
@@ -204,7 +204,7 @@ class TestConfirmedBySpark:
         of_cluster = an_observation(spark={"spark.master": f"local-cluster{master}"})
         found = {
             key: shown_causes(
-                scenario.model_copy(update={"cause": (NamedCause(differs=key),)}),
+                resolve(scenario.model_copy(update={"cause": (NamedCause(differs=key),)})),
                 {"incident": of_cluster, "fixed": self.OTHER},
             )[0].did
             for key in ("executors", "slots")

@@ -5,9 +5,9 @@ import pytest
 
 from devkit.errors import UsageError
 from devkit.scenario import new
-from devkit.scenario.configure import config_difference
 from devkit.scenario.load import load_file, load_scenario
 from devkit.scenario.new import SCHEMA, modeline, write_new
+from devkit.scenario.resolve import resolve
 
 TOP = Path(__file__).parents[4]
 SHIPPED = sorted((TOP / "scenarios").glob("*.yaml"))
@@ -19,7 +19,7 @@ def test_the_commented_file_is_valid_and_nothing_in_it_is_doubtful(tmp_path: Pat
     scenario = loaded.scenario
     assert (file.name, scenario.name) == ("morning-outage.yaml", "morning-outage")
     assert loaded.warnings() == []
-    assert set(config_difference(scenario)) == {"deferral.policy", "fetch.total_requests"}
+    assert set(resolve(scenario).difference) == {"deferral.policy", "fetch.total_requests"}
 
 
 def test_each_section_of_it_has_a_comment_before_it(tmp_path: Path) -> None:

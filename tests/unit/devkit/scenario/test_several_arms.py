@@ -7,9 +7,9 @@ import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.observe.arm_role import ArmRole, Roles
-from devkit.scenario.configure import config_difference
 from devkit.scenario.load import load_file, load_scenario
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
 from devkit.scenario.verdict import judge
 from tests.unit.devkit.scenario.conftest import Edited
@@ -63,7 +63,7 @@ def test_its_own_stand_in_their_place(load: Load) -> None:
 
 
 def test_the_difference_has_each_key_in_which_not_all_are_alike(four: Scenario) -> None:
-    difference = config_difference(four)
+    difference = resolve(four).difference
     assert difference["record_limit.policy"] == {
         "header": "serialized",
         "incident": "none",
@@ -82,13 +82,13 @@ def test_a_role_in_the_timeline_means_every_arm_that_has_it(load: Load) -> None:
     scenario = load(("arms:\n", f"{items}arms:\n{LATER}{HEADER}"))
     acting = {arm: [item.name for item in scenario.timeline_of(arm)] for arm in scenario.roles}
     assert acting == {"header": ["still"], "incident": ["still"], "later": ["late"], "fixed": []}
-    assert config_difference(scenario)["timeline.late"]["fixed"] == "not in this arm"
+    assert resolve(scenario).difference["timeline.late"]["fixed"] == "not in this arm"
 
 
 def test_all_of_them_are_stretched(four: Scenario) -> None:
-    slower = stretch_scenario(four, 2)
+    slower = stretch_scenario(resolve(four), 2)
     assert slower.roles == four.roles
-    assert config_difference(slower).keys() == config_difference(four).keys()
+    assert resolve(slower).difference.keys() == resolve(four).difference.keys()
 
 
 def test_an_unsafe_policy_that_all_have_is_told_of_each_fixed_arm(edited: Edited, tmp_path: Path) -> None:

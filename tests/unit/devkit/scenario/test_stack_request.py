@@ -7,6 +7,7 @@ from devkit.errors import UsageError
 from devkit.observe.arm_role import ROLES
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
+from devkit.scenario.resolve import resolve
 from devkit.scenario.stack_request import stack_request
 from located_config import registry
 from located_config.registry import Addition
@@ -15,7 +16,7 @@ OPTIONS = RunOptions(ROLES, Path("runs"), keep=False, repeat="devkit scenario ru
 
 
 def test_the_stack_is_asked_for_what_the_file_needs(scenario: Scenario) -> None:
-    plain = stack_request(scenario, OPTIONS)
+    plain = stack_request(resolve(scenario), OPTIONS)
     assert (plain.brokers, plain.proxied, plain.limits) == (1, frozenset(), None)
     assert "mediawiki.page_change.v1" in plain.topics
     slow = {"name": "slow", "do": {"network_latency": {"part": "kafka", "time": "1s"}}, "at": "1s"}
@@ -25,7 +26,7 @@ def test_the_stack_is_asked_for_what_the_file_needs(scenario: Scenario) -> None:
     faulty = Scenario.model_validate(
         given | {"timeline": [slow, dead, waiting], "kafka": {"brokers": 3}, "container": {"memory": "1GiB"}}
     )
-    asked = stack_request(faulty, OPTIONS)
+    asked = stack_request(resolve(faulty), OPTIONS)
     assert (asked.brokers, asked.proxied) == (3, frozenset({"kafka", "object-store"}))
     assert asked.limits is not None
     assert asked.limits.memory == 1 << 30
@@ -42,10 +43,10 @@ def _of_an_extension(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("stack", ["compose", "testcontainers"])
 def test_a_stack_of_containers_refuses_a_fault_that_its_mock_does_not_know(scenario: Scenario, stack: str) -> None:
     with pytest.raises(UsageError, match=f"the mock's image of the {stack} stack does not have that file"):
-        stack_request(scenario, replace(OPTIONS, stack=stack))
+        stack_request(resolve(scenario), replace(OPTIONS, stack=stack))
 
 
 @pytest.mark.usefixtures("_of_an_extension")
 @pytest.mark.parametrize("stack", ["embedded", "external"])
 def test_other_stacks_may_know_it(scenario: Scenario, stack: str) -> None:
-    assert stack_request(scenario, replace(OPTIONS, stack=stack)).topics
+    assert stack_request(resolve(scenario), replace(OPTIONS, stack=stack)).topics

@@ -14,14 +14,12 @@ from devkit.errors import UsageError
 from devkit.observe.arm_role import ROLES
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
-from devkit.programs.places import NOWHERE
 from devkit.programs.spark.configuration import CONFIG
-from devkit.programs.spark.program import ConfiguredSpark
 from devkit.programs.supervisor_policy import SupervisorPolicy
-from devkit.scenario.configure import config_difference, configured, programs_of, tried_first
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSettings, ProgramSpec
+from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import not_stretched, stretch_scenario
 from devkit.traffic.generate import generate
 from tests.unit.devkit.headroom.durations import durations
@@ -34,28 +32,26 @@ SHIPPED = sorted((Path(__file__).parents[4] / "scenarios").glob("*.yaml"))
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_the_shipped_ones_can_be_stretched(path: Path) -> None:
     scenario = load_scenario(path)
-    slower = stretch_scenario(scenario, 3)
+    slower = stretch_scenario(resolve(scenario), 3)
     assert slower.until.deadline == 3 * scenario.until.deadline
     assert slower.supervisor.delay == 3 * scenario.supervisor.delay
     assert list(durations(slower.mock)) == [3 * one for one in durations(scenario.mock)]
     assert list(durations(slower.expect)) == [3 * one for one in durations(scenario.expect)]
-    assert config_difference(slower).keys() == config_difference(scenario).keys()
+    assert resolve(slower).difference.keys() == resolve(scenario).difference.keys()
     for arm in ROLES:
-        for configure in (configured, tried_first):
-            before, after = (configure(one, arm, NOWHERE) for one in (scenario, slower))
-            if before is None:
-                assert after is None
+        before, after = (resolve(one).arms[arm] for one in (scenario, slower))
+        assert (before.tried_first is None) == (after.tried_first is None)
+        for pair in ((before.main, after.main), (before.tried_first, after.tried_first)):
+            shown = [CONFIG.validate_python(one.effective) for one in pair if one]
+            if not shown:
                 continue
-            assert isinstance(before, ConfiguredSpark)
-            assert isinstance(after, ConfiguredSpark)
-            shown = [CONFIG.validate_python(one.effective()) for one in (before, after)]
             assert list(durations(shown[1])) == [3 * one for one in durations(shown[0])]
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_its_events_are_the_same_in_number_order_and_size(path: Path) -> None:
     scenario = load_scenario(path)
-    before, after = generate(scenario.traffic), generate(stretch_scenario(scenario, 2).traffic)
+    before, after = generate(scenario.traffic), generate(stretch_scenario(resolve(scenario), 2).traffic)
     assert [len(record.value) for record in before.records] == [len(record.value) for record in after.records]
     assert [record.key for record in before.records] == [record.key for record in after.records]
 
@@ -63,7 +59,7 @@ def test_its_events_are_the_same_in_number_order_and_size(path: Path) -> None:
 def test_the_policy_of_an_arms_supervisor_is_stretched_and_its_counts_are_not(edited: Edited, tmp_path: Path) -> None:
     path = tmp_path / "an-incident.yaml"
     path.write_text(edited(("  fixed:\n", "  fixed:\n    supervisor: { attempts: 3, reset_after: 4s }\n")))
-    slower = stretch_scenario(load_scenario(path), 2)
+    slower = stretch_scenario(resolve(load_scenario(path)), 2)
     assert slower.supervisor_of("fixed") == SupervisorPolicy(
         delay=timedelta(seconds=4), attempts=3, reset_after=timedelta(seconds=8)
     )
@@ -71,21 +67,22 @@ def test_the_policy_of_an_arms_supervisor_is_stretched_and_its_counts_are_not(ed
 
 
 def test_by_1_it_is_the_same(scenario: Scenario) -> None:
-    assert stretch_scenario(scenario, 1) is scenario
+    assert stretch_scenario(resolve(scenario), 1) is scenario
 
 
 def test_what_production_took_stands_for_less_of_it(scenario: Scenario) -> None:
-    assert stretch_scenario(scenario, 2).time_scale == scenario.time_scale / 2
+    assert stretch_scenario(resolve(scenario), 2).time_scale == scenario.time_scale / 2
 
 
 def test_it_can_be_stretched_as_often_as_it_says(scenario: Scenario) -> None:
-    assert stretch_scenario(stretch_scenario(scenario, 2), 3).until == stretch_scenario(scenario, 6).until
+    twice = stretch_scenario(resolve(stretch_scenario(resolve(scenario), 2)), 3)
+    assert twice.until == stretch_scenario(resolve(scenario), 6).until
 
 
 def test_a_value_beyond_what_its_key_allows_is_said(scenario: Scenario) -> None:
     for delay in (timedelta.max / 3, timedelta.max):
         with pytest.raises(UsageError, match="cannot be stretched by 8"):
-            stretch_scenario(scenario.model_copy(update={"supervisor": SupervisorPolicy(delay=delay)}), 8)
+            stretch_scenario(resolve(scenario.model_copy(update={"supervisor": SupervisorPolicy(delay=delay)})), 8)
 
 
 def values(value: Any, path: str = "") -> Iterator[tuple[str, object]]:
@@ -122,10 +119,10 @@ def test_the_ratio_of_any_two_durations_stays_and_nothing_else_changes(
     """Of the resolved configuration, its defaults among them: sizes, counts and shares are as they were."""
     scenario = load_scenario(path)
     scenario = scenario.model_copy(update={"pipeline": {**scenario.pipeline, **of_both}})
-    slower = stretch_scenario(scenario, by)
+    slower = stretch_scenario(resolve(scenario), by)
     for arm in ROLES:
         before, after = (
-            dict(values(CONFIG.validate_python(configured(one, arm, NOWHERE).effective())))
+            dict(values(CONFIG.validate_python(resolve(one).arms[arm].main.configured.effective())))
             for one in (scenario, slower)
         )
         assert before.keys() == after.keys()
@@ -146,29 +143,29 @@ def several(scenario: Scenario) -> Scenario:
 
 
 def test_each_of_several_programs_is_stretched_by_what_it_has(several: Scenario) -> None:
-    slower = stretch_scenario(several, 3)
+    slower = stretch_scenario(resolve(several), 3)
     for arm in ROLES:
         for name in ("html", "content"):
             before, after = (
-                durations(CONFIG.validate_python(configured(one, arm, NOWHERE, name).effective()))
+                durations(CONFIG.validate_python(resolve(one).arms[arm].programs[name].configured.effective()))
                 for one in (several, slower)
             )
             assert list(after) == [3 * one for one in before], (arm, name)
     assert slower.arms["incident"].programs["content"].configuration["stall_timeout"] != "70s"
-    assert not_stretched(several, programs_of(several)) == ()
+    assert not_stretched(resolve(several)) == ()
 
 
 def test_what_no_stretch_reaches_is_named_with_its_program(several: Scenario) -> None:
     command = CommandProgram(CommandLine(("mine",), Path("/nowhere")))
-    assert not_stretched(several, programs_of(several, command)) == ("a command's own settings (program html)",)
+    assert not_stretched(resolve(several, command)) == ("a command's own settings (program html)",)
     settings = {"content": ProgramSettings(environment={"POLL": "every 5s"})}
     fixed = several.arms["fixed"].model_copy(update={"programs": settings})
     arms = several.arms | {"fixed": fixed}
     with_variable = several.model_copy(update={"arms": arms})
-    assert not_stretched(with_variable, programs_of(with_variable)) == ("the variable POLL (program content)",)
+    assert not_stretched(resolve(with_variable)) == ("the variable POLL (program content)",)
 
 
 def test_the_only_program_needs_no_name(scenario: Scenario) -> None:
     command = CommandProgram(CommandLine(("mine",), Path("/nowhere")))
-    assert not_stretched(scenario, programs_of(scenario)) == ()
-    assert not_stretched(scenario, programs_of(scenario, command)) == ("a command's own settings",)
+    assert not_stretched(resolve(scenario)) == ()
+    assert not_stretched(resolve(scenario, command)) == ("a command's own settings",)

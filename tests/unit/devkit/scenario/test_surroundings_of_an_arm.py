@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from devkit.errors import InvalidFileError
-from devkit.scenario.configure import config_difference
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
 from tests.unit.devkit.scenario.conftest import Edited
 
@@ -63,7 +63,7 @@ def test_the_container_and_the_start_are_the_arms(own: Scenario) -> None:
 
 
 def test_all_of_it_is_in_the_difference(own: Scenario) -> None:
-    difference = config_difference(own)
+    difference = resolve(own).difference
     around = {
         key: values["fixed"] for key, values in difference.items() if key.split(".")[0] in ("kafka", "start", "mock")
     }
@@ -77,7 +77,7 @@ def test_all_of_it_is_in_the_difference(own: Scenario) -> None:
 
 
 def test_its_rules_are_stretched_as_the_shared_ones_are(own: Scenario) -> None:
-    slower = stretch_scenario(own, 2).for_arm("fixed")
+    slower = stretch_scenario(resolve(own), 2).for_arm("fixed")
     assert (
         slower.mock.rules[1].do.model_dump(mode="json", exclude_none=True)["latency"]
         != own.for_arm("fixed").mock.rules[1].do.model_dump(mode="json", exclude_none=True)["latency"]

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
-from devkit.programs.places import NOWHERE
-from devkit.scenario.configure import config_difference, configured
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.undeclared_differences import undeclared_differences
 from tests.unit.devkit.observed import an_observation
@@ -22,7 +21,7 @@ NOT_NAMED = {"lost-checkpoint": ("steps",), "memory-mismatch": ("arguments",), "
 
 
 def undeclared(scenario: Scenario) -> tuple[str, ...]:
-    return undeclared_differences(scenario, config_difference(scenario))
+    return undeclared_differences(resolve(scenario))
 
 
 def incident_has(text: str) -> tuple[str, str]:
@@ -74,7 +73,7 @@ def test_shipped_scenarios_name_theirs(path: Path) -> None:
 
 
 def logged(scenario: Scenario, arm: str) -> Mapping[str, object]:
-    found = configured(scenario, arm, NOWHERE)
+    found = resolve(scenario).arms[arm].main.configured
     assert isinstance(found, ConfiguredLikePipeline)
     return found.effective()
 
@@ -83,6 +82,6 @@ def logged(scenario: Scenario, arm: str) -> Mapping[str, object]:
 def test_programs_of_shipped_scenarios_confirm_what_they_name(path: Path) -> None:
     scenario = load_scenario(path)
     observed = {arm: an_observation(confirmed=logged(scenario, arm)) for arm in scenario.roles}
-    found = shown_causes(scenario, observed)
+    found = shown_causes(resolve(scenario), observed)
     named = [one for one in found if one.cause.startswith("differs ") and "spark." not in one.cause]
     assert [one.cause for one in named if not one.shown] == []

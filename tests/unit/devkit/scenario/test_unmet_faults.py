@@ -13,6 +13,7 @@ from devkit.observe.arm_observation import AnyEvidence, ArmObservation, Timeline
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.played_arm import PlayedArm
+from devkit.scenario.resolve import resolve
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.unmet_faults import not_started, unmet_faults
 from devkit.scenario.verdict import Verdict, judge
@@ -51,7 +52,7 @@ def verdict(scenario: Scenario, **observed: ArmObservation) -> Verdict:
         {arm: PlayedArm.of(scenario, arm, one).result.model_copy(update={"holds": True}) for arm, one in seen.items()},
         {arm: one.evidence for arm, one in seen.items()},
         scenario.roles,
-        shown_causes(scenario, seen),
+        shown_causes(resolve(scenario), seen),
         unmet_faults(scenario, seen),
         not_started(scenario, seen),
     )

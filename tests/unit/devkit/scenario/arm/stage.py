@@ -22,8 +22,8 @@ from devkit.report.progress import Progress
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.run_context import RunContext
 from devkit.scenario.arm.sampling import take_sample
-from devkit.scenario.configure import programs_of
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.parts.mock_api import JournalCounts, MockChange, RuleCounts
 from devkit.stack.stack import Stack
@@ -112,7 +112,9 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program | None = Non
         excused=lambda _name: nullcontext(),
     )
     with Timeline(directory / "events.jsonl") as timeline:
-        guardian, programs = cast(Guardian, SimpleNamespace(run_id="run-of-test")), programs_of(scenario, program)
-        context = RunContext(guardian, cast(Stack, stack), timeline, Progress(output), directory, programs)
-        arm = Arm(context, scenario, "incident", cast(ScenarioTraffic, SimpleNamespace(count=161)))
+        guardian = cast(Guardian, SimpleNamespace(run_id="run-of-test"))
+        context = RunContext(guardian, cast(Stack, stack), timeline, Progress(output), directory)
+        arm = Arm(
+            context, resolve(scenario, program).arms["incident"], cast(ScenarioTraffic, SimpleNamespace(count=161))
+        )
         yield Stage(arm, store, output, directory, counts, changes)

@@ -21,6 +21,7 @@ from devkit.programs.spark.program import SPARK
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.prepare import try_first
 from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import resolve
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import Stack
 from tests.unit.devkit.observe.fake_s3 import FakeS3
@@ -52,11 +53,10 @@ class TestFirstTry:
                 stack=cast(Stack, SimpleNamespace(**parts)),
                 guardian=cast(Guardian, guardian),
                 directory=stage.directory / "tried",
-                programs={"": program},
             )
             traffic = cast(ScenarioTraffic, SimpleNamespace(count=161))
             changed = scenario.model_copy(update={"tried_first": tried_first})
-            stage.arm = Arm(context, changed, "incident", traffic)
+            stage.arm = Arm(context, resolve(changed, program).arms["incident"], traffic)
             try_first(stage.arm)
             return launches
 

@@ -1,0 +1,283 @@
+"""A scenario with all that follows from its sections, derived once: checks, stretch, player, cause and report read it.
+
+    resolve(scenario) ──> ResolvedScenario   its programs, and in what its arms differ
+                            └─ arms          ResolvedArm: rules, timeline, supervisor, container, topics
+                                 └─ programs ResolvedProgram: settings, how it is started, its configuration
+
+The stack's addresses are not known here: a configuration is of `NOWHERE` until `ResolvedProgram.at` gives it places.
+"""
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from pydantic import ValidationError
+
+from devkit.faults.item import TimelineItem
+from devkit.observe.about import Difference
+from devkit.observe.arm_role import ArmName, ArmRole
+from devkit.programs.places import NOWHERE, Places, merge
+from devkit.programs.program import ConfiguredProgram, Program
+from devkit.programs.registry import find_program
+from devkit.programs.spark.program import SPARK
+from devkit.programs.supervisor_policy import SupervisorPolicy
+from devkit.scenario.differing import differing
+from devkit.scenario.launch_settings import LaunchSettings
+from devkit.scenario.model import Scenario
+from devkit.scenario.programs import ProgramSettings
+from devkit.scenario.rule_window import ScenarioRule
+from located_config.flow import flow
+from located_config.place import Location
+
+ABSENT = "not in this arm"
+OF_KIT = ("arguments", "container", "environment", "kafka", "mock", "raw_config", "start", "steps", "timeline")
+"""Differences that the kit itself makes, and no program logs."""
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedProgram:
+    """A program of an arm. `settings` is what the file says to it, `sections` where, what lies on top first."""
+
+    name: str
+    program: Program
+    settings: Mapping[str, Any]
+    sections: tuple[Location, ...]
+    launch: LaunchSettings
+    wikis: Mapping[str, str]
+
+    def at(self, places: Places) -> ConfiguredProgram:
+        """Its configuration with the stack's addresses. Raises pydantic's ValidationError."""
+        return self.program.configure(replace(places, wikis=self.wikis), self.settings)
+
+    def with_settings(self, overlay: Mapping[str, Any], *sections: Location) -> "ResolvedProgram":
+        """The same with more settings on top, which `sections` of the file give."""
+        return replace(self, settings=merge(self.settings, overlay), sections=(*sections, *self.sections))
+
+    @cached_property
+    def refusal(self) -> ValidationError | None:
+        """Why the settings are no configuration of it; None where they are."""
+        try:
+            _ = self.configured
+        except ValidationError as error:
+            return error
+        return None
+
+    @cached_property
+    def configured(self) -> ConfiguredProgram:
+        """Its configuration, of `NOWHERE`. Raises ValidationError."""
+        return self.at(NOWHERE)
+
+    @property
+    def if_valid(self) -> ConfiguredProgram | None:
+        """Its configuration; None where the settings are none, which the check of configurations reports."""
+        return None if self.refusal else self.configured
+
+    @cached_property
+    def effective(self) -> Mapping[str, Any]:
+        """All its settings, defaults resolved, as JSON values. Raises ValidationError."""
+        return self.configured.effective()
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedArm:
+    """One arm: the scenario with what this arm has of its own, and its programs by name, the main one first."""
+
+    name: ArmName
+    role: ArmRole
+    scenario: Scenario
+    programs: Mapping[str, ResolvedProgram]
+    timeline: tuple[TimelineItem, ...]
+    supervisor: SupervisorPolicy
+    try_first: Mapping[str, Any] | None
+
+    @property
+    def main(self) -> ResolvedProgram:
+        """The program that the file's configuration and expectations speak of."""
+        return next(iter(self.programs.values()))
+
+    @property
+    def rules(self) -> tuple[ScenarioRule, ...]:
+        """Those of the mock."""
+        return self.scenario.mock.rules
+
+    @cached_property
+    def tried_first(self) -> ResolvedProgram | None:
+        """What is tried before the arm's own start; None where nothing is."""
+        if self.try_first is None:
+            return None
+        key = self.scenario.key_of(self.scenario.tried_first, self.name)
+        return self.main.with_settings(self.try_first, ("tried_first", key))
+
+    @property
+    def starts(self) -> Iterator[tuple[Location, ResolvedProgram]]:
+        """What its steps start with a configuration of their own, each with the place of that."""
+        for number, step in enumerate(self.scenario.arms[self.name].steps):
+            if step.start is not None and step.start.configuration:
+                place: Location = ("arms", self.name, "steps", number, "start", "configuration")
+                yield place, self.main.with_settings(step.start.configuration, place)
+
+    @cached_property
+    def launched(self) -> Mapping[str, Mapping[str, Any]]:
+        """How each program is started, under the keys that a file has it by.
+
+        Spark's settings have their own names, which all begin with `spark.`.
+        """
+        return {name: _launched(program.launch) for name, program in self.programs.items()}
+
+    @property
+    def surroundings(self) -> Mapping[str, Any]:
+        """What the kit itself gives the arm, under the keys that a file has it by; a rule of the mock is one value."""
+        rules = {rule.name: rule.model_dump(mode="json", by_alias=True, exclude_unset=True) for rule in self.rules}
+        container, topics, own = self.scenario.container, self.scenario.kafka.topics, self.scenario.arms[self.name]
+        return {
+            "container": container and container.model_dump(mode="json"),
+            "kafka": {"topics": topics.model_dump(mode="json", by_alias=True)},
+            "mock": {name: flow({key: rule[key] for key in rule if key != "name"}) for name, rule in rules.items()},
+            "start": own.start,
+            "steps": "; ".join(map(str, own.steps)) or None,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedScenario:
+    """A scenario, its programs by name, the main one first, and its arms. The only program has no name.
+
+    With a stand-in the main program is another one than the file names.
+    """
+
+    scenario: Scenario
+    programs: Mapping[str, Program]
+    arms: Mapping[ArmName, ResolvedArm]
+    has_stand_in: bool
+
+    @property
+    def main_name(self) -> str:
+        """The name of the first program, empty when the file names none."""
+        return next(iter(self.programs))
+
+    @property
+    def main(self) -> Program:
+        """The program that the file's configuration and expectations speak of."""
+        return next(iter(self.programs.values()))
+
+    @cached_property
+    def difference(self) -> dict[str, Difference]:
+        """Keys, as dotted paths, in which the arms differ: `{key: {arm: value}}`, of the main program first.
+
+        What differs in another one and not likewise in the main one follows as `programs.NAME.…`, then what their
+        supervisors and surroundings do otherwise, and then the faults of the timeline that not every arm has, as
+        `timeline.NAME`. Raises ValidationError where a configuration is refused.
+        """
+        arms = self.arms
+        of_main, of_others = dict[str, Difference](), dict[str, Difference]()
+        for name in self.programs:
+            found = differences({arm: one.programs[name].effective for arm, one in arms.items()})
+            if name == self.main_name:
+                of_main = found
+            else:
+                of_others |= {f"programs.{name}.{key}": one for key, one in found.items() if of_main.get(key) != one}
+            before = f"programs.{name}." if name else ""
+            launched = differences({arm: one.launched[name] for arm, one in arms.items()})
+            of_others |= {f"{before}{key}": one for key, one in launched.items()}
+        policies = differences({arm: one.supervisor.model_dump(mode="json") for arm, one in arms.items()})
+        of_others |= {f"supervisor.{key}": one for key, one in policies.items()}
+        of_others |= differences({arm: one.surroundings for arm, one in arms.items()})
+        faults = {arm: {item.name: str(item) for item in one.timeline} for arm, one in arms.items()}
+        of_timeline: dict[str, Difference] = {
+            f"timeline.{name}": {arm: faults[arm].get(name, ABSENT) for arm in arms}
+            for name in dict.fromkeys(item.name for _, item, _ in self.scenario.timeline_at())
+            if len({faults[arm].get(name) for arm in arms}) > 1
+        }
+        return of_main | of_others | of_timeline
+
+    def topics_made_afresh(self, arms: Iterable[ArmName]) -> tuple[str, ...]:
+        """The topics that these arms delete and make again, whatever stack they run on. Raises ValidationError."""
+        every = (program.configured for arm in arms for program in self.arms[arm].programs.values())
+        return tuple(sorted({name for one in every for name in one.topics.names()}))
+
+
+def resolve(scenario: Scenario, instead: Program | None = None) -> ResolvedScenario:
+    """`instead` takes the place of the main program."""
+    programs = {name: find_program(spec.run) for name, spec in scenario.programs.items()} or {"": SPARK}
+    main_model = next(iter(programs.values())).model
+    main_name = next(iter(programs))
+    if instead is not None:
+        programs[main_name] = instead
+
+    def program(arm: ArmName, name: str) -> ResolvedProgram:
+        is_like_main = name == main_name or programs[name].model is main_model
+        settings, sections = _settings(scenario, arm, name, is_like_main=is_like_main)
+        launch = LaunchSettings().changed_by(scenario.programs.get(name, LaunchSettings()))
+        if name == main_name:
+            launch = launch.changed_by(scenario.arms[arm])
+        launch = launch.changed_by(_in_arm(scenario, arm, name))
+        return ResolvedProgram(name, programs[name], settings, sections, launch, scenario.traffic.wikis)
+
+    arms = {
+        arm: ResolvedArm(
+            name=arm,
+            role=role,
+            scenario=scenario.for_arm(arm),
+            programs={name: program(arm, name) for name in programs},
+            timeline=scenario.timeline_of(arm),
+            supervisor=scenario.supervisor_of(arm),
+            try_first=scenario.tried_first_in(arm),
+        )
+        for arm, role in scenario.roles.items()
+    }
+    return ResolvedScenario(scenario, programs, arms, has_stand_in=instead is not None)
+
+
+def _settings(
+    scenario: Scenario, arm: ArmName, name: str, *, is_like_main: bool
+) -> tuple[dict[str, Any], tuple[Location, ...]]:
+    """What the file says to a program of an arm, what the arms share below what the arm has, and where.
+
+    Of both, what is for all programs with the main one's configuration model lies below what is for this one.
+    """
+    of_arm: Location = ("arms", arm)
+    shared, overlay = (scenario.pipeline, scenario.overlay(arm)) if is_like_main else ({}, {})
+    if (spec := scenario.programs.get(name)) is not None:
+        shared = merge(shared, spec.configuration)
+        overlay = merge(overlay, _in_arm(scenario, arm, name).configuration)
+    if not name:
+        return merge(shared, overlay), (of_arm, ("pipeline",))
+    own: Location = ("programs", name, "configuration")
+    in_arm: Location = (*of_arm, *own)
+    sections = (in_arm, of_arm, own, ("pipeline",)) if is_like_main else (in_arm, own)
+    return merge(shared, overlay), sections
+
+
+def _in_arm(scenario: Scenario, arm: ArmName, name: str) -> ProgramSettings:
+    return scenario.arms[arm].programs.get(name, ProgramSettings())
+
+
+def _launched(found: LaunchSettings) -> dict[str, Any]:
+    raw = found.raw_config
+    return {
+        "environment": found.environment,
+        "slots": found.slots_in_all,
+        "executors": found.executors,
+        "spark": {key.removeprefix("spark."): value for key, value in found.spark.items()},
+        "arguments": shlex.join(found.arguments) or None,
+        "raw_config": raw and (raw.file or " / ".join(raw.text.split("\n"))),
+    }
+
+
+def differences(settings: Mapping[ArmName, Any]) -> dict[str, Difference]:
+    """What not every arm has alike, by its dotted path: down to single values where all have a mapping.
+
+    A mapping against a single value is one difference.
+    """
+    return dict(sorted((".".join(map(str, place)), values) for place, values in differing(settings)))
+
+
+def keys_of(settings: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """All keys as dotted paths, those of sections too."""
+    for key, value in settings.items():
+        here = f"{path}.{key}" if path else key
+        yield here
+        if isinstance(value, Mapping):
+            yield from keys_of(value, here)
