@@ -4,7 +4,6 @@
 `python -m pipeline deferred list | show | retry | drop --config FILE`: the job's deferred events.
 `python -m pipeline checkpoint | lag | replay | fan-out`: where it stands, and the events of its source once more.
 `python -m pipeline state show | verify`: what a job remembers of the events that it has seen.
-`python -m pipeline heap-dump`: what the JVM of a running job holds.
 `python -m pipeline memory`: how a memory limit would be divided.
 `python -m pipeline claims sweep`: removes claim checks that nothing refers to.
 `python -m pipeline --extend my_job.py run my-job …`: a job of the user's own.
@@ -45,7 +44,6 @@ _OPERATIONS = {
     "claims": ("pipeline.claims.commands", "claims"),
     "deferred": ("pipeline.ops.commands", "deferred"),
     "fan-out": ("pipeline.ops.topic_commands", "fan_out"),
-    "heap-dump": ("pipeline.jvm.command", "heap_dump"),
     "memory": ("pipeline.memory.command", "memory"),
     "lag": ("pipeline.ops.checkpoint_commands", "lag"),
     "plan": ("pipeline.capacity.command", "plan"),

@@ -44,7 +44,7 @@ class AwaitedDump:
         classes: dict[str, int] = {}
         if size <= _MOST_READ:
             try:
-                classes = {one.name: one.size for one in read_dump(self.file).classes[:_SHOWN]}
+                classes = {total.name: total.size for total in read_dump(self.file)[:_SHOWN]}
             except PipelineError as error:
                 log.tell(error.render())
         log.say(HeapDumped(file=str(self.file), bytes=size, classes=classes))

@@ -37,7 +37,7 @@ class HeapDumped:
 
     event: Literal["heap_dumped"] = "heap_dumped"
     file: str
-    """The file, on the driver's machine; `python -m pipeline heap-dump --read FILE` shows what it holds."""
+    """The file, on the driver's machine."""
     bytes: int
     """Its size."""
     classes: Mapping[str, int]

@@ -9,7 +9,7 @@ import mmap
 import struct
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 
 from pipeline.errors import RefusedError
@@ -40,16 +40,11 @@ _VALUES_HEAD = struct.Struct(">QIIB")
 _CLASS_HEAD = 8 * 7 + 4 + 4
 
 
-@dataclass(frozen=True, slots=True)
-class HeapDump:
-    """`is_whole` is false for a dump that ends in the middle, as on a disk that was full."""
+def read_dump(file: Path) -> list[ClassTotal]:
+    """Largest first; of a dump that ends in the middle, as on a full disk, up to there.
 
-    classes: list[ClassTotal]
-    is_whole: bool
-
-
-def read_dump(file: Path) -> HeapDump:
-    """Raises RefusedError for a file that is none, and for one of a 32-bit JVM."""
+    Raises RefusedError for a file that is no dump, and for one of a 32-bit JVM.
+    """
     try:
         with file.open("rb") as opened:
             head = opened.read(64)
@@ -70,19 +65,16 @@ class _Reading:
         self._data = data
         self._strings: dict[int, str] = {}
         self._names: dict[int, int] = {}
-        self._instances: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-        self._references: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-        self._values: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+        self._instances: dict[int, int] = defaultdict(int)
+        self._references: dict[int, int] = defaultdict(int)
+        self._values: dict[int, int] = defaultdict(int)
 
-    def read(self, place: int) -> HeapDump:
-        try:
-            is_whole = self._records(place)
-        except (struct.error, KeyError, IndexError):
-            is_whole = False
-        return HeapDump(largest(self._totals()), is_whole)
+    def read(self, place: int) -> list[ClassTotal]:
+        with suppress(struct.error, KeyError, IndexError):
+            self._read_records(place)
+        return largest(self._totals())
 
-    def _records(self, place: int) -> bool:
-        """Whether it ends with the end of a record."""
+    def _read_records(self, place: int) -> None:
         data, end = self._data, len(self._data)
         while place < end:
             tag, _, length = _RECORD.unpack_from(data, place)
@@ -96,7 +88,6 @@ class _Reading:
             elif tag in _SEGMENTS:
                 self._segment(place, min(place + length, end))
             place += length
-        return place == end
 
     def _segment(self, place: int, end: int) -> None:
         """Counts what is in it. One loop without calls, as it runs once for each object of a heap."""
@@ -108,22 +99,16 @@ class _Reading:
             if tag == _INSTANCE:
                 _, _, of, size = _INSTANCE_HEAD.unpack_from(data, place)
                 place += 24 + size
-                total = instances[of]
-                total[0] += 1
-                total[1] += size + _OBJECT_BYTES
+                instances[of] += size + _OBJECT_BYTES
             elif tag == _VALUES:
                 _, _, count, kind = _VALUES_HEAD.unpack_from(data, place)
                 size = count * _SIZES[kind]
                 place += 17 + size
-                total = values[kind]
-                total[0] += 1
-                total[1] += size + _OBJECT_BYTES
+                values[kind] += size + _OBJECT_BYTES
             elif tag == _OBJECTS:
                 _, _, count, of = _OBJECTS_HEAD.unpack_from(data, place)
                 place += 24 + count * 8
-                total = references[of]
-                total[0] += 1
-                total[1] += count * 8 + _OBJECT_BYTES
+                references[of] += count * 8 + _OBJECT_BYTES
             elif tag == _CLASS:
                 place = self._after_class(place + _CLASS_HEAD)
             else:
@@ -145,7 +130,7 @@ class _Reading:
 
     def _totals(self) -> Iterator[ClassTotal]:
         for found in (self._instances, self._references):
-            for number, (objects, size) in found.items():
-                yield ClassTotal(readable(self._strings.get(self._names.get(number, 0), "?")), objects, size)
-        for kind, (objects, size) in self._values.items():
-            yield ClassTotal(_ARRAYS.get(kind, "?"), objects, size)
+            for number, size in found.items():
+                yield ClassTotal(readable(self._strings.get(self._names.get(number, 0), "?")), size)
+        for kind, size in self._values.items():
+            yield ClassTotal(_ARRAYS.get(kind, "?"), size)

@@ -63,23 +63,17 @@ def test_every_object_counts_once(tmp_path: Path, segments: list[list[tuple[str,
     file = tmp_path / "heap.hprof"
     body = b"".join(record(0x1C, b"".join(item for _, _, item in segment)) for segment in segments)
     file.write_bytes(HEAD + CLASSES + body + record(0x2C, b""))
-    objects, sizes = Counter[str](), Counter[str]()
+    sizes = Counter[str]()
     for name, size, _ in (item for segment in segments for item in segment if item[0]):
-        objects[name] += 1
         sizes[name] += size
-    found = read_dump(file)
-    assert found.is_whole
-    assert {one.name: one.objects for one in found.classes} == objects
-    assert {one.name: one.size for one in found.classes} == sizes
+    assert {total.name: total.size for total in read_dump(file)} == sizes
 
 
 def test_a_dump_that_ends_in_the_middle_has_what_comes_before(tmp_path: Path) -> None:
     file = tmp_path / "heap.hprof"
     whole = HEAD + CLASSES + record(0x1C, instance(1, 8) + values(8, 1000, 1) + instance(1, 8))
     file.write_bytes(whole[:-500])
-    found = read_dump(file)
-    assert not found.is_whole
-    assert found.classes[0].name in ("byte[]", "a.Row")
+    assert "a.Row" in [total.name for total in read_dump(file)]
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\3\4" + bytes(100), b"JAVA PROFILE 1.0.2"])
