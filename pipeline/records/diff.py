@@ -2,9 +2,9 @@ r"""A unified diff between the HTML of two revisions, as `diff -u` writes it.
 
 Lines end at `\n` only: HTML may hold other characters that Python's `splitlines` takes for line ends, and NULs.
 
-git's diff does the work, by way of libgit2 (`benchmarks/test_diff.py` has it beside others). It gets the part that
-differs, with a few lines around it, since an edit touches a small part of a long page; and it gets a number for each
-line: its hash of a line has no secret, so that a page can be made whose lines all collide.
+git's diff does the work, by way of libgit2. It gets the part that differs, with a few lines around it, since an edit
+touches a small part of a long page; and it gets a number for each line: its hash of a line has no secret, so that a
+page can be made whose lines all collide.
 
 It does not release the GIL, so what it is asked is bounded: where nothing is in order, its time grows with the power
 1.5 of the number of lines.
