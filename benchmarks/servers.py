@@ -40,8 +40,8 @@ class Running:
 
 
 @contextlib.contextmanager
-def mock(*arguments: str, core: int | None = None) -> Iterator[Running]:
-    with _running([sys.executable, "-m", "mockapi", "--port", "0", *arguments], core) as running:
+def mock(*, core: int | None = None) -> Iterator[Running]:
+    with _running([sys.executable, "-m", "mockapi", "--port", "0"], core) as running:
         yield running
 
 
