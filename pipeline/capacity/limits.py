@@ -55,7 +55,6 @@ def forecast(config: PipelineConfig, load: Load, place: Executors, costs: Costs)
     workers = max(1, min(place.partitions, main_slots(place.all_slots, config)))
     steady = [
         _requests(config, load, workers),
-        *_requests_of_a_wiki(config, load, workers),
         _worker(load, costs, workers),
         _cores(load, costs, place),
         _bytes(config, load, workers),
@@ -115,15 +114,6 @@ def _requests(config: PipelineConfig, load: Load, workers: int) -> Limit:
     )
 
 
-def _requests_of_a_wiki(config: PipelineConfig, load: Load, workers: int) -> list[Limit]:
-    of_each = of_worker(config, workers).fetch.concurrency_per_wiki
-    held_s = load.slot_s(allowance_s(config))
-    if of_each is None or not held_s:
-        return []
-    rate = workers * of_each / (load.requests * held_s)
-    return [Limit("requests of a wiki", rate, f"{workers * of_each} in flight to one wiki, if all events are of one")]
-
-
 def _worker(load: Load, costs: Costs, workers: int) -> Limit:
     each_s = costs.worker(load.event_bytes)
     why = f"{workers} {_s(workers, 'worker')}, each on one core at most, {each_s * 1000:.3g} ms an event"
@@ -161,9 +151,8 @@ def _batch_s(config: PipelineConfig, load: Load, costs: Costs, workers: int, ste
     last_s = load.latency_s + slow_in_it * (slowest_s - load.latency_s)
     # Waiting goes in waves of as many as there is room for; the last wave is not full, and takes as long.
     in_waves_s = math.ceil(events / window) * held_s + slow_in_it * (slowest_s - load.latency_s)
-    others = min(limit.rate for limit in steady if limit.name not in ("requests in flight", "requests of a wiki"))
-    of_a_wiki_s = max((events / limit.rate for limit in steady if limit.name == "requests of a wiki"), default=0.0)
-    busy_s = max(in_waves_s, of_a_wiki_s + last_s, events / others + last_s)
+    others = min(limit.rate for limit in steady if limit.name != "requests in flight")
+    busy_s = max(in_waves_s, events / others + last_s)
     return max(costs.batch_s + busy_s, config.batch.trigger.total_seconds())
 
 

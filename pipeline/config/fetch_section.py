@@ -70,11 +70,6 @@ class Fetch(Section):
         description="Bounds the retries of all records of a Python worker together. `none` is unsafe: an "
         "unhealthy upstream gets every retry.",
     )
-    concurrency_per_wiki: PositiveInt | None = Field(
-        default=None,
-        description="Number of requests for one wiki that may be under way at once, over all Python workers. "
-        "Default: no bound of its own.",
-    )
     max_in_flight_bytes: Annotated[Size, Field(gt=0)] | Literal["none"] = Field(
         default=256 * MIB,
         description="Bytes of fetched content that records not yet emitted may hold in memory, over all Python "

@@ -212,8 +212,6 @@ class WorkBounds:
     """Number of Python workers of the main lane."""
     requests: int
     """Number of requests that each worker may have under way."""
-    requests_per_wiki: int | None
-    """Number of those that may be for one wiki; null without a bound."""
     bytes: int | None
     """Bytes of fetched content that each worker may hold in memory; null without a bound."""
     slow_round_requests: int

@@ -30,7 +30,6 @@ from pipeline.fetch.header_fields import content_coding, retry_after_s
 from pipeline.fetch.in_flight import Holding, InFlightBytes
 from pipeline.fetch.retry_budget import RetryBudget, Unlimited
 from pipeline.fetch.route import HTML, Head, Route, TryAgainError
-from pipeline.fetch.slots import RequestSlots
 from pipeline.fetch.spool import Spool
 from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.metrics.catalogue import RETRIES
@@ -152,7 +151,7 @@ class WikiClient:
         self._now = now
         self._jitter = jitter
         self._hosts = WikiHosts(config.mediawiki, say=log.say)
-        self._slots = RequestSlots(config.fetch.concurrency, config.fetch.concurrency_per_wiki)
+        self._slots = asyncio.Semaphore(config.fetch.concurrency)
         self._in_flight = in_flight or InFlightBytes(config.fetch.in_flight_bound)
         self._breakers = breakers or Breakers(None)
         budget = config.fetch.retry_budget
@@ -290,7 +289,7 @@ class WikiClient:
             body.discard()
             raise
         finally:
-            self._slots.release(asked.wiki_id)
+            self._slots.release()
         if isinstance(answer, _Retry):
             body.discard()
         return answer
@@ -300,12 +299,12 @@ class WikiClient:
         while True:
             # Without a slot, as it may have to wait for the trials of others.
             await self._breakers.acquire_permission(asked.wiki_id)
-            await self._slots.acquire(asked.wiki_id)
+            await self._slots.acquire()
             ask = Ask(asked.path, asked.request_id, asked.rev_id, asked.route, asked.wiki_id)
             permit = self._breakers.begin(asked.wiki_id, ask)
             if permit is not None:
                 return permit
-            self._slots.release(asked.wiki_id)
+            self._slots.release()
 
     def _pause(self, request: int, retry_after_s: float | None) -> float:
         # Full jitter: clients that failed together must not come back together, nor those that got the same

@@ -13,7 +13,6 @@ def of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
     fetch = config.fetch
     bounds = {
         "concurrency": share(fetch.concurrency),
-        "concurrency_per_wiki": fetch.concurrency_per_wiki and share(fetch.concurrency_per_wiki),
         "max_in_flight_bytes": "none" if fetch.max_in_flight_bytes == "none" else share(fetch.max_in_flight_bytes),
     }
     return config.model_copy(update={"fetch": fetch.model_copy(update=bounds)})
@@ -26,7 +25,6 @@ def bounds(config: PipelineConfig, workers: int) -> WorkBounds:
     return WorkBounds(
         workers=workers,
         requests=fetch.concurrency,
-        requests_per_wiki=fetch.concurrency_per_wiki,
         bytes=None if fetch.max_in_flight_bytes == "none" else fetch.max_in_flight_bytes,
         slow_round_requests=slow_lane.concurrency,
         slow_round_bytes=slow_lane.max_in_flight_bytes,

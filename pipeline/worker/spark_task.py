@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from pipeline.claims.removal import ClaimRemoval
-from pipeline.config.pipeline_config import Fetch, Kafka, PipelineConfig, Sink, Source
+from pipeline.config.pipeline_config import Kafka, PipelineConfig, Sink, Source
 from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.deferral.entry import Entry, Page
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
@@ -81,8 +81,6 @@ _BATCH_AGE_S = 0.2
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-# Records that may be under way for each request that may be, when most may be waiting for a wiki's turn.
-_QUEUE_FOR_WIKIS = 16
 # A fetch makes hundreds of objects and few cycles: at Python's own 700 an eighth of the processor's time goes into
 # looking for them, through all that Spark and pandas have loaded.
 _GARBAGE_OBJECTS = 10_000
@@ -214,7 +212,7 @@ def _versions(
 def _direct(config_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     config = _config(config_json)
     task = DirectTask(_job(config_json, "main"), config.fetch.deadline.total_seconds())
-    return _run(config, task, batches, max_started=_started_at_once(config.fetch))
+    return _run(config, task, batches, max_started=config.fetch.concurrency)
 
 
 def _main_lane(
@@ -236,7 +234,7 @@ def _main_lane(
         now_ms=_now_ms,
         budget=BatchBudget(config.effective_batch_budget.total_seconds(), limit_s),
     )
-    return _run(config, task, batches, max_started=_started_at_once(config.fetch))
+    return _run(config, task, batches, max_started=config.fetch.concurrency)
 
 
 def _slow_lane(
@@ -283,14 +281,6 @@ def _slow_lane(
         if settled:
             facts.add(writer.write(settled))
     yield from ()
-
-
-def _started_at_once(fetch: Fetch) -> int:
-    """How many records: where wikis have a bound of their own, those that wait for one must not keep others from
-    beginning.
-    """
-    is_shared_out = fetch.concurrency_per_wiki is not None and fetch.concurrency_per_wiki < fetch.concurrency
-    return fetch.concurrency * (_QUEUE_FOR_WIKIS if is_shared_out else 1)
 
 
 def _policy(config: PipelineConfig) -> Policy:

@@ -102,13 +102,6 @@ def test_slow_pages_that_are_not_put_aside_need_no_slow_lane() -> None:
     assert not names & {"slow lane", "ledger"}
 
 
-def test_a_bound_for_each_wiki_counts_as_if_there_were_one() -> None:
-    config = configured(fetch={"concurrency": 400, "concurrency_per_wiki": 40}, batch=MANY)
-    found = forecast(config, Load(1, requests=1), PLACE, FREE)
-    assert (found.bottleneck.name, found.bottleneck.rate) == ("requests of a wiki", pytest.approx(40))
-    assert found.rate == pytest.approx(40, rel=1e-3), "and batches"
-
-
 @given(
     st.integers(1, 64),
     st.integers(1, 5000),

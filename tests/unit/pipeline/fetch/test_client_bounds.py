@@ -1,4 +1,4 @@
-"""The client within its bounds: requests of a wiki, bytes of the records that have not left."""
+"""The client within its bounds: connections, bytes of the records that have not left."""
 
 import asyncio
 from typing import Any
@@ -8,7 +8,6 @@ from aiohttp import web
 
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 
-WIKIS = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org"}
 SMALL = {"max_in_flight_bytes": 1000, "inline_limit": 100}
 
 
@@ -19,33 +18,6 @@ def in_flight(client: Any) -> Any:
 
 async def thousand(_request: web.Request, _number: int) -> web.Response:
     return web.Response(text="a" * 1000)
-
-
-def test_one_wiki_has_no_more_requests_at_once_than_its_share(fetching: Any) -> None:
-    """The other wiki is answered while the first has all that it may."""
-    open_now = most = 0
-    others_done = asyncio.Event()
-
-    async def handler(request: web.Request, _number: int) -> web.Response:
-        nonlocal open_now, most
-        if request.headers["Host"] == WIKIS["dewiki"]:
-            return web.Response(text="<p>")
-        open_now += 1
-        most = max(most, open_now)
-        await others_done.wait()
-        open_now -= 1
-        return web.Response(text="<p>")
-
-    async def steps(client: Any) -> list[Any]:
-        first = [asyncio.create_task(client.outcome(number)) for number in range(1, 8)]
-        others = await asyncio.gather(*(client.outcome(number, wiki="dewiki") for number in range(1, 8)))
-        others_done.set()
-        return [*others, *await asyncio.gather(*first)]
-
-    sections = {"fetch": {"concurrency_per_wiki": 2}, "mediawiki": {"wikis": WIKIS}}
-    exchange = fetching(handler, steps, concurrency=5, **sections)
-    assert exchange.outcomes == [FetchedText("<p>", 3)] * 14
-    assert most == 2
 
 
 @pytest.mark.parametrize(("connections", "fewest", "most"), [("kept", 1, 2), ("per_request", 8, 8)])

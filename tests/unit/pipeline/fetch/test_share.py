@@ -10,18 +10,15 @@ from pipeline.events import WorkBounds
 from pipeline.fetch.share import bounds, of_worker
 
 
-@given(st.integers(1, 300), st.none() | st.integers(1, 300), st.integers(1, 10**9), st.integers(1, 16))
+@given(st.integers(1, 300), st.integers(1, 10**9), st.integers(1, 16))
 def test_the_shares_of_all_workers_are_within_the_bounds(
-    make_config: Callable[..., PipelineConfig], requests: int, per_wiki: int | None, size: int, workers: int
+    make_config: Callable[..., PipelineConfig], requests: int, size: int, workers: int
 ) -> None:
     """Except that each worker may do something."""
-    given_bounds = {"concurrency": requests, "concurrency_per_wiki": per_wiki, "max_in_flight_bytes": size}
+    given_bounds = {"concurrency": requests, "max_in_flight_bytes": size}
     fetch = of_worker(make_config(fetch=given_bounds), workers).fetch
     assert 1 <= fetch.concurrency <= max(1, requests / workers)
     assert 1 <= fetch.max_in_flight_bytes <= max(1, size / workers)
-    assert (fetch.concurrency_per_wiki is None) == (per_wiki is None)
-    if per_wiki is not None and fetch.concurrency_per_wiki is not None:
-        assert 1 <= fetch.concurrency_per_wiki <= max(1, per_wiki / workers)
 
 
 def test_nothing_else_is_divided(make_config: Callable[..., PipelineConfig]) -> None:
@@ -30,10 +27,9 @@ def test_nothing_else_is_divided(make_config: Callable[..., PipelineConfig]) -> 
 
 
 def test_what_is_said_at_the_start(make_config: Callable[..., PipelineConfig]) -> None:
-    assert bounds(make_config(fetch={"concurrency_per_wiki": 9}), 2) == WorkBounds(
+    assert bounds(make_config(), 2) == WorkBounds(
         workers=2,
         requests=64,
-        requests_per_wiki=4,
         bytes=128 * 1024 * 1024,
         slow_round_requests=16,
         slow_round_bytes=64 * 1024 * 1024,

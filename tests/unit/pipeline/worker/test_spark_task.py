@@ -79,20 +79,6 @@ def read(batches: list[pa.RecordBatch]) -> list[Record]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("fetch", "started"),
-    [
-        ({"concurrency": 16}, 16),
-        ({"concurrency": 16, "concurrency_per_wiki": 16}, 16),
-        ({"concurrency": 16, "concurrency_per_wiki": 2}, 256),
-    ],
-)
-def test_records_that_wait_for_their_wiki_keep_no_other_from_beginning(
-    make_config: MakeConfig, fetch: dict[str, int], started: int
-) -> None:
-    assert task._started_at_once(make_config(fetch=fetch).fetch) == started
-
-
 @given(st.lists(st.lists(MESSAGES, max_size=5), max_size=3))
 def test_messages_are_read_as_they_were_written(batches: list[list[SourceMessage]]) -> None:
     assert list(messages_of(map(source, batches))) == [message for batch in batches for message in batch]
