@@ -122,9 +122,9 @@ def run(
     from devkit.report.verdict_lines import verdict_lines
     from devkit.report.wrapping import width_of
     from devkit.scenario.ablate import Ablated, Ablating
-    from devkit.scenario.afterwards import make_next_run_faster
     from devkit.scenario.load import find_scenario, load_file
     from devkit.scenario.options import RunOptions
+    from devkit.scenario.post_run import make_next_run_faster
     from devkit.scenario.resolve import resolve
     from devkit.scenario.run import run_scenario
     from devkit.stack.stack import StackRequest

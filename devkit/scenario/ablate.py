@@ -20,8 +20,8 @@ from devkit.report.without_secrets import without_secrets
 from devkit.scenario.attempt import Attempt, OfRun
 from devkit.scenario.load import LoadedFile
 from devkit.scenario.options import RunOptions
+from devkit.scenario.reverted_differences import TurnedBack, turned_back
 from devkit.scenario.run import FinishedRun
-from devkit.scenario.turned_back import TurnedBack, turned_back
 
 DIRECTORY = "ablation"
 _UNUSABLE = re.compile(r"[^A-Za-z0-9._-]+")

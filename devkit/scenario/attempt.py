@@ -32,6 +32,7 @@ from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.arm_faults import require_levers
 from devkit.scenario.arm.play import play
 from devkit.scenario.arm.run_context import RunContext
+from devkit.scenario.distinguishable import not_told_apart
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import OnKeep, RunOptions
 from devkit.scenario.played_arm import PlayedArm
@@ -39,11 +40,10 @@ from devkit.scenario.recording import Recording
 from devkit.scenario.repeat import stretch_to_repeat
 from devkit.scenario.resolve import ResolvedScenario, resolve
 from devkit.scenario.run_directory import require_space
+from devkit.scenario.run_metadata import about
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.stack_request import stack_request
 from devkit.scenario.stretch import not_stretched, stretch_scenario
-from devkit.scenario.subject import about
-from devkit.scenario.told_apart import not_told_apart
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.undeclared_differences import undeclared_differences
 from devkit.scenario.unmet_faults import not_started, unmet_faults

@@ -11,12 +11,12 @@ from devkit.errors import UsageError
 from devkit.extensions import load_extensions_of
 from devkit.programs.program import Program
 from devkit.scenario.changed_document import OPTION, DocumentChange, changed, is_of_change
-from devkit.scenario.doubtful import doubtful
-from devkit.scenario.misplaced import belongs
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
-from devkit.scenario.unplayable import elsewhere_unplayable, unplayable
-from devkit.scenario.unproving import unproving
+from devkit.scenario.validate.evidence import unproving
+from devkit.scenario.validate.sections import elsewhere_unplayable, unplayable
+from devkit.scenario.validate.suggestions import belongs
+from devkit.scenario.validate.warnings import doubtful
 from devkit.traffic.model import DIRECTORY
 from devkit.yaml_input import SetBy, placed, read_yaml, refused
 from located_config.near import near_miss, nearest

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from devkit.scenario.filled_words import OF_CONFIG, filled
 from devkit.scenario.load import load_scenario
+from devkit.scenario.placeholders import OF_CONFIG, filled
 from devkit.traffic.generate import generate
 from devkit.traffic.model import TrafficSpec
 from pipeline.config.config_file import load_config

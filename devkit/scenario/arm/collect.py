@@ -5,8 +5,8 @@ from devkit.observe.audit.unmet import FILE, write_unmet
 from devkit.observe.kit_events import LatencyOfSecond
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.scenario.arm.arm import Arm
-from devkit.scenario.arm.audit_beside import audit_beside
 from devkit.scenario.arm.collection import Collection, Ended, collection, pages_matched
+from devkit.scenario.arm.secondary_audit import audit_beside
 
 
 def collect(arm: Arm) -> None:

@@ -16,11 +16,11 @@ from devkit.programs.operator_command import RunningCommand, run_command
 from devkit.programs.places import CONFIG_FILE
 from devkit.programs.program import ConfiguredProgram
 from devkit.scenario.arm.arm import Arm
-from devkit.scenario.arm.place_values import value_of
+from devkit.scenario.arm.placeholder_values import value_of
 from devkit.scenario.arm.start import start_main
 from devkit.scenario.arm.until import SoFar, reached
 from devkit.scenario.arm_step import ArmStep, Awaited, OperatorCommand, Start
-from devkit.scenario.filled_words import filled
+from devkit.scenario.placeholders import filled
 from located_config.duration import format_duration
 from pipeline.kafka_records import record_time_ms
 

@@ -7,8 +7,8 @@ import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.scenario.arm_step import ArmStep
-from devkit.scenario.filled_words import PLACES, filled, unknown_places
 from devkit.scenario.load import load_scenario
+from devkit.scenario.placeholders import PLACES, filled, unknown_places
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
 from tests.unit.devkit.scenario.conftest import Edited

@@ -18,7 +18,7 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.resolve import resolve
-from devkit.scenario.subject import about
+from devkit.scenario.run_metadata import about
 from tests.unit.devkit.observed import an_observation, some_evidence
 
 LOOP = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes")

@@ -15,10 +15,10 @@ import pytest
 from devkit.guardian import ManagedProcess
 from devkit.observe.audit.arrivals import Arrival
 from devkit.programs.program_run import ProgramRun
-from devkit.scenario.arm import audit_beside as audit_beside_module
 from devkit.scenario.arm import collection as collection_module
-from devkit.scenario.arm.audit_beside import audit_beside
+from devkit.scenario.arm import secondary_audit as audit_beside_module
 from devkit.scenario.arm.observation import programs
+from devkit.scenario.arm.secondary_audit import audit_beside
 from devkit.scenario.load import load_scenario
 from devkit.stack.stack import Stack
 from devkit.traffic.publish import Publisher

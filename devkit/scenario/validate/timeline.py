@@ -10,13 +10,13 @@ from devkit.faults.item import TimelineItem
 from devkit.observe.logs import LOGGED
 from devkit.programs.spark.program import SparkProgram
 from devkit.programs.unknown import unknown_program
-from devkit.scenario.filled_words import OF_CONFIG, unknown_places
-from devkit.scenario.impossible_steps import impossible_steps
+from devkit.scenario.environment import Topics
 from devkit.scenario.launch_settings import SCRATCH, LaunchSettings
+from devkit.scenario.placeholders import OF_CONFIG, unknown_places
 from devkit.scenario.programs import never_started
 from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.rule_window import impossible_windows
-from devkit.scenario.surroundings import Topics
+from devkit.scenario.validate.steps import impossible_steps
 from devkit.stack.parts.names import part_names
 from devkit.traffic.model import TRAFFIC
 from located_config.duration import format_duration

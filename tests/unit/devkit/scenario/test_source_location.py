@@ -4,7 +4,7 @@ import pytest
 
 from devkit.scenario.arms import ArmSettings
 from devkit.scenario.model import Scenario
-from devkit.scenario.written import places_of, written_at
+from devkit.scenario.source_location import places_of, written_at
 from located_config.place import Location
 
 KEY = ("batch", "max_offsets")

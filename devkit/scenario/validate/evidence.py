@@ -11,11 +11,11 @@ from itertools import product
 
 from devkit.observe.arm_role import ArmName, in_role
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
-from devkit.scenario.endless import endless
 from devkit.scenario.resolve import ResolvedArm, ResolvedScenario
-from devkit.scenario.unshowable import nothing_named, same_arms, unshowable
-from devkit.scenario.vacuous import vacuous
-from devkit.scenario.written import expected_at, once, places_of, written_at
+from devkit.scenario.source_location import expected_at, once, places_of, written_at
+from devkit.scenario.validate.causes import nothing_named, same_arms, unshowable
+from devkit.scenario.validate.outcomes import vacuous
+from devkit.scenario.validate.until import endless
 from located_config.duration import format_duration
 from located_config.problem import Problem
 from pipeline.config.pipeline_config import PipelineConfig

@@ -6,7 +6,7 @@ import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.scenario.load import load_scenario
-from devkit.scenario.misplaced import belongs
+from devkit.scenario.validate.suggestions import belongs
 from tests.unit.devkit.scenario.conftest import Edited
 
 # What is changed in the file, and all that is said of it.

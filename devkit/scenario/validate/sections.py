@@ -11,14 +11,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from devkit.scenario.impossible import impossible
-from devkit.scenario.misplaced import belongs
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram, ResolvedScenario, resolve
-from devkit.scenario.unanswerable import unanswerable
-from devkit.scenario.unfit_patches import unfit_patches
-from devkit.scenario.unpublishable import unpublishable
-from devkit.scenario.written import expected_at, once
+from devkit.scenario.source_location import expected_at, once
+from devkit.scenario.validate.expectations import unanswerable
+from devkit.scenario.validate.patches import unfit_patches
+from devkit.scenario.validate.suggestions import belongs
+from devkit.scenario.validate.timeline import impossible
+from devkit.scenario.validate.traffic import unpublishable
 from located_config.model_keys import in_document
 from located_config.near import near_miss
 from located_config.place import Location, reaches

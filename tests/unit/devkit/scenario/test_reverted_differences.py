@@ -5,7 +5,7 @@ import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.scenario.load import LoadedFile, load_file
-from devkit.scenario.turned_back import TurnedBack, turned_back
+from devkit.scenario.reverted_differences import TurnedBack, turned_back
 from tests.unit.devkit.scenario.conftest import TEXT
 
 ARMS = TEXT[TEXT.index("arms:\n") : TEXT.index("expect:\n")]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from devkit.observe.arm_observation import ArmObservation
+from devkit.scenario.distinguishable import not_told_apart
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
-from devkit.scenario.told_apart import not_told_apart
 from tests.unit.devkit.observed import an_audit, an_observation
 from tests.unit.devkit.scenario.conftest import Edited
 

@@ -16,8 +16,8 @@ from devkit.programs.consumer import ConsumerProgram
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedArm, ResolvedScenario
-from devkit.scenario.uncomparable import compared, uncomparable
-from devkit.scenario.unknown_parts import unknown_parts
+from devkit.scenario.validate.compare import compared, uncomparable
+from devkit.scenario.validate.references import unknown_parts
 from located_config.count import counted
 
 

@@ -16,8 +16,8 @@ from devkit.expectations.other_settings import OtherSettings
 from devkit.observe.logs import LOGGED
 from devkit.programs.spark.program import ConfiguredSpark
 from devkit.scenario.resolve import ResolvedArm, ResolvedScenario, keys_of
-from devkit.scenario.served_metrics import of_metric, served_by
-from devkit.scenario.uncomparable import compared
+from devkit.scenario.validate.compare import compared
+from devkit.scenario.validate.metrics import of_metric, served_by
 from located_config.near import near_miss, nearest
 from located_config.place import Location
 from pipeline.records.error_types import ERROR_TYPES

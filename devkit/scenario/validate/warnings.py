@@ -12,7 +12,7 @@ from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.programs.spark.program import SparkProgram
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedScenario
-from devkit.scenario.written import places_of, written_at
+from devkit.scenario.source_location import places_of, written_at
 from located_config.count import counted
 from located_config.duration import format_duration
 from located_config.place import Location

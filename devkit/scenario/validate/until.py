@@ -7,7 +7,7 @@ from devkit.programs.spark.program import ConfiguredSpark, SparkProgram
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.arm_ending import Condition
 from devkit.scenario.resolve import ResolvedScenario
-from devkit.scenario.served_metrics import of_metric, served_by
+from devkit.scenario.validate.metrics import of_metric, served_by
 from located_config.duration import format_duration
 from located_config.near import near_miss
 from located_config.place import Location

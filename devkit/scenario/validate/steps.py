@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from devkit.scenario.arm_step import ArmStep
-from devkit.scenario.filled_words import unknown_places
+from devkit.scenario.placeholders import unknown_places
 from devkit.scenario.resolve import ResolvedScenario
 from located_config.place import Location
 

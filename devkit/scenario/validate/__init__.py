@@ -1,0 +1,1 @@
+"""Checks of a scenario file beyond its model, a module for each section or subject."""
