@@ -17,10 +17,10 @@ from devkit.report.result import Result
 from devkit.report.run_record import RESULT, read_run
 from devkit.report.run_reports import RunReports, write_whole
 from devkit.report.without_secrets import without_secrets
-from devkit.scenario.attempt import Attempt, OfRun
+from devkit.scenario.attempt import Attempt, BaselineRun
 from devkit.scenario.load import LoadedFile
 from devkit.scenario.options import RunOptions
-from devkit.scenario.reverted_differences import TurnedBack, turned_back
+from devkit.scenario.reverted_differences import RevertedDifference, reverted_differences
 from devkit.scenario.run import FinishedRun
 
 DIRECTORY = "ablation"
@@ -65,7 +65,7 @@ class Ablating:
         fixed, incident = self.ablated.fixed, self.ablated.incident
         directory, say = self.run.directory, lambda text: self.progress.line("report", text)
         reports = RunReports(directory, read_run(directory).about, say=say)
-        differences = list(turned_back(self.file, fixed, incident))
+        differences = list(reverted_differences(self.file, fixed, incident))
         if not differences:
             text = f"--ablate: {fixed} differs from {incident} in nothing that the file says"
             raise UsageError(text, hint="what a program does by DEVKIT_ARM is known to it alone")
@@ -95,7 +95,7 @@ class Ablating:
         reports.ablated(result, is_over=is_over)
         return result
 
-    def _without(self, one: TurnedBack, number: int) -> AblatedDifference:
+    def _without(self, one: RevertedDifference, number: int) -> AblatedDifference:
         found = _of(one)
         directory = Path(DIRECTORY) / f"{number}-{_UNUSABLE.sub('-', one.difference)}"
         try:
@@ -118,7 +118,7 @@ class Ablating:
             known |= {"reason": next(iter(result.reasons), ""), "next_step": next_step(result)}
         return found.model_copy(update=known)
 
-    def _played(self, without: LoadedFile, one: TurnedBack, directory: Path) -> Result:
+    def _played(self, without: LoadedFile, one: RevertedDifference, directory: Path) -> Result:
         directory.mkdir(parents=True)
         others = {arm: seen for arm, seen in self.run.compared.items() if arm != self.ablated.fixed}
         options = replace(
@@ -133,10 +133,10 @@ class Ablating:
             directory,
             self.progress,
             lambda *_: None,
-            of_run=OfRun(self.run.result, others, one.difference),
+            of_run=BaselineRun(self.run.result, others, one.difference),
         )
         return attempt.play().result
 
 
-def _of(one: TurnedBack) -> AblatedDifference:
+def _of(one: RevertedDifference) -> AblatedDifference:
     return AblatedDifference(difference=one.difference, incident=one.incident, fixed=one.fixed)

@@ -16,9 +16,9 @@ from devkit.faults.item import Timeline
 from devkit.observe.arm_role import ROLES, ArmRole, Roles, in_role
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.scenario.arm_step import Steps
-from devkit.scenario.environment import ArmKafka, Mock
 from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.programs import Overlay, ProgramName, ProgramSettings, empty_mapping
+from devkit.scenario.stack_settings import ArmKafka, Mock
 from located_config.near import nearest
 
 _TAKEN = ("stack", "first-play", "ablation", "latest", "verdict")

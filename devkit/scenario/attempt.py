@@ -32,7 +32,7 @@ from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.arm_faults import require_levers
 from devkit.scenario.arm.play import play
 from devkit.scenario.arm.run_context import RunContext
-from devkit.scenario.distinguishable import not_told_apart
+from devkit.scenario.distinguishable import find_indistinguishable
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import OnKeep, RunOptions
 from devkit.scenario.played_arm import PlayedArm
@@ -67,7 +67,7 @@ class Played:
 
 
 @dataclass(frozen=True)
-class OfRun:
+class BaselineRun:
     """A run that passed, whose fixed arm is played without one `difference`; `compared` are its other arms."""
 
     result: Result
@@ -103,7 +103,7 @@ class Attempt:
     on_keep: OnKeep
     stretch: int | None = None
     first_play: FirstPlay | None = None
-    of_run: OfRun | None = None
+    of_run: BaselineRun | None = None
 
     @cached_property
     def resolved(self) -> ResolvedScenario:
@@ -209,7 +209,7 @@ class Attempt:
                 duration_s=timeline.now_s(),
                 command=resolved.main.command,
                 cause=cause if self.of_run is None else self.of_run.causes(cause),
-                unproven_fix=(*unmet_faults(scenario, observed), *not_told_apart(scenario, observed)),
+                unproven_fix=(*unmet_faults(scenario, observed), *find_indistinguishable(scenario, observed)),
                 not_started=not_started(scenario, observed),
                 also_differs=undeclared_differences(self.resolved),
             )

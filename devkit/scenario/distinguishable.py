@@ -12,7 +12,7 @@ from devkit.observe.arm_role import ArmName, in_role
 from devkit.scenario.model import Scenario
 
 
-def not_told_apart(scenario: Scenario, played: Mapping[ArmName, ArmObservation]) -> tuple[str, ...]:
+def find_indistinguishable(scenario: Scenario, played: Mapping[ArmName, ArmObservation]) -> tuple[str, ...]:
     """A sentence for each pair of an incident arm and a fixed arm that nothing expected tells apart."""
     return tuple(
         f"nothing that is expected tells {incident} from {fixed}: {fixed} does all that {incident} is expected to do, "

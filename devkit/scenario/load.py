@@ -13,10 +13,10 @@ from devkit.programs.program import Program
 from devkit.scenario.changed_document import OPTION, DocumentChange, changed, is_of_change
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
-from devkit.scenario.validate.evidence import unproving
-from devkit.scenario.validate.sections import elsewhere_unplayable, unplayable
+from devkit.scenario.validate.evidence import check_evidence
+from devkit.scenario.validate.sections import check_other_sections, check_sections
 from devkit.scenario.validate.suggestions import belongs
-from devkit.scenario.validate.warnings import doubtful
+from devkit.scenario.validate.warnings import find_warnings
 from devkit.traffic.model import DIRECTORY
 from devkit.yaml_input import SetBy, placed, read_yaml, refused
 from located_config.near import near_miss, nearest
@@ -42,7 +42,7 @@ class LoadedFile:
 
     def warnings(self, instead: Program | None = None) -> list[str]:
         """What is doubtful in it, each with its place."""
-        found = placed(self.document, doubtful(resolve(self.scenario, instead)), self.set_by)
+        found = placed(self.document, find_warnings(resolve(self.scenario, instead)), self.set_by)
         return [f"{one.option or f'{self.path}:{one.line}:{one.column}'}: warning: {one.text}" for one in found]
 
     def set_by(self, location: Location) -> str:
@@ -85,18 +85,18 @@ def with_document(file: LoadedFile, document: Any) -> LoadedFile:
 def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Program | None = None) -> None:
     """Raises InvalidFileError with every problem that its model does not know of."""
     scenario, document = file.scenario, file.document
-    found = list(unplayable(document, resolve(scenario)))
+    found = list(check_sections(document, resolve(scenario)))
     reported = [problem.location for problem in found]
-    unproving = [] if unchecked else _unproving(scenario, instead)
-    further = [one for one in unproving if not _is_reported(one.location, reported)]
+    unproven = [] if unchecked else _unproven(scenario, instead)
+    further = [one for one in unproven if not _is_reported(one.location, reported)]
     if found or further:
         raise refused(file.path, document, [*found, *further], hint=None if found else _UNCHECKED, set_by=file.set_by)
 
 
-def _unproving(scenario: Scenario, instead: Program | None) -> list[Problem]:
+def _unproven(scenario: Scenario, instead: Program | None) -> list[Problem]:
     """Nothing where a configuration is invalid, which is told by itself."""
     try:
-        return list(unproving(resolve(scenario, instead)))
+        return list(check_evidence(resolve(scenario, instead)))
     except ValidationError:
         return []
 
@@ -113,7 +113,7 @@ def _model(path: Path, document: Any, set_by: SetBy = lambda _: "") -> Scenario:
         return Scenario.model_validate(document, context=context)
     except ValidationError as error:
         found = problems(error, Scenario, document, belongs)
-        further = elsewhere_unplayable(document, found, context)
+        further = check_other_sections(document, found, context)
         raise refused(path, document, [*found, *further], set_by=set_by) from error
 
 

@@ -27,9 +27,9 @@ from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.scenario.arm_ending import Until
 from devkit.scenario.arms import Arms, Expectations, TriedFirst, require_arms, require_expectations, wrong_at
 from devkit.scenario.cause import NamedCause
-from devkit.scenario.environment import Kafka, Mock
 from devkit.scenario.programs import Overlay, Programs
 from devkit.scenario.rule_window import ScenarioRule
+from devkit.scenario.stack_settings import Kafka, Mock
 from devkit.traffic.model import TrafficSpec
 from located_config.place import Location
 from located_config.quantity import refused

@@ -24,7 +24,7 @@ _NO_DIFFERENCE = ("role",)
 
 
 @dataclass(frozen=True)
-class TurnedBack:
+class RevertedDifference:
     """One difference of an arm, and its place in the file. None is what the arm does not say itself."""
 
     difference: str
@@ -48,7 +48,7 @@ class TurnedBack:
         return None if same else without
 
 
-def turned_back(file: LoadedFile, fixed: ArmName, incident: ArmName) -> Iterator[TurnedBack]:
+def reverted_differences(file: LoadedFile, fixed: ArmName, incident: ArmName) -> Iterator[RevertedDifference]:
     """One for each difference, in the order of the file."""
     arms = file.document["arms"]
     written = {arm: arms[arm] or {} for arm in (fixed, incident)}
@@ -60,7 +60,7 @@ def turned_back(file: LoadedFile, fixed: ArmName, incident: ArmName) -> Iterator
         document["arms"][fixed] = copy.deepcopy(document["arms"][fixed] or {})
         _put(document["arms"][fixed], place, values[incident])
         whole = shown(("arms", fixed, *place))
-        yield TurnedBack(shown(place), whole, _plain(values[incident]), _plain(values[fixed]), document)
+        yield RevertedDifference(shown(place), whole, _plain(values[incident]), _plain(values[fixed]), document)
     roles = file.scenario.roles
     for number, item in enumerate(file.scenario.timeline):
         having = arms_named(item.arms, roles)
@@ -68,7 +68,7 @@ def turned_back(file: LoadedFile, fixed: ArmName, incident: ArmName) -> Iterator
             document = copy.deepcopy(file.document)
             document["timeline"][number]["arms"] = [*having, fixed]
             name = f"timeline.{item.name}"
-            yield TurnedBack(name, name, str(item), None, document)
+            yield RevertedDifference(name, name, str(item), None, document)
 
 
 def _is_open(value: Any) -> bool:

@@ -10,7 +10,7 @@ from located_config.place import Location, reaches
 from located_config.problem import Problem
 
 
-def places_of(scenario: Scenario, key: Location) -> Iterator[Location]:
+def locations_of(scenario: Scenario, key: Location) -> Iterator[Location]:
     """Wherever the file gives that setting."""
     sections: list[tuple[Location, Mapping[str, Any]]] = [(("pipeline",), scenario.pipeline)]
     sections += [(("arms", arm), scenario.overlay(arm)) for arm in scenario.roles]
@@ -19,13 +19,13 @@ def places_of(scenario: Scenario, key: Location) -> Iterator[Location]:
             yield (*section, *key)
 
 
-def written_at(scenario: Scenario, arm: ArmName, key: Location) -> Location:
+def location_of(scenario: Scenario, arm: ArmName, key: Location) -> Location:
     """Where the setting of an arm comes from; in what the arms share if it is written nowhere."""
     of_arm = ("arms", arm, *key)
-    return of_arm if of_arm in places_of(scenario, key) else ("pipeline", *key)
+    return of_arm if of_arm in locations_of(scenario, key) else ("pipeline", *key)
 
 
-def expected_at(scenario: Scenario, arm: ArmName) -> Iterator[tuple[Location, Expectation]]:
+def located_expectations(scenario: Scenario, arm: ArmName) -> Iterator[tuple[Location, Expectation]]:
     """The expectations of an arm, each with its place; those of a role are at one place for each arm that has it."""
     key = scenario.key_of(scenario.expect, arm)
     for number, expectation in enumerate(scenario.expected_of(arm)):

@@ -1,7 +1,7 @@
 """The topics of a program, as the broker has to make them."""
 
 from devkit.programs.program_topics import ProgramTopics
-from devkit.scenario.environment import Topics
+from devkit.scenario.stack_settings import Topics
 from pipeline.config.pipeline_config import ledger_topic_settings
 
 _KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588

@@ -12,7 +12,7 @@ import orjson
 from kafka import KafkaProducer
 
 from devkit.observe.audit.arrivals import Arrival, read_topic
-from devkit.scenario.environment import Topics
+from devkit.scenario.stack_settings import Topics
 from pipeline.jobs.enrichment import CANARY_DOMAIN
 from pipeline.records.page_change import InvalidEventError, PageChange, parse
 from pipeline.schemas import PAGE_CHANGE_URI, error_validator, known_fields_validator, used_fields_validator

@@ -13,7 +13,7 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.programs.program_topics import ProgramTopics
-from devkit.scenario.environment import Topics
+from devkit.scenario.stack_settings import Topics
 from devkit.scenario.topics_to_make import topics_to_make
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import Stack

@@ -11,8 +11,8 @@ ROOMS = ("devkit", "located_config", "mockapi", "pipeline")
 # What the place of a module says about it: the command line or the process of a part, its data, its errors, what lists
 # its kin.
 GENERIC = {"__init__", "__main__", "client", "command", "commands", "errors", "model", "registry"}
-# A module there is called as what a person writes: a command, a check, an expectation, a fault. The same word may be
-# the name of a thing elsewhere.
+# A module there is called as what a person writes: a command, a check, an expectation, a fault, a section of a file.
+# The same word may be the name of a thing elsewhere.
 KEYED = (
     "devkit/cli",
     "devkit/doctor",
@@ -24,6 +24,7 @@ KEYED = (
     "devkit/faults/programs",
     "devkit/faults/store",
     "devkit/proxy/toxics",
+    "devkit/scenario/validate",
     "mockapi/faults",
 )
 # The packages of such a room each do the same for another kind of program, layer or API: in all of them a module of one

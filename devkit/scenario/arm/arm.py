@@ -31,9 +31,9 @@ from devkit.scenario.arm.placeholder_values import value_of
 from devkit.scenario.arm.program_events import ProgramEvents
 from devkit.scenario.arm.rule_switches import RuleSwitches
 from devkit.scenario.arm.run_context import RunContext
-from devkit.scenario.environment import limits_of_kit
 from devkit.scenario.placeholders import filled
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram
+from devkit.scenario.stack_settings import limits_of_kit
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
 from devkit.stack.topics import TopicEnds

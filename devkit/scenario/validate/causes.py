@@ -11,7 +11,7 @@ from located_config.near import near_miss, nearest
 from located_config.problem import Problem
 
 
-def unshowable(resolved: ResolvedScenario) -> Iterator[Problem]:
+def check_causes(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Where in the file, and what is wrong there. The arms' configurations are valid."""
     for number, cause in enumerate(resolved.scenario.cause):
         for key, text in _problem(resolved, cause):
@@ -73,7 +73,7 @@ def _alike(resolved: ResolvedScenario, key: str) -> str:
     return f"the pipeline has no key {key!r}; " + (f"did you mean {near!r}?" if near else near_miss(key, difference))
 
 
-def nothing_named(resolved: ResolvedScenario) -> Iterator[Problem]:
+def check_faultless_arms(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Each arm that meets no fault, where the verdict could go by nothing else (`fault_proof.arms_without_any`)."""
     if resolved.scenario.cause:
         return
@@ -88,7 +88,7 @@ def nothing_named(resolved: ResolvedScenario) -> Iterator[Problem]:
             )
 
 
-def same_arms(resolved: ResolvedScenario) -> Iterator[Problem]:
+def check_same_arms(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Each fixed arm that an incident arm is the same as: nothing in it could be the fix."""
     scenario, difference = resolved.scenario, resolved.difference
     if any(program.command for program in resolved.programs.values()):

@@ -15,7 +15,7 @@ def compared(arms: Collection[str], expectation: Expectation) -> Iterator[tuple[
         yield from ((arm, inner) for arm in argument.ratio.arms if arm in arms)
 
 
-def uncomparable(arms: Sequence[str], arm: str, expectation: Expectation) -> Iterator[tuple[str, str]]:
+def check_comparison(arms: Sequence[str], arm: str, expectation: Expectation) -> Iterator[tuple[str, str]]:
     """`arms` are those of the scenario in the order in which they are played, `arm` is the one that expects it."""
     argument = expectation.argument
     if not isinstance(argument, Comparison):

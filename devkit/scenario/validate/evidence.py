@@ -12,10 +12,10 @@ from itertools import product
 from devkit.observe.arm_role import ArmName, in_role
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.scenario.resolve import ResolvedArm, ResolvedScenario
-from devkit.scenario.source_location import expected_at, once, places_of, written_at
-from devkit.scenario.validate.causes import nothing_named, same_arms, unshowable
-from devkit.scenario.validate.outcomes import vacuous
-from devkit.scenario.validate.until import endless
+from devkit.scenario.source_location import located_expectations, location_of, locations_of, once
+from devkit.scenario.validate.causes import check_causes, check_faultless_arms, check_same_arms
+from devkit.scenario.validate.outcomes import check_outcome
+from devkit.scenario.validate.until import check_until
 from located_config.duration import format_duration
 from located_config.problem import Problem
 from pipeline.config.pipeline_config import PipelineConfig
@@ -25,7 +25,7 @@ _WIKIS = ("mediawiki", "wikis")
 _GRACE = ("fetch", "not_found_grace")
 
 
-def unproving(resolved: ResolvedScenario) -> Iterator[Problem]:
+def check_evidence(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Where in the file, and what is wrong there. Raises ValidationError where a configuration is refused."""
     scenario = resolved.scenario
     last, deadline = scenario.traffic.last_event, scenario.until.deadline
@@ -42,20 +42,20 @@ def unproving(resolved: ResolvedScenario) -> Iterator[Problem]:
                 f"each arm ends at its deadline of {format_duration(deadline)}, before this begins",
                 "let it begin earlier, or raise until.deadline",
             )
-    yield from (Problem(place, text) for place, text in endless(resolved))
+    yield from (Problem(place, text) for place, text in check_until(resolved))
     yield from once(
         Problem((*place, *key), text)
         for arm in resolved.arms.values()
-        for place, expectation in expected_at(scenario, arm.name)
-        for key, text in vacuous(resolved, arm, expectation)
+        for place, expectation in located_expectations(scenario, arm.name)
+        for key, text in check_outcome(resolved, arm, expectation)
     )
-    for place in places_of(scenario, _WIKIS):
+    for place in locations_of(scenario, _WIKIS):
         yield Problem(place, "is given by the kit, from traffic.wikis", "write them there")
     configurations = {name: _config(arm) for name, arm in resolved.arms.items()}
     yield from _unsafe_fix(resolved, configurations)
-    yield from unshowable(resolved)
-    yield from nothing_named(resolved)
-    yield from same_arms(resolved)
+    yield from check_causes(resolved)
+    yield from check_faultless_arms(resolved)
+    yield from check_same_arms(resolved)
     for arm, config in configurations.items():
         if (
             scenario.traffic.event_times == "fixed"
@@ -64,7 +64,7 @@ def unproving(resolved: ResolvedScenario) -> Iterator[Problem]:
             and config.fetch.not_found_grace > timedelta(0)
         ):
             yield Problem(
-                written_at(scenario, arm, _GRACE),
+                location_of(scenario, arm, _GRACE),
                 "no event is young enough for it: events say that they were received on 2026-03-02",
                 "write `event_times: when published` under `traffic`",
             )

@@ -16,18 +16,20 @@ from devkit.programs.consumer import ConsumerProgram
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedArm, ResolvedScenario
-from devkit.scenario.validate.compare import compared, uncomparable
-from devkit.scenario.validate.references import unknown_parts
+from devkit.scenario.validate.compare import check_comparison, compared
+from devkit.scenario.validate.references import check_references
 from located_config.count import counted
 
 
-def unanswerable(resolved: ResolvedScenario, arm: ResolvedArm, expectation: Expectation) -> Iterator[tuple[str, str]]:
+def check_expectation(
+    resolved: ResolvedScenario, arm: ResolvedArm, expectation: Expectation
+) -> Iterator[tuple[str, str]]:
     """What is wrong, behind the key of the expectation's argument where it stands; "" is the expectation itself."""
     argument, named, scenario = expectation.argument, expectation.program, arm.scenario
-    yield from unknown_parts(arm, expectation)
-    yield from uncomparable(tuple(resolved.arms), arm.name, expectation)
+    yield from check_references(arm, expectation)
+    yield from check_comparison(tuple(resolved.arms), arm.name, expectation)
     for other, inner in compared(resolved.arms, expectation):
-        yield from ((inner.kind, text) for _, text in unanswerable(resolved, resolved.arms[other], inner))
+        yield from ((inner.kind, text) for _, text in check_expectation(resolved, resolved.arms[other], inner))
     if named is not None and named not in scenario.programs:
         yield "program", unknown_program(named, scenario.programs)
     if isinstance(argument, SuccessRate) and argument.of == "after fault" and not scenario.mock.fault_over:

@@ -11,7 +11,7 @@ from pipeline.metrics.catalogue import METRICS
 Labels = Mapping[str, frozenset[str]]
 
 
-def of_metric(wanted: MetricPattern, served: Labels) -> Iterator[tuple[Location, str]]:
+def check_metric(wanted: MetricPattern, served: Labels) -> Iterator[tuple[Location, str]]:
     """What is wrong with a name or label that the pipeline does not serve, behind the key where it stands."""
     labels = served.get(wanted.name)
     if labels is None:
@@ -26,7 +26,7 @@ def of_metric(wanted: MetricPattern, served: Labels) -> Iterator[tuple[Location,
         yield ("labels", label), f"{wanted.name} has no label {label!r}; {near_miss(label, sorted(labels))}"
 
 
-def served_by(config: PipelineConfig) -> Labels:
+def served_metrics(config: PipelineConfig) -> Labels:
     """The labels of each series; where two metrics have one name, those of both."""
     served: dict[str, frozenset[str]] = {}
     for metric in METRICS:

@@ -17,7 +17,7 @@ from devkit.observe.logs import LOGGED
 from devkit.programs.spark.program import ConfiguredSpark
 from devkit.scenario.resolve import ResolvedArm, ResolvedScenario, keys_of
 from devkit.scenario.validate.compare import compared
-from devkit.scenario.validate.metrics import of_metric, served_by
+from devkit.scenario.validate.metrics import check_metric, served_metrics
 from located_config.near import near_miss, nearest
 from located_config.place import Location
 from pipeline.records.error_types import ERROR_TYPES
@@ -25,16 +25,18 @@ from pipeline.records.error_types import ERROR_TYPES
 _OF_DEFERRAL = ("deferred", "batch_budget")
 
 
-def vacuous(resolved: ResolvedScenario, arm: ResolvedArm, expectation: Expectation) -> Iterator[tuple[Location, str]]:
+def check_outcome(
+    resolved: ResolvedScenario, arm: ResolvedArm, expectation: Expectation
+) -> Iterator[tuple[Location, str]]:
     """What is wrong, behind the place of the expectation's argument."""
     argument = expectation.argument
     for other, inner in compared(resolved.arms, expectation):
-        yield from (((inner.kind, *key), text) for key, text in vacuous(resolved, resolved.arms[other], inner))
+        yield from (((inner.kind, *key), text) for key, text in check_outcome(resolved, resolved.arms[other], inner))
     if expectation.kind == "amplification" and isinstance(argument, Number) and _is_any_amplification(argument):
         yield ("at_least",), "each fetch takes a request, so it is never below 1: write a higher bound, or at_most"
     name = expectation.program or resolved.main_name
     if name not in resolved.programs:
-        return  # an unknown program is reported by `unanswerable`
+        return  # an unknown program is reported by `check_expectation`
     found = {each: one.programs[name].if_valid for each, one in resolved.arms.items()}
     here = found[arm.name]
     if isinstance(argument, LoggedEvent) and isinstance(here, ConfiguredSpark) and argument.event not in LOGGED:
@@ -46,9 +48,9 @@ def vacuous(resolved: ResolvedScenario, arm: ResolvedArm, expectation: Expectati
             yield ("type",), f"the pipeline has no error type {wanted!r}; {near_miss(wanted, sorted(ERROR_TYPES))}"
     if isinstance(argument, MetricPattern):
         arms = tuple(resolved.arms) if expectation.kind == "metric_missing" else (arm.name,)
-        served = [served_by(one.config) for each in arms if isinstance(one := found[each], ConfiguredSpark)]
+        served = [served_metrics(one.config) for each in arms if isinstance(one := found[each], ConfiguredSpark)]
         if len(served) == len(arms):
-            yield from of_metric(argument, {series: labels for each in served for series, labels in each.items()})
+            yield from check_metric(argument, {series: labels for each in served for series, labels in each.items()})
     if isinstance(argument, OtherSettings) and argument.key is not None and here is not None:
         known_keys = tuple(keys_of(here.effective()))
         if argument.key not in known_keys:

@@ -11,7 +11,7 @@ from located_config.place import Location
 from located_config.problem import Problem
 
 
-def unfit_patches(scenario: Scenario) -> Iterator[Problem]:
+def check_patches(scenario: Scenario) -> Iterator[Problem]:
     """Each with its place; of one patch the first event that it does not fit."""
     traffic = scenario.traffic
     while any(patches for _, patches in _patches(traffic)):

@@ -10,7 +10,7 @@ from devkit.traffic.model import TRAFFIC
 from located_config.near import near_miss
 
 
-def unknown_parts(arm: ResolvedArm, expectation: Expectation) -> Iterator[tuple[str, str]]:
+def check_references(arm: ResolvedArm, expectation: Expectation) -> Iterator[tuple[str, str]]:
     """What is wrong, behind the key of the expectation's argument where it stands."""
     argument = expectation.argument
     if isinstance(argument, InPhase) and argument.phase is not None:

@@ -13,12 +13,12 @@ from pydantic import ValidationError
 
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram, ResolvedScenario, resolve
-from devkit.scenario.source_location import expected_at, once
-from devkit.scenario.validate.expectations import unanswerable
-from devkit.scenario.validate.patches import unfit_patches
+from devkit.scenario.source_location import located_expectations, once
+from devkit.scenario.validate.expectations import check_expectation
+from devkit.scenario.validate.patches import check_patches
 from devkit.scenario.validate.suggestions import belongs
-from devkit.scenario.validate.timeline import impossible
-from devkit.scenario.validate.traffic import unpublishable
+from devkit.scenario.validate.timeline import check_timeline
+from devkit.scenario.validate.traffic import check_traffic
 from located_config.model_keys import in_document
 from located_config.near import near_miss
 from located_config.place import Location, reaches
@@ -31,11 +31,11 @@ _CHECKS: tuple[tuple[frozenset[str], Callable[[Any, ResolvedScenario], Iterable[
     (_CONFIGURED, lambda document, resolved: _configurations(document, resolved)),
     (frozenset({"mock", "arms", "traffic"}), lambda _, resolved: _rules(resolved.scenario)),
     (_ALL - {"name", "title", "incident"}, lambda _, resolved: _expectations(resolved)),
-    (frozenset({"traffic"}), lambda _, resolved: unfit_patches(resolved.scenario)),
-    (_CONFIGURED | {"traffic", "kafka"}, lambda _, resolved: unpublishable(resolved)),
+    (frozenset({"traffic"}), lambda _, resolved: check_patches(resolved.scenario)),
+    (_CONFIGURED | {"traffic", "kafka"}, lambda _, resolved: check_traffic(resolved)),
     (
         frozenset({"timeline", "mock", "arms", "traffic", "until", "kafka", "programs"}),
-        lambda _, resolved: (Problem(location, text) for location, text in impossible(resolved)),
+        lambda _, resolved: (Problem(location, text) for location, text in check_timeline(resolved)),
     ),
 )
 """Each check with the sections that it looks at."""
@@ -51,13 +51,13 @@ _STANDING_IN = {
 """In the place of sections that a file must have and that are wrong in it."""
 
 
-def unplayable(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
+def check_sections(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
     """Where in the document, and what is wrong there."""
     for _, check in _CHECKS:
         yield from once(check(document, resolved))
 
 
-def elsewhere_unplayable(document: Any, found: Sequence[Problem], context: Mapping[str, Any]) -> Iterator[Problem]:
+def check_other_sections(document: Any, found: Sequence[Problem], context: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong besides what was found, in sections that are right by themselves and do not depend on a wrong one.
 
     Nothing where what was found has no place in a section. `context` is that of the model.
@@ -97,8 +97,8 @@ def _expectations(resolved: ResolvedScenario) -> Iterator[Problem]:
     yield from (
         Problem((*location, key) if key else location, text)
         for arm in resolved.arms.values()
-        for location, expectation in expected_at(resolved.scenario, arm.name)
-        for key, text in unanswerable(resolved, arm, expectation)
+        for location, expectation in located_expectations(resolved.scenario, arm.name)
+        for key, text in check_expectation(resolved, arm, expectation)
     )
 
 

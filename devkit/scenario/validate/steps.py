@@ -11,7 +11,7 @@ _ENDS = ("stop", "expect", "when")
 """Steps after which a program may be over: without one in between, a second start finds the first one's still there."""
 
 
-def impossible_steps(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
+def check_steps(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
     """Where in the file, and what is wrong there."""
     for arm, settings in resolved.scenario.arms.items():
         place: Location = ("arms", arm, "steps")

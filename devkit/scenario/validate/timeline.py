@@ -10,13 +10,13 @@ from devkit.faults.item import TimelineItem
 from devkit.observe.logs import LOGGED
 from devkit.programs.spark.program import SparkProgram
 from devkit.programs.unknown import unknown_program
-from devkit.scenario.environment import Topics
 from devkit.scenario.launch_settings import SCRATCH, LaunchSettings
 from devkit.scenario.placeholders import OF_CONFIG, unknown_places
 from devkit.scenario.programs import never_started
 from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.rule_window import impossible_windows
-from devkit.scenario.validate.steps import impossible_steps
+from devkit.scenario.stack_settings import Topics
+from devkit.scenario.validate.steps import check_steps
 from devkit.stack.parts.names import part_names
 from devkit.traffic.model import TRAFFIC
 from located_config.duration import format_duration
@@ -38,7 +38,7 @@ class _OfTopic(Protocol):
     def topic(self) -> str: ...
 
 
-def impossible(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str, ...], str]]:
+def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str, ...], str]]:
     """Where in the file, and what is wrong there."""
     scenario = resolved.scenario
     rules = frozenset(rule.name for _, rule in scenario.rules_at())
@@ -73,7 +73,7 @@ def impossible(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str, ..
     for arm, settings in scenario.arms.items():
         for name in settings.programs.keys() - scenario.programs.keys():
             yield ("arms", arm, "programs", name), unknown_program(name, scenario.programs)
-    yield from impossible_steps(resolved)
+    yield from check_steps(resolved)
     yield from _of_launch(resolved)
     for place, text in never_started(scenario.programs):
         yield ("programs", *place), text

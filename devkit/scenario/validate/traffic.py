@@ -17,7 +17,7 @@ _KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
 _BATCH_OVERHEAD_BYTES = 256
 
 
-def unpublishable(resolved: ResolvedScenario) -> Iterator[Problem]:
+def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Where in the file, and what is wrong there."""
     scenario = resolved.scenario
     streams = scenario.traffic.streams

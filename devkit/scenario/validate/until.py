@@ -7,13 +7,13 @@ from devkit.programs.spark.program import ConfiguredSpark, SparkProgram
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.arm_ending import Condition
 from devkit.scenario.resolve import ResolvedScenario
-from devkit.scenario.validate.metrics import of_metric, served_by
+from devkit.scenario.validate.metrics import check_metric, served_metrics
 from located_config.duration import format_duration
 from located_config.near import near_miss
 from located_config.place import Location
 
 
-def endless(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
+def check_until(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
     """Where in the file, and what is wrong there."""
     scenario = resolved.scenario
     for place, condition in scenario.until.condition.inside(("until",)):
@@ -48,6 +48,6 @@ def _of_metrics(resolved: ResolvedScenario, condition: Condition, place: Locatio
             yield (*place, "metric"), "no arm serves metrics: set metrics.port (0 takes a free one) in `pipeline`"
         elif all(isinstance(one, ConfiguredSpark) for one in found):
             configs = [one.config for one in found if isinstance(one, ConfiguredSpark)]
-            known = {series: labels for config in configs for series, labels in served_by(config).items()}
-            for _, text in of_metric(metric, known):
+            known = {series: labels for config in configs for series, labels in served_metrics(config).items()}
+            for _, text in check_metric(metric, known):
                 yield (*place, "metric"), text

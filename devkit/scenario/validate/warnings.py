@@ -12,7 +12,7 @@ from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.programs.spark.program import SparkProgram
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedScenario
-from devkit.scenario.source_location import places_of, written_at
+from devkit.scenario.source_location import location_of, locations_of
 from located_config.count import counted
 from located_config.duration import format_duration
 from located_config.place import Location
@@ -32,7 +32,7 @@ _TOPICS: tuple[Location, ...] = (
 )
 
 
-def doubtful(resolved: ResolvedScenario) -> Iterator[Problem]:
+def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Where in the file, and what is doubtful there. The scenario is one that can be played."""
     scenario, difference = resolved.scenario, resolved.difference
     fixes = in_role(scenario.roles, "fixed")
@@ -48,7 +48,7 @@ def doubtful(resolved: ResolvedScenario) -> Iterator[Problem]:
                     f"{remedy}, or name it in `cause` with `absent_in` where its absence is the fix",
                 )
     yield from _fewer_partitions(scenario)
-    for place in chain.from_iterable(places_of(scenario, key) for key in _TOPICS):
+    for place in chain.from_iterable(locations_of(scenario, key) for key in _TOPICS):
         text = "the kit makes this topic afresh for each arm, and deletes what there is of the name"
         yield Problem(place, text, "leave it out")
     found = {name: arm.main.configured for name, arm in resolved.arms.items()}
@@ -62,7 +62,7 @@ def doubtful(resolved: ResolvedScenario) -> Iterator[Problem]:
         if len(configs) == len(found) and any(policy.holds(configs[arm]) for arm in incidents):
             for arm in (arm for arm in fixes if policy.holds(configs[arm])):
                 text = f"the {arm} arm has the unsafe {policy.text} as well"
-                place = written_at(scenario, arm, tuple(policy.key.split(".")))
+                place = location_of(scenario, arm, tuple(policy.key.split(".")))
                 yield Problem(place, text, "give it to the incident arm alone")
 
 

@@ -34,7 +34,7 @@ from devkit.programs.spark.launch import CONF_DIR, prepare_launch
 from devkit.programs.spark.place import SparkPlace
 from devkit.programs.spark.program import ConfiguredSpark
 from devkit.scenario.arm.collection import Ended, collection
-from devkit.scenario.environment import Topics
+from devkit.scenario.stack_settings import Topics
 from devkit.scenario.topics_to_make import topics_to_make
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack

@@ -19,7 +19,7 @@ from kafka import KafkaProducer
 from devkit.errors import WaitTimeoutError
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Arrival, read_topic
-from devkit.scenario.environment import Topics
+from devkit.scenario.stack_settings import Topics
 from devkit.stack.stack import Stack
 from devkit.traffic.generate import generate
 from devkit.traffic.model import TrafficSpec

@@ -12,7 +12,7 @@ from devkit.report.progress import Progress
 from devkit.report.result import CauseResult, Result
 from devkit.scenario import ablate
 from devkit.scenario.ablate import Ablated, Ablating
-from devkit.scenario.attempt import Attempt, OfRun, Played
+from devkit.scenario.attempt import Attempt, BaselineRun, Played
 from devkit.scenario.load import load_file
 from devkit.scenario.options import RunOptions
 from devkit.scenario.run import FinishedRun
@@ -145,5 +145,5 @@ def test_the_turned_back_difference_need_not_be_shown_as_the_cause() -> None:
     result: Result = a_good_result()
     shown = CauseResult(cause="fault 'huge page'", shown=True, did="it acted")
     differs = CauseResult(cause="differs record_limit.policy", shown=False, did="no difference")
-    (first, second) = OfRun(result, {}, "record_limit.policy").causes((shown, differs))
+    (first, second) = BaselineRun(result, {}, "record_limit.policy").causes((shown, differs))
     assert (first, second.shown, second.did) == (shown, True, "turned back")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from devkit.observe.arm_observation import ArmObservation
-from devkit.scenario.distinguishable import not_told_apart
+from devkit.scenario.distinguishable import find_indistinguishable
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from tests.unit.devkit.observed import an_audit, an_observation
@@ -45,7 +45,7 @@ DRAINED, RESTARTED = an_observation(), an_observation(restarts=2)
 
 def test_two_arms_that_do_the_same_are_alike(expecting: Expecting) -> None:
     scenario = expecting("{ drained: true }", "{ drained: true }, { audit: clean }")
-    (reason,) = not_told_apart(scenario, both(DRAINED, DRAINED))
+    (reason,) = find_indistinguishable(scenario, both(DRAINED, DRAINED))
     assert reason.startswith(
         "nothing that is expected tells incident from fixed: fixed does all that incident is expected"
     )
@@ -53,13 +53,13 @@ def test_two_arms_that_do_the_same_are_alike(expecting: Expecting) -> None:
 
 def test_what_only_the_incident_arm_does_tells_them_apart(expecting: Expecting) -> None:
     scenario = expecting("{ restarts: { at_least: 2 } }", "{ drained: true }")
-    assert not_told_apart(scenario, both(RESTARTED, DRAINED)) == ()
+    assert find_indistinguishable(scenario, both(RESTARTED, DRAINED)) == ()
 
 
 def test_what_only_the_fixed_arm_does_tells_them_apart(expecting: Expecting) -> None:
     scenario = expecting("{ drained: true }", "{ audit: clean }")
     lossy = an_observation(audit=an_audit(outputs=149, lost=1))
-    assert not_told_apart(scenario, both(lossy, DRAINED)) == ()
+    assert find_indistinguishable(scenario, both(lossy, DRAINED)) == ()
 
 
 @pytest.mark.parametrize(("bound", "tells"), [("at_least: 8", True), ("at_most: 3", False), ("at_most: 0.5", True)])
@@ -68,14 +68,14 @@ def test_a_ratio_tells_arms_apart_which_an_arm_does_not_have_to_itself(
 ) -> None:
     compare = f"{{ compare: {{ latency: {{ percentile: 50, arms: [fixed, incident], {bound} }} }} }}"
     scenario = expecting("{ drained: true }", compare)
-    assert (not_told_apart(scenario, both(DRAINED, DRAINED)) == ()) is tells
+    assert (find_indistinguishable(scenario, both(DRAINED, DRAINED)) == ()) is tells
 
 
 def test_what_is_not_known_of_an_arm_does_not_make_it_alike(expecting: Expecting) -> None:
     scenario = expecting("{ drained: true }", "{ replays: 0 }")
     unseen = an_observation(not_observable=frozenset({"batches"}))
-    assert not_told_apart(scenario, both(unseen, DRAINED)) == ()
+    assert find_indistinguishable(scenario, both(unseen, DRAINED)) == ()
 
 
 def test_an_arm_that_was_not_played_is_like_no_other(expecting: Expecting) -> None:
-    assert not_told_apart(expecting("{ drained: true }", "{ drained: true }"), {"fixed": DRAINED}) == ()
+    assert find_indistinguishable(expecting("{ drained: true }", "{ drained: true }"), {"fixed": DRAINED}) == ()

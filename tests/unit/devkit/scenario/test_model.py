@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from devkit.observe.arm_role import ROLES
 from devkit.scenario.arm_ending import Condition
-from devkit.scenario.environment import Mock, TopicSettings
 from devkit.scenario.model import Scenario
+from devkit.scenario.stack_settings import Mock, TopicSettings
 
 
 @pytest.mark.parametrize("condition", [{"drained": True}, {"restarts": 1}, {"replays": 3}])

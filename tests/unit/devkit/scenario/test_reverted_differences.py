@@ -5,7 +5,7 @@ import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.scenario.load import LoadedFile, load_file
-from devkit.scenario.reverted_differences import TurnedBack, turned_back
+from devkit.scenario.reverted_differences import RevertedDifference, reverted_differences
 from tests.unit.devkit.scenario.conftest import TEXT
 
 ARMS = TEXT[TEXT.index("arms:\n") : TEXT.index("expect:\n")]
@@ -28,8 +28,8 @@ def load(tmp_path: Path) -> Load:
     return load
 
 
-def found(file: LoadedFile, incident: str = "incident") -> dict[str, TurnedBack]:
-    return {one.difference: one for one in turned_back(file, "fixed", incident)}
+def found(file: LoadedFile, incident: str = "incident") -> dict[str, RevertedDifference]:
+    return {one.difference: one for one in reverted_differences(file, "fixed", incident)}
 
 
 def overlay_without(file: LoadedFile, difference: str) -> object:
@@ -93,7 +93,7 @@ def test_a_default_that_is_written_is_no_difference_when_it_is_left_out(load: Lo
 def test_a_fault_that_only_the_incident_meets_is_put_into_the_fixed_arm(load: Load) -> None:
     item = "timeline: [{ name: broker still, do: { pause: { part: kafka } }, at: 2s, for: 1s, arms: [incident] }]\n"
     file = load("  incident: {}\n  fixed: {}", ("until:\n", f"{item}until:\n"))
-    (one,) = turned_back(file, "fixed", "incident")
+    (one,) = reverted_differences(file, "fixed", "incident")
     assert one.difference == "timeline.broker still"
     without = one.load(file)
     assert without is not None
@@ -114,6 +114,6 @@ def test_what_is_invalid_without_it_says_so(load: Load) -> None:
     file = load(
         "  incident: { fetch: { deadline: 90s } }\n  fixed: { fetch: { deadline: 60s, request_timeout: 50s } }",
     )
-    bad = TurnedBack("x", "arms.fixed.x", None, None, file.document | {"until": {}})
+    bad = RevertedDifference("x", "arms.fixed.x", None, None, file.document | {"until": {}})
     with pytest.raises(InvalidFileError):
         bad.load(file)

@@ -4,7 +4,7 @@ import pytest
 
 from devkit.scenario.arms import ArmSettings
 from devkit.scenario.model import Scenario
-from devkit.scenario.source_location import places_of, written_at
+from devkit.scenario.source_location import location_of, locations_of
 from located_config.place import Location
 
 KEY = ("batch", "max_offsets")
@@ -27,6 +27,6 @@ def test_where_a_setting_is_written(
     of_arm = ArmSettings.model_validate(given if of_incident else {})
     arms = scenario.arms | {"incident": of_arm.model_copy(update={"role": "incident"})}
     scenario = scenario.model_copy(update={"pipeline": given if shared else {}, "arms": arms})
-    assert list(places_of(scenario, KEY)) == places
-    assert written_at(scenario, "incident", KEY) == incident
-    assert written_at(scenario, "fixed", KEY) == fixed
+    assert list(locations_of(scenario, KEY)) == places
+    assert location_of(scenario, "incident", KEY) == incident
+    assert location_of(scenario, "fixed", KEY) == fixed

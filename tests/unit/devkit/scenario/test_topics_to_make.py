@@ -5,7 +5,7 @@ import pytest
 from devkit.programs.places import NOWHERE
 from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.spark.configuration import configuration, topics_of
-from devkit.scenario.environment import Topics
+from devkit.scenario.stack_settings import Topics
 from devkit.scenario.topics_to_make import topics_to_make
 
 SOURCE, OUTPUT = "mediawiki.page_change.v1", "mediawiki.page_html_content_change.v1"

@@ -8,7 +8,7 @@ from devkit.errors import InvalidFileError
 from devkit.scenario.load import load_scenario
 from pipeline.jobs.names import JOB_DEFAULTS, JobDefaults
 
-BASE = (Path(__file__).parent / "incident.yaml").read_text()
+BASE = (Path(__file__).parents[1] / "incident.yaml").read_text()
 METRICS = ("  batch: { max_offsets: 50 }", "  batch: { max_offsets: 50 }\n  metrics: { port: 0 }")
 INCIDENT = "- restarts: { at_least: 2 }"
 FIXED = "- drained: true"

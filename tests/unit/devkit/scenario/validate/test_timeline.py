@@ -8,7 +8,7 @@ import pytest
 from devkit.errors import InvalidFileError
 from devkit.scenario.load import load_scenario
 
-BASE = (Path(__file__).parent / "incident.yaml").read_text()
+BASE = (Path(__file__).parents[1] / "incident.yaml").read_text()
 BEFORE = "kafka:\n  topics:"
 
 

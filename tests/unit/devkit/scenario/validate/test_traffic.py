@@ -5,7 +5,7 @@ import pytest
 from devkit.errors import InvalidFileError
 from devkit.scenario.load import load_scenario
 
-BASE = (Path(__file__).parent / "incident.yaml").read_text()
+BASE = (Path(__file__).parents[1] / "incident.yaml").read_text()
 TWO_TOPICS = "  batch: { max_offsets: 50 }\n  source: { topics: [mediawiki.page_change.v1, links.v1] }"
 
 
