@@ -3,7 +3,6 @@
 from typing import Final
 
 from mockapi.routes.action import (
-    checktoken,
     clientlogin,
     createaccount,
     delete,
@@ -27,7 +26,6 @@ ACTIONS: Final = {
         createaccount.ACTION,
         query.ACTION,
         help.ACTION,
-        checktoken.ACTION,
         delete.ACTION,
         undelete.ACTION,
         move.ACTION,

@@ -37,13 +37,8 @@ R = {**Q, "prop": "revisions"}
             "badtimestamp",
             'Invalid value "2026-01-01" for timestamp parameter "rvstart".',
         ),
-        ({"action": "checktoken"}, "missingparam", 'The "type" parameter must be set.'),
-        ({"action": "checktoken", "type": "csrf"}, "missingparam", 'The "token" parameter must be set.'),
-        (
-            {"action": "checktoken", "type": "csrf", "token": ""},
-            "missingparam",
-            'The "token" parameter must be set.',
-        ),
+        ({"action": "logout"}, "missingparam", 'The "token" parameter must be set.'),
+        ({"action": "logout", "token": ""}, "missingparam", 'The "token" parameter must be set.'),
     ],
 )
 def test_what_cannot_be_read_is_an_error(api: Any, parameters: dict[str, str], code: str, info: str) -> None:
