@@ -25,14 +25,7 @@ _CODES: Final = {"noname": "invaliduser"}
 async def run(call: Call, arguments: Arguments) -> None:
     """Adds `createaccount`; a name or password that is refused makes it a FAIL, and no error."""
     authentication.check(arguments)
-    name, password = arguments.text("username"), arguments.text("password")
-    if not name:
-        call.result.add("createaccount", failed("invaliduser", "You have not specified a valid username."))
-        return
-    if not password or not arguments.text("retype"):
-        text = "The supplied credentials could not be used for account creation."
-        call.result.add("createaccount", failed("authmanager-create-no-primary", text))
-        return
+    name, password = arguments.text("username") or "", arguments.text("password") or ""
     try:
         user = call.accounts.create(name, password, retype=arguments.text("retype") or "")
     except AccountError as error:

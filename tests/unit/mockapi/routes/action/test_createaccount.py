@@ -33,11 +33,7 @@ def test_who_has_an_account_stays_who_it_is(admin: Any) -> None:
         ({"username": "a|b"}, "invaliduser", "You have not specified a valid username."),
         ({"username": ""}, "invaliduser", "You have not specified a valid username."),
         ({"retype": "other"}, "badretype", "The passwords you entered do not match."),
-        (
-            {"password": ""},
-            "authmanager-create-no-primary",
-            "The supplied credentials could not be used for account creation.",
-        ),
+        ({"password": "", "retype": ""}, "passwordtooshort", "Passwords must be at least 1 character."),
     ],
 )
 def test_or_is_told_why_not(api: Any, changed: dict[str, str], code: str, message: str) -> None:
