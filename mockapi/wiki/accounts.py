@@ -59,27 +59,18 @@ class Session:
     user_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupChange:
-    """What really changed in the groups of `user`."""
-
-    user: User
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-
-
 class Accounts:
     """The accounts of one world. At most MAX_SESSIONS sessions live; the oldest end first."""
 
-    def __init__(self, seed: int, *, root_name: str = ROOT_NAME, root_password: str = ROOT_PASSWORD) -> None:
+    def __init__(self, seed: int) -> None:
         self._seed = seed
         self._users: dict[int, User] = {}
         self._id_of_name: dict[str, int] = {}
         self._passwords: dict[int, bytes] = {}
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._sessions_begun = 0
-        root = self.create(root_name, root_password)
-        self.change_groups(root.name, add=ROOT_GROUPS)
+        self.create(ROOT_NAME, ROOT_PASSWORD)
+        self.add_groups(ROOT_NAME, ROOT_GROUPS)
 
     def create(self, name: str, password: str, *, retype: str | None = None) -> User:
         """A new account. Raises AccountError: `noname`, `userexists`, `badretype`, `passwordtooshort`."""
@@ -161,20 +152,18 @@ class Accounts:
         """Whether a user, or everybody for None, has `right`."""
         return right in self.rights_of(user)
 
-    def change_groups(self, name: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> GroupChange:
-        """Puts a user into groups and takes the user out of others; groups that do not exist are passed over.
+    def add_groups(self, name: str, groups: Iterable[str]) -> tuple[User, tuple[str, ...]]:
+        """The user in those groups too, and which of them are new; groups that do not exist are passed over.
 
         Raises AccountError `nosuchuser`.
         """
         user = self.user(name)
         if user is None:
             raise AccountError("nosuchuser", f'There is no user by the name "{name}".\nCheck your spelling.')
-        removed = tuple(group for group in dict.fromkeys(remove) if group in user.groups)
-        added = tuple(group for group in dict.fromkeys(add) if group in GROUPS and group not in user.groups)
-        left = {*user.groups, *added} - set(removed)
-        changed = replace(user, groups=tuple(sorted(left)))
+        added = tuple(group for group in dict.fromkeys(groups) if group in GROUPS and group not in user.groups)
+        changed = replace(user, groups=tuple(sorted((*user.groups, *added))))
         self._users[user.id] = changed
-        return GroupChange(changed, added, removed)
+        return changed, added
 
     def _keep(self, session: Session) -> Session:
         self._sessions[session.id] = session

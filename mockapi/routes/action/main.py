@@ -116,8 +116,6 @@ def _check_token(call: Call, action: Action, arguments: Arguments) -> None:
     name = arguments.full("token")
     if name in call.form.in_query:
         raise must_be_in_body([name])
-    if action.check is not None:
-        action.check(call, arguments)
     token = arguments.text("token")
     if action.token in _BEGIN_A_SESSION:
         call.keep_session()

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One value of `action`. With `token` the client has to show one of that kind, in the parameter `token`; `check`
-    raises ApiError for what is told before that is looked at. `writes` keeps answers out of caches.
+    """One value of `action`. With `token` the client has to show one of that kind, in the parameter `token`. `writes`
+    keeps answers out of caches.
     """
 
     name: str
@@ -26,7 +26,6 @@ class Action:
     posted: bool = False
     writes: bool = False
     token: TokenKind | None = None
-    check: Callable[[Call, Arguments], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

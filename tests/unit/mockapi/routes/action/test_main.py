@@ -63,12 +63,11 @@ NEEDED = {"to": "x", "title": "x", "type": "revision", "ids": "1", "user": "Admi
 @pytest.mark.parametrize("action", WRITES)
 def test_a_write_needs_a_good_token_in_the_body(api: Any, action: str) -> None:
     name = PREFIXES.get(action, "") + "token"
-    without = {key: value for key, value in NEEDED.items() if key != "user"} if action != "userrights" else NEEDED
-    assert api.post(action=action, **without).error == ("missingparam", f'The "{name}" parameter must be set.')
-    assert api.post(action=action, **without, **{name: ""}).error[0] == "missingparam"
-    assert api.post(action=action, **without, **{name: "bad"}).error == ("badtoken", "Invalid CSRF token.")
+    assert api.post(action=action, **NEEDED).error == ("missingparam", f'The "{name}" parameter must be set.')
+    assert api.post(action=action, **NEEDED, **{name: ""}).error[0] == "missingparam"
+    assert api.post(action=action, **NEEDED, **{name: "bad"}).error == ("badtoken", "Invalid CSRF token.")
     in_query = api.ask(f"action={action}&format=json&{name}=x", method="POST", body=b"&".join(
-        f"{key}={value}".encode() for key, value in without.items()
+        f"{key}={value}".encode() for key, value in NEEDED.items()
     ))  # fmt: skip
     text = f"The following parameter was found in the query string, but must be in the POST body: {name}."
     assert in_query.error == ("mustpostparams", text)
