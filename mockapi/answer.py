@@ -6,7 +6,7 @@ rate limit ── proxy ── queue ── parse ── latency ── render �
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any
 
@@ -28,7 +28,7 @@ async def answer(
     plan: Plan,
     render: Render,
     *,
-    renders: Hashable | None,
+    renders: bool,
     client: str,
     upstream: Upstream,
     place: ConnectionPlace | None = None,
@@ -37,14 +37,14 @@ async def answer(
 ) -> Reply | None:
     """The reply; None when the client disconnected before there was one.
 
-    `renders` names what has to be parsed for it, None if nothing has; `client` is whom a rate limit counts,
+    `renders` says whether something has to be parsed for it; `client` is whom a rate limit counts,
     and `place` what its connection keeps until the parse has ended.
     """
     refused = _limited(plan, upstream, client, request_id)
     if refused is not None:
         return refused
     try:
-        parse = None if renders is None else _begin(plan, upstream, renders, place)
+        parse = _begin(plan, upstream, place) if renders else None
     except QueueFull as full:
         return status.overflow(full.code, request_id)
     if parse is None and plan.latency == timedelta(0) and plan.gateway_timeout is None:
@@ -73,18 +73,10 @@ def _limited(plan: Plan, upstream: Upstream, client: str, request_id: str) -> Re
     return None
 
 
-def _begin(plan: Plan, upstream: Upstream, renders: Hashable, place: ConnectionPlace | None) -> Parse | None:
-    if plan.parse is None and plan.capacity is None and not plan.parser_cache:
+def _begin(plan: Plan, upstream: Upstream, place: ConnectionPlace | None) -> Parse | None:
+    if plan.parse is None and plan.capacity is None:
         return None
-    if plan.parser_cache and upstream.parser_cache.has(renders):
-        return None
-
-    def finished() -> None:
-        if plan.parser_cache:
-            upstream.parser_cache.put(renders)
-        if place is not None:
-            place.parse_ended()
-
+    finished = None if place is None else place.parse_ended
     parse = upstream.parser.begin((plan.parse or timedelta(0)).total_seconds(), plan.capacity, finished)
     if place is not None:
         place.parse_begins()

@@ -82,7 +82,7 @@ class Exchange:
             reply = await answer(
                 plan,
                 partial(_reply, endpoint, context, too_large=too_large),
-                renders=(subject.targets[0].wiki, endpoint.key) if endpoint.renders and plan.status is None else None,
+                renders=endpoint.renders and plan.status is None,
                 client=request.client,
                 upstream=world.upstream,
                 place=place,

@@ -75,7 +75,6 @@ class Plan:
     status: StatusAnswer | None = None
     body: OtherBody | None = None
     parse: timedelta | None = None
-    parser_cache: bool = False
     capacity: str | None = None
     gateway_timeout: timedelta | None = None
     state: WikiState = AS_BUILT

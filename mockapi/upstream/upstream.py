@@ -1,4 +1,4 @@
-"""The wiki's state behind the proxy: parser, parser cache, replicas; the proxy's rate limits, and who is connected."""
+"""The wiki's state behind the proxy: parser, replicas; the proxy's rate limits, and who is connected."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,17 +6,15 @@ from mockapi.clock.timer import Later
 from mockapi.rules.model import Rule
 from mockapi.upstream.buckets import Buckets
 from mockapi.upstream.parser import Parser
-from mockapi.upstream.parser_cache import ParserCache
 from mockapi.upstream.places import ConnectionPlaces
 from mockapi.upstream.replicas import Replicas
 
 
 class Upstream:
-    """What answers of one world wait for: its parser, parser cache, replicas, rate limits and connections."""
+    """What answers of one world wait for: its parser, replicas, rate limits and connections."""
 
     def __init__(self, monotonic: Callable[[], float], later: Later) -> None:
         self.parser = Parser(monotonic, later)
-        self.parser_cache = ParserCache()
         self.replicas = Replicas()
         self.buckets = Buckets(monotonic)
         self.places = ConnectionPlaces()

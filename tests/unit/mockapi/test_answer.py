@@ -54,7 +54,7 @@ class Behind:
         await self.gone.wait()
         return {"type": "http.disconnect"}
 
-    def ask(self, plan: Plan, *, renders: str | None = "page", client: str = "a") -> asyncio.Task[Reply | None]:
+    def ask(self, plan: Plan, *, renders: bool = True, client: str = "a") -> asyncio.Task[Reply | None]:
         async def render() -> Reply:
             return PAGE
 
@@ -110,7 +110,7 @@ def test_without_a_parse_or_a_capacity_nothing_is_parsed(plan: Plan) -> None:
 def test_what_does_not_render_takes_no_slot() -> None:
     async def story(behind: Behind) -> None:
         plan = Plan(parse=SECOND, capacity="one", gateway_timeout=LATER)
-        assert await behind.ask(plan, renders=None) == PAGE
+        assert await behind.ask(plan, renders=False) == PAGE
         assert behind.counts == UpstreamCounts()
 
     run(story)
@@ -162,7 +162,7 @@ def test_a_client_leaves_and_the_parse_goes_on(capacity: str | None) -> None:
 
 def test_the_proxys_time_covers_latency_too() -> None:
     async def story(behind: Behind) -> None:
-        reply = await behind.ask(Plan(latency=LATER, gateway_timeout=AT_ONCE), renders=None)
+        reply = await behind.ask(Plan(latency=LATER, gateway_timeout=AT_ONCE), renders=False)
         assert reply is not None
         assert reply.status == 504
 
@@ -220,27 +220,5 @@ def test_who_finds_the_bucket_empty_is_told_when_to_come_again() -> None:
         await behind.until(lambda: behind.counts.busy == 2)
         for asked in (first, other):
             asked.cancel()
-
-    run(story)
-
-
-def test_a_cached_render_is_parsed_once_even_if_its_client_left() -> None:
-    async def story(behind: Behind) -> None:
-        plan = Plan(parse=SECOND, parser_cache=True)
-        first = behind.ask(plan)
-        await behind.until(lambda: behind.counts.busy == 1)
-        second = behind.ask(plan)
-        await behind.until(lambda: behind.counts.busy == 2)
-        first.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await first
-        behind.end()
-        assert await behind.ask(plan) == PAGE
-        assert behind.counts == UpstreamCounts(busy=1, parses=1, abandoned=1, parse_s=1.0)
-        behind.end()
-        assert await second == PAGE
-        other = behind.ask(plan, renders="another page")
-        await behind.until(lambda: behind.counts.busy == 1)
-        other.cancel()
 
     run(story)

@@ -80,7 +80,6 @@ dos = st.fixed_dictionaries(
         "hidden": st.sets(st.sampled_from(["text", "user", "comment"]), min_size=1).map(lambda p: {"parts": sorted(p)}),
         "replica_lag": st.just({"attempts": 2}) | durations.map(lambda d: {"for": d}),
         "database_lag": finite,
-        "parser_cache": st.just(True),
     },
 ).filter(bool)
 numbers = st.integers(1, 9) | st.builds(
