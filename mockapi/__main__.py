@@ -18,7 +18,6 @@ from mockapi.clock.clock import Clock
 from mockapi.control.access import Access, Network
 from mockapi.errors import MockapiError
 from mockapi.extensions import add_option, load_extensions
-from mockapi.journal import CAPACITY
 from mockapi.loading import load_catalog, load_rules, load_token
 from mockapi.serving.server import bind, serve
 from mockapi.world import ProcessOptions, World, Worlds
@@ -44,7 +43,7 @@ def _serve(options: argparse.Namespace) -> int:
         rules = load_rules(options.rules) if options.rules else ()
         token = load_token(options.control_token_file, os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE)
         clock = Clock()
-        process = ProcessOptions(journal_size=options.journal_size, base_url=options.base_url, lenient=options.lenient)
+        process = ProcessOptions(base_url=options.base_url, lenient=options.lenient)
         world = World(options.seed, catalog, rules, clock, options=process)
         listener = bind(options.host, options.port)
     except MockapiError as error:
@@ -100,13 +99,6 @@ def command_line() -> argparse.ArgumentParser:
     )
     add_option(parser)
     parser.add_argument(
-        "--journal-size",
-        type=_at_least_one,
-        default=CAPACITY,
-        metavar="N",
-        help="Number of requests that the journal keeps; its counters include all requests (default: %(default)s).",
-    )
-    parser.add_argument(
         "--allow-control",
         type=_network,
         action="append",
@@ -150,12 +142,6 @@ def _base_url(text: str) -> str:
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text} is not a port: 0 to 65535")
-    return int(text)
-
-
-def _at_least_one(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of requests: at least 1")
     return int(text)
 
 

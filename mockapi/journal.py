@@ -42,7 +42,6 @@ class Journal:
     def __init__(
         self, *, now: Callable[[], datetime], monotonic: Callable[[], float], capacity: int = CAPACITY
     ) -> None:
-        self.capacity: Final = capacity
         self._now = now
         self._monotonic = monotonic
         self._kept: deque[Kept] = deque(maxlen=capacity)

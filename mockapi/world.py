@@ -15,7 +15,7 @@ from mockapi.clock.clock import Clock
 from mockapi.clock.request_clock import RequestClock
 from mockapi.default_catalog import default_catalog
 from mockapi.draws import digest
-from mockapi.journal import CAPACITY, Journal
+from mockapi.journal import Journal
 from mockapi.pages.store import PageStore
 from mockapi.rules.book import RuleBook
 from mockapi.rules.model import Rule
@@ -34,11 +34,10 @@ RestbaseKind = Literal["gateway", "legacy"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessOptions:
-    """What holds for all worlds of a process. Of requests the journal keeps the newest `journal_size`. `base_url` is
-    where links lead, None for each wiki's own domain. What MediaWiki has and the mock has not is ignored if `lenient`.
+    """What holds for all worlds of a process. `base_url` is where links lead, None for each wiki's own domain. What
+    MediaWiki has and the mock has not is ignored if `lenient`.
     """
 
-    journal_size: int = CAPACITY
     base_url: str | None = None
     lenient: bool = False
 
@@ -80,7 +79,7 @@ class World:
         self.attempts = Attempts()
         self.clock = RequestClock(clock.monotonic)
         self.upstream = Upstream(clock.monotonic, clock.later)
-        self.journal = Journal(now=clock.now, monotonic=clock.monotonic, capacity=options.journal_size)
+        self.journal = Journal(now=clock.now, monotonic=clock.monotonic)
         self.rulebook = RuleBook(seed, clock.monotonic, clock.later, self.upstream.follow, self.clock.elapsed)
         self.now = clock.now
         self._overlays: dict[str, Overlay] = {}

@@ -97,7 +97,6 @@ def test_a_wrong_network_is_told_with_its_place_and_exit_2(
     [
         ["--port", "99999"],
         ["--port", "x"],
-        ["--journal-size", "0"],
         ["serve"],
         ["faults", "latncy"],
         ["faults", "a", "b"],
@@ -131,14 +130,6 @@ def test_a_token_may_come_from_the_environment(
     ended = run(pytestconfig.rootpath, "--port", "0")
     assert ended.returncode == 2
     assert ended.stderr.startswith("mockapi: MOCKAPI_CONTROL_TOKEN: not a token")
-
-
-def test_the_journal_keeps_as_many_as_it_is_told(start_mock: StartMock) -> None:
-    mock = start_mock("--journal-size", "2")
-    for _ in range(3):
-        mock.page(REVISION)
-    assert [entry["n"] for entry in mock.journal()] == [2, 3]
-    assert mock.ask("/__mock/journal/counts").json["requests"] == 3
 
 
 def test_the_faults_are_listed_without_a_server(pytestconfig: pytest.Config) -> None:

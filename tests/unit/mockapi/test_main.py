@@ -9,8 +9,6 @@ from mockapi.__main__ import main
         ("--port", "abc", "abc is not a port: 0 to 65535"),
         ("--port", "-1", "-1 is not a port: 0 to 65535"),
         ("--port", "65536", "65536 is not a port: 0 to 65535"),
-        ("--journal-size", "many", "many is not a number of requests: at least 1"),
-        ("--journal-size", "0", "0 is not a number of requests: at least 1"),
         ("--allow-control", "here", "'here' is not a network: write an address"),
         ("--allow-control", "10.0.0.1/8", "did you mean 10.0.0.0/8?"),
         ("--base-url", "127.0.0.1:8090", "'127.0.0.1:8090' is not a base URL: write scheme, host and port alone"),

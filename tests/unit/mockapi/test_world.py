@@ -9,7 +9,7 @@ from mockapi.clock.clock import Clock
 from mockapi.entry import Asked, Result
 from mockapi.rules.model import Rule
 from mockapi.upstream.load import UpstreamCounts
-from mockapi.world import ProcessOptions, World, Worlds
+from mockapi.world import World, Worlds
 
 NARROW = Rule.model_validate({"name": "narrow", "do": {"capacity": 1}})
 ASKED = Asked(
@@ -104,11 +104,3 @@ def test_reset_brings_the_start_back(world: World, clock: Clock) -> None:
     assert worlds.current is not world
     assert (worlds.current.seed, worlds.current.rules, worlds.current.wikis.page_count) == (1, (NARROW,), 1)
     assert worlds.current.counts().requests == 0
-
-
-def test_every_world_keeps_a_journal_of_the_size_of_the_first(clock: Clock) -> None:
-    worlds = Worlds(World(1, [], (), clock, options=ProcessOptions(journal_size=3)), clock)
-    worlds.populate(2, [], ())
-    assert worlds.current.journal.capacity == 3
-    worlds.reset()
-    assert worlds.current.journal.capacity == 3
