@@ -31,11 +31,6 @@ def log_normal(u: float, median: float, p99: float) -> float:
     return median * math.exp(_NORMAL.inv_cdf(u) * math.log(p99 / median) / _Z99)
 
 
-def normal(u: float, mean: float, sd: float) -> float:
-    """The normal quantile at `u` in (0, 1), in the unit of `mean` and `sd`; may be below 0."""
-    return mean + sd * _NORMAL.inv_cdf(u)
-
-
 def empirical(u: float, upper_bounds: Sequence[float], counts: Sequence[int]) -> float:
     """The quantile at `u` in (0, 1) of a histogram: `counts[n]` values lie above the bound before, up to
     `upper_bounds[n]`, the first ones above 0. Within a bucket values are spread evenly.

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from located_config.duration import Duration, PositiveDuration
-from mockapi.draws import Draw, empirical, log_normal, normal
+from mockapi.draws import Draw, empirical, log_normal
 from mockapi.values.strict import Strict
 
 
@@ -25,13 +25,6 @@ class Uniform(Strict):
         return self
 
 
-class Normal(Strict):
-    """The bell curve around `mean`; what would be below 0 is 0."""
-
-    mean: Duration = Field(description="Mean of the times.")
-    sd: PositiveDuration = Field(description="Standard deviation of the times.")
-
-
 class Bucket(Strict):
     """`count` measured values, above the bucket before (the first: above 0) and up to `up_to`."""
 
@@ -41,12 +34,12 @@ class Bucket(Strict):
     count: int = Field(ge=0, strict=True, description="Number of measured values in the bucket.")
 
 
-_FORMS = ("fixed", "p50", "uniform", "normal", "empirical", "never")
+_FORMS = ("fixed", "p50", "uniform", "empirical", "never")
 
 
 class DrawnTime(Strict):
-    """One of: `fixed`; log-normal by `p50` and `p99`; `uniform`; `normal`; `empirical`, a histogram of measured values;
-    `never`, which is for ever. All but `fixed` and `never` may have a `cap`, which no time exceeds.
+    """One of: `fixed`; log-normal by `p50` and `p99`; `uniform`; `empirical`, a histogram of measured values; `never`,
+    which is for ever. All but `fixed` and `never` may have a `cap`, which no time exceeds.
     """
 
     fixed: Duration | None = Field(default=None, description="The same time for every request.")
@@ -57,9 +50,6 @@ class DrawnTime(Strict):
         default=None, description="99th percentile of a log-normal distribution; goes with `p50`."
     )
     uniform: Uniform | None = Field(default=None, description="Bounds between which all times are equally likely.")
-    normal: Normal | None = Field(
-        default=None, description="Mean and deviation of a normal distribution; what would be below 0 is 0."
-    )
     empirical: tuple[Bucket, ...] | None = Field(
         default=None, description="Histogram of measured times, its buckets in ascending order."
     )
@@ -75,7 +65,7 @@ class DrawnTime(Strict):
             raise PydanticCustomError(
                 "time_form",
                 "not a time",
-                {"hint": "one of: a duration, p50 with p99, uniform, normal, empirical, never; with an optional cap"},
+                {"hint": "one of: a duration, p50 with p99, uniform, empirical, never; with an optional cap"},
             )
         if self.cap is not None and given[0] in {"fixed", "never"}:
             raise PydanticCustomError("time_form", "cap without a distribution", {"hint": f"{given[0]} needs no cap"})
@@ -126,7 +116,7 @@ def drawn_end(time: DrawnTime, draw: Draw, purpose: str) -> timedelta:
     """The same of a time that is not `never`."""
     if time.fixed is not None:
         return time.fixed
-    length = timedelta(seconds=max(0.0, _seconds(time, draw.uniform(purpose))))
+    length = timedelta(seconds=_seconds(time, draw.uniform(purpose)))
     return min(length, time.cap) if time.cap is not None else length
 
 
@@ -136,8 +126,6 @@ def _seconds(time: DrawnTime, u: float) -> float:
     if time.uniform is not None:
         low, high = time.uniform.from_.total_seconds(), time.uniform.to.total_seconds()
         return low + u * (high - low)
-    if time.normal is not None:
-        return normal(u, time.normal.mean.total_seconds(), time.normal.sd.total_seconds())
     buckets = time.empirical or ()
     return empirical(u, [bucket.up_to.total_seconds() for bucket in buckets], [bucket.count for bucket in buckets])
 

@@ -113,7 +113,7 @@ def test_for_ever_is_drawn_as_minus_one() -> None:
     ("time", "low", "high"),
     [
         ({"uniform": {"from": "1s", "to": "3s"}}, 1.0, 3.0),
-        ({"normal": {"mean": "1s", "sd": "2s"}, "cap": "4s"}, 0.0, 4.0),
+        ({"p50": "1s", "p99": "2s", "cap": "1200ms"}, 0.4, 1.2),
         (
             {"empirical": [{"up_to": "1s", "count": 0}, {"up_to": "2s", "count": 3}, {"up_to": "9s", "count": 1}]},
             1.0,

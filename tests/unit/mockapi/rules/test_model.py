@@ -50,7 +50,6 @@ durations = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedel
 finite = st.one_of(
     durations.map(lambda fixed: {"fixed": fixed}),
     st.tuples(durations, durations).map(lambda pair: {"uniform": {"from": min(pair), "to": max(pair)}}),
-    st.builds(lambda mean, sd: {"normal": {"mean": mean, "sd": sd}, "cap": mean}, durations, durations),
     st.sets(durations, min_size=1, max_size=4).map(
         lambda bounds: {"empirical": [{"up_to": bound, "count": 1} for bound in sorted(bounds)]}
     ),
