@@ -14,7 +14,6 @@ from types import FrameType
 import click
 
 from devkit.cli.capture import capture
-from devkit.cli.claim import claim
 from devkit.cli.compare import compare
 from devkit.cli.exit_codes import ExitCodes
 from devkit.cli.fault import fault
@@ -85,7 +84,6 @@ _COMMANDS = (
     tail,
     lag,
     deferred,
-    claim,
     resume,
     report,
     compare,

@@ -69,7 +69,7 @@ def test_which_stack_is_said_in_the_same_way_everywhere() -> None:
         for parameter in command.params:
             if parameter.name == "run_id":
                 options[" ".join(path)] = parameter
-    assert options.keys() >= {"down", "logs", "resume", "fault add", "topics", "tail", "lag", "traffic", "claim get"}
+    assert options.keys() >= {"down", "logs", "resume", "fault add", "topics", "tail", "lag", "traffic"}
     assert {type(one) for one in options.values()} == {click.Option}
     facts = {name: one.to_info_dict() for name, one in options.items()}
     assert {str(one["opts"]) for one in facts.values()} == {"['--run-id']"}
