@@ -20,14 +20,8 @@ if TYPE_CHECKING:
     from devkit.faults.journal import Entry
     from devkit.guardian.run_state import RunState
 
-_DO = {
-    "status": "status",
-    "latency": "latency",
-    "parse": "parse",
-    "capacity": "capacity",
-    "gateway_timeout": "gateway_timeout",
-}
-_WHEN = ("share", "page", "wiki", "revision", "path", "method")
+_DO = ("status", "latency")
+_WHEN = ("share", "page")
 _PLAIN_CHARACTERS = 60
 
 
@@ -44,32 +38,18 @@ def fault() -> None:
 )
 @click.option("--status", type=int, metavar="CODE", help="Answer with this status instead of the page.")
 @click.option("--latency", metavar="TIME", help="Wait this long before the answer, for example 300ms.")
-@click.option("--size", metavar="SIZE", help="Answer with a page of exactly this size, for example 20MiB.")
-@click.option("--parse", metavar="TIME", help="Let each render hold the parser for this time, for example 2s.")
-@click.option(
-    "--capacity",
-    type=int,
-    metavar="N",
-    help="Number of renders that may be under way at once; more wait in a queue. Default: no bound.",
-)
-@click.option("--gateway-timeout", metavar="TIME", help="Answer 504 after this time, as a proxy does, for example 1s.")
 @click.option(
     "--share",
     metavar="SHARE",
     help="Match only requests for this share of all pages, for example 5%. Default: all pages.",
 )
 @click.option("--page", metavar="TITLE", help="Match only requests for the page of this title. Default: all pages.")
-@click.option("--wiki", help="Match only requests to this wiki, for example enwiki. Default: all wikis.")
-@click.option("--revision", type=int, help="Match only requests for this revision. Default: all revisions.")
-@click.option("--path", metavar="GLOB", help="Match only requests whose path fits this shell glob. Default: all paths.")
-@click.option("--method", help="Match only requests of this HTTP method. Default: all methods.")
 @click.option(
     "--for",
     "for_",
     metavar="TIME",
     help="Keep the fault for this time from now on, for example 30s. Default: until it is removed.",
 )
-@click.option("--times", type=int, metavar="N", help="Number of requests for which the fault fires. Default: no limit.")
 @click.option("--name", help="Name of the fault. Default: made of what it does.")
 @extend_option
 @run_id_option
@@ -77,9 +57,7 @@ def add(
     faults: tuple[str, ...],
     do_: str | None,
     at: str | None,
-    size: str | None,
     for_: str | None,
-    times: int | None,
     name: str | None,
     run_id: str | None,
     extend: tuple[str, ...],  # noqa: ARG001 — the option has loaded them
@@ -102,7 +80,7 @@ def add(
     control = FaultControl(address_of(run, MOCK_API))
     written = _parsed_do(do_)
     if written is not None and is_on_a_part(written):
-        if faults or times is not None or any(value is not None for value in (size, *given.values())):
+        if faults or any(value is not None for value in given.values()):
             raise UsageError("--do on a part goes with --at, --for and --name only", hint=_MORE)
         _add_on_a_part(run, parse(written, name=name, at=at, for_=for_), control, run_id)
         return
@@ -111,9 +89,7 @@ def add(
     if at is not None:
         raise UsageError("--at is for faults on parts", hint="a rule of the mock has `window` in its `when`")
     documents = [dict(document) for text in faults for document in read_faults(text, scenario_directory())]
-    do = {fault: given[option] for option, fault in _DO.items() if given[option] is not None}
-    do |= {"body": {"size": size}} if size is not None else {}
-    do |= written or {}
+    do = {key: given[key] for key in _DO if given[key] is not None} | (written or {})
     when: dict[str, Any] = {key: given[key] for key in _WHEN if given[key] is not None}
     with contextlib.suppress(KeyError, ValueError):
         if "." in when["share"]:  # a fraction; a whole number is refused, as it could be one in a hundred or all
@@ -131,8 +107,6 @@ def add(
             document["when"] = {**(document.get("when") or {}), **when}
         if for_ is not None:
             document["ttl"] = for_
-        if times is not None:
-            document["times"] = times
         if name is not None:
             document["name"] = name
     names = control.add(documents)
