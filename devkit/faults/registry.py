@@ -22,7 +22,6 @@ from devkit.faults.programs.lose_checkpoint import LoseCheckpoint
 from devkit.faults.programs.stop_process import StopProcess
 from devkit.faults.store.error import StoreAnswersError
 from devkit.faults.store.slow import StoreUploadsSlow
-from devkit.faults.store.truncate import StoreDownloadsTruncated
 from located_config.near import near_miss
 from located_config.registry import Registry
 
@@ -44,7 +43,6 @@ _ALL: tuple[type[Fault], ...] = (
     NetworkHalfOpen,
     StoreAnswersError,
     StoreUploadsSlow,
-    StoreDownloadsTruncated,
     KillProcess,
     StopProcess,
     LoseCheckpoint,

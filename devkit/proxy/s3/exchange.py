@@ -14,25 +14,21 @@ from xml.sax.saxutils import escape
 from devkit.proxy.s3.http1 import (
     HttpError,
     RequestHead,
-    ResponseHead,
     read_body,
     read_request_head,
     read_response_head,
 )
 from devkit.proxy.s3.request import StoreRequest
-from devkit.proxy.toxics.store import Answer, Plan, Slowness, Truncation
+from devkit.proxy.toxics.store import Answer, Plan, Slowness
 
 _TROUBLE = (HttpError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
 
 
 @dataclass(frozen=True)
 class _Received:
-    """`continued` is None unless the client waits for that, `whole` is whether the client has all of the answer, and
-    `ends` whether the store's connection ends with it.
-    """
+    """`continued` is None unless the client waits for that, `ends` is whether the store's connection ends with it."""
 
     continued: bool | None
-    whole: bool
     ends: bool
 
 
@@ -89,7 +85,7 @@ class Exchange:
     async def _pass_on(self, head: RequestHead, plan: Plan) -> bool:
         reader, writer = await self._connected()
         sending = asyncio.ensure_future(self._send(head, writer, plan.slowness))
-        receiving = asyncio.ensure_future(self._receive(head, reader, plan.truncation))
+        receiving = asyncio.ensure_future(self._receive(head, reader))
         try:
             await asyncio.wait((sending, receiving), return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
@@ -97,12 +93,12 @@ class Exchange:
             else:
                 received = receiving.result()
                 # Who was not told to continue keeps the body, and there would be nothing to wait for.
-                all_sent = received.continued is not False and received.whole and await sending
+                all_sent = received.continued is not False and await sending
         finally:
             for task in (sending, receiving):
                 task.cancel()
             await asyncio.gather(sending, receiving, return_exceptions=True)
-        return all_sent and received.whole and not received.ends and not head.closes
+        return all_sent and not received.ends and not head.closes
 
     async def _send(self, head: RequestHead, writer: asyncio.StreamWriter, slowness: Slowness | None) -> bool:
         """False when the store does not take all of it, which then may have answered already."""
@@ -123,38 +119,19 @@ class Exchange:
                 return False
         return True
 
-    async def _receive(
-        self, head: RequestHead, reader: asyncio.StreamReader, truncation: Truncation | None
-    ) -> "_Received":
+    async def _receive(self, head: RequestHead, reader: asyncio.StreamReader) -> "_Received":
         continued = False if head.expects_continue else None
         while (answer := await read_response_head(reader)).status < 200:
             continued = True
             self._writer.write(answer.raw)
             await self._writer.drain()
         self._writer.write(answer.raw)
-        whole = True
         if not answer.bodiless(head.method):
-            whole = await self._receive_body(answer, reader, truncation)
+            async for piece in read_body(answer, reader, until_end=True):
+                self._writer.write(piece)
+                await self._writer.drain()
         await self._writer.drain()
-        return _Received(continued, whole, ends=answer.closes or answer.lasts_to_end(head.method))
-
-    async def _receive_body(
-        self, answer: ResponseHead, reader: asyncio.StreamReader, truncation: Truncation | None
-    ) -> bool:
-        """Whether all of it has gone to the client."""
-        length = answer.content_length
-        cut = truncation if answer.status < 300 and length and not answer.chunked else None
-        remaining = int((length or 0) * cut.after) if cut is not None else 0
-        async for piece in read_body(answer, reader, until_end=True):
-            if cut is not None and len(piece) > remaining:
-                self._writer.write(piece[:remaining])
-                cut.proof.answered(self._number)
-                cut.proof.dropped(self._number, (length or 0) - int((length or 0) * cut.after))
-                return False
-            remaining -= len(piece)
-            self._writer.write(piece)
-            await self._writer.drain()
-        return True
+        return _Received(continued, ends=answer.closes or answer.lasts_to_end(head.method))
 
     async def _connected(self) -> Streams:
         if self._store is None or self._store[1].is_closing() or self._store[0].at_eof():

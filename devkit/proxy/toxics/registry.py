@@ -14,7 +14,6 @@ from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.proxy.toxics.reset import Reset
 from devkit.proxy.toxics.store_error import StoreError
 from devkit.proxy.toxics.store_slow import StoreSlow
-from devkit.proxy.toxics.store_truncate import StoreTruncate
 from devkit.proxy.toxics.store_watch import StoreWatch
 from devkit.proxy.toxics.toxic import Toxic
 from located_config.near import near_miss
@@ -31,7 +30,6 @@ TOXICS: Final[Mapping[str, type[Toxic]]] = MappingProxyType(
             HalfOpen,
             StoreError,
             StoreSlow,
-            StoreTruncate,
             StoreWatch,
         )
     }

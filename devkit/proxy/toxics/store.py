@@ -40,30 +40,19 @@ class Slowness:
 
 
 @dataclass(frozen=True)
-class Truncation:
-    """End the connection after that share of the answer's body."""
-
-    after: float
-    proof: ProxyProof
-
-
-@dataclass(frozen=True)
 class Plan:
     """What happens to a request; a later toxic replaces what an earlier one of its kind said."""
 
     answer: Answer | None = None
     slowness: Slowness | None = None
-    truncation: Truncation | None = None
 
-    def having(self, action: "Answer | Slowness | Truncation") -> "Plan":
+    def having(self, action: Answer | Slowness) -> "Plan":
         """In place of an action of the same kind, beside those of other kinds."""
         match action:
             case Answer():
                 return replace(self, answer=action)
             case Slowness():
                 return replace(self, slowness=action)
-            case Truncation():
-                return replace(self, truncation=action)
 
 
 class StoreToxic(RequestPattern, Toxic):
@@ -74,7 +63,7 @@ class StoreToxic(RequestPattern, Toxic):
     share: Share = Field(default=1.0, description="Share of the matching requests that it acts on.")
 
     @abstractmethod
-    def action(self, proof: ProxyProof, ended: asyncio.Event) -> Answer | Slowness | Truncation:
+    def action(self, proof: ProxyProof, ended: asyncio.Event) -> Answer | Slowness:
         """What happens to each request that the toxic is for."""
 
 

@@ -13,7 +13,6 @@ from devkit.proxy.model import NewListener, NewToxic
 from devkit.proxy.s3.listener import S3Listener
 from devkit.proxy.toxics.store_error import StoreError
 from devkit.proxy.toxics.store_slow import StoreSlow
-from devkit.proxy.toxics.store_truncate import StoreTruncate
 from devkit.proxy.toxics.store_watch import StoreWatch
 from devkit.proxy.toxics.toxic import Toxic
 
@@ -291,30 +290,6 @@ def test_a_slow_upload_goes_on_when_the_toxic_ends() -> None:
                 await asyncio.sleep(0.001)
         await bench.listener.remove("t")
         assert await asking == OK
-
-    run(test)
-
-
-@pytest.mark.parametrize(("after", "kept"), [("50%", 50_000), ("0%", 0), ("99.9%", 99_900)])
-def test_a_truncated_download_has_the_right_length_and_too_few_bytes(after: str, kept: int) -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(StoreTruncate.model_validate({"after": after}))
-        head = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
-        bench.will(get(), head + b"y" * 100_000)
-        assert await bench.ask(get()) == head + b"y" * kept
-        counts = (await bench.listener.remove("t")).counts
-        assert (counts.requests, counts.bytes_dropped) == (1, 100_000 - kept)
-
-    run(test)
-
-
-def test_an_error_of_the_store_is_not_truncated() -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(StoreTruncate())
-        missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone"
-        bench.will(get(), missing)
-        assert await bench.ask(get(), len(missing)) == missing
-        assert (await bench.listener.remove("t")).counts.requests == 0
 
     run(test)
 
