@@ -13,10 +13,10 @@ from typing import Any
 from starlette.types import Receive
 
 from mockapi.faults import gateway_timeout
-from mockapi.patience import GivenUp, while_awaited
 from mockapi.plan import Plan, StatusAnswer
 from mockapi.reply import Reply
 from mockapi.routes import status
+from mockapi.timeout import GivenUp, while_awaited
 from mockapi.upstream.places import ConnectionPlace
 from mockapi.upstream.pool import Parse, QueueFull
 from mockapi.upstream.upstream import Upstream

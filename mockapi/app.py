@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mockapi.control.access import LOOPBACK, Access
 from mockapi.control.control_app import control_app, is_control
-from mockapi.exchange import Exchange
+from mockapi.request_handler import Exchange
 from mockapi.world import Worlds
 
 _BAD_HOST: Final = b"HTTP/1.1 requires one Host header\n"

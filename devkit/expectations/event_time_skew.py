@@ -8,8 +8,8 @@ from pydantic import Field
 from devkit.expectations.base import gone
 from devkit.expectations.of_samples import OfCourse, TimeOfSamples
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.course import Course
 from devkit.observe.observable import Observable
+from devkit.observe.time_series import Course
 
 _NEEDS: frozenset[Observable] = frozenset({"offsets"})
 

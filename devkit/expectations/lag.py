@@ -12,8 +12,8 @@ from devkit.expectations.base import gone
 from devkit.expectations.bounds import Number
 from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.course import Course, waiting
 from devkit.observe.observable import Observable, why_not_observable
+from devkit.observe.time_series import Course, waiting
 
 
 class LagBound(Number, OfSamples):

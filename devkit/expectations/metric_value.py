@@ -8,7 +8,7 @@ from devkit.expectations.bounds import Number
 from devkit.expectations.metric import MetricPattern, no_page
 from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.course import Course
+from devkit.observe.time_series import Course
 
 
 class MetricValue(Number, OfSamples, MetricPattern):

@@ -17,8 +17,8 @@ from devkit.expectations.bounds import Time
 from devkit.expectations.timing import of_arm
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.course import FEWEST, Course, Of, between, figure
 from devkit.observe.observable import Observable
+from devkit.observe.time_series import FEWEST, Course, Of, between, figure
 from located_config.count import counted
 
 

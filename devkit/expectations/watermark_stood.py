@@ -8,7 +8,7 @@ from pydantic import Field
 
 from devkit.expectations.of_samples import OfCourse, TimeOfSamples
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.course import Course
+from devkit.observe.time_series import Course
 
 
 class WatermarkStood(TimeOfSamples):

@@ -14,7 +14,7 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import PartError, WaitTimeoutError
 from devkit.observe.audit.arrivals import Position
-from devkit.observe.carried_over import CarriedOver
+from devkit.observe.previous_arm import CarriedOver
 from devkit.stack.topic_reader import answering, connect, ends_of, has_read, places_of
 from devkit.waiting import wait_until
 

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from devkit.loopback import loopback_session
 from devkit.network_cause import network_cause
-from devkit.observe.course import Course, Point
+from devkit.observe.time_series import Course, Point
 
 _TIMEOUT_S = 2.0
 _SHOWN = 200

@@ -10,7 +10,7 @@ from devkit.container.container_watch import Contained, ContainerWatch, kill_at_
 from devkit.container.disk import clear, disk_usage
 from devkit.container.limits import Container
 from devkit.container.memory import split, tree_memory
-from devkit.observe.complaint import Complaint
+from devkit.observe.first_errors import Complaint
 from devkit.observe.kit_events import ProgramEvent
 from devkit.observe.program_observation import ONLY
 from devkit.programs.contained import ContainedProcess

@@ -7,9 +7,9 @@ from typing import Any
 
 from devkit.observe.audit.replays import RetriedTask
 from devkit.observe.checkpoint import Offsets
-from devkit.observe.complaint import FirstComplaints
-from devkit.observe.course import Point
 from devkit.observe.emitted import Emitted
+from devkit.observe.first_errors import FirstComplaints
+from devkit.observe.time_series import Point
 from devkit.programs.batches import PlannedBatches
 
 

@@ -15,7 +15,7 @@ from devkit.container.container_watch import ContainerWatch
 from devkit.container.kill import KILLED, ContainerKill
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
-from devkit.observe.complaint import Complaint
+from devkit.observe.first_errors import Complaint
 from devkit.observe.kit_events import (
     ProcessEnded,
     ProcessOverLimit,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from devkit.observe.about import difference_text
 from devkit.observe.arm_role import TWO_ARMS, ArmName
 from devkit.observe.audit.unmet import FILE
-from devkit.observe.complaint import Complaint
+from devkit.observe.first_errors import Complaint
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.next_step import ablation_command, next_step
 from devkit.report.result import ArmResult, Result

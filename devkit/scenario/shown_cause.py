@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from devkit.observe.arm_end import EndByRefusal
 from devkit.observe.arm_observation import ArmObservation, TimelineEvidence
 from devkit.observe.arm_role import ROLES, ArmName, Roles, in_role
-from devkit.observe.other_settings import OtherSetting
+from devkit.observe.config_drift import OtherSetting
 from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.setting_text import setting_text
 from devkit.report.result import CauseResult

@@ -13,10 +13,10 @@ from mockapi.control.given_body import Given
 from mockapi.control.known_parameters import only
 from mockapi.control.refusal import Refusal
 from mockapi.errors import BaseUrlError
+from mockapi.fault_free import undisturbed
 from mockapi.problems import Problem
 from mockapi.routes.rest.truth import truth
 from mockapi.rules.model import Rule, Rules
-from mockapi.undisturbed import undisturbed
 from mockapi.values.strict import Strict
 from mockapi.world import RestbaseKind, World, Worlds
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from mockapi.delivery.delivery import Delivery, Pace
-from mockapi.delivery.leaving import Leaving
+from mockapi.delivery.disconnect_watch import Leaving
 
 PIECE_BYTES: Final = 64 * 1024
 """What is sent at a time without a pace. So much of an answer its slow client may keep in the server's memory."""

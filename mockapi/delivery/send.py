@@ -18,8 +18,8 @@ from starlette.types import Receive, Send
 from mockapi.body import PIECE_BYTES, Body
 from mockapi.delivery.channel import AsgiChannel, Channel, RawChannel
 from mockapi.delivery.delivery import AS_IT_IS, BytePlace, Delivery, Ending
+from mockapi.delivery.disconnect_watch import Leaving
 from mockapi.delivery.head import head_bytes, head_lines
-from mockapi.delivery.leaving import Leaving
 from mockapi.delivery.message import HttpMessage, length_of
 from mockapi.delivery.pace import Steps, pace_of
 from mockapi.reply import Reply

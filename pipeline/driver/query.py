@@ -24,12 +24,12 @@ from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
 from pipeline.driver.backstop import Backstop
 from pipeline.driver.contact import warn_without_contact
 from pipeline.driver.event_time_watch import EventTimeWatch
+from pipeline.driver.exit_report import end_at_once
 from pipeline.driver.heap_dumps import AwaitedDump, await_dump
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.driver.job_checkpoint import HadoopFiles, committed_offsets, look, write_text
 from pipeline.driver.jvm_end import JvmEnd
-from pipeline.driver.last_words import end_at_once
-from pipeline.driver.looking import Looking
+from pipeline.driver.periodic_checks import Looking
 from pipeline.driver.query_end import ended_by
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.driver.sink import producer_options

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from located_config.near import nearest
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.spark_given import Given
+from pipeline.driver.submitted_conf import Given
 from pipeline.errors import RefusedError
 
 # Whatever cluster it runs on: what the protocol depends on, and why.

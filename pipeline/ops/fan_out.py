@@ -13,8 +13,8 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, NewTopic
 from kafka.errors import KafkaError, for_code
 
+from pipeline.authorization_errors import broker_failure
 from pipeline.cluster import BrokersAt, connected
-from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.kafka_records import record_time_ms
 from pipeline.ops.copying import Copy

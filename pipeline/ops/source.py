@@ -13,8 +13,8 @@ from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from pipeline.aligned.record_ranges import SilentError, read_ranges
+from pipeline.authorization_errors import broker_failure
 from pipeline.cluster import BrokersAt, connected
-from pipeline.denied import broker_failure
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.kafka_records import record_time_ms
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting

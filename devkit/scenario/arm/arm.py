@@ -9,9 +9,9 @@ from typing import Self
 
 from devkit.debug.pause_point import Phase
 from devkit.observe.checkpoint import Checkpoint
-from devkit.observe.complaint import FirstComplaints
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
 from devkit.observe.event_time_skew import EventTimeSkew
+from devkit.observe.first_errors import FirstComplaints
 from devkit.observe.metrics import Scraper
 from devkit.observe.program_observation import ONLY
 from devkit.observe.sampler import SampledTopics, Sampler

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 from mockapi.delivery.delivery import AS_IT_IS, Delivery, Pace
-from mockapi.delivery.leaving import Leaving
+from mockapi.delivery.disconnect_watch import Leaving
 from mockapi.delivery.pace import PIECE_BYTES, Steps, pace_of
 
 

@@ -9,7 +9,7 @@ from mockapi.delivery.delivery import AS_IT_IS, Delivery
 from mockapi.delivery.message import message
 from mockapi.delivery.pace import PIECE_BYTES
 from mockapi.delivery.send import Sent, send_message
-from mockapi.delivery.unable import UNABLE, needs_wire
+from mockapi.delivery.unsupported import UNABLE, needs_wire
 from mockapi.reply import Reply
 from tests.unit.mockapi.faults.planned import delivery
 

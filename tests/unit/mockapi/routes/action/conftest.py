@@ -13,7 +13,7 @@ import pytest
 
 from mockapi.catalog import CatalogPage
 from mockapi.clock.clock import Clock
-from mockapi.exchange import Exchange
+from mockapi.request_handler import Exchange
 from mockapi.rules.model import Rule
 from mockapi.world import ProcessOptions, World, Worlds
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from devkit.waiting import wait_until
-from pipeline.driver.looking import Looking
+from pipeline.driver.periodic_checks import Looking
 from pipeline.errors import PipelineError
 
 DEADLINE = timedelta(seconds=10)

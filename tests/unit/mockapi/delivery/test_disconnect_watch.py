@@ -2,7 +2,7 @@ import asyncio
 
 from starlette.types import Message
 
-from mockapi.delivery.leaving import Leaving
+from mockapi.delivery.disconnect_watch import Leaving
 
 
 class Client:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.patience import GivenUp, while_awaited
+from mockapi.timeout import GivenUp, while_awaited
 
 LONG = timedelta(hours=1)
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.observe.course import Course, Of, between, figure, waiting
+from devkit.observe.time_series import Course, Of, between, figure, waiting
 
 RISING: Course = ((0, 2), (30, 5), (60, 8), (90, 11), (120, 14))
 

@@ -18,11 +18,10 @@ from mockapi.delivery.effects import effects
 from mockapi.delivery.hang import hang
 from mockapi.delivery.message import HttpMessage, as_it_is, message
 from mockapi.delivery.send import NOTHING_SENT, Sent, send_message
-from mockapi.delivery.unable import UNABLE, needs_wire
+from mockapi.delivery.unsupported import UNABLE, needs_wire
 from mockapi.entry import Asked, Result
 from mockapi.faults.body import changes_body
 from mockapi.faults.hang import FAULT as HANG
-from mockapi.patience import GivenUp, while_awaited
 from mockapi.plan import NOTHING, Plan, StatusAnswer
 from mockapi.reply import Reply
 from mockapi.request import BodyTooLarge, has_body, read_body, read_head
@@ -31,6 +30,7 @@ from mockapi.routes.table import find
 from mockapi.rules.matching import Subject
 from mockapi.rules.planning import plan_for
 from mockapi.rules.target import Target
+from mockapi.timeout import GivenUp, while_awaited
 from mockapi.wire import wire_of
 from mockapi.world import World, Worlds
 

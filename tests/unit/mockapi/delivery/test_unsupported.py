@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mockapi.clock.clock import Clock
-from mockapi.exchange import Exchange
+from mockapi.request_handler import Exchange
 from mockapi.rules.model import Rule
 from mockapi.world import World, Worlds
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from devkit.observe.complaint import Complaint, FirstComplaints, complaint_in
+from devkit.observe.first_errors import Complaint, FirstComplaints, complaint_in
 from devkit.observe.kit_events import ProcessEnded, ProgramEvent
 from devkit.observe.logs import UnknownLine
 from pipeline.events import (

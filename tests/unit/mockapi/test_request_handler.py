@@ -10,7 +10,7 @@ import pytest
 
 from mockapi.clock.clock import Clock
 from mockapi.draws import uniform
-from mockapi.exchange import Exchange
+from mockapi.request_handler import Exchange
 from mockapi.rules.model import Rule
 from mockapi.world import World, Worlds
 from tests.unit.mockapi.conftest import page_with

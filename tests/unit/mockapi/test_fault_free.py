@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from mockapi.clock.clock import Clock
+from mockapi.fault_free import undisturbed
 from mockapi.rules.model import Rule
-from mockapi.undisturbed import undisturbed
 from mockapi.world import World
 from tests.unit.mockapi.conftest import page_with
 

@@ -6,7 +6,7 @@ from typing import Self
 
 from starlette.types import Receive
 
-from mockapi.patience import until_disconnected
+from mockapi.timeout import until_disconnected
 from mockapi.wire import Wire
 
 
