@@ -63,7 +63,7 @@ def _source(scenario: Scenario) -> str:
 
 def _outcome(scenario: Scenario) -> str:
     return (
-        "Exit code 0 means that the incident happened and that the fix holds on the same traffic: events at "
+        "Exit code 0 means that the incident happened and that the fix works on the same traffic: events at "
         f"{format_rate(scenario.traffic.rate)} for {format_duration(scenario.traffic.for_)}, "
         f"seed {scenario.traffic.seed}. "
         "`runs/latest/report.html` has all plots and logs of the run ([evidence](../evidence.md))."
