@@ -1,5 +1,6 @@
 """Whether a program's log shows an exception of a class, with a text in its message."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,27 +18,29 @@ from located_config.count import times
 
 
 class ExceptionPattern(OfProgram):
-    """`class` without its package; `message` is a part of the message, for example a figure."""
+    """`message` is a part of the message, for example a figure."""
 
     model_config = ConfigDict(populate_by_name=True)
 
     class_: str = Field(alias="class", description="Class of the exception, with or without its package.")
     message: str = Field(default="", description="Part of its message.")
 
+    def matches_class(self, name: str) -> bool:
+        """Whether a logged class, which has no package, is this one."""
+        return name == re.split(r"[.$]", self.class_)[-1]
+
 
 @dataclass(frozen=True)
 class _Exception:
     name: str = "exception"
-    summary: str = (
-        "The program's log shows an exception of `class` (without its package), with `message` as part of its text."
-    )
+    summary: str = "The program's log shows an exception of `class`, with `message` as part of its text."
     example: str = '{class: RecordTooLargeException, message: "23048294"}'
     argument: Any = ExceptionPattern
     needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: ExceptionPattern, observation: ArmObservation) -> Finding:
         expected = f"{argument.class_}: …{argument.message}…" if argument.message else argument.class_
-        of_class = [line for line in observation.exceptions if line.class_name == argument.class_]
+        of_class = [line for line in observation.exceptions if argument.matches_class(line.class_name)]
         matching = _matching(argument, observation)
         if matching:
             often = f" ({times(len(matching))})" if len(matching) > 1 else ""
@@ -61,7 +64,7 @@ def _matching(argument: ExceptionPattern, observation: ArmObservation) -> list[L
     return [
         line
         for line in observation.exceptions
-        if line.class_name == argument.class_ and argument.message in line.message
+        if argument.matches_class(line.class_name) and argument.message in line.message
     ]
 
 

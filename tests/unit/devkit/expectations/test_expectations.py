@@ -308,6 +308,13 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
             True,
         ),
         (
+            {"exception": {"class": "org.apache.kafka.common.errors.RecordTooLargeException"}},
+            {"exceptions": (TOO_LARGE,)},
+            "org.apache.kafka.common.errors.RecordTooLargeException",
+            "RecordTooLargeException: The message is 23048294 bytes when serialized",
+            True,
+        ),
+        (
             # The near miss is shown: same class, other figure.
             {"exception": {"class": "RecordTooLargeException", "message": "23048295"}},
             {"exceptions": (TOO_LARGE, OTHER)},
