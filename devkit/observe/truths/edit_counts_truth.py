@@ -66,6 +66,8 @@ class EditCount:
             return f"the event is counted for page {page[1]} of {page[0]}"
         if edits != len(counted):
             return f"{edits} edits, and {len(counted)} events that they are"
+        if list(self._event.position) not in counted:
+            return "the event that it names is not among those that it counts"
         if stream != self._stream:
             return f"meta.stream is {stream!r}; expected {self._stream!r}"
         if end - start != self._window:

@@ -152,6 +152,7 @@ def test_an_event_that_was_never_published_is_not_attributed() -> None:
     [
         ({"page_id": 2}, "counted for page 2 of enwiki"),
         ({"edits": 2}, "2 edits, and 1 events"),
+        ({"edits": 0, "events": []}, "not among those that it counts"),
         ({"meta": {"stream": "x"}}, "meta.stream is 'x'"),
         ({"window": {"start": "2026-06-01T00:00:00Z", "end": "2026-06-01T00:02:00Z"}}, "120 s long"),
         ({"window": {"start": "2026-06-01T00:01:00Z", "end": "2026-06-01T00:02:00Z"}}, "counted in the window from"),
