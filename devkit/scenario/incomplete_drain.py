@@ -90,5 +90,6 @@ def _bounds_progress(arm: ArmName, expectation: Expectation) -> bool:
         return argument.at_least is not None
     if isinstance(argument, LagBound):
         is_of_all = argument.page is None and argument.partition is None
-        return is_of_all and argument.of != "lowest" and argument.at_most is not None
+        is_to_the_end = argument.during is None
+        return is_of_all and is_to_the_end and argument.of != "lowest" and argument.at_most is not None
     return expectation.kind == "drained"

@@ -60,6 +60,8 @@ def _shown(
     elif cause.fault is not None:
         absent = scenario.absent_in(cause.fault)
         meeting = {arm: items for arm, items in evidence.items() if arm not in absent}
+        if not meeting:  # then an arm that never ran is all that can show it
+            meeting = {arm: played[arm].evidence for arm in idle if cause.fault in scenario.faults_of(arm)}
         shown, did = _fault(cause.fault, meeting, scenario.roles, alone=alone)
     elif cause.differs is not None:
         shown, did = _difference(cause.differs, played, difference.get(cause.differs), scenario.roles)

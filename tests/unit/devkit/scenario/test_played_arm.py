@@ -139,6 +139,7 @@ class TestAFixedArmThatATimeEnded:
             ({"lag": {"at_most": 50}}, True),
             ({"lag": {"of": "slope", "at_most": 0}}, True),
             ({"lag": {"at_least": 1}}, None),
+            ({"lag": {"during": "calm", "at_most": 50}}, None),
             # All arms have none at some time, and one page or partition says nothing of the others.
             ({"lag": {"of": "lowest", "at_most": 50}}, None),
             ({"lag": {"partition": 0, "at_most": 50}}, None),

@@ -181,6 +181,12 @@ class TestAnArmThatIsNotToRun:
             outcome = "reproduced and fixed"
         assert found.outcome == outcome
 
+    @pytest.mark.parametrize(("cut", "outcome"), [(NEVER, "inconclusive"), (CUT, "reproduced and fixed")])
+    def test_shows_a_fault_that_only_it_meets(self, load: Load, cut: TimelineEvidence, outcome: str) -> None:
+        scenario = load((EXPECTED, "    - never_ran: true\n"), OF_INCIDENT, cause=ABSENT)
+        incident = an_observation(evidence=(SILENT, cut), end=EndByCondition(reached={"restarts": 2}), ran=False)
+        assert verdict(scenario, incident=incident, fixed=an_observation(evidence=(RULE,))).outcome == outcome
+
     def test_is_no_proof_where_no_arm_ran(self, load: Load) -> None:
         refused = "    - refused: { message: no }\n"
         scenario = load((EXPECTED, refused), ("    - drained: true\n", refused))
