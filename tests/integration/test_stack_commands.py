@@ -35,7 +35,8 @@ def kept(devkit_cli: Cli) -> Iterator[str]:
 
 def test_a_kept_stack_can_be_seen_followed_and_ended(kept: str) -> None:
     status = devkit("status")
-    assert status.returncode == 0
+    # It tells of every stack of the machine, and another one may be silent meanwhile.
+    assert status.returncode == (3 if "DOES NOT ANSWER" in status.stdout else 0)
     lines = status.stdout[status.stdout.index(f"stack {kept}") :]
     for part in ("kafka", "object store", "mock API"):
         assert re.search(rf"{part} +\S+ +answers", lines), lines
