@@ -301,13 +301,6 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
             True,
         ),
         (
-            {"exception": {"class": "RecordTooLargeException"}},
-            {"exceptions": (TOO_LARGE,)},
-            "RecordTooLargeException",
-            "RecordTooLargeException: The message is 23048294 bytes when serialized",
-            True,
-        ),
-        (
             {"exception": {"class": "org.apache.kafka.common.errors.RecordTooLargeException"}},
             {"exceptions": (TOO_LARGE,)},
             "org.apache.kafka.common.errors.RecordTooLargeException",
