@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 from unittest import mock
 
 from devkit.cli.main import main as devkit
@@ -20,8 +21,10 @@ from pipeline.__main__ import main as pipeline
 from pipeline.config.config_file import load_config
 from pipeline.errors import RefusedError
 from tests.unit.golden.case_file import Case, read_cases
+from tests.unit.signal_handlers import restored_handlers
 
 HERE = Path(__file__).parent
+E = TypeVar("E", bound=Exception)
 
 
 @dataclass(frozen=True)
@@ -54,24 +57,21 @@ def _of_scenario(case: Case, text: str) -> str:
         return "\n".join([str(error), *([f"hint: {error.hint}"] if error.hint else [])])
 
 
-def _of_configuration(_: Case, text: str) -> str:
-    path = Path("pipeline.yaml")
-    path.write_text(text)
-    try:
-        load_config(path)
-    except RefusedError as error:
-        return error.render()
-    return ""
+def _of_file(
+    name: str, load: Callable[[Path], object], error: type[E], shown: Callable[[E], str]
+) -> Callable[[Case, str], str]:
+    """The refusal of a file that is read by itself, as a person sees it."""
 
+    def refusal(_: Case, text: str) -> str:
+        path = Path(name)
+        path.write_text(text)
+        try:
+            load(path)
+        except error as refused:
+            return shown(refused)
+        return ""
 
-def _of_rules(_: Case, text: str) -> str:
-    path = Path("rules.yaml")
-    path.write_text(text)
-    try:
-        load_rules(path)
-    except MockapiError as error:
-        return str(error)
-    return ""
+    return refusal
 
 
 _PROGRAMS: Mapping[str, Callable[[], object]] = {
@@ -88,6 +88,7 @@ def _of_command_line(case: Case, text: str) -> str:
     Path("scenarios/s.yaml").write_text(text)
     said = io.StringIO()
     with (
+        restored_handlers(),
         mock.patch.object(sys, "argv", [program, *arguments]),
         mock.patch.dict(os.environ, {"DEVKIT_CACHE": "cache", "COLUMNS": "120"}),
         contextlib.redirect_stderr(said),
@@ -107,8 +108,12 @@ def _exit_code(program: Callable[[], object]) -> object:
 _INCIDENT = HERE.parent / "devkit" / "scenario" / "incident.yaml"
 KINDS = (
     Kind("scenario_files", _INCIDENT, _of_scenario),
-    Kind("configuration_files", HERE / "pipeline.yaml", _of_configuration),
-    Kind("mock_rules", None, _of_rules),
+    Kind(
+        "configuration_files",
+        HERE / "pipeline.yaml",
+        _of_file("pipeline.yaml", load_config, RefusedError, RefusedError.render),
+    ),
+    Kind("mock_rules", None, _of_file("rules.yaml", load_rules, MockapiError, str)),
     Kind("command_lines", _INCIDENT, _of_command_line),
 )
 

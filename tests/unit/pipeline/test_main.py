@@ -19,6 +19,7 @@ from pipeline.driver.start import NewStart
 from pipeline.driver.stop import StoppedHardError
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.memory.budget import Budget
+from tests.unit.signal_handlers import restored_handlers
 
 Start = Callable[..., Result]
 
@@ -46,13 +47,11 @@ class Stream:
 @pytest.fixture
 def query(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
     """The handlers of this process's signals come back at the end. What would end it at once is an exit like others."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)}
     fake = Stream()
     monkeypatch.setattr("os._exit", sys.exit)
     monkeypatch.setattr(module, "run", fake.run)
-    yield fake
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    with restored_handlers():
+        yield fake
 
 
 @pytest.fixture

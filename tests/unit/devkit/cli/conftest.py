@@ -1,5 +1,4 @@
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import pytest
 
 from devkit.cli.main import main
 from devkit.guardian.run_state import CHECKOUT, RunState
+from tests.unit.signal_handlers import restored_handlers
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,6 @@ Devkit = Callable[..., Finished]
 @pytest.fixture
 def devkit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Devkit]:
     """Run the console script in this process."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
 
     def run(*arguments: str) -> Finished:
         monkeypatch.setattr(sys, "argv", ["devkit", *arguments])
@@ -38,9 +37,8 @@ def devkit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         assert isinstance(ended.value.code, int)
         return Finished(ended.value.code, printed.out, printed.err)
 
-    yield run
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    with restored_handlers():
+        yield run
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,7 @@ from pipeline.driver.stop import StoppedHardError
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import fields_of
 from pipeline.memory.budget import Budget
+from tests.unit.signal_handlers import restored_handlers
 
 TRACE = "Query failed\nCaused by: a.b.RecordTooLargeException: The message is 23048294 bytes\n"
 PROXY = (
@@ -122,8 +123,6 @@ Run = Callable[..., list[dict[str, Any]]]
 @pytest.fixture
 def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """Runs a query to its end; what was said. The handlers of this process's signals come back at the end."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)}
-
     clock = [0.0]
     looked: list[Query] = []
 
@@ -154,9 +153,8 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
 
     go.clock = clock  # type: ignore[attr-defined]
     go.looked = looked  # type: ignore[attr-defined]
-    yield go
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    with restored_handlers():
+        yield go
 
 
 def signalled(number: int = signal.SIGTERM) -> Callable[[], None]:

@@ -23,6 +23,7 @@ from pipeline.limits import broker_wait, read
 from pipeline.limits.judge import Limits
 from pipeline.memory.budget import Budget
 from pipeline.ops.spark_checkpoint import SparkCheckpoint
+from tests.unit.signal_handlers import restored_handlers
 
 
 @pytest.mark.parametrize(
@@ -155,10 +156,8 @@ class ReachedError(Exception):
 
 @pytest.fixture
 def handlers() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    with restored_handlers():
+        yield
 
 
 @pytest.mark.usefixtures("handlers", "written")

@@ -19,6 +19,7 @@ from pipeline.driver.stop import (
     on_signals,
     stop_early,
 )
+from tests.unit.signal_handlers import restored_handlers
 
 
 def test_a_request_ends_the_patience_with_its_time_or_a_second_signal() -> None:
@@ -50,10 +51,8 @@ def test_a_signal_to_a_group_of_processes_comes_in_two_ways_and_is_one() -> None
 
 @pytest.fixture
 def handlers() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, PASSED_ON)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    with restored_handlers():
+        yield
 
 
 @pytest.mark.usefixtures("handlers")
