@@ -10,6 +10,7 @@ from tests.unit.devkit.scenario.arm.stage import Stage, set_up
 TEXT = (Path(__file__).parent / "incident.yaml").read_text()
 
 Edited = Callable[..., str]
+Load = Callable[..., Scenario]
 
 
 @pytest.fixture
@@ -30,6 +31,18 @@ def edited() -> Edited:
         return changed
 
     return edit
+
+
+@pytest.fixture
+def load(edited: Edited, tmp_path: Path) -> Load:
+    """The scenario with its text changed."""
+
+    def load(*changes: tuple[str, str]) -> Scenario:
+        path = tmp_path / "scenario.yaml"
+        path.write_text(edited(*changes))
+        return load_scenario(path)
+
+    return load
 
 
 @pytest.fixture

@@ -1,37 +1,22 @@
 """Scenarios of more than two arms: what a file may say, and what the verdict over them is."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.observe.arm_role import ArmRole, Roles
-from devkit.scenario.load import load_file, load_scenario
+from devkit.scenario.load import load_file
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
 from devkit.scenario.verdict import judge
-from tests.unit.devkit.scenario.conftest import Edited
+from tests.unit.devkit.scenario.conftest import Edited, Load
 from tests.unit.devkit.scenario.test_verdict import FIRED, NONE, an_arm, evidence
 
 HEADER = "  header:\n    role: incident\n    content_limit: { measure: content_length }\n"
 LATER = "  later:\n    role: fixed\n    record_limit: { policy: serialized }\n    batch: { max_offsets: 7 }\n"
 ROLES: Roles = {"incident": "incident", "header": "incident", "fixed": "fixed", "later": "fixed"}
-
-Load = Callable[..., Scenario]
-
-
-@pytest.fixture
-def load(edited: Edited, tmp_path: Path) -> Load:
-    """The scenario with its text changed."""
-
-    def load(*changes: tuple[str, str]) -> Scenario:
-        path = tmp_path / "scenario.yaml"
-        path.write_text(edited(*changes))
-        return load_scenario(path)
-
-    return load
 
 
 @pytest.fixture

@@ -1,17 +1,14 @@
 """What an arm has around its programs of its own: topics, mock rules, a container, a start."""
 
-from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from devkit.errors import InvalidFileError
-from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
-from tests.unit.devkit.scenario.conftest import Edited
+from tests.unit.devkit.scenario.conftest import Load
 
 OWN = """  fixed:
     kafka: { topics: { output: { max.message.bytes: 1MiB } } }
@@ -22,18 +19,6 @@ OWN = """  fixed:
         - { name: huge page, when: { page: Huge }, do: { latency: 2s } }
         - { name: later, do: { latency: 1s } }
 """
-
-Load = Callable[..., Scenario]
-
-
-@pytest.fixture
-def load(edited: Edited, tmp_path: Path) -> Load:
-    def load(*changes: tuple[str, str]) -> Scenario:
-        path = tmp_path / "scenario.yaml"
-        path.write_text(edited(*changes))
-        return load_scenario(path)
-
-    return load
 
 
 @pytest.fixture
