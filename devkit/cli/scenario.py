@@ -43,7 +43,6 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
     """
     from devkit.observe.about import difference_text
     from devkit.scenario.load import find_scenario, load_file
-    from devkit.scenario.resolve import resolve
 
     path = find_scenario(name_or_file, scenario_directory())
     file = load_file(path, written)
@@ -59,7 +58,7 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
         "expectation": sum(map(len, loaded.expect.values())),
     }
     click.echo(f"  {', '.join(counted(count, noun) for noun, count in parts.items())}")
-    for key, values in resolve(loaded).difference.items():
+    for key, values in file.resolved().difference.items():
         click.echo(f"  {key}: {difference_text(values, loaded.roles)}")
 
 

@@ -125,7 +125,6 @@ def run(
     from devkit.scenario.load import find_scenario, load_file
     from devkit.scenario.options import RunOptions
     from devkit.scenario.post_run import make_next_run_faster
-    from devkit.scenario.resolve import resolve
     from devkit.scenario.run import run_scenario
     from devkit.stack.stack import StackRequest
 
@@ -139,7 +138,7 @@ def run(
     loaded = file.scenario
     for warning in () if unchecked else file.warnings(instead):
         click.echo(warning, err=True)
-    if debug is not None and not resolve(loaded, instead).main.takes_debugger:
+    if debug is not None and not file.resolved(instead).main.takes_debugger:
         raise UsageError(
             "--debug works for the kit's own pipeline only", hint="start your debugger in --pipeline COMMAND"
         )

@@ -161,7 +161,7 @@ class Attempt:
             timeline.add(StretchChosen(stretch=headroom.stretch, by=headroom.stretch_by))
             progress.line("headroom", headroom.text)
             scenario = stretch_scenario(self.resolved, headroom.stretch)
-            resolved = resolve(scenario, options.instead)
+            resolved = self.resolved if scenario is self.scenario else resolve(scenario, options.instead)
             traffic = ScenarioTraffic(scenario.traffic)
             progress.line("stack", "starting Kafka, object store and mock API")
             with still(lambda text: progress.line("stack", text), "they have not all answered yet"):

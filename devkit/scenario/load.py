@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from devkit.extensions import load_extensions_of
 from devkit.programs.program import Program
 from devkit.scenario.changed_document import OPTION, DocumentChange, changed, is_of_change
 from devkit.scenario.model import Scenario
-from devkit.scenario.resolve import resolve
+from devkit.scenario.resolve import ResolvedScenario, resolve
 from devkit.scenario.validate.evidence import check_evidence
 from devkit.scenario.validate.sections import check_other_sections, check_sections
 from devkit.scenario.validate.suggestions import belongs
@@ -40,9 +41,17 @@ class LoadedFile:
     as_written: Any
     changes: tuple[DocumentChange, ...] = ()
 
+    @cached_property
+    def _resolved(self) -> ResolvedScenario:
+        return resolve(self.scenario)
+
+    def resolved(self, instead: Program | None = None) -> ResolvedScenario:
+        """The scenario resolved, once where no program takes the main one's place."""
+        return self._resolved if instead is None else resolve(self.scenario, instead)
+
     def warnings(self, instead: Program | None = None) -> list[str]:
         """What is doubtful in it, each with its place."""
-        found = placed(self.document, find_warnings(resolve(self.scenario, instead)), self.set_by)
+        found = placed(self.document, find_warnings(self.resolved(instead)), self.set_by)
         return [f"{one.option or f'{self.path}:{one.line}:{one.column}'}: warning: {one.text}" for one in found]
 
     def set_by(self, location: Location) -> str:
@@ -84,19 +93,19 @@ def with_document(file: LoadedFile, document: Any) -> LoadedFile:
 
 def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Program | None = None) -> None:
     """Raises InvalidFileError with every problem that its model does not know of."""
-    scenario, document = file.scenario, file.document
-    found = list(check_sections(document, resolve(scenario)))
+    document = file.document
+    found = list(check_sections(document, file.resolved()))
     reported = [problem.location for problem in found]
-    unproven = [] if unchecked else _unproven(scenario, instead)
+    unproven = [] if unchecked else _unproven(file.resolved(instead))
     further = [one for one in unproven if not _is_reported(one.location, reported)]
     if found or further:
         raise refused(file.path, document, [*found, *further], hint=None if found else _UNCHECKED, set_by=file.set_by)
 
 
-def _unproven(scenario: Scenario, instead: Program | None) -> list[Problem]:
+def _unproven(resolved: ResolvedScenario) -> list[Problem]:
     """Nothing where a configuration is invalid, which is told by itself."""
     try:
-        return list(check_evidence(resolve(scenario, instead)))
+        return list(check_evidence(resolved))
     except ValidationError:
         return []
 

@@ -88,9 +88,6 @@ class ResolvedArm:
     role: ArmRole
     scenario: Scenario
     programs: Mapping[str, ResolvedProgram]
-    timeline: tuple[TimelineItem, ...]
-    supervisor: SupervisorPolicy
-    try_first: Mapping[str, Any] | None
 
     @property
     def main(self) -> ResolvedProgram:
@@ -103,12 +100,23 @@ class ResolvedArm:
         return self.scenario.mock.rules
 
     @cached_property
+    def timeline(self) -> tuple[TimelineItem, ...]:
+        """The faults that act in it: the shared ones, and behind them or in their place its own."""
+        return self.scenario.timeline_of(self.name)
+
+    @cached_property
+    def supervisor(self) -> SupervisorPolicy:
+        """Its own keys on top of those that all arms share."""
+        return self.scenario.supervisor_of(self.name)
+
+    @cached_property
     def tried_first(self) -> ResolvedProgram | None:
         """What is tried before the arm's own start; None where nothing is."""
-        if self.try_first is None:
+        overlay = self.scenario.tried_first_in(self.name)
+        if overlay is None:
             return None
         key = self.scenario.key_of(self.scenario.tried_first, self.name)
-        return self.main.with_settings(self.try_first, ("tried_first", key))
+        return self.main.with_settings(overlay, ("tried_first", key))
 
     @property
     def starts(self) -> Iterator[tuple[Location, ResolvedProgram]]:
@@ -216,15 +224,7 @@ def resolve(scenario: Scenario, instead: Program | None = None) -> ResolvedScena
         return ResolvedProgram(name, programs[name], settings, sections, launch, scenario.traffic.wikis)
 
     arms = {
-        arm: ResolvedArm(
-            name=arm,
-            role=role,
-            scenario=scenario.for_arm(arm),
-            programs={name: program(arm, name) for name in programs},
-            timeline=scenario.timeline_of(arm),
-            supervisor=scenario.supervisor_of(arm),
-            try_first=scenario.tried_first_in(arm),
-        )
+        arm: ResolvedArm(arm, role, scenario.for_arm(arm), {name: program(arm, name) for name in programs})
         for arm, role in scenario.roles.items()
     }
     return ResolvedScenario(scenario, programs, arms, has_stand_in=instead is not None)

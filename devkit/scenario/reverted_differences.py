@@ -15,7 +15,6 @@ from devkit.observe.changed_value import ChangedValue
 from devkit.programs.program import Program
 from devkit.scenario.differing import differing
 from devkit.scenario.load import LoadedFile, with_document
-from devkit.scenario.resolve import resolve
 from devkit.yaml_input import plain
 from located_config.place import Location, shown
 
@@ -44,7 +43,7 @@ class RevertedDifference:
         Raises InvalidFileError where the rest cannot be played without it.
         """
         without = with_document(file, self.document)
-        same = resolve(without.scenario, instead).difference == resolve(file.scenario, instead).difference
+        same = without.resolved(instead).difference == file.resolved(instead).difference
         return None if same else without
 
 

@@ -90,9 +90,9 @@ def check_faultless_arms(resolved: ResolvedScenario) -> Iterator[Problem]:
 
 def check_same_arms(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Each fixed arm that an incident arm is the same as: nothing in it could be the fix."""
-    scenario, difference = resolved.scenario, resolved.difference
     if any(program.command for program in resolved.programs.values()):
         return  # it may read DEVKIT_ARM
+    scenario, difference = resolved.scenario, resolved.difference
     for fixed in in_role(scenario.roles, "fixed"):
         for incident in in_role(scenario.roles, "incident"):
             tried = scenario.tried_first_in(fixed) == scenario.tried_first_in(incident)
