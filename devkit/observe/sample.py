@@ -98,6 +98,8 @@ class Sample(BaseModel):
     """Number of source partitions that have events."""
     partitions_read: int = 0
     """Number of those of which some events are committed."""
+    source_ends: dict[str, int] = {}
+    """Ends of the source since the arm's start by `topic/partition`, where there are several partitions."""
     lags: dict[str, int] = {}
     """Source offsets that are not committed by `topic/partition`, where there are several partitions."""
     event_time_skew_s: Seconds = None

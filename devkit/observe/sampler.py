@@ -82,6 +82,7 @@ class Sampler:
             connections_refused=counts.connections.refused,
             partitions=self._begun(source_ends),
             partitions_read=self._begun(committed),
+            source_ends=self._by_partition(source_ends),
             lags=self._lags(committed, source_ends),
             event_time_skew_s=self.skew(committed),
             event_times=self.event_times(committed),
@@ -117,6 +118,15 @@ class Sampler:
         return {
             f"{topic}/{partition}": end
             - max(committed.get((topic, partition), 0), self._first.get((topic, partition), 0))
+            for (topic, partition), end in sorted(source_ends.items())
+        }
+
+    def _by_partition(self, source_ends: Offsets) -> dict[str, int]:
+        """Empty where there is only one partition."""
+        if len(source_ends) < 2:
+            return {}
+        return {
+            f"{topic}/{partition}": max(0, end - self._first.get((topic, partition), 0))
             for (topic, partition), end in sorted(source_ends.items())
         }
 

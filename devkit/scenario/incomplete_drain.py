@@ -15,7 +15,7 @@ from devkit.expectations.timing import of_end
 from devkit.observe.arm_end import EndByDeadline
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName, ArmRole
-from devkit.observe.sample import Sample
+from devkit.observe.sample import NOTHING_SEEN, Sample
 from located_config.count import counted
 
 _BATCHES_OF_AN_EVENT = 2
@@ -48,8 +48,8 @@ def incomplete_drain(
 def has_kept_up(observation: ArmObservation) -> bool:
     """Whether all events are committed but those that came too late for that, and most of them are not just deferred.
 
-    Too late are those of the last two batches' time, by the longest time between two commits. Without two commits, and
-    where offsets are not observable, nothing is known.
+    Too late are those of the last two batches' time, by the longest time between two commits. It holds for each
+    partition by itself. Without two commits, and where offsets are not observable, nothing is known.
     """
     audit = observation.audit
     if audit.deferred > audit.outputs + audit.errors:
@@ -61,8 +61,10 @@ def has_kept_up(observation: ArmObservation) -> bool:
         return False
     last = observation.samples[-1]
     due_s = last.at_s - _BATCHES_OF_AN_EVENT * longest_s
-    due = max((sample.source_end for sample in observation.samples if sample.at_s <= due_s), default=0)
-    return 0 < due <= last.committed
+    due = next((one for one in reversed(observation.samples) if one.at_s <= due_s), NOTHING_SEEN)
+    return 0 < due.source_end <= last.committed and all(
+        end <= last.source_ends[partition] - last.lags[partition] for partition, end in due.source_ends.items()
+    )
 
 
 def _longest_commit_s(samples: Sequence[Sample]) -> float | None:

@@ -91,6 +91,7 @@ def test_a_sample_has_everything_that_was_seen() -> None:
         memory_kinds={"JVM": 600},
         partitions=3,
         partitions_read=2,
+        source_ends={"in/0": 100, "in/1": 40, "in2/0": 10},
         lags={"in/0": 70, "in/1": 40, "in2/0": 0},
     )
     assert (look.committed, look.source_ends) == (COMMITTED, {("in", 0): 100, ("in", 1): 40, ("in2", 0): 10})

@@ -177,6 +177,10 @@ class TestAFixedArmThatATimeEnded:
     FALLS_BEHIND = course(*((at, at * 4, at * 10) for at in range(16)))
     STALLS = course((0, 0, 10), (1, 10, 20), (2, 20, 30), *((at, 20, at * 10 + 10) for at in range(3, 16)))
     COMMITS_ONCE = course((0, 0, 10), (5, 10, 60), (15, 10, 150))
+    ONE_PARTITION_WITHOUT_COMMIT = tuple(
+        one.model_copy(update={"source_ends": {"t/0": 3, "t/1": one.source_end - 3}, "lags": {"t/0": 3, "t/1": 0}})
+        for one in course(*((at, at * 10, at * 10 + 3) for at in range(1, 16)))
+    )
     WAITS_FOR_TRAFFIC = course((0, 0, 5), (1, 2, 5), (2, 5, 5), *((at, 5, 5) for at in range(3, 15)), (15, 5, 9))
 
     @pytest.mark.parametrize("end", [LATE, EndByCondition(reached={"running_for": 15.0})])
@@ -188,6 +192,7 @@ class TestAFixedArmThatATimeEnded:
             (FALLS_BEHIND, {}, False),
             (STALLS, {}, False),
             (COMMITS_ONCE, {}, False),
+            (ONE_PARTITION_WITHOUT_COMMIT, {}, False),
             (WAITS_FOR_TRAFFIC, {}, True),
             (KEEPS_UP, {"not_observable": frozenset({"offsets"})}, False),
             (KEEPS_UP, {"audit": an_audit(outputs=3, errors=0, filtered=0, deferred=138, pending=20)}, False),
