@@ -153,5 +153,5 @@ def _argument(kind: ExpectationKind, own: dict[str, Any]) -> Any:
 
 def _of_program(argument: Any, observation: ArmObservation) -> ArmObservation:
     name = argument.program if isinstance(argument, OfProgram) else None
-    program = next((one for one in observation.programs if one.name == name), None)
+    program = observation.program(name) if name else None
     return observation.of(program) if program else observation

@@ -40,12 +40,12 @@ class _Exception:
 
     def judge(self, argument: ExceptionPattern, observation: ArmObservation) -> Finding:
         expected = f"{argument.class_}: …{argument.message}…" if argument.message else argument.class_
-        of_class = [line for line in observation.exceptions if argument.matches_class(line.class_name)]
+        of_class = [line for line in observation.main.exceptions if argument.matches_class(line.class_name)]
         matching = _matching(argument, observation)
         if matching:
             often = f" ({times(len(matching))})" if len(matching) > 1 else ""
             return Finding(self.name, expected, f"{matching[0].class_name}: {matching[0].message}{often}", holds=True)
-        seen = of_class or list(observation.exceptions)
+        seen = of_class or list(observation.main.exceptions)
         measured = f"{seen[-1].class_name}: {seen[-1].message}" if seen else "no exception"
         return Finding(self.name, expected, measured, holds=False)
 
@@ -63,7 +63,7 @@ class _Exception:
 def _matching(argument: ExceptionPattern, observation: ArmObservation) -> list[LoggedException]:
     return [
         line
-        for line in observation.exceptions
+        for line in observation.main.exceptions
         if argument.matches_class(line.class_name) and argument.message in line.message
     ]
 

@@ -14,7 +14,6 @@ from devkit.expectations.registry import EXPECTATIONS
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import why_not_observable
-from devkit.observe.program_observation import ProgramObservation
 
 
 class Expectation(BaseModel):
@@ -53,14 +52,14 @@ class Expectation(BaseModel):
 
     def depends_on_time(self, observation: ArmObservation) -> Window | None:
         """The time whose shortage would make the finding say nothing; None where time has no part in it."""
-        program = self._program_in(observation)
+        program = observation.program(self.program) if self.program else None
         of = observation.of(program) if program else observation
         return EXPECTATIONS[self.kind].depends_on_time(self.argument, of)
 
     def judge(self, observation: ArmObservation) -> Finding:
         """Hold the expectation against what was observed; undecided where something that it needs was not."""
         expectation = EXPECTATIONS[self.kind]
-        program = self._program_in(observation)
+        program = observation.program(self.program) if self.program else None
         of = observation.of(program) if program else observation
         finding = expectation.judge(self.argument, of)
         if self.program:
@@ -74,10 +73,6 @@ class Expectation(BaseModel):
             return replace(finding, measured=why_not_observable(missing, name), holds=None)
         hidden = gone(expectation.needs, of)
         return replace(finding, measured=f"n/a: {hidden}", holds=None) if hidden else finding
-
-    def _program_in(self, observation: ArmObservation) -> ProgramObservation | None:
-        """None where there is only one, or it names none."""
-        return next((one for one in observation.programs if one.name == self.program), None)
 
 
 class _AsRegistered:

@@ -34,7 +34,7 @@ class _Failure:
             often = f" ({times(len(matching))})" if len(matching) > 1 else ""
             measured = f"{matching[0]}{often}"
         else:
-            measured = observation.failures[-1] if observation.failures else "no failure"
+            measured = observation.main.failures[-1] if observation.main.failures else "no failure"
         return Finding(self.name, f"…{argument.message}…", measured, bool(matching))
 
     def depends_on_time(self, argument: FailurePattern, observation: ArmObservation) -> Window | None:
@@ -48,7 +48,7 @@ class _Failure:
 
 
 def _matching(argument: FailurePattern, observation: ArmObservation) -> list[str]:
-    return [text for text in observation.failures if argument.message in text]
+    return [text for text in observation.main.failures if argument.message in text]
 
 
 FAILURE = _Failure()

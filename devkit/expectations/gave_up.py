@@ -32,9 +32,9 @@ class _GaveUp:
     needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: GaveUp, observation: ArmObservation) -> Finding:
-        after = f"after {counted(observation.restarts, 'restart')}"
-        measured = f"gave up {after}" if observation.gave_up else f"not given up {after}"
-        return Finding(self.name, str(argument), measured, observation.gave_up is argument.it_did)
+        after = f"after {counted(observation.main.restarts, 'restart')}"
+        measured = f"gave up {after}" if observation.main.gave_up else f"not given up {after}"
+        return Finding(self.name, str(argument), measured, observation.main.gave_up is argument.it_did)
 
     def depends_on_time(self, argument: GaveUp, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         """As the restarts do of which it had enough."""

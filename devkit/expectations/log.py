@@ -45,14 +45,14 @@ class _Log:
     needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: LoggedEvent, observation: ArmObservation) -> Finding:
-        expected, count = f"{argument} of {argument.event}", observation.log.get(argument.event, 0)
-        if not observation.log:
+        expected, count = f"{argument} of {argument.event}", observation.main.log.get(argument.event, 0)
+        if not observation.main.log:
             unknown = "n/a: not observable: it wrote no event on standard output"
             return Finding(self.name, expected, unknown, holds=None)
         if argument.event in OF_WORKERS and not _runs_tasks_itself(observation):
             unknown = "n/a: not observable: its executors' workers write it, whose output is not read"
             return Finding(self.name, expected, unknown, holds=None)
-        holds, code = argument.admits(count), observation.ended_with
+        holds, code = argument.admits(count), observation.main.ended_with
         if holds and argument.at_most is not None and code:
             crashed = f"{count} until it ended with exit code {code} and was not started again"
             return Finding(self.name, expected, crashed, holds=None)
@@ -64,7 +64,7 @@ class _Log:
 
 def _runs_tasks_itself(observation: ArmObservation) -> bool:
     """Whether its workers write where it does. Not every program has a Spark that says so."""
-    return is_local(str((observation.spark or {}).get("spark.master", "local")))
+    return is_local(str((observation.main.spark or {}).get("spark.master", "local")))
 
 
 LOG = _Log()

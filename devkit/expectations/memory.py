@@ -39,7 +39,7 @@ def _timing(argument: MemoryBound, _observation: ArmObservation) -> Window | Non
 
 def _course(argument: MemoryBound, observation: ArmObservation) -> Course:
     """Without the looks at which the program had no process of that kind."""
-    name = argument.program or next((one.name for one in observation.programs), None)
+    name = argument.program or (observation.main.name if len(observation.programs) > 1 else None)
     held = [(sample.at_s, _held(_use(sample, name), argument.kind)) for sample in observation.samples]
     return tuple((at_s, float(size)) for at_s, size in held if size)
 

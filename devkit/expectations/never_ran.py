@@ -1,7 +1,7 @@
 """Whether a program never came to run: `never_ran: true`, or of one of several `never_ran: {program: reader}`.
 
-Its processes may have refused their start, ended before their query began, or hung. What never says when it runs cannot
-be judged.
+Its processes may have refused their start, ended before their query began, or hung. A command that says
+nothing runs once it fetched or wrote anything.
 """
 
 from dataclasses import dataclass
@@ -29,23 +29,23 @@ class _NeverRan:
     name: str = "never_ran"
     summary: str = (
         "The query of the program never ran in the arm: each of its processes refused its start, ended before, or "
-        "hung. With `false`, or `it_did: false`, it did run. Not observable of a program that does not say when it "
-        "runs."
+        "hung. With `false`, or `it_did: false`, it did run. A command runs once it fetched or wrote anything; it has "
+        "to be the only program of its arm."
     )
     example: str = "true"
     argument: Any = Annotated[NeverRan, or_whether(NeverRan)]
     needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: NeverRan, observation: ArmObservation) -> Finding:
-        if observation.ran is None:
+        if observation.main.ran is None:
             return Finding(self.name, str(argument), "n/a: it does not say when it runs", holds=None)
-        after = f" in {counted(observation.restarts + 1, 'process', 'processes')}"
-        measured = "it ran" if observation.ran else f"it never ran{after}"
-        return Finding(self.name, str(argument), measured, observation.ran is not argument.it_did)
+        after = f" in {counted(observation.main.restarts + 1, 'process', 'processes')}"
+        measured = "it ran" if observation.main.ran else f"it never ran{after}"
+        return Finding(self.name, str(argument), measured, observation.main.ran is not argument.it_did)
 
     def depends_on_time(self, argument: NeverRan, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         """That it never ran might be for want of time, unless it said that it refused."""
-        return None if observation.ran or isinstance(observation.end, EndByRefusal) else "arm"
+        return None if observation.main.ran or isinstance(observation.end, EndByRefusal) else "arm"
 
 
 NEVER_RAN = _NeverRan()

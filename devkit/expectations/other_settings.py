@@ -52,9 +52,9 @@ class _OtherSettings:
 
     def judge(self, argument: OtherSettings, observation: ArmObservation) -> Finding:
         expected = f"{argument}" + (f" of {argument.key}" if argument.key else "")
-        if observation.other_settings is None:
+        if observation.main.other_settings is None:
             return Finding(self.name, expected, "n/a: it logged no configuration", holds=None)
-        found = {key: one for key, one in observation.other_settings.items() if argument.covers(key)}
+        found = {key: one for key, one in observation.main.other_settings.items() if argument.covers(key)}
         settings = [f"{key} is {one}" for key, one in found.items()]
         more = [f"{len(settings) - _SHOWN} more"] if len(settings) > _SHOWN else []
         measured = "; ".join([f"{len(found)}", *settings[:_SHOWN], *more])

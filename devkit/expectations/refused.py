@@ -36,7 +36,7 @@ class _Refused:
 
     def judge(self, argument: RefusalPattern, observation: ArmObservation) -> Finding:
         expected, tried = f"…{argument.message}…", observation.tried_first
-        refusal = observation.refusal if tried is None else tried.refusal
+        refusal = observation.main.refusal if tried is None else tried.refusal
         if refusal is None:
             return Finding(self.name, expected, "it started", holds=False)
         return Finding(self.name, expected, refusal, argument.message in refusal)

@@ -6,7 +6,7 @@ from devkit.expectations.timing import of_restarts
 
 REPLAYS = Measure(
     "replays",
-    lambda observation: observation.replays,
+    lambda observation: observation.main.replays,
     argument=ProgramBound,
     timing=of_restarts,
     needs=frozenset({"batches"}),

@@ -6,7 +6,7 @@ from devkit.expectations.timing import of_restarts
 
 RESTARTS = Measure(
     "restarts",
-    lambda observation: observation.restarts,
+    lambda observation: observation.main.restarts,
     argument=ProgramBound,
     timing=of_restarts,
     summary="Number of times that the supervisor restarted the program.",

@@ -58,7 +58,7 @@ def of_fetches(_argument: object, observation: ArmObservation) -> Window | None:
 
 def of_failed_batch(argument: Range[Any], observation: ArmObservation) -> Window | None:
     """Which batch failed last, and that none did: by a stall or a client's timeout, or as a fetch timed out first."""
-    last = observation.failures[-1:]
+    last = observation.main.failures[-1:]
     return "commit" if any(is_of_time(text, observation) for text in last) else of_fetches(argument, observation)
 
 
@@ -66,12 +66,12 @@ def restarts_window(observation: ArmObservation) -> Window | None:
     """Restarts by a stall or a client's timeout, and that there were none. One whose process said what else it failed
     of would have come on any machine, and so would one of a process that was over a limit of its container.
     """
-    of_time = len(observation.stalls) + sum(
-        names_timeout(failure) for failure in observation.failures if failure not in observation.stalls
+    of_time = len(observation.main.stalls) + sum(
+        names_timeout(failure) for failure in observation.main.failures if failure not in observation.main.stalls
     )
     container = observation.figures.container
-    explained = len(observation.failures) - of_time + (len(container.kills) if container else 0)
-    return None if observation.restarts and explained >= observation.restarts else "commit"
+    explained = len(observation.main.failures) - of_time + (len(container.kills) if container else 0)
+    return None if observation.main.restarts and explained >= observation.main.restarts else "commit"
 
 
 def of_end(observation: ArmObservation) -> Window | None:
@@ -90,4 +90,4 @@ def of_end(observation: ArmObservation) -> Window | None:
 
 def is_of_time(failure: str, observation: ArmObservation) -> bool:
     """Whether a process that had more time would not have failed so: of a stall, or of a client's timeout."""
-    return failure in observation.stalls or names_timeout(failure)
+    return failure in observation.main.stalls or names_timeout(failure)

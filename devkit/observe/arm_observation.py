@@ -2,21 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
 from devkit.observe.checkpoint_size import CheckpointSize
-from devkit.observe.config_drift import OtherSetting
 from devkit.observe.emitted import Emitted
 from devkit.observe.error_events import ErrorEvents
 from devkit.observe.fault_outcome import FaultOutcome
 from devkit.observe.figures import Figures
 from devkit.observe.first_errors import Complaint
 from devkit.observe.latency import Latencies, Page
-from devkit.observe.logs import LoggedException
 from devkit.observe.metrics import NOTHING_SCRAPED, Scraped
 from devkit.observe.observable import UPSTREAM, Observable
 from devkit.observe.program_observation import ProgramObservation
@@ -132,97 +130,79 @@ class ComparedArm:
 
 @dataclass(frozen=True)
 class ArmObservation:
-    """`past_failed_batch` is None where no batch failed; the expectations explain `replays` and `replayed_offsets`.
-
-    `failures` are the texts with which pipeline processes said that they failed, in order; `stalls` are those of them
-    that say that no commit came in its time. `not_observable` is what the program under test did not show, or a fault
-    hid; without offsets, `emitted` stands in for them. `caveats` say what was done by hand to the arm, so that it shows
-    nothing of the scenario. `cold` says why it began cold although it was warmed up, and is empty where it did not.
-    `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was tried. `programs`
-    has each of them where there are several; what else is said of a program is of the first. `log` counts the events on
-    its standard output by name, `ended_with` is the exit code with which it was over before the arm's end, None where
-    it was not, and `gave_up` says that its supervisor's policy made it so. `complaints` are what the programs said
-    first when something went wrong, in the order of time. `error_events` are those in the main program's error topic,
-    by type. `samples` are all looks at the arm, `phases` its parts by name: the traffic, its phases, and the faults of
-    the timeline that began. `pages` are the named pages of the traffic by title, and `began_ms` is when the arm began,
-    since the epoch. `commits` has what each commit of the main program took, in seconds, `batches` what each of its
-    batches did, `warm_batches` the same of all but the first of each process, up to its end where one was not written,
-    `written_by_process` how many each of its processes wrote that ended by itself, and `checkpoint` how large its
-    checkpoint is, where it was looked at. `arms` are those that were played by now, this one among them; a
-    recording has none. `steps` are those of the arm, in their order. `spark` are the
-    settings that the main program's Spark logged. `ran` is whether the main program's query ever ran, None where
-    nothing says so, and `other_settings` has those in which it ran otherwise than declared, None where it logged none.
-    `late_dropped` are the source rows that Spark dropped behind its watermark, None where it reported no state, and
-    `watermarks` those of its batches, in seconds since the epoch.
-    """
+    """Times are in seconds from the arm's start unless a field says otherwise; the expectations explain the figures."""
 
     duration_s: float
     end: ArmEnd
-    restarts: int
-    replays: int
+    programs: tuple[ProgramObservation, ...]
+    """At least one, the main one first."""
     replayed_offsets: int
     past_failed_batch: int | None
+    """None where no batch failed."""
     drained: bool
-    exceptions: tuple[LoggedException, ...]
-    failures: tuple[str, ...]
     last_sample: Sample
     figures: Figures
     latencies: Latencies
     audit: Audit
     evidence: tuple[AnyEvidence, ...]
     not_observable: frozenset[Observable] = frozenset()
+    """What the main program did not show, or a fault hid. Without offsets, `emitted` stands in for them."""
     emitted: Emitted | None = None
     caveats: tuple[str, ...] = ()
+    """What was done by hand to the arm, so that it shows nothing of the scenario."""
     cold: str = ""
+    """Why it began cold although it was to be warm."""
     metrics: Scraped = NOTHING_SCRAPED
+    """What the main program's own endpoint showed."""
     tried_first: FirstTry | None = None
-    stalls: tuple[str, ...] = ()
-    programs: tuple[ProgramObservation, ...] = ()
-    log: Mapping[str, int] = field(default_factory=dict)
     complaints: tuple[Complaint, ...] = ()
-    ended_with: int | None = None
-    gave_up: bool = False
-    refusal: str | None = None
-    confirmed: Mapping[str, Any] | None = None
+    """What the programs said first when something went wrong, in the order of time."""
     error_events: tuple[ErrorEvents, ...] = ()
+    """Those in the main program's error topic, by type."""
     samples: tuple[Sample, ...] = ()
     phases: Mapping[str, Phase] = field(default_factory=dict)
+    """The traffic, its named parts, and the faults that began."""
     pages: Mapping[str, Page] = field(default_factory=dict)
+    """The named pages of the traffic, by title."""
     began_ms: int = 0
+    """Since the epoch."""
     commits: Course = ()
+    """What each commit of the main program took, in seconds."""
     batches: Course = ()
+    """What each of its batches took, in seconds."""
     warm_batches: Course = ()
+    """The same of all but the first of each process, up to its end where one was not written."""
     written_by_process: Course = ()
+    """How many batches each of its processes wrote that ended by itself."""
     late_dropped: int | None = None
+    """Source rows that its Spark dropped behind the watermark; None where it reported no state."""
     watermarks: Course = ()
+    """Those of its batches, in seconds since the epoch."""
     checkpoint: CheckpointSize | None = None
+    """None where its checkpoint was not looked at."""
     arms: Mapping[str, ComparedArm] = field(default_factory=dict)
+    """Those that were played by now, this one among them; a recording has none."""
     steps: tuple[StepOutcome, ...] = ()
-    ran: bool | None = None
-    spark: Mapping[str, Any] | None = None
-    other_settings: Mapping[str, OtherSetting] | None = None
+
+    @property
+    def main(self) -> ProgramObservation:
+        """The program that expectations are about which name none."""
+        return self.programs[0]
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """What faults made not observable."""
         return tuple(item.hides for item in self.evidence if isinstance(item, TimelineEvidence) and item.hides)
 
+    def program(self, name: str) -> ProgramObservation | None:
+        """None where the arm has no program of that name."""
+        return next((program for program in self.programs if program.name == name), None)
+
     def of(self, program: ProgramObservation) -> Self:
-        """With what is observed of a program itself from that one; topics, upstream and audit stay the first one's."""
+        """With that one in place of the main program; topics, upstream and audit stay the main program's."""
         return replace(
             self,
-            restarts=program.restarts,
-            replays=program.replays,
-            exceptions=program.exceptions,
-            failures=program.failures,
-            stalls=program.stalls,
-            log=program.log,
-            ended_with=program.ended_with,
-            gave_up=program.gave_up,
-            confirmed=program.confirmed,
-            ran=program.ran,
-            spark=program.spark,
-            other_settings=program.other_settings,
+            programs=(program, *(other for other in self.programs if other is not program)),
             not_observable=program.not_observable | (self.not_observable & UPSTREAM),
             figures=self.figures.model_copy(update={"container": program.container}),
         )

@@ -1,4 +1,4 @@
-"""What was observed of one of several programs of an arm."""
+"""What was observed of one program of an arm."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,39 +16,53 @@ ONLY = "pipeline"
 
 @dataclass(frozen=True)
 class ProgramObservation:
-    """`run` is how the scenario names what it runs. `exit_codes` are those of its processes that ended by themselves;
-    `is_over` says that it ended and was not to be started again, `gave_up` that its supervisor's policy made it so,
-    `started` is False where what it needs never ran.
-
-    `failures`, `stalls` and `replays` are as an arm's, `log` counts the events on its standard output by name, and
-    `not_observable` is what it did not show. Memory is resident; both it and `mean_cpu_cores` are of all its processes
-    together, None where no sample found one. `audit` is of the output topic that one beside the main program has of its
-    own; where it has such a topic and no audit, `unaudited` is its name. `ran`, `spark` and `other_settings` are as an
-    arm's.
-    """
+    """All that an arm shows of a program. Topics, upstream and the main audit are the arm's."""
 
     name: str
+    """Empty for the only program of an arm whose file names none."""
     run: str
+    """How the scenario names what it runs."""
     started: bool
+    """False where a program that it needs never ran."""
     restarts: int
     replays: int
+    """Number of batches that were begun again."""
     exit_codes: tuple[int, ...]
+    """Of its processes that ended by themselves."""
     is_over: bool
+    """Whether it ended and was not to be started again."""
     failures: tuple[str, ...]
+    """With what its processes said that they failed, in order."""
     stalls: tuple[str, ...]
+    """Those of `failures` that say that no commit came in time."""
     exceptions: tuple[LoggedException, ...]
     log: Mapping[str, int]
+    """Number of events on its standard output, by name."""
     not_observable: frozenset[Observable]
     peak_memory_bytes: int | None = None
+    """Resident memory of all its processes; None where no sample found one."""
     mean_cpu_cores: float | None = None
     container: ContainerFigures | None = None
     unaudited: str = ""
+    """The name of an output topic of its own that no audit looks at."""
     audit: Audit | None = None
+    """Of the output topic that a program beside the main one has of its own."""
     gave_up: bool = False
+    """Whether its supervisor's policy allowed no further restart."""
+    refusal: str | None = None
+    """What it reported when it refused its start."""
     confirmed: Mapping[str, Any] | None = None
+    """The effective configuration that its newest process logged."""
     ran: bool | None = None
+    """Whether it ever ran; None where nothing shows that."""
     spark: Mapping[str, Any] | None = None
+    """The settings of its Spark, as logged."""
     other_settings: Mapping[str, OtherSetting] | None = None
+    """Those in which it ran otherwise than declared; None where it logged no configuration."""
+    environment: Mapping[str, str] | None = None
+    """The variables of its newest process that any arm gives it; None where no process was seen."""
+    command_line: tuple[str, ...] | None = None
+    """Of its newest process."""
 
     @property
     def ended_with(self) -> int | None:

@@ -27,7 +27,8 @@ from devkit.programs.view import View
 class Policy:
     """When a program is started: once all that it `needs` run, and again after an end as `supervisor` says. `container`
     is what its processes may use; where it `may_refuse`, a refused start is an outcome and no error of the run, and
-    where it `may_never_run`, so is an end before its query began.
+    where it `may_never_run`, so is an end before its query began. `variables` are those of its environment that are
+    looked at.
     """
 
     supervisor: SupervisorPolicy = field(default_factory=SupervisorPolicy)
@@ -36,6 +37,7 @@ class Policy:
     container: Container | None = None
     may_refuse: bool = False
     may_never_run: bool = False
+    variables: tuple[str, ...] = ()
 
 
 @dataclass
@@ -65,6 +67,7 @@ class ProgramRun:
             policy=self.policy.supervisor,
             may_refuse=self.policy.may_refuse,
             may_never_run=self.policy.may_never_run,
+            variables=self.policy.variables,
             restart=self.policy.restart,
             name=self.label,
             container=self.container,

@@ -5,7 +5,7 @@ over.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import timedelta
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
@@ -27,6 +27,7 @@ from devkit.observe.kit_events import (
 from devkit.observe.log_end import has_lines, in_short, written
 from devkit.observe.logs import LineTail, LoggedException, UnknownLine, exceptions_in
 from devkit.observe.program_observation import ONLY
+from devkit.programs.given import Given, given_to
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.programs.view import View
@@ -43,6 +44,7 @@ class Supervisor:
     the program is started again: after each, only when the exit code is not 0, or after none; `policy` after which
     delay, and when it gives up. `container` looks at each process where the program has limits. Where the program
     `may_refuse`, a refused start is an outcome, and where it `may_never_run`, an end before it began anything.
+    `given` is what the newest process that was seen got: its command line, and `variables` of its environment.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Supervisor:
         container: ContainerWatch | None = None,
         may_refuse: bool = False,
         may_never_run: bool = False,
+        variables: Collection[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._guardian = guardian
@@ -79,6 +82,8 @@ class Supervisor:
         self._restart_at: float | None = None
         self._has_begun = False
         self.exit_codes: list[int] = []
+        self._variables = variables
+        self.given: Given | None = None
 
     @property
     def starts(self) -> int:
@@ -253,6 +258,7 @@ class Supervisor:
         name = f"{self._name}-{self.starts + 1}"
         process = self._launch.spawn(self._guardian, name, logs=self._logs, addition=addition)
         self._processes.append(process)
+        self.given = given_to(process.pid, self._variables) or self.given
         self._spawned_at = self._clock()
         self._tails = (LineTail(process.stdout),) if self._view.writes_events else ()
         if self._view.worker_events:

@@ -19,7 +19,9 @@ from pydantic import (
 
 from devkit.container.limits import Container
 from devkit.expectations import Expectation
+from devkit.expectations.gave_up import GaveUp
 from devkit.expectations.never_ran import NeverRan
+from devkit.expectations.of_program import WhetherItDid
 from devkit.faults.item import Timeline, TimelineItem
 from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_role import ArmName, ArmRole, arms_named
@@ -200,13 +202,19 @@ class Scenario(_Model):
         """Whether the arm's own start may be refused: its expectation `refused` is about it, or one of its steps."""
         is_awaited = any(step.expect and step.expect.refused for step in self.arms[arm].steps)
         is_expected = any(one.kind == "refused" for one in self.expected_of(arm)) and self.tried_first_in(arm) is None
-        return is_awaited or is_expected or self.may_never_run(arm, next(iter(self.programs), ""))
+        return is_awaited or is_expected or self._is_expected_of(arm, next(iter(self.programs), ""), NeverRan)
 
     def may_never_run(self, arm: ArmName, program: str) -> bool:
-        """Whether it is expected of a program that it never runs in this arm."""
+        """Whether it is expected of a program that it never runs in this arm, or that its supervisor gives up."""
+        return self._is_expected_of(arm, program, NeverRan, GaveUp)
+
+    def _is_expected_of(self, arm: ArmName, program: str, *kinds: type[WhetherItDid]) -> bool:
         main = next(iter(self.programs), "")
-        wanted = [one for one in self.expected_of(arm) if isinstance(one.argument, NeverRan) and one.argument.it_did]
-        return any((one.program or main) == program for one in wanted)
+        return any(
+            (expectation.program or main) == program
+            for expectation in self.expected_of(arm)
+            if isinstance(expectation.argument, kinds) and expectation.argument.it_did
+        )
 
     def timeline_of(self, arm: ArmName) -> tuple[TimelineItem, ...]:
         """The faults that act in this arm: the shared ones, and behind them or in their place its own."""

@@ -38,13 +38,16 @@ OF_KIT = ("arguments", "container", "environment", "kafka", "mock", "raw_config"
 
 @dataclass(frozen=True, eq=False)
 class ResolvedProgram:
-    """A program of an arm. `settings` is what the file says to it, `sections` where, what lies on top first."""
+    """A program of an arm. `settings` is what the file says to it, `sections` where, what lies on top first.
+    `variables` are the names of those that any arm gives to it.
+    """
 
     name: str
     program: Program
     settings: Mapping[str, Any]
     sections: tuple[Location, ...]
     launch: LaunchSettings
+    variables: tuple[str, ...]
     wikis: Mapping[str, str]
 
     def at(self, places: Places) -> ConfiguredProgram:
@@ -214,14 +217,17 @@ def resolve(scenario: Scenario, instead: Program | None = None) -> ResolvedScena
     if instead is not None:
         programs[main_name] = instead
 
+    def launch(arm: ArmName, name: str) -> LaunchSettings:
+        shared = LaunchSettings().changed_by(scenario.programs.get(name, LaunchSettings()))
+        of_main = shared.changed_by(scenario.arms[arm]) if name == main_name else shared
+        return of_main.changed_by(_in_arm(scenario, arm, name))
+
     def program(arm: ArmName, name: str) -> ResolvedProgram:
         is_like_main = name == main_name or programs[name].model is main_model
         settings, sections = _settings(scenario, arm, name, is_like_main=is_like_main)
-        launch = LaunchSettings().changed_by(scenario.programs.get(name, LaunchSettings()))
-        if name == main_name:
-            launch = launch.changed_by(scenario.arms[arm])
-        launch = launch.changed_by(_in_arm(scenario, arm, name))
-        return ResolvedProgram(name, programs[name], settings, sections, launch, scenario.traffic.wikis)
+        variables = tuple(sorted({variable for each in scenario.roles for variable in launch(each, name).environment}))
+        wikis = scenario.traffic.wikis
+        return ResolvedProgram(name, programs[name], settings, sections, launch(arm, name), variables, wikis)
 
     arms = {
         arm: ResolvedArm(arm, role, scenario.for_arm(arm), {name: program(arm, name) for name in programs})

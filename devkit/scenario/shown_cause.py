@@ -1,6 +1,7 @@
 """Whether what a scenario names as the cause of its incident was there, by what was observed in the arms."""
 
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -23,8 +24,12 @@ from located_config.count import counted
 from pipeline.driver.spark_master import local_cluster
 
 _OF_SUPERVISOR = "supervisor."
-BY_OTHER_SETTINGS = ("raw_config", "environment")
-"""Differences that no program logs as such, and that one confirms by having run otherwise than declared."""
+_BY_OTHER_SETTINGS = "raw_config"
+"""What no program logs as such, and one confirms by having run otherwise than declared."""
+_OF_PROCESS = ("environment", "arguments")
+"""What is looked up in the process itself."""
+SEEN = (_BY_OTHER_SETTINGS, *_OF_PROCESS)
+"""The differences of the kit's making that a run shows."""
 _NOT_SAID = object()
 _LOCAL = re.compile(r"local\[(\d+)\]")
 
@@ -40,7 +45,7 @@ def shown_causes(resolved: ResolvedScenario, played: Mapping[ArmName, ArmObserva
     except ValidationError:
         difference = {}  # a program of another kind knows none of these keys
     is_command = resolved.has_stand_in and resolved.main.command
-    is_silent = is_command and all(one.confirmed is None for one in played.values())
+    is_silent = is_command and all(one.main.confirmed is None for one in played.values())
     asked = [one for one in scenario.cause if not (is_silent and _is_of_program(one))]
     return tuple(_shown(one, scenario, played, difference) for one in asked)
 
@@ -99,16 +104,18 @@ def _difference(
     if values is None or not differs_by_role(values, roles):
         return False, "incident and fix do not differ in it"
     if key.startswith(_OF_SUPERVISOR):
-        acted = [arm for arm, seen in played.items() if seen.restarts or seen.gave_up]
+        acted = [arm for arm, seen in played.items() if seen.main.restarts or seen.main.gave_up]
         return bool(acted), f"the supervisor acted in {', '.join(acted)}" if acted else "the supervisor never acted"
-    if _kind(key) in BY_OTHER_SETTINGS:
+    if _kind(key) == _BY_OTHER_SETTINGS:
         return _by_other_settings(key, played, roles)
-    found = {arm: _confirmed(seen, key, is_given=values.get(arm) is not None) for arm, seen in played.items()}
+    found = {arm: _confirmed(seen, key, values.get(arm)) for arm, seen in played.items()}
+    is_of_process = _kind(key) in _OF_PROCESS
     silent = [arm for arm, value in found.items() if value is _NOT_SAID]
     if _can_do_without(silent, played, roles):
         found = {arm: value for arm, value in found.items() if arm not in silent}
     else:
-        return False, f"the program of {', '.join(silent)} did not confirm it in its log"
+        where = "had ended before its process was looked at" if is_of_process else "did not confirm it in its log"
+        return False, f"the program of {', '.join(silent)} {where}"
     # What an arm leaves open the program derives, and says so.
     other = {arm: value for arm, value in found.items() if values.get(arm) not in (None, value)}
     if other:
@@ -116,8 +123,8 @@ def _difference(
         return False, f"{otherwise}, which is not what it was given"
     measured = ", ".join(f"{setting_text(value)} ({arm})" for arm, value in found.items())
     if len({roles[arm] for arm in found}) == len(ROLES) and not differs_by_role(found, roles):
-        return False, f"{measured}: the programs logged no difference"
-    return True, f"{measured}, as the program logged"
+        return False, f"{measured}: the programs {'were started with' if is_of_process else 'logged'} no difference"
+    return True, f"{measured}, as {'its process was started' if is_of_process else 'the program logged'}"
 
 
 def _can_do_without(silent: Sequence[ArmName], played: Mapping[ArmName, ArmObservation], roles: Roles) -> bool:
@@ -148,8 +155,10 @@ def _kind(key: str) -> str:
 def _by_other_settings(key: str, played: Mapping[ArmName, ArmObservation], roles: Roles) -> tuple[bool, str]:
     """The settings in which the programs ran otherwise than declared, and incident and fix not alike."""
     others = {arm: _other_settings_of(seen, key) for arm, seen in played.items()}
-    if silent := [arm for arm, other in others.items() if other is None]:
+    silent = [arm for arm, other in others.items() if other is None]
+    if not _can_do_without(silent, played, roles):
         return False, f"the program of {', '.join(silent)} logged no configuration"
+    others = {arm: other for arm, other in others.items() if other is not None}
     by_arm = [f"{arm}: {_settings_text(other)}" for arm, other in others.items() if other]
     measured = "; ".join(by_arm) or "nothing otherwise"
     both = len({roles[arm] for arm in others}) == len(ROLES)
@@ -159,10 +168,8 @@ def _by_other_settings(key: str, played: Mapping[ArmName, ArmObservation], roles
 
 
 def _other_settings_of(seen: ArmObservation, key: str) -> Mapping[str, OtherSetting] | None:
-    name = key.split(".")[1] if key.startswith("programs.") else ""
-    if name and seen.programs:
-        return next((one.other_settings for one in seen.programs if one.name == name), None)
-    return seen.other_settings
+    program = seen.program(key.split(".")[1]) if key.startswith("programs.") else seen.main
+    return program.other_settings if program else None
 
 
 def _settings_text(other: Mapping[str, OtherSetting]) -> str:
@@ -170,7 +177,9 @@ def _settings_text(other: Mapping[str, OtherSetting]) -> str:
 
 
 def _refusal(message: str, played: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:
-    refusals = {arm: seen.tried_first.refusal if seen.tried_first else seen.refusal for arm, seen in played.items()}
+    refusals = {
+        arm: seen.tried_first.refusal if seen.tried_first else seen.main.refusal for arm, seen in played.items()
+    }
     for arm, refusal in refusals.items():
         if refusal is not None and message in refusal:
             return True, f"{arm}: {refusal}"
@@ -184,23 +193,36 @@ def differs_by_role(values: Mapping[ArmName, Any], roles: Roles) -> bool:
     return any(one != other for one in incidents for other in fixes)
 
 
-def _confirmed(seen: ArmObservation, key: str, *, is_given: bool) -> Any:
-    """The value that the program logged; `programs.NAME.…` is of another than the main one. A key of a mapping, such as
-    a metric in `metrics.rename`, has none where it was not given and the program logged the mapping without it.
+def _confirmed(seen: ArmObservation, key: str, given: Any) -> Any:
+    """The value that the program logged, or its process was started with; `programs.NAME.…` is of that program. A key
+    of a mapping, such as a metric in `metrics.rename`, has none where it was not given and the program logged the
+    mapping without it.
     """
-    of: ArmObservation | ProgramObservation | None = seen
+    program: ProgramObservation | None = seen.main
     parts: Sequence[str] = key.split(".")
     if parts[0] == "programs":
-        of = next((one for one in seen.programs if one.name == parts[1]), None if seen.programs else seen)
-        parts = parts[2:]
-    if of is None:
+        program, parts = seen.program(parts[1]), parts[2:]
+    if program is None:
         return _NOT_SAID
+    if parts[0] == "environment":
+        return _NOT_SAID if program.environment is None else program.environment.get(parts[1])
+    if parts[0] == "arguments":
+        return _NOT_SAID if program.command_line is None else _arguments(program.command_line, given)
     if parts[0] == "spark":  # where an arm does not set it, Spark says nothing of it
-        return _NOT_SAID if of.spark is None else of.spark.get(".".join(parts))
+        return _NOT_SAID if program.spark is None else program.spark.get(".".join(parts))
     if parts in (["slots"], ["executors"]):
-        return _of_master(str((of.spark or {}).get("spark.master")), parts[0])
-    is_logged = of.confirmed is not None and parts[0] in of.confirmed
-    return _at(of.confirmed, parts, absent=None if is_logged and not is_given else _NOT_SAID)
+        return _of_master(str((program.spark or {}).get("spark.master")), parts[0])
+    is_logged = program.confirmed is not None and parts[0] in program.confirmed
+    return _at(program.confirmed, parts, absent=None if is_logged and given is None else _NOT_SAID)
+
+
+def _arguments(command_line: Sequence[str], given: str | None) -> str | None:
+    """`given` where the command line has these words in a row, else the whole of it."""
+    if given is None:
+        return None
+    words = shlex.split(given)
+    has_them = any(list(command_line[at : at + len(words)]) == words for at in range(len(command_line)))
+    return given if has_them else shlex.join(command_line)
 
 
 def _of_master(master: str, key: str) -> Any:

@@ -15,11 +15,15 @@ from devkit.scenario.model import Scenario
 
 def not_started(scenario: Scenario, observed: Mapping[ArmName, ArmObservation]) -> frozenset[ArmName]:
     """The arms that were expected never to run, and did not: no fault can act on what never ran."""
-    return frozenset(arm for arm, seen in observed.items() if scenario.may_refuse(arm) and not _has_run(seen))
+    return frozenset(
+        arm
+        for arm, seen in observed.items()
+        if (scenario.may_refuse(arm) or scenario.may_never_run(arm, seen.main.name)) and not _has_run(seen)
+    )
 
 
 def _has_run(seen: ArmObservation) -> bool:
-    return not isinstance(seen.end, EndByRefusal) if seen.ran is None else seen.ran
+    return not isinstance(seen.end, EndByRefusal) if seen.main.ran is None else seen.main.ran
 
 
 def unmet_faults(scenario: Scenario, observed: Mapping[ArmName, ArmObservation]) -> tuple[str, ...]:

@@ -109,7 +109,7 @@ def test_swapped_arms_turn_the_verdict_over(devkit_cli: Cli, changed: Changed, n
     ("name", "rule", "when"),
     [
         ("oversized-message", "huge page", {"path": "/nowhere"}),
-        ("retry-storm", "slow parsing", {"window": {"from": "10m", "for": "1s"}}),
+        ("retry-storm", "slow parsing", {"window": {"from": "230s", "for": "1s"}}),
         ("stalled-progress", "slow page", {"path": "/nowhere"}),
         ("oversized-error-event", "parent refused", {"path": "/nowhere"}),
         ("compressed-content-length", "repetitive page", {"path": "/nowhere"}),

@@ -88,6 +88,18 @@ def test_one_that_never_does_anything_says_nothing_of_the_incident(devkit_cli: C
     assert "ended with exit code 2 before it fetched or wrote anything: no such luck" in run.output()
 
 
+def test_a_start_that_fails_is_an_outcome_where_the_file_expects_it(devkit_cli: Cli, tmp_path: Path) -> None:
+    command = ["sh", "-c", f'test "$MODE" = works || exit 3; exec {shlex.join(OWN)}']
+    file = tmp_path / "fails-at-start.yaml"
+    text = (HERE / "scenarios" / file.name).read_text()
+    file.write_text(text.replace("run: RUN", f"run: {json.dumps('command ' + shlex.join(command))}"))
+    run = devkit_cli("scenario", "run", str(file))
+    assert run.wait(500) == 0, run.output()
+    result = json.loads((run.evidence / "result.json").read_text())
+    assert result["cause"][0]["did"] == "broken (incident), works (fixed), as its process was started"
+    assert (result["arms"]["incident"]["gave_up"], result["arms"]["incident"]["restarts"]) == (True, 1)
+
+
 @pytest.mark.slow
 def test_an_event_that_it_swallowed_is_named_with_the_exception_of_its_log(devkit_cli: Cli, tmp_path: Path) -> None:
     """It goes on as if nothing were wrong, and shows no commit: the verdict says which event is missing, and why."""

@@ -163,6 +163,7 @@ class Arm:
                 container,
                 may_refuse=is_main and self.scenario.may_refuse(self.name),
                 may_never_run=self.scenario.may_never_run(self.name, program),
+                variables=resolved.variables,
             ),
             ProgramState(complaints=FirstComplaints(limits_of_kit(self.scenario.kafka))),
         )

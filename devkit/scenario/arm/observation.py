@@ -10,7 +10,7 @@ from devkit.observe.first_errors import Complaint
 from devkit.observe.kit_events import NotObservable
 from devkit.observe.measure import measure, use_of
 from devkit.observe.observable import Observable
-from devkit.observe.program_observation import ProgramObservation
+from devkit.observe.program_observation import ONLY, ProgramObservation
 from devkit.programs.program_run import ProgramRun
 from devkit.scenario.arm.arm import Arm
 from devkit.stack.parts.mock_api import MockChange
@@ -29,24 +29,13 @@ def observation(arm: Arm) -> ArmObservation:
     switches = {rule.name: arm.switches.done.get(rule.name, ()) for rule in rules if rule.has_window}
     not_observable = not_observable_of(arm)
     has_batches = not not_observable & {"batches", "offsets"}
-    batches = main.state.batches
     return ArmObservation(
         duration_s=state.duration_s,
         end=state.end,
-        restarts=main.supervisor.restarts,
-        replays=batches.replays,
-        replayed_offsets=batches.replayed_offsets(arm.checkpoint.range_of) if has_batches else 0,
+        replayed_offsets=main.state.batches.replayed_offsets(arm.checkpoint.range_of) if has_batches else 0,
         past_failed_batch=found.past_failed_batch,
         drained=main.state.drained,
-        exceptions=main.supervisor.exceptions(),
-        failures=tuple(main.state.failures),
-        stalls=tuple(main.state.stalls),
         programs=programs(arm, not_observable),
-        log=dict(main.state.log),
-        ended_with=main.supervisor.ended_with,
-        gave_up=main.supervisor.gave_up,
-        refusal=main.supervisor.refusal,
-        confirmed=main.state.confirmed,
         complaints=complaints(arm),
         last_sample=state.sample,
         figures=measure(
@@ -81,9 +70,6 @@ def observation(arm: Arm) -> ArmObservation:
         metrics=arm.scraper.scraped(),
         tried_first=state.tried_first,
         steps=tuple(state.steps),
-        ran=has_run(main),
-        spark=main.state.spark,
-        other_settings=otherwise(main),
     )
 
 
@@ -118,9 +104,7 @@ def complaints(arm: Arm) -> tuple[Complaint, ...]:
 
 
 def programs(arm: Arm, not_observable_of_main: frozenset[Observable]) -> tuple[ProgramObservation, ...]:
-    """Each program, where there are several. The timeline is told what the others did not show."""
-    if len(arm.programs) == 1:
-        return ()
+    """Each program, the main one first. The timeline is told what the others did not show."""
     main, *others = arm.programs
     return _program(arm, main, not_observable_of_main), *(
         _program(arm, run, _not_observable_of(arm, run)) for run in others
@@ -130,23 +114,27 @@ def programs(arm: Arm, not_observable_of_main: frozenset[Observable]) -> tuple[P
 def _program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -> ProgramObservation:
     peak_memory_bytes, mean_cpu_cores = use_of(arm.state.samples, run.name)
     output, audit = run.configured.topics.output, arm.state.audits_beside.get(run.name)
+    state, supervisor, spec = run.state, run.supervisor, arm.scenario.programs.get(run.name)
     return ProgramObservation(
         name=run.name,
-        run=arm.resolved.programs[run.name].program.command or arm.scenario.programs[run.name].run,
+        run=arm.resolved.programs[run.name].program.command or (spec.run if spec else ONLY),
         started=run.is_started,
-        restarts=run.supervisor.restarts,
-        replays=run.state.batches.replays,
-        exit_codes=tuple(run.supervisor.exit_codes),
-        is_over=run.supervisor.is_over,
-        gave_up=run.supervisor.gave_up,
-        confirmed=run.state.confirmed,
-        ran=has_run(run),
-        spark=run.state.spark,
+        restarts=supervisor.restarts,
+        replays=state.batches.replays,
+        exit_codes=tuple(supervisor.exit_codes),
+        is_over=supervisor.is_over,
+        gave_up=supervisor.gave_up,
+        refusal=supervisor.refusal,
+        confirmed=state.confirmed,
+        ran=has_run(arm, run),
+        spark=state.spark,
         other_settings=otherwise(run),
-        failures=tuple(run.state.failures),
-        stalls=tuple(run.state.stalls),
-        exceptions=run.supervisor.exceptions(),
-        log=dict(run.state.log),
+        environment=supervisor.given.environment if supervisor.given else None,
+        command_line=supervisor.given.command_line if supervisor.given else None,
+        failures=tuple(state.failures),
+        stalls=tuple(state.stalls),
+        exceptions=supervisor.exceptions(),
+        log=dict(state.log),
         not_observable=not_observable,
         peak_memory_bytes=peak_memory_bytes,
         mean_cpu_cores=mean_cpu_cores,
@@ -156,9 +144,11 @@ def _program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -
     )
 
 
-def has_run(run: ProgramRun) -> bool | None:
-    """None of one that does not say when it runs."""
-    return run.state.has_run if run.view.says_when_it_runs else None
+def has_run(arm: Arm, run: ProgramRun) -> bool | None:
+    """None of one that does not say when it runs, and beside which others fetch and write. Raises StackError."""
+    if run.view.says_when_it_runs:
+        return run.state.has_run
+    return run.view.shows_life() if len(arm.programs) == 1 else None
 
 
 def otherwise(run: ProgramRun) -> dict[str, OtherSetting] | None:

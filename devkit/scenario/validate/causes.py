@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from devkit.observe.arm_role import arms_named, in_role
+from devkit.observe.arm_role import ROLES, ArmRole, arms_named, in_role
 from devkit.programs.consumer import ConsumerProgram
 from devkit.scenario.cause import NamedCause
 from devkit.scenario.resolve import OF_KIT, ResolvedScenario, keys_of
-from devkit.scenario.shown_cause import BY_OTHER_SETTINGS, differs_by_role
+from devkit.scenario.shown_cause import SEEN, differs_by_role
 from located_config.near import near_miss, nearest
 from located_config.problem import Problem
 
@@ -36,10 +36,12 @@ def _problem(resolved: ResolvedScenario, cause: NamedCause) -> Iterator[tuple[st
         if _is_of_consumer(resolved, cause.differs):
             yield "differs", "a consumer logs no configuration, so nothing confirms it; name what it makes happen"
         elif cause.differs in difference and _is_of_kit(cause.differs):
+            yield "differs", f"no program confirms it; {_remedy_for(cause.differs)}"
+        elif cause.differs in difference and (refused := _roles_without_config(resolved, cause.differs)):
             yield (
                 "differs",
-                "no program confirms it in its log; name what it makes happen: a fault, a refused start, or a setting "
-                "that it changes",
+                f"a start that is refused logs no configuration, and each {refused[0]} arm may be refused its own; "
+                "write `refused: TEXT` with a part of what it then reports",
             )
         elif cause.differs in difference:
             if not differs_by_role(difference[cause.differs], scenario.roles):
@@ -56,7 +58,22 @@ def _problem(resolved: ResolvedScenario, cause: NamedCause) -> Iterator[tuple[st
 def _is_of_kit(key: str) -> bool:
     parts = key.split(".")
     of_program = parts[2:] if parts[0] == "programs" else parts
-    return bool(of_program) and of_program[0] in OF_KIT and of_program[0] not in BY_OTHER_SETTINGS
+    return bool(of_program) and of_program[0] in OF_KIT and of_program[0] not in SEEN
+
+
+def _remedy_for(key: str) -> str:
+    kind, _, name = key.partition(".")
+    if kind in ("mock", "timeline"):
+        return f"write `fault: {name}`, with `absent_in` where its absence is the fix"
+    return "name what it makes happen: a fault that acts, or a start that is refused"
+
+
+def _roles_without_config(resolved: ResolvedScenario, key: str) -> list[ArmRole]:
+    """The roles of which every arm may be refused its start, where the key is shown by logged configurations alone."""
+    if key.split(".")[-1] != "raw_config":
+        return []
+    arms = resolved.scenario.roles
+    return [role for role in ROLES if all(map(resolved.scenario.may_refuse, in_role(arms, role)))]
 
 
 def _is_of_consumer(resolved: ResolvedScenario, key: str) -> bool:

@@ -39,7 +39,10 @@ def check_expectation(
     if isinstance(argument, RefusalPattern) and arm.main.program.command:
         yield "", "the exit codes of a command are its own, so nothing shows that it refused its start"
     if isinstance(argument, NeverRan) and _says_nothing(arm, named):
-        yield "", "nothing shows when this program runs: only a pipeline says that"
+        yield (
+            "",
+            "nothing shows whether this program runs: a pipeline says it, and a command that is alone",
+        )
     if expectation.kind in ("container_kills", "peak_memory") and scenario.container is None:
         yield "", "the scenario gives its programs no container: say `container: {memory: 2GiB}`"
     if expectation.kind == "audit" and not arm.main.refusal and arm.main.configured.truth is None:
@@ -63,7 +66,8 @@ def check_expectation(
 
 def _says_nothing(arm: ResolvedArm, named: str | None) -> bool:
     found = arm.programs.get(named or arm.main.name)
-    return found is not None and (bool(found.program.command) or isinstance(found.program, ConsumerProgram))
+    is_silent_command = found is not None and bool(found.program.command) and len(arm.programs) > 1
+    return is_silent_command or (found is not None and isinstance(found.program, ConsumerProgram))
 
 
 _OF_EVENTS = ("lost", "lapsed", "deduplicated", "repeats_emitted", "misrouted", "out_of_order")

@@ -1,5 +1,6 @@
 """Observations made by hand: everything as it should be, and each test changes what it is about."""
 
+from dataclasses import fields, replace
 from typing import Any
 
 from devkit.observe.arm_end import EndByCondition
@@ -49,17 +50,21 @@ def some_figures(**changes: Any) -> Figures:
     return Figures.model_validate(values | changes)
 
 
+OF_PROGRAM = frozenset(field.name for field in fields(ProgramObservation)) - {"audit", "not_observable"}
+
+
 def an_observation(**changes: Any) -> ArmObservation:
+    """Changes of what is observed of a program are the main program's, `ended_with` among them."""
+    of_main = {name: changes.pop(name) for name in OF_PROGRAM & changes.keys()}
+    if (code := changes.pop("ended_with", None)) is not None:
+        of_main |= {"exit_codes": (code,), "is_over": True}
     values: dict[str, Any] = {
         "duration_s": 12.3456,
         "end": EndByCondition(reached={"drained": 1}),
-        "restarts": 0,
-        "replays": 0,
+        "programs": (a_program("", **{"log": {}} | of_main),),
         "replayed_offsets": 0,
         "past_failed_batch": None,
         "drained": True,
-        "exceptions": (),
-        "failures": (),
         "last_sample": A_SAMPLE,
         "figures": some_figures(),
         "latencies": some_latencies(0.4, 0.5),
@@ -67,6 +72,13 @@ def an_observation(**changes: Any) -> ArmObservation:
         "evidence": (some_evidence(),),
     }
     return ArmObservation(**values | changes)
+
+
+def observed_with(observation: ArmObservation, **changes: Any) -> ArmObservation:
+    """Another observation with changes, those of the main program among them."""
+    of_main = {name: changes.pop(name) for name in OF_PROGRAM & changes.keys()}
+    main, *others = observation.programs
+    return replace(observation, programs=(replace(main, **of_main), *others), **changes)
 
 
 def some_evidence(**changes: Any) -> Evidence:

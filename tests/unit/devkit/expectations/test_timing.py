@@ -13,7 +13,7 @@ from devkit.headroom.shortage import Window
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.figures import FlatCommit
 from devkit.observe.logs import LoggedException
-from tests.unit.devkit.observed import an_audit, an_observation, some_figures
+from tests.unit.devkit.observed import an_audit, an_observation, observed_with, some_figures
 
 STALLED = "no commit within 12 s: batch 0 is still at work"
 FLAT = FlatCommit(duration_s=17.5, from_s=8, committed=0, source_end=500, median_cpu_cores=0.1, mean_cpu_cores=0.2)
@@ -84,12 +84,14 @@ def test_none_is_left_out() -> None:
 
 @pytest.mark.parametrize("name", ["restarts", "replays", "replayed_offsets"])
 def test_restarts_of_which_the_process_said_something_else_do_not(name: str) -> None:
-    too_large = replace(OBSERVED, restarts=2, failures=("too large", "too large"))
+    too_large = observed_with(OBSERVED, restarts=2, failures=("too large", "too large"))
     assert expecting(name, {"at_least": 2}).depends_on_time(too_large) is None
     # One of the two was by a stall, so the count depends on time.
-    assert expecting(name, {"at_least": 2}).depends_on_time(replace(too_large, stalls=("too large",))) == "commit"
+    assert expecting(name, {"at_least": 2}).depends_on_time(observed_with(too_large, stalls=("too large",))) == "commit"
     # Nobody knows of what the second one failed.
-    assert expecting(name, {"at_least": 2}).depends_on_time(replace(too_large, failures=("too large",))) == "commit"
+    assert (
+        expecting(name, {"at_least": 2}).depends_on_time(observed_with(too_large, failures=("too large",))) == "commit"
+    )
 
 
 TIMED_OUT = "query failed: org.apache.kafka.common.errors.TimeoutException: Expiring 3 record(s) for out-0"
@@ -97,32 +99,34 @@ TIMED_OUT = "query failed: org.apache.kafka.common.errors.TimeoutException: Expi
 
 @pytest.mark.parametrize("name", ["restarts", "replays", "replayed_offsets"])
 def test_restarts_by_the_timeout_of_a_client_do(name: str) -> None:
-    timed_out = replace(OBSERVED, restarts=2, failures=("too large", TIMED_OUT))
+    timed_out = observed_with(OBSERVED, restarts=2, failures=("too large", TIMED_OUT))
     assert expecting(name, {"at_least": 2}).depends_on_time(timed_out) == "commit"
     # A stall that names a timeout as well is one failure.
-    both = replace(OBSERVED, restarts=1, failures=(TIMED_OUT, "too large"), stalls=(TIMED_OUT,))
+    both = observed_with(OBSERVED, restarts=1, failures=(TIMED_OUT, "too large"), stalls=(TIMED_OUT,))
     assert expecting(name, {"at_least": 1}).depends_on_time(both) is None
 
 
 def test_a_failure_that_is_a_timeout_does() -> None:
-    timed_out = replace(OBSERVED, failures=("too large", TIMED_OUT))
+    timed_out = observed_with(OBSERVED, failures=("too large", TIMED_OUT))
     assert expecting("failure", {"message": "Expiring"}).depends_on_time(timed_out) == "commit"
     assert expecting("failure", {"message": "too large"}).depends_on_time(timed_out) is None
 
 
 def test_an_exception_that_is_a_timeout_does() -> None:
     def window(*messages: str) -> Window | None:
-        observed = replace(OBSERVED, exceptions=tuple(LoggedException(1, "KafkaException", text) for text in messages))
+        observed = observed_with(
+            OBSERVED, exceptions=tuple(LoggedException(1, "KafkaException", text) for text in messages)
+        )
         return expecting("exception", {"class": "KafkaException"}).depends_on_time(observed)
 
     assert (window("code=_TIMED_OUT"), window("code=_TIMED_OUT", "code=MSG_SIZE")) == ("commit", None)
-    expired = replace(OBSERVED, exceptions=(LoggedException(1, "TimeoutException", "Expiring 3 record(s)"),))
+    expired = observed_with(OBSERVED, exceptions=(LoggedException(1, "TimeoutException", "Expiring 3 record(s)"),))
     assert expecting("exception", {"class": "TimeoutException"}).depends_on_time(expired) == "commit"
     assert expecting("exception", {"class": "TimeoutException", "message": "metadata"}).depends_on_time(expired) is None
 
 
 def test_a_failure_that_is_a_stall_does() -> None:
-    stalled = replace(OBSERVED, failures=("too large", STALLED), stalls=(STALLED,))
+    stalled = observed_with(OBSERVED, failures=("too large", STALLED), stalls=(STALLED,))
     assert expecting("failure", {"message": "no commit within"}).depends_on_time(stalled) == "commit"
     assert expecting("failure", {"message": "too large"}).depends_on_time(stalled) is None
 
@@ -178,7 +182,7 @@ def test_what_did_not_come_as_a_fetch_timed_out_does(name: str, argument: object
 
 @pytest.mark.parametrize(("failures", "window"), [((STALLED, "too large"), None), (("too large", STALLED), "commit")])
 def test_which_batch_failed_last_does_where_it_was_by_a_stall(failures: tuple[str, ...], window: Window | None) -> None:
-    stalled = replace(OBSERVED, failures=failures, stalls=(STALLED,))
+    stalled = observed_with(OBSERVED, failures=failures, stalls=(STALLED,))
     assert expecting("past_failed_batch", 0).depends_on_time(stalled) == window
     # What the stall kept from coming came when its batch was done again.
     assert expecting("failure", {"message": "another"}).depends_on_time(stalled) is None
@@ -224,7 +228,7 @@ def test_without_a_flat_time_idling_is_of_the_whole_arm() -> None:
 def test_an_end_at_some_moment_cuts_short_what_a_slow_machine_had_to_do(
     reached: dict[str, float], window: Window | None
 ) -> None:
-    assert of_end(replace(OBSERVED, end=EndByCondition(reached=reached), restarts=1)) == window
+    assert of_end(observed_with(OBSERVED, end=EndByCondition(reached=reached), restarts=1)) == window
 
 
 def test_a_restart_after_a_kill_by_the_container_is_no_matter_of_time() -> None:
@@ -234,6 +238,6 @@ def test_a_restart_after_a_kill_by_the_container_is_no_matter_of_time() -> None:
     container = ContainerFigures(
         memory_limit=1, disk_limit=None, measure=memory.measure, peak_memory=2, peak_disk=0, kills=(kill,)
     )
-    killed = replace(OBSERVED, restarts=1, failures=(), figures=some_figures(container=container))
+    killed = observed_with(OBSERVED, restarts=1, failures=(), figures=some_figures(container=container))
     assert expecting("restarts", 1).depends_on_time(killed) is None
-    assert expecting("restarts", 1).depends_on_time(replace(killed, restarts=2)) == "commit"
+    assert expecting("restarts", 1).depends_on_time(observed_with(killed, restarts=2)) == "commit"

@@ -283,15 +283,15 @@ class TestAProgramInThePlaceOfTheMainOne:
 
 
 class TestOtherSettings:
-    """A variable or a raw configuration, which no program logs as such."""
+    """A raw configuration, which no program logs as such."""
 
     OTHER: Mapping[str, OtherSetting] = {"batch.max_offsets": OtherSetting(declared=50, ran=500)}
-    VARIABLE = ("arms:\n  incident:\n", "arms:\n  incident:\n    environment: { BATCH: '500' }\n")
+    RAW = ("arms:\n  incident:\n", "arms:\n  incident:\n    raw_config: |\n      a: 1\n      b: 2\n")
 
     def shown(
         self, edited: Edited, path: Path, incident: Mapping[str, OtherSetting] | None, fixed: Mapping[str, OtherSetting]
     ) -> CauseResult:
-        scenario = load(edited, path, "{ differs: environment.BATCH }", self.VARIABLE)
+        scenario = load(edited, path, "{ differs: raw_config }", self.RAW)
         return shown(scenario, incident={"other_settings": incident}, fixed={"other_settings": fixed})
 
     def test_is_shown_by_what_the_program_ran_with(self, edited: Edited, tmp_path: Path) -> None:
@@ -315,8 +315,40 @@ class TestOtherSettings:
         assert not found.shown
         assert did in found.did
 
-    def test_a_raw_configuration_may_be_a_cause(self, edited: Edited, tmp_path: Path) -> None:
-        raw = ("arms:\n  incident:\n", "arms:\n  incident:\n    raw_config: |\n      a: 1\n      b: 2\n")
-        scenario = load(edited, tmp_path, "{ differs: raw_config }", raw)
-        found = shown(scenario, incident={"other_settings": self.OTHER}, fixed={"other_settings": {}})
-        assert found.shown
+    def test_an_arm_that_is_always_refused_logs_none(self, edited: Edited, tmp_path: Path) -> None:
+        refused = ("  fixed:\n    - ", "  fixed:\n    - refused: { message: nonsense }\n    - ")
+        with pytest.raises(InvalidFileError, match="each fixed arm may be refused its own; write `refused: TEXT`"):
+            load(edited, tmp_path, "{ differs: raw_config }", self.RAW, refused)
+
+
+class TestWhatAProcessWasStartedWith:
+    """A variable or an argument, which the process itself shows."""
+
+    OWN = (
+        "arms:\n  incident:\n",
+        "arms:\n  incident:\n    environment: { BATCH: '500' }\n    arguments: [--at, '5 s']\n",
+    )
+
+    @pytest.mark.parametrize(
+        ("key", "incident", "fixed", "did"),
+        [
+            ("environment.BATCH", {"BATCH": "500"}, {}, "500 (incident), not set (fixed), as its process was started"),
+            ("environment.BATCH", {}, {}, "incident ran with not set, which is not what it was given"),
+            ("environment.BATCH", None, {}, "the program of incident had ended before its process was looked at"),
+            (
+                "arguments",
+                ("x", "--at", "5 s", "--new"),
+                ("x",),
+                "--at '5 s' (incident), not set (fixed), as its process",
+            ),
+            ("arguments", ("x", "--at"), ("x",), "incident ran with x --at, which is not what it was given"),
+        ],
+    )
+    def test_is_looked_up_there(
+        self, edited: Edited, tmp_path: Path, key: str, incident: Any, fixed: Any, did: str
+    ) -> None:
+        scenario = load(edited, tmp_path, f"{{ differs: {key} }}", self.OWN)
+        field = "command_line" if key == "arguments" else "environment"
+        found = shown(scenario, incident={field: incident}, fixed={field: fixed})
+        assert found.did.startswith(did)
+        assert found.shown is ("as its process" in did)

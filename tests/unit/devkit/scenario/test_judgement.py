@@ -12,7 +12,7 @@ from devkit.observe.logs import LoggedException
 from devkit.observe.step_outcome import StepOutcome
 from devkit.scenario.judgement import judge_arm
 from tests.unit.devkit.headroom.readings import samples
-from tests.unit.devkit.observed import an_audit, an_observation, some_figures
+from tests.unit.devkit.observed import an_audit, an_observation, observed_with, some_figures
 
 SHORT = Headroom(samples(*[8] * 60))
 ROOM = Headroom(samples(*[4] * 60))
@@ -101,7 +101,7 @@ def test_the_end_by_restarts_that_a_slow_machine_made_excuses_what_had_not_happe
     assert judged.holds is None
     assert judged.short.startswith(f"ended by its {condition} 2, and the machine was short of time")
     # Those that any machine shows excuse nothing, nor does it when an arm has come to the end of its work.
-    loop = replace(stalled, failures=("too large",) * 2, stalls=())
+    loop = observed_with(stalled, failures=("too large",) * 2, stalls=())
     assert judge_arm(expected, loop, SHORT).holds is False
     done = replace(stalled, end=EndByCondition(reached={"drained": 1}))
     assert judge_arm(expected, done, SHORT).holds is False

@@ -1,7 +1,6 @@
 """What the programs of an arm are started with besides their configuration: where it is given, and what is refused."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.stretch import not_stretched, stretch_scenario
-from tests.unit.devkit.observed import an_observation
+from tests.unit.devkit.observed import an_observation, observed_with
 from tests.unit.devkit.programs.context import program_context
 from tests.unit.devkit.scenario.conftest import Edited
 
@@ -216,7 +215,7 @@ class TestConfirmedBySpark:
 
     def test_where_spark_said_nothing_it_is_not_shown(self, load: Load) -> None:
         for key in ("slots", "spark.x.y"):
-            silent = replace(self.OTHER, spark=None)
+            silent = observed_with(self.OTHER, spark=None)
             assert self.shown(load, key, self.LOGGED, silent) == (
                 False,
                 "the program of fixed did not confirm it in its log",

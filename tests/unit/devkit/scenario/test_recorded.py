@@ -19,6 +19,7 @@ from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.recording import Recording
 from devkit.scenario.unmet_faults import not_started, unmet_faults
 from devkit.scenario.verdict import Verdict, judge
+from tests.unit.devkit.observed import observed_with
 
 RECORDED = Path(__file__).parent / "recorded"
 SCENARIO = load_scenario(Path(__file__).parents[4] / "scenarios" / "stalled-progress.yaml")
@@ -81,7 +82,7 @@ def test_a_fix_that_stalled_there_is_refuted_only_where_there_was_room(margin: f
     recordings = recorded("four-busy-processes", margin)
     fixed = recordings["fixed"]
     stall = "no commit within 12 s: batch 1 is still at work"
-    stalled = replace(fixed.observation, restarts=1, failures=(stall,), stalls=(stall,), drained=False)
+    stalled = observed_with(fixed.observation, restarts=1, failures=(stall,), stalls=(stall,), drained=False)
     verdict, _ = judged(recordings | {"fixed": replace(fixed, observation=stalled)})
     assert verdict.exit_code == (1 if margin is None else 3)
 

@@ -91,5 +91,5 @@ def test_what_is_wrong_in_it_has_its_place(load: Load, change: tuple[str, str], 
 
 
 def test_no_cause_is_named_that_no_program_logs(load: Load) -> None:
-    with pytest.raises(InvalidFileError, match="no program confirms it in its log"):
+    with pytest.raises(InvalidFileError, match="no program confirms it; write `fault: later`"):
         load(("  fixed:\n", OWN), ("arms:\n", "cause: [{ differs: mock.later }]\narms:\n"))

@@ -1,7 +1,6 @@
 """Faults that an incident arm met and a fixed arm did not: what that leaves of a verdict in which all arms hold."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from devkit.scenario.resolve import resolve
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.unmet_faults import not_started, unmet_faults
 from devkit.scenario.verdict import Verdict, judge
-from tests.unit.devkit.observed import an_observation, some_evidence
+from tests.unit.devkit.observed import an_observation, observed_with, some_evidence
 from tests.unit.devkit.scenario.conftest import Edited
 
 Load = Callable[..., Scenario]
@@ -47,7 +46,7 @@ def verdict(scenario: Scenario, **observed: ArmObservation) -> Verdict:
     """Of arms that hold, in which each program logged what it was given."""
     settings: dict[str, Any] = {"incident": {"record_limit": {"policy": "none"}}}
     settings["fixed"] = {"record_limit": {"policy": "serialized"}}
-    seen = {arm: replace(one, confirmed=settings[arm]) for arm, one in observed.items()}
+    seen = {arm: observed_with(one, confirmed=settings[arm]) for arm, one in observed.items()}
     return judge(
         {arm: PlayedArm.of(scenario, arm, one).result.model_copy(update={"holds": True}) for arm, one in seen.items()},
         {arm: one.evidence for arm, one in seen.items()},

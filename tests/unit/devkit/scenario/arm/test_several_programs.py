@@ -173,8 +173,3 @@ def test_processes_are_found_by_role(stage: Stage, guardian: FileGuardian) -> No
     assert named(stage, "html").processes("driver") == [driver]
     assert named(stage, "html").processes("worker") == []
     assert named(stage, "reader").processes("driver") == [], "it has not been started"
-
-
-def test_of_one_program_nothing_more_is_said(stage: Stage) -> None:
-    stage.arm.programs = stage.arm.programs[:1]
-    assert programs(stage.arm, frozenset()) == ()

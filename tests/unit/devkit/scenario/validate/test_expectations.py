@@ -58,7 +58,8 @@ def scenario_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
         ),
         (
             [SEVERAL, (FIXED, "- never_ran: { program: reader }")],
-            "expect.fixed[0].never_ran: nothing shows when this program runs: only a pipeline says that",
+            "expect.fixed[0].never_ran: nothing shows whether this program runs: a pipeline says it, and a command "
+            "that is alone",
         ),
         (
             [(FIXED, "- other_settings: { key: batch.max_ofsets }")],
