@@ -1,5 +1,6 @@
 """What a program is started with besides its configuration, as a scenario writes it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -52,9 +53,21 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), AfterValidator(_not_given)]
+VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), AfterValidator(_not_given)]
 SparkKey = Annotated[str, AfterValidator(_of_spark)]
 SparkValue = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | int | float | bool)]
+
+
+_TIME_BASED = "Whether it may hold a time, which no stretch reaches: a scenario with one keeps the file's pace."
+
+
+class Variable(BaseModel):
+    """The value of an environment variable; text stands for one that may hold a time."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    value: str = Field(description="The text that the program gets.", examples=["500"])
+    time_based: bool = Field(default=True, description=_TIME_BASED)
 
 
 class RawConfig(BaseModel):
@@ -70,6 +83,7 @@ class RawConfig(BaseModel):
         description="The text itself, with places such as `{bootstrap}` and `{checkpoint}` to fill in.",
         examples=["batch: { max_offsets: 50, max_offsets: 500 }"],
     )
+    time_based: bool = Field(default=True, description=_TIME_BASED)
 
     @model_validator(mode="after")
     def _read(self, info: ValidationInfo) -> Self:
@@ -92,16 +106,22 @@ def _spelled(value: object) -> object:
     return {"text": value} if "\n" in value.strip() else {"file": value.strip()}
 
 
+def _as_variable(value: object) -> object:
+    return value if isinstance(value, Mapping | Variable) else {"value": value}
+
+
 class LaunchSettings(BaseModel):
     """Of one program, or of an arm's main program."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    environment: dict[Variable, str] = Field(
+    environment: dict[
+        VariableName, Annotated[Variable, BeforeValidator(_as_variable, json_schema_input_type=Variable | str)]
+    ] = Field(
         default={},
         description="Environment variables of the program. `TMPDIR` is where its temporary files go, Spark's and the "
         "spool files of large pages too.",
-        examples=[{"LOG_LEVEL": "debug"}],
+        examples=[{"LOG_LEVEL": "debug", "BATCH": {"value": "500", "time_based": False}}],
     )
     slots: PositiveInt | None = Field(
         default=None,
@@ -138,7 +158,12 @@ class LaunchSettings(BaseModel):
     @property
     def scratch(self) -> Path | None:
         """Where its temporary files go; None leaves that to the kit."""
-        return Path(self.environment[SCRATCH]) if SCRATCH in self.environment else None
+        return Path(self.environment[SCRATCH].value) if SCRATCH in self.environment else None
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What the program gets in its environment, by name."""
+        return {name: variable.value for name, variable in self.environment.items()}
 
     @property
     def slots_in_all(self) -> int | None:

@@ -263,7 +263,7 @@ def _in_arm(scenario: Scenario, arm: ArmName, name: str) -> ProgramSettings:
 def _launched(found: LaunchSettings) -> dict[str, Any]:
     raw = found.raw_config
     return {
-        "environment": found.environment,
+        "environment": found.variables,
         "slots": found.slots_in_all,
         "executors": found.executors,
         "spark": {key.removeprefix("spark."): value for key, value in found.spark.items()},

@@ -77,23 +77,28 @@ def stretch_scenario(resolved: ResolvedScenario, by: int) -> Scenario:
 def not_stretched(resolved: ResolvedScenario) -> tuple[str, ...]:
     """The settings of its programs that no stretch reaches, each with the program's name where it has one.
 
-    A variable or an argument counts that has a figure in it: which of them are times is unknown.
+    A variable or an argument counts that has a figure in it: which of them are times is unknown, unless the file says
+    `time_based: false` of it.
     """
     found = [(name, program.unstretchable) for name, program in resolved.programs.items() if program.unstretchable]
     for name in resolved.programs:
         launched = [arm.programs[name].launch for arm in resolved.arms.values()]
         variables = [item for one in launched for item in one.environment.items()]
-        with_figures = dict.fromkeys(key for key, value in variables if any(map(str.isdigit, value)))
+        with_figures = dict.fromkeys(key for key, one in variables if one.time_based and _has_figure(one.value))
         found += [(name, f"the variable {key}") for key in with_figures]
         settings = [item for one in launched for item in one.spark.items()]
         found += [
             (name, key) for key in dict.fromkeys(key for key, value in settings if _TIME_OF_SPARK.fullmatch(value))
         ]
-        if any(any(map(str.isdigit, word)) for one in launched for word in one.arguments):
+        if any(_has_figure(word) for one in launched for word in one.arguments):
             found.append((name, "its arguments"))
-        if any(one.raw_config is not None for one in launched):
+        if any(one.raw_config is not None and one.raw_config.time_based for one in launched):
             found.append((name, "its raw configuration"))
     return tuple(f"{what} (program {name})" if name else what for name, what in found)
+
+
+def _has_figure(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def _changes(found: ResolvedProgram, by: int) -> dict[str, Any]:

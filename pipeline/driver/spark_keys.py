@@ -83,7 +83,7 @@ def require_protocol(given: Mapping[str, Given]) -> None:
 def require_known(given: Mapping[str, Given], known: Collection[str]) -> list[str]:
     """Raises RefusedError for keys that look misspelt; returns the others that Spark does not know."""
     wrong, unknown = [], []
-    for key, near in _unknown(given, known):
+    for key, near in unknown_keys(given, known):
         if near is None:
             unknown.append(f"{key} ({given[key].where})")
         else:
@@ -93,7 +93,8 @@ def require_known(given: Mapping[str, Given], known: Collection[str]) -> list[st
     return unknown
 
 
-def _unknown(given: Mapping[str, Given], known: Collection[str]) -> Iterator[tuple[str, str | None]]:
+def unknown_keys(given: Collection[str], known: Collection[str]) -> Iterator[tuple[str, str | None]]:
+    """The keys that Spark does not know, each with the one that is meant if it looks misspelt."""
     every = {*known, *_UNREGISTERED, *PROTOCOL}
     by_lower = {key.lower(): key for key in sorted(every)}
     for key in given:

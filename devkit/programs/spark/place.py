@@ -20,6 +20,7 @@ from devkit.owner_file import write_for_owner
 from devkit.stack.parts.object_store import REGION, credentials
 from devkit.stack.ports import LOOPBACK
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.memory.spark import spark_size
 
 _LOG4J = """\
 rootLogger.level = warn
@@ -149,9 +150,11 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
         settings["spark.driver.memory"] = place.driver_memory
     if place.executors is not None:
         each = -(-place.slots // place.executors)
+        heap = place.settings.get("spark.executor.memory", f"{_EXECUTOR_MIB}m")
+        worker_mib = (spark_size(heap) or 0) >> 20
         settings |= {
-            "spark.master": f"local-cluster[{place.executors},{each},{_EXECUTOR_MIB}]",
-            "spark.executor.memory": f"{_EXECUTOR_MIB}m",
+            "spark.master": f"local-cluster[{place.executors},{each},{worker_mib}]",
+            "spark.executor.memory": heap,
             "spark.executor.extraClassPath": installed.classpath,
             "spark.executor.extraJavaOptions": shlex.join([*LAPTOP_FLAGS, *own]),
         }

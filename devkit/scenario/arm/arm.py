@@ -148,7 +148,7 @@ class Arm:
                 debugger=context.debugger if is_main else None,
                 scratch=context.guardian.directory / self.name / (program or ONLY) if container else settings.scratch,
                 limits=container,
-                environment=settings.environment,
+                environment=settings.variables,
                 start=self.scenario.arms[self.name].start,
                 slots=settings.slots,
                 executors=settings.executors,

@@ -55,6 +55,11 @@ def _problem(resolved: ResolvedScenario, cause: NamedCause) -> Iterator[tuple[st
         yield "refused", "no start may be refused: say in `tried_first` what is tried, or expect `refused` of an arm"
 
 
+def can_be_cause(key: str) -> bool:
+    """Whether a run can show that arms differ in it: as a fault, or as what a program or its process had."""
+    return not _is_of_kit(key) or key.startswith(("mock.", "timeline."))
+
+
 def _is_of_kit(key: str) -> bool:
     parts = key.split(".")
     of_program = parts[2:] if parts[0] == "programs" else parts

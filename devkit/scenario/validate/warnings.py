@@ -13,6 +13,8 @@ from devkit.programs.spark.program import SparkProgram
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.source_location import location_of, locations_of
+from devkit.scenario.undeclared_differences import undeclared_differences
+from devkit.scenario.validate.causes import can_be_cause
 from located_config.count import counted
 from located_config.duration import format_duration
 from located_config.place import Location
@@ -54,6 +56,10 @@ def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
     found = {name: arm.main.configured for name, arm in resolved.arms.items()}
     configs = {arm: one.config for arm, one in found.items() if isinstance(one, ConfiguredLikePipeline)}
     yield from _late(scenario)
+    yield from _late_windows(scenario)
+    for key in filter(can_be_cause, undeclared_differences(resolved)):
+        text = f"incident and fix differ in {key} as well, so the verdict may rest on it"
+        yield Problem(("cause",), text, "name it, or give all arms the same")
     yield from _still_open(scenario, configs.values())
     yield from _before_it_runs(resolved)
     yield from _over_before_it_runs(resolved)
@@ -93,6 +99,30 @@ def _late(scenario: Scenario) -> Iterator[Problem]:
                 "come",
                 "let it begin earlier, or by a condition such as `when: { committed: 50% }`",
             )
+
+
+def _late_windows(scenario: Scenario) -> Iterator[Problem]:
+    """Windows of the mock's rules that may open when all requests are over, in arms that are over once they have
+    drained.
+    """
+    if not scenario.until.condition.by_drained_alone:
+        return
+    requests_for = scenario.traffic.last_event
+    if scenario.traffic_begins != "when running":  # what is published before the job runs is fetched at once
+        requests_for -= _USUAL_START if scenario.traffic_begins == "at once" else requests_for
+    for place, rule in scenario.rules_at():
+        window = rule.when.window
+        if window is None or window.from_ <= timedelta(0) or window.from_ < requests_for:
+            continue
+        lasts = format_duration(max(requests_for, timedelta(0)))
+        remedy = "let it begin earlier"
+        if scenario.traffic_begins != "when running":
+            remedy += ", or write `traffic_begins: when running`"
+        yield Problem(
+            (*place, "when", "window", "from"),
+            f"it counts from the first request, and events come for {lasts} after that: all requests may be over",
+            remedy,
+        )
 
 
 def _still_open(scenario: Scenario, configs: Iterable[PipelineConfig]) -> Iterator[Problem]:

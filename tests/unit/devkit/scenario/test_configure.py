@@ -109,7 +109,7 @@ class TestSeveral:
     def test_so_do_its_variables(self, several: Scenario) -> None:
         arms = resolve(several).arms
         environments = {
-            (arm, name): arms[arm].programs[name].launch.environment
+            (arm, name): arms[arm].programs[name].launch.variables
             for arm, name in (("incident", "content"), ("fixed", "content"), ("fixed", "html"))
         }
         assert environments == {

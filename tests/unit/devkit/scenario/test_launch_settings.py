@@ -56,7 +56,7 @@ class TestLayers:
         assert of_fixed.arguments == ("--slots", "3")
         assert (of_incident.slots, of_incident.spark) == (9, {"spark.a": "1", "spark.b": "true"})
         assert of_incident.arguments == ("--x",)
-        assert of_incident.environment == {"LEVEL": "debug", "MODE": "plain"}
+        assert of_incident.variables == {"LEVEL": "debug", "MODE": "plain"}
 
     def test_a_directory_for_temporary_files_is_the_arms_own(self, load: Load) -> None:
         scenario = load("environment: { TMPDIR: /small }")

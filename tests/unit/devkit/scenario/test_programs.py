@@ -77,7 +77,7 @@ def test_what_cannot_be(with_programs: Callable[..., Scenario], programs: str, m
         (
             "environment: {LEVEL: 7}",
             "",
-            "programs.reader.environment.LEVEL: must be text (got 7); write",
+            "programs.reader.environment.LEVEL.value: must be text (got 7); write",
         ),
         ("", "readr: {}", "arms.fixed.programs.readr: there is no program 'readr'; did you mean 'reader'?"),
         ("", "reader: {run: x}", "arms.fixed.programs.reader.run: unknown key; it belongs under `programs.NAME`"),

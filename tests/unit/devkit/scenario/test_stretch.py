@@ -136,7 +136,9 @@ def several(scenario: Scenario) -> Scenario:
     own = {"batch": {"trigger": "0s"}, "stall_timeout": "70s"}
     programs = {
         "html": ProgramSpec(run="pipeline"),
-        "content": ProgramSpec(run="pipeline content-enrichment", configuration=own, environment={"LEVEL": "info"}),
+        "content": ProgramSpec.model_validate(
+            {"run": "pipeline content-enrichment", "configuration": own, "environment": {"LEVEL": "info"}}
+        ),
     }
     arms = {"incident": {"batch": {"trigger": "5s"}, "programs": {"content": {"configuration": own}}}, "fixed": {}}
     return scenario.model_copy(update={"programs": programs, "arms": arms_of(**arms)})
@@ -158,11 +160,23 @@ def test_each_of_several_programs_is_stretched_by_what_it_has(several: Scenario)
 def test_what_no_stretch_reaches_is_named_with_its_program(several: Scenario) -> None:
     command = CommandProgram(CommandLine(("mine",), Path("/nowhere")))
     assert not_stretched(resolve(several, command)) == ("a command's own settings (program html)",)
-    settings = {"content": ProgramSettings(environment={"POLL": "every 5s"})}
-    fixed = several.arms["fixed"].model_copy(update={"programs": settings})
-    arms = several.arms | {"fixed": fixed}
-    with_variable = several.model_copy(update={"arms": arms})
-    assert not_stretched(resolve(with_variable)) == ("the variable POLL (program content)",)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"environment": {"POLL": "every 5s"}}, ("the variable POLL (program content)",)),
+        ({"environment": {"POLL": {"value": "5 times", "time_based": False}}}, ()),
+        ({"raw_config": {"text": "a: 1"}}, ("its raw configuration (program content)",)),
+        ({"raw_config": {"text": "a: 1", "time_based": False}}, ()),
+    ],
+)
+def test_what_may_be_a_time_is_named_unless_the_file_says_otherwise(
+    several: Scenario, settings: dict[str, Any], named: tuple[str, ...]
+) -> None:
+    own = {"content": ProgramSettings.model_validate(settings)}
+    fixed = several.arms["fixed"].model_copy(update={"programs": own})
+    assert not_stretched(resolve(several.model_copy(update={"arms": several.arms | {"fixed": fixed}}))) == named
 
 
 def test_the_only_program_needs_no_name(scenario: Scenario) -> None:

@@ -41,11 +41,24 @@ def file(tmp_path: Path, edited: Edited, request: pytest.FixtureRequest) -> Path
     return path
 
 
+def spark(setting: str, more: str = "slots: 3") -> Change:
+    return IN_FIXED, f"{IN_FIXED}\n    {more}\n    spark: {{ {setting} }}"
+
+
 def ends(condition: str) -> Change:
     return "any: [", f"any: [{condition}, "
 
 
 WRONG = [
+    (
+        [spark("spark.driver.memoy: 3g")],
+        "arms.fixed.spark.spark.driver.memoy: unknown to Spark, which would ignore it; did you mean "
+        "'spark.driver.memory'?",
+    ),
+    (
+        [spark("spark.executor.memory: 1g", "executors: 3"), ("kafka:\n", "container: { memory: 2GiB }\nkafka:\n")],
+        "arms.fixed.spark.spark.executor.memory: 3 executors take 3GiB, and the container has 2GiB",
+    ),
     ([ends("{ elapsed: 90s }")], "until.any[0].elapsed: each arm ends at its deadline of 90s before that"),
     ([ends("{ running_for: 90s }")], "until.any[0].running_for: each arm ends at its deadline of 90s before that"),
     (

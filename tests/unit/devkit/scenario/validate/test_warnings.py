@@ -16,6 +16,12 @@ COUNTS = [
     ("kafka:\n", "programs: { counts: { run: pipeline edit-counts } }\nkafka:\n"),
     ("  batch: {", "  source: { read: aligned, late: lapse }\n  batch: {"),
 ]
+PAGE = "when: { page: Huge"
+WINDOW = (PAGE, f"{PAGE}, window: {{ from: 2s }}")
+LATE_WINDOW = (PAGE, f"{PAGE}, window: {{ from: 8s }}")
+TO_THE_END = ("{ drained: true }, { replays: 2 }", ONLY_DRAINED)
+WHEN_RUNNING = ("kafka:\n", "traffic_begins: when running\nkafka:\n")
+BOTH = "{ differs: content_limit.measure }, { differs: record_limit.policy }"
 SAME = [(INCIDENT, ""), (FIXED, "")]
 
 
@@ -33,7 +39,7 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
         (
             [
                 ("kafka:\n", ITEM.format(arms=", arms: [incident]")),
-                ("arms:\n", "cause: [{ fault: still, absent_in: [fixed] }]\narms:\n"),
+                ("arms:\n", f"cause: [{{ fault: still, absent_in: [fixed] }}, {BOTH}]\narms:\n"),
             ],
             "",
         ),
@@ -66,6 +72,19 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
             ":29:1: warning: until: an arm that has drained is over, and the last windows of edit-counts leave",
         ),
         ([*COUNTS, ("{ drained: true }, { replays: 2 }", "{ drained: true, running_for: 20s }")], ""),
+        (
+            [("arms:\n", "cause: [{ differs: record_limit.policy }]\narms:\n")],
+            ":30:1: warning: cause: incident and fix differ in content_limit.measure as well, so the verdict may rest",
+        ),
+        (
+            [WINDOW, TO_THE_END],
+            ":17:37: warning: mock.rules[0].when.window.from: it counts from the first request, and events come for 0s",
+        ),
+        ([WINDOW, TO_THE_END, WHEN_RUNNING], ""),
+        (
+            [LATE_WINDOW, TO_THE_END, WHEN_RUNNING],
+            ":17:37: warning: mock.rules[0].when.window.from: it counts from the first request, and events come for 7",
+        ),
         (
             [("sink: {", "sink: { topic: mine,")],
             ":24:11: warning: pipeline.sink.topic: the kit makes this topic afresh for each arm, and deletes what",
