@@ -2,6 +2,7 @@
 
 import types
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -19,6 +20,19 @@ def known_keys(root: Any, location: Location) -> list[str]:
 def fields_of(model: type[BaseModel]) -> dict[str, Any]:
     """The type of each key."""
     return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+
+
+def example_at(root: Any, location: Location) -> Any:
+    """The first example of the field at a location; None where it has none."""
+    fields = (model.model_fields.items() for model in models_at(root, location[:-1]))
+    return next(
+        (
+            field.examples[0]
+            for name, field in chain.from_iterable(fields)
+            if (field.alias or name) == location[-1] and field.examples
+        ),
+        None,
+    )
 
 
 def models_at(root: Any, location: Location) -> list[type[BaseModel]]:

@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from located_config.model_keys import in_document, known_keys
+from located_config.flow import flow
+from located_config.model_keys import example_at, in_document, known_keys
 from located_config.near import near_miss, nearest
 from located_config.place import Location, shown
 from located_config.redaction import is_secret
@@ -97,7 +98,7 @@ def described(
         return Problem(place, _PLAIN.get(detail["type"], "is not valid, and not shown as it is a secret"))
     context = detail.get("ctx") or {}
     text = str(context.get("problem") or _PLAIN.get(detail["type"]) or _message(detail, context))
-    remedy = _of_bare_key(detail, known_keys(root, detail["loc"])) or _remedy(detail, context)
+    remedy = _of_bare_key(detail, known_keys(root, detail["loc"])) or _remedy(detail, context) or _shape(detail, root)
     return Problem(place, text + _got(detail, text), remedy)
 
 
@@ -136,6 +137,14 @@ def _of_bare_key(detail: ErrorDetails, known: list[str]) -> str | None:
     value = detail["input"]
     is_key = detail["type"] == "model_type" and isinstance(value, str) and value in known
     return f"write `{value}: …`, with its value behind the colon" if is_key else None
+
+
+def _shape(detail: ErrorDetails, root: Any) -> str | None:
+    """How a mapping looks that has to stand where something else does."""
+    if detail["type"] != "model_type" or not detail["loc"]:
+        return None
+    example = example_at(root, detail["loc"])
+    return f"write for example `{detail['loc'][-1]}: {flow(example)}`" if isinstance(example, Mapping) else None
 
 
 def _message(detail: ErrorDetails, context: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from devkit.expectations.base import Finding
-from devkit.expectations.bounds import Bytes, Count
+from devkit.expectations.bounds import Bytes, Count, or_exactly
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.error_events import of_type
@@ -56,7 +56,7 @@ class _ErrorEvents:
         "largest of those records' values. Without a bound: at least one."
     )
     example: str = "{type: revision_not_found, at_least: 1, max_size: 4KiB}"
-    argument: Any = ErrorEventPattern
+    argument: Any = Annotated[ErrorEventPattern, or_exactly(ErrorEventPattern, int, int)]
     needs: frozenset[Observable] = frozenset()
 
     def judge(self, argument: ErrorEventPattern, observation: ArmObservation) -> Finding:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
+from ruamel.yaml import YAML
 
 from devkit.expectations.base import ExpectationKind, Finding, gone
 from devkit.expectations.of_program import OfProgram
@@ -101,7 +102,8 @@ def register(expectation: ExpectationKind) -> None:
 def _take(*expectations: ExpectationKind) -> None:
     for one in expectations:
         Expectation.__pydantic_fields__[one.name] = FieldInfo.from_annotated_attribute(
-            one.argument | None, Field(default=None, description=one.summary)
+            one.argument | None,
+            Field(default=None, description=one.summary, examples=[YAML(typ="safe").load(one.example)]),
         )
     Expectation.model_rebuild(force=True)
 

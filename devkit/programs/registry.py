@@ -1,5 +1,8 @@
 """The kinds of programs there are, by the first word of `run:`."""
 
+from dataclasses import replace
+from pathlib import Path
+
 from devkit.errors import UsageError
 from devkit.programs.command.program import CommandKind
 from devkit.programs.consumer import ConsumerKind
@@ -18,8 +21,8 @@ def register(kind: ProgramKind) -> None:
     KINDS.add(kind.name, kind)
 
 
-def find_program(run: str) -> Program:
-    """The program that `run:` names. Raises UsageError that lists the kinds."""
+def find_program(run: str, of_file: Path | None = None) -> Program:
+    """The program that `run:` names in a scenario file of that directory. Raises UsageError that lists the kinds."""
     name, _, words = run.strip().partition(" ")
     kind = KINDS.get(name)
     if kind is None:
@@ -27,4 +30,6 @@ def find_program(run: str) -> Program:
         known = "; ".join(f"`{one.example}`" for one in KINDS.values())
         hint = f"did you mean {near!r}?" if near else f"for example {known}"
         raise UsageError(f"there is no kind of program {name!r}", hint=hint)
+    if isinstance(kind, CommandKind):
+        kind = replace(kind, of_file=of_file)
     return kind.program(words.strip())

@@ -7,6 +7,7 @@ ratio that makes this run the same incident.
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -14,6 +15,8 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
+    ValidationInfo,
     model_validator,
 )
 
@@ -32,7 +35,7 @@ from devkit.scenario.cause import NamedCause
 from devkit.scenario.programs import Overlay, Programs
 from devkit.scenario.rule_window import ScenarioRule
 from devkit.scenario.stack_settings import Kafka, Mock
-from devkit.traffic.model import TrafficSpec
+from devkit.traffic.model import DIRECTORY, TrafficSpec
 from located_config.place import Location
 from located_config.quantity import refused
 
@@ -163,12 +166,32 @@ class Scenario(_Model):
         examples=[{"incident": [{"restarts": {"at_least": 2}}], "fixed": [{"drained": True}, {"audit": "clean"}]}],
     )
 
+    _directory: Path | None = PrivateAttr(default=None)
+
+    @property
+    def directory(self) -> Path | None:
+        """That of its file; None of a scenario that was read from none."""
+        return self._directory
+
+    def in_directory_of(self, other: "Scenario") -> Self:
+        """This one, with the directory of the scenario that it was made from."""
+        self._directory = other.directory
+        return self
+
+    @model_validator(mode="after")
+    def _keep_directory(self, info: ValidationInfo) -> Self:
+        self._directory = (info.context or {}).get(DIRECTORY)
+        return self
+
     @model_validator(mode="after")
     def _of_known_arms(self) -> Self:
         require_expectations(self.expect, self.roles)
         require_arms(("tried_first",), self.tried_first, self.roles)
         for number, item in enumerate(self.timeline):
             require_arms(("timeline", number, "arms"), item.arms, self.roles)
+        for place, page in self.traffic.pages_at():
+            if isinstance(page.error, Mapping):
+                require_arms((*place, "error"), page.error, self.roles)
         for number, cause in enumerate(self.cause):
             absent_at = ("cause", number, "absent_in")
             require_arms(absent_at, cause.absent_in, self.roles)
@@ -243,6 +266,14 @@ class Scenario(_Model):
     def key_of(self, entries: Mapping[str, object], arm: ArmName) -> str:
         """Under which key a section that is written by arm or by role has what is for this arm."""
         return arm if arm in entries else self.roles[arm]
+
+    def errors_of_pages(self, arm: ArmName) -> dict[str, str]:
+        """The error types in which events of named pages must end in this arm and not in all, by title."""
+        return {
+            str(place[-1]).replace("_", " "): page.error[key]
+            for place, page in self.traffic.pages_at()
+            if isinstance(page.error, Mapping) and (key := self.key_of(page.error, arm)) in page.error
+        }
 
     def for_arm(self, arm: ArmName) -> Self:
         """The scenario with what this arm has of its own in the place of what the arms share."""

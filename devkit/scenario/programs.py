@@ -7,18 +7,19 @@ have of their own are for it, and for each other one that has the same configura
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
 
 from devkit.errors import UsageError
 from devkit.programs.registry import find_program
 from devkit.programs.supervisor import Restart
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.launch_settings import LaunchSettings
+from devkit.traffic.model import DIRECTORY
 
 
-def _known(run: str) -> str:
+def _known(run: str, info: ValidationInfo) -> str:
     try:
-        find_program(run)
+        find_program(run, (info.context or {}).get(DIRECTORY))
     except UsageError as error:
         raise ValueError(f"{error}; {error.hint}" if error.hint else str(error)) from error
     return run
@@ -51,7 +52,8 @@ class ProgramSpec(ProgramSettings):
 
     run: Annotated[str, AfterValidator(_known)] = Field(
         description="Kind of the program and what it is of that kind: `pipeline`, perhaps with its job, "
-        "`consumer`, or `command` with a command line.",
+        "`consumer`, or `command` with a command line. Paths in that are relative to the scenario's file, and its "
+        "`python` is the kit's.",
         examples=["command python check.py"],
     )
     needs: tuple[ProgramName, ...] = Field(

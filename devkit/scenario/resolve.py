@@ -211,7 +211,9 @@ class ResolvedScenario:
 
 def resolve(scenario: Scenario, instead: Program | None = None) -> ResolvedScenario:
     """`instead` takes the place of the main program."""
-    programs = {name: find_program(spec.run) for name, spec in scenario.programs.items()} or {"": SPARK}
+    programs = {name: find_program(spec.run, scenario.directory) for name, spec in scenario.programs.items()} or {
+        "": SPARK
+    }
     main_model = next(iter(programs.values())).model
     main_name = next(iter(programs))
     if instead is not None:

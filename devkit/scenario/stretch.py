@@ -63,7 +63,7 @@ def stretch_scenario(resolved: ResolvedScenario, by: int) -> Scenario:
         return None if found is None else merge(scenario.tried_first_in(name) or {}, _changes(found, by))
 
     try:
-        slower = stretched(scenario, by)
+        slower = stretched(scenario, by).in_directory_of(scenario)
         arms = {name: ArmSettings.model_validate(arm(name) | {"role": role}) for name, role in scenario.roles.items()}
         tries = {name: tried(name) for name in arms}
     except (ValidationError, OverflowError) as error:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.latency import Page
@@ -10,9 +10,22 @@ from devkit.traffic.all_streams import generate_all
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.publish import ExpectedFate, Publisher, connect_producer, stated
 from devkit.traffic.received import as_generated, received_now
-from devkit.traffic.records import GeneratedPage, Traffic
+from devkit.traffic.records import Expected, GeneratedPage, Traffic
 from devkit.traffic.warm_up_traffic import publish_warm_up, warm_up_traffic
 from mockapi.catalog import CatalogPage, CatalogRevision
+
+
+def with_errors_of(errors: Mapping[str, str], fate: ExpectedFate) -> ExpectedFate:
+    """`fate`, but for events of the pages that must end as these error types in one arm, by title."""
+
+    def expected(topic: str, value: bytes, stated: Expected) -> Expected:
+        found = fate(topic, value, stated)
+        error = errors.get(found.page.title.replace("_", " ")) if found.page else None
+        if error is None:
+            return found
+        return Expected(fate="error", reason=error, event_id=found.event_id, repeat=found.repeat)
+
+    return expected
 
 
 class ScenarioTraffic:

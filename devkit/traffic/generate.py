@@ -77,7 +77,7 @@ class _Generation:
             page, value, expected = self._spec.pages[slot.named_page], _serialise(event), happening.expected
             if page.event_bytes is not None:
                 value = _filled(event, page.event_bytes, slot.named_page)
-            if page.error is not None:
+            if isinstance(page.error, str):
                 expected = Expected(fate="error", reason=page.error, event_id=expected.event_id)
             for patch in patches:
                 if patch.error is not None:

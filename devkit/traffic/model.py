@@ -42,8 +42,9 @@ from devkit.traffic.capture.playback import RATE_OR_TIMES, FromCapture, Playback
 from devkit.traffic.event_time import NamedOrOwn, OwnEventTime
 from devkit.traffic.registry import GENERATORS
 from devkit.traffic.shape import spans
-from devkit.traffic.stream import Paced, Stream
+from devkit.traffic.stream import NamedPage, Paced, Stream
 from located_config.near import near_miss
+from located_config.place import Location
 from located_config.rate import Rate
 
 DIRECTORY = "directory"
@@ -200,6 +201,12 @@ class TrafficSpec(Stream):
             return self.for_
         last = max(super().last_event, *(one.last_event for one in self.streams.values()), timedelta())
         return self._published(last)
+
+    def pages_at(self) -> Iterator[tuple[Location, NamedPage]]:
+        """The named pages of all streams, each with its place in a scenario file; none of a capture."""
+        for name, stream in self._by_name().items():
+            base: Location = ("traffic", "streams", name) if stream is not self else ("traffic",)
+            yield from (((*base, "pages", title), page) for title, page in stream.pages.items())
 
     @property
     def titles(self) -> tuple[str, ...]:

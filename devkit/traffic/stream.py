@@ -99,6 +99,9 @@ class Mix(_Model):
         return self
 
 
+ErrorType = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+
+
 class NamedPage(_Model):
     """A page with a part to play: its events are edits, and the length of each is the same under every seed."""
 
@@ -114,10 +117,11 @@ class NamedPage(_Model):
         description="Exact size of each of its events, reached by filling `revision.comment`. Default: what the "
         "event needs.",
     )
-    error: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")] | None = Field(
+    error: ErrorType | dict[str, ErrorType] | None = Field(
         default=None,
-        description="Error type in which its events must end. Default: they must leave as output.",
-        examples=["revision_not_found"],
+        description="Error type in which its events must end, in all arms or by arm or role. Default, and in an arm "
+        "that is not named: they must leave as output.",
+        examples=["revision_not_found", {"fixed": "poisoned"}],
     )
     at: tuple[Share, ...] | None = Field(
         default=None,

@@ -25,12 +25,24 @@ def _as_java_reads_it(value: object) -> object:
 _Setting = Annotated[str, BeforeValidator(_as_java_reads_it, json_schema_input_type=str | int | float | bool)]
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:\.[a-z0-9]+)+")
-# The job's promises depend on these, or another key of this section is for them.
-_OWN = re.compile(
-    r"bootstrap\.servers|security\.protocol|sasl\..*|ssl\..*|compression\.type|acks|enable\..*|isolation\.level"
-    r"|auto\.offset\.reset|group\.id|client\.id|transactional\.id|max\.request\.size|buffer\.memory|batch\.size|linger\.ms"
-    r"|delivery\.timeout\.ms|max\.block\.ms|max\.in\.flight.*|.*(?:serializer|deserializer|interceptor\.classes)"
-)
+_OWN = {
+    r"bootstrap\.servers": "by source.bootstrap_servers and sink.bootstrap_servers",
+    r"security\.protocol": "by kafka.security_protocol",
+    r"sasl\..*": "by kafka.sasl_mechanism, kafka.username and kafka.password_file",
+    r"ssl\..*": "by kafka.ca, kafka.certificate, kafka.key_password and kafka.check_hostname",
+    r"compression\.type": "by kafka.compression",
+    r"max\.request\.size": "by sink.max.request.size",
+    r"buffer\.memory": "to twice sink.max.request.size, and at least 32MiB",
+    r"batch\.size": "to 1MiB, or to what the topics take",
+    r"linger\.ms": "to 200ms",
+    r"delivery\.timeout\.ms|max\.block\.ms": "by sink.delivery_timeout",
+    r"auto\.offset\.reset": "by where a new job starts (--new)",
+    r"acks": "to all: no record may be lost",
+    r"isolation\.level": "to read_committed",
+    r"group\.id|client\.id|transactional\.id|enable\..*|max\.in\.flight.*": "as its delivery depends on it",
+    r".*(?:serializer|deserializer|interceptor\.classes)": "as its delivery depends on it",
+}
+"""Settings that the job gives, as patterns, and by which key or to what."""
 
 
 class Kafka(Section):
@@ -80,8 +92,9 @@ class Kafka(Section):
     @classmethod
     def _not_the_jobs_own(cls, given: dict[str, str]) -> dict[str, str]:
         for name in given:
-            if _OWN.fullmatch(name):
-                raise ValueError(f"{name} is set by the job, or has another key in the configuration: remove it")
+            given_by = next((how for pattern, how in _OWN.items() if re.fullmatch(pattern, name)), None)
+            if given_by is not None:
+                raise ValueError(f"{name} is set by the job, {given_by}: remove it")
             if _NAME.fullmatch(name) is None:
                 raise ValueError(f"{name[:60]!r} is no name of a Kafka client's setting, as client.rack is")
         return given

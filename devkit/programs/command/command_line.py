@@ -3,6 +3,7 @@
 import re
 import shlex
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,7 @@ from typing import Final
 from devkit.errors import UsageError
 
 _INTERPRETER: Final = re.compile(r"python[\d.]*|sh|bash|dash|zsh")
+_PYTHON: Final = ("python", "python3")
 _WITH_VALUE: Final = ("-W", "-X", "-o", "+o", "-O")
 _NO_FILE: Final = ("c", "m")
 """Options behind which no file follows: `-c` has code, `-m` a module."""
@@ -21,32 +23,41 @@ class CommandLine:
 
     argv: tuple[str, ...]
     directory: Path
+    has_kits_python: bool = False
 
     @property
     def started(self) -> tuple[str, ...]:
         """What is started, so that it runs at home."""
-        return ("sh", "-c", 'cd -- "$0" && exec "$@"', str(self.directory), *self.argv)
+        name, *words = self.argv
+        if self.has_kits_python and name in _PYTHON:
+            name = sys.executable
+        return ("sh", "-c", 'cd -- "$0" && exec "$@"', str(self.directory), name, *words)
 
     @classmethod
-    def parse(cls, command: str, given_by: str) -> "CommandLine":
-        """The command as a shell would take it apart. Raises UsageError when it names nothing that can be run."""
+    def parse(cls, command: str, given_by: str, of_file: Path | None = None) -> "CommandLine":
+        """The command as a shell would take it apart. One of a scenario file is at home in the file's directory
+        `of_file`, and its `python` is the kit's. Raises UsageError when it names nothing that can be run.
+        """
+        directory = of_file or Path.cwd()
         try:
             argv = tuple(shlex.split(command))
         except ValueError as error:
             raise UsageError(f"{given_by} {command!r}: {error}", hint="quote it as in a shell") from error
         if not argv:
             raise UsageError(f"{given_by} is empty", hint=f"{given_by} 'python my_pipeline.py'")
-        if shutil.which(argv[0]) is None:
+        name = argv[0] if "/" not in argv[0] else str(directory / argv[0])
+        if not (of_file and name in _PYTHON) and shutil.which(name) is None:
+            whence = "the scenario's file" if of_file else "here"
             raise UsageError(
                 f"{given_by}: {argv[0]!r} is no program that can be run",
-                hint=f"its path from here, or a name on PATH; for a shell's own words, {given_by} \"sh -c '…'\"",
+                hint=f"its path from {whence}, or a name on PATH; for a shell's own words, {given_by} \"sh -c '…'\"",
             )
-        if (script := _script(argv)) is not None and not Path(script).exists():
+        if (script := _script(argv)) is not None and not (directory / script).exists():
+            base = "the scenario's file" if of_file else "the directory in which you type the command"
             raise UsageError(
-                f"{given_by}: there is no file {script!r} in {Path.cwd()}",
-                hint="its path is relative to the directory in which you type the command",
+                f"{given_by}: there is no file {script!r} in {directory}", hint=f"its path is relative to {base}"
             )
-        return cls(argv, Path.cwd())
+        return cls(argv, directory, has_kits_python=of_file is not None)
 
 
 def _script(argv: tuple[str, ...]) -> str | None:

@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from devkit.programs.command.command_environment import START, command_environment
@@ -63,12 +64,15 @@ class CommandProgram(ProgramLikePipeline):
 
 @dataclass(frozen=True)
 class CommandKind:
-    """`command`, and its command line. `given_by` is how error messages call the place where it was written."""
+    """`command`, and its command line. `given_by` is how error messages call the place where it was written, and
+    `of_file` the directory of the scenario file that has it.
+    """
 
     name: str = "command"
     example: str = "command python my_pipeline.py"
     given_by: str = "run: command"
+    of_file: Path | None = None
 
     def program(self, words: str) -> Program:
         """Raises UsageError when the command or the script that it names does not exist."""
-        return CommandProgram(CommandLine.parse(words, self.given_by))
+        return CommandProgram(CommandLine.parse(words, self.given_by, self.of_file))

@@ -34,7 +34,7 @@ from devkit.scenario.arm.run_context import RunContext
 from devkit.scenario.placeholders import filled
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram
 from devkit.scenario.stack_settings import limits_of_kit
-from devkit.scenario.traffic import ScenarioTraffic
+from devkit.scenario.traffic import ScenarioTraffic, with_errors_of
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher, stated
@@ -173,7 +173,8 @@ class Arm:
     @functools.cached_property
     def publisher(self) -> Publisher:
         """Not started, and not connected before it is; `publishing_ends` stops it."""
-        fate = self.truth.expected if self.truth else stated
+        of_job = self.truth.expected if self.truth else stated
+        fate = with_errors_of(self.scenario.errors_of_pages(self.name), of_job)
         return self.traffic.publisher(self.bootstrap, self.topics.source, self.publishing_ends, fate)
 
     @functools.cached_property

@@ -131,6 +131,8 @@ def test_further_properties_go_where_they_are_known() -> None:
         ({**LOGIN, "password_file": "f"}, "both given"),
         ({"ca": "ca.pem"}, "kafka.ca is not used"),
         ({"properties": {"acks": "1"}}, "acks is set by the job"),
+        ({"properties": {"buffer.memory": "3MiB"}}, "set by the job, to twice sink.max.request.size"),
+        ({"properties": {"max.block.ms": 9}}, "set by the job, by sink.delivery_timeout"),
         ({"properties": {"sasl.jaas.config": "x"}}, "sasl.jaas.config is set by the job"),
         ({"properties": {"Client Rack": "x"}}, "is no name of a Kafka client's setting"),
     ],

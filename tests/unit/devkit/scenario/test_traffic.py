@@ -4,12 +4,14 @@ from typing import cast
 
 import pytest
 
+from devkit.errors import InvalidFileError
 from devkit.scenario.model import Scenario
-from devkit.scenario.traffic import ScenarioTraffic
+from devkit.scenario.traffic import ScenarioTraffic, with_errors_of
 from devkit.traffic.manifest import Manifest, ManifestEntry
 from devkit.traffic.model import TrafficSpec
-from devkit.traffic.publish import Publisher
+from devkit.traffic.publish import Publisher, stated
 from devkit.traffic.received import received_now
+from tests.unit.devkit.scenario.conftest import Load
 
 
 @pytest.fixture
@@ -84,3 +86,24 @@ def test_each_arm_has_a_publisher_of_its_own(traffic: ScenarioTraffic) -> None:
     first, second = (traffic.publisher("127.0.0.1:1", "t", stop) for _ in range(2))
     assert first is not second
     assert not first.done
+
+
+class TestErrorByArm:
+    PAGE = "Huge: { edits: 1, event_bytes: 40KiB, at: [0.4] }"
+
+    def test_an_event_ends_as_an_error_in_the_arm_that_says_so(self, load: Load) -> None:
+        scenario = load((self.PAGE, "Huge: { error: { fixed: poisoned } }"))
+        (record,) = [
+            one
+            for one in ScenarioTraffic(scenario.traffic)._traffic.records
+            if one.expected.page is not None and one.expected.page.title == "Huge"
+        ]
+        fates = {}
+        for arm in scenario.roles:
+            found = with_errors_of(scenario.errors_of_pages(arm), stated)("t", record.value, record.expected)
+            fates[arm] = (found.fate, found.reason, found.event_id == record.expected.event_id)
+        assert fates == {"incident": ("output", None, True), "fixed": ("error", "poisoned", True)}
+
+    def test_an_arm_that_does_not_exist_is_refused_with_its_place(self, load: Load) -> None:
+        with pytest.raises(InvalidFileError, match=r"traffic\.pages\.Huge\.error\.fixt: there is no arm"):
+            load((self.PAGE, "Huge: { error: { fixt: poisoned } }"))

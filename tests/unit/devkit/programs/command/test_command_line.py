@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,15 @@ class TestCommand:
         (tmp_path / "mine").write_text("#!/bin/sh\n")
         (tmp_path / "mine").chmod(0o755)
         assert CommandLine.parse("./mine", "--pipeline").argv == ("./mine",)
+
+    def test_that_of_a_scenario_file_is_at_home_beside_it_and_has_the_kits_python(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.py").touch()
+        own = CommandLine.parse("python mine.py", "run: command", tmp_path)
+        assert own.argv == ("python", "mine.py")
+        assert own.started[3:] == (str(tmp_path), sys.executable, "mine.py")
+        with pytest.raises(UsageError, match=r"there is no file 'no_such.py' in ") as refused:
+            CommandLine.parse("python no_such.py", "run: command", tmp_path)
+        assert refused.value.hint == "its path is relative to the scenario's file"
 
     @pytest.mark.parametrize(
         ("command", "message"),
