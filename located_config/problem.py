@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from located_config.flow import flow
 from located_config.model_keys import example_at, in_document, known_keys
 from located_config.near import near_miss, nearest
-from located_config.place import Location, shown
+from located_config.place import Location, reaches, shown
 from located_config.redaction import is_secret
 
 _SHOWN = 60
@@ -24,6 +24,7 @@ _MISSPELT = 0.85
 """How much an unknown key has to be like a known one to be a slip in it, and no key of another section."""
 _DESCRIBED = "described"
 _SPACELESS = re.compile(r"(\w+):(\S+)")
+_KEY = re.compile(r"[a-z_]+(?:\.[a-z_]+)*")
 # Pydantic's words for these speak of Python.
 _PLAIN = {
     "missing": "is missing",
@@ -90,7 +91,9 @@ def described(
 ) -> Problem:
     """One of pydantic's errors in plain words; `location` is where the document has it, by default its own."""
     below = (detail.get("ctx") or {}).get("below", ())
-    place = (*in_document(document, root, detail["loc"]), *below) if location is None else location
+    if location is None:
+        location = (*in_document(document, root, detail["loc"]), *below)
+    place = (*location, *key_in_message(detail, document, location))
     if detail["type"] == "extra_forbidden":
         known = known_keys(root, detail["loc"][:-1])
         return Problem(place, "unknown key", _of_unknown_key(place, str(detail["loc"][-1]), known, elsewhere))
@@ -100,6 +103,17 @@ def described(
     text = str(context.get("problem") or _PLAIN.get(detail["type"]) or _message(detail, context))
     remedy = _of_bare_key(detail, known_keys(root, detail["loc"])) or _remedy(detail, context) or _shape(detail, root)
     return Problem(place, text + _got(detail, text), remedy)
+
+
+def key_in_message(detail: ErrorDetails, document: Any, location: Location) -> Location:
+    """Of what is wrong between several keys of a mapping: the first that the message names and the mapping has."""
+    if detail["type"] != "value_error" or not isinstance(detail["input"], Mapping | BaseModel):
+        return ()
+    for word in _KEY.findall(detail["msg"]):
+        key: Location = tuple(word.split("."))
+        if reaches(document, (*location, *key)) == len(location) + len(key):
+            return key
+    return ()
 
 
 def as_error(problem: Problem) -> PydanticCustomError:

@@ -69,9 +69,11 @@ def parse_yaml(text: str) -> Any:
         yaml.Constructor = _Constructor
         return yaml.load(text)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         problem = _one_line(error.problem or "cannot be parsed")
+        mark = error.problem_mark or error.context_mark
+        if "end of stream" in problem and error.context_mark:  # the end of the file is not what has to change
+            mark, problem = error.context_mark, "the quote that is opened here is never closed"
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         raise UnfitError(f"not YAML: {problem}{_remedy(problem, text, line)}", line, column) from error
     except YAMLError as error:
         raise UnfitError(f"not YAML: {_one_line(str(error))}") from error

@@ -141,9 +141,16 @@ def _more(name: ArmName, arm: ArmResult) -> list[str]:
 
 def examples(arm: ArmResult) -> tuple[str, ...]:
     """Events that the audit counted as a problem, of the main program first, then of others by their name; those of an
-    arm that holds are no news.
+    arm that holds are no news. Of the main program's, what a broken expectation asks for comes first.
     """
     if arm.holds is not False:
         return ()
     beside = [f"{one.name}: {example}" for one in arm.programs if one.audit for example in one.audit.examples]
-    return (*arm.audit.examples, *beside)[:MOST_EXAMPLES]
+    broken = [item.expected for item in arm.expectations if item.name == "audit" and item.holds is False]
+
+    def is_asked_for(example: str) -> bool:
+        kind = example.partition(":")[0]
+        return any(kind in expected or expected.startswith("clean") for expected in broken)
+
+    of_main = sorted(arm.audit.examples, key=is_asked_for, reverse=True)
+    return (*of_main, *beside)[:MOST_EXAMPLES]

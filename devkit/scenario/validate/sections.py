@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram, ResolvedScenario, resolve
@@ -22,7 +23,7 @@ from devkit.scenario.validate.traffic import check_traffic
 from located_config.model_keys import in_document
 from located_config.near import near_miss
 from located_config.place import Location, reaches
-from located_config.problem import Problem, described, is_echo
+from located_config.problem import Problem, described, is_echo, key_in_message
 
 _CONFIGURED = frozenset({"pipeline", "arms", "programs", "tried_first"})
 _ALL = frozenset(Scenario.model_fields)
@@ -138,12 +139,18 @@ def _starts(document: Any, arm: ResolvedArm) -> Iterator[Problem]:
             yield Problem(place, text, "leave out what names topics, and deferral.policy, which makes one needed")
 
 
+def _depth(document: Any, base: Location, detail: ErrorDetails) -> int:
+    """How much of the place that is wrong a section of the file has."""
+    place = (*base, *detail["loc"])
+    return reaches(document, place) + len(key_in_message(detail, document, place)) - len(base)
+
+
 def _refused(document: Any, found: ResolvedProgram) -> Iterator[Problem]:
     """Each is told of the topmost place that has the value, or most of the way to it."""
     model = found.program.model
     for detail in found.refusal.errors() if found.refusal else ():
         if is_echo(detail):
             continue
-        base = max(found.sections, key=lambda base: reaches(document, (*base, *detail["loc"])) - len(base))
+        base = max(found.sections, key=lambda base: _depth(document, base, detail))
         location = in_document(document, model, (*base, *detail["loc"]))
         yield described(detail, model, document, location, belongs)

@@ -1,8 +1,17 @@
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails
 
 from located_config.duration import Duration
@@ -26,6 +35,12 @@ class Cart(BaseModel):
     parts: dict[str, Wheel] = {}
     kept: bool = True
     named: str = Field(default="x", alias="cart.name")
+
+    @model_validator(mode="after")
+    def _kept_red(self) -> Self:
+        if not self.kept and self.colour == "green":
+            raise ValueError("what is green has to be kept: write colour red")
+        return self
 
     @field_validator("name")
     @classmethod
@@ -83,6 +98,18 @@ def test_what_is_wrong_where_and_what_to_do(value: object, message: str) -> None
 
 def test_unknown_keys_come_first() -> None:
     assert [problem.location for problem in found({"nmae": "a"})] == [("nmae",), ("name",)]
+
+
+@pytest.mark.parametrize(
+    ("document", "place"),
+    [({"name": "a", "kept": False, "colour": "green"}, ("kept",)), ({"a": 1}, ())],
+)
+def test_what_is_wrong_between_keys_is_at_the_one_that_the_message_names(
+    document: dict[str, object], place: tuple[str, ...]
+) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Cart.model_validate({"name": "a", "kept": False, "colour": "green"})
+    assert [one.location for one in problems(raised.value, Cart, document)] == [place]
 
 
 def test_a_list_of_models() -> None:

@@ -15,6 +15,7 @@ from located_config.yaml_file import UnfitError, parse_yaml, read_mapping, read_
             r"not YAML: found character '\t' that cannot start any token; indent with spaces; YAML takes no tab there",
         ),
         ("a: 1\na: 2\n", 2, 1, 'not YAML: found duplicate key "a" with value "2" (original value: "1")'),
+        ('a: 1\nb: "x\nc: 3\n', 2, 4, "not YAML: the quote that is opened here is never closed"),
         ("a: [1, 2\nb: 3\n", 2, 2, "not YAML: expected ',' or ']', but got ':'"),
         ("a: 1\nb: 2026-02-30\n", 2, 4, "not YAML: '2026-02-30' cannot be read: day is out of range for month"),
         ("- [!!int x]", 1, 4, "not YAML: 'x' cannot be read: invalid literal for int() with base 10: 'x'"),

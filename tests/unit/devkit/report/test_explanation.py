@@ -59,6 +59,13 @@ def test_examples_of_another_program_have_its_name(failed: Result) -> None:
     assert examples(changed(fixed, audit=nothing, programs=(beside,))) == ("content: lost: 7",)
 
 
+def test_what_a_broken_expectation_asks_for_comes_first(failed: Result) -> None:
+    fixed = failed.arms["fixed"]
+    audit = fixed.audit.model_copy(update={"examples": ("duplicated: 1", "lost: 7")})
+    broken = ExpectationResult(name="audit", expected="lost 0", measured="lost 1", holds=False)
+    assert examples(changed(fixed, audit=audit, expectations=(broken,))) == ("lost: 7", "duplicated: 1")
+
+
 def test_an_arm_that_holds_is_not_quoted(failed: Result) -> None:
     complaints = failed.arms["fixed"].complaints
     incident = changed(failed.arms["incident"], complaints=complaints)

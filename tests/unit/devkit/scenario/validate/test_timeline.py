@@ -53,7 +53,7 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
         ("{name: x, do: {add_partitions: {topic: sorce, partitions: 6}}, at: 1s}", "did you mean 'source'?"),
         (
             "{name: x, do: {pause: {part: kafka}}, at: 8s, when: lag > 1}",
-            "timeline[0]: `at` and `when` both say when it begins, and both are given; keep one",
+            "timeline[0].at: `at` and `when` both say when it begins, and both are given; keep one",
         ),
         (
             "{name: x, do: {network_cut: kafka}, at: 8s}",
