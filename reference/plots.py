@@ -42,10 +42,10 @@ def drawing(run: RunRecord) -> str:
     )
     return (
         environment.get_template("plot.svg.j2").render(
-            title=f"{panel.title} of {every} arms of {run.about.scenario} over time, in {panel.unit}",
+            title=f"{panel.title} of {every} arms of {run.metadata.scenario} over time, in {panel.unit}",
             description=_description(run, panel.plots),
             plots=panel.plots,
-            roles=run.about.roles,
+            roles=run.metadata.roles,
             width=_WIDTH,
             total=_TOP + len(panel.plots) * (HEIGHT + _BETWEEN) - 20,
             left=_LEFT,
@@ -69,7 +69,7 @@ def _description(run: RunRecord, plots: tuple[Plot, ...]) -> str:
     if any(shade.kind == "down" for shade in shades):
         texts.append("Grey: no query was running, from the end of a process (dashed) to the start of the next query.")
     took = " and ".join(f"{plot.arm} arm {moment(run.arms[plot.arm].duration_s)} s" for plot in plots)
-    texts.append(f"A run with seed {run.about.seed}: {took}.")
+    texts.append(f"A run with seed {run.metadata.seed}: {took}.")
     if run.result and run.result.headroom and run.result.headroom.stretch > 1:
         texts.append(f"The machine was busy, so all times are {run.result.headroom.stretch:g} times those of the file.")
     texts += [f"{plot.arm.capitalize()} arm: {plot.summary}." for plot in plots]
@@ -79,7 +79,7 @@ def _description(run: RunRecord, plots: tuple[Plot, ...]) -> str:
 def _written(directory: Path) -> Path:
     """The drawing of the run in a directory, in its place. Raises UsageError."""
     run = read_run(directory)
-    name, known = run.about.scenario, names()
+    name, known = run.metadata.scenario, names()
     if name not in known:
         raise UsageError(f"{name} of {directory} has no page", hint=f"the pages are {', '.join(known)}")
     text = drawing(run)

@@ -41,7 +41,7 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
     A file that cannot be played is refused, and so is one whose run would prove nothing, such as one with an
     expectation that always holds. What is doubtful but may be intended is a warning.
     """
-    from devkit.observe.about import difference_text
+    from devkit.observe.run_metadata import difference_text
     from devkit.scenario.load import find_scenario, load_file
 
     path = find_scenario(name_or_file, scenario_directory())

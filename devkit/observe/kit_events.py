@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict
 from devkit.container.kill import ContainerKill
 from devkit.headroom.calibration import Calibration, StretchBy
 from devkit.headroom.window import HeadroomSample
-from devkit.observe.about import About
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.fault_outcome import FaultOutcome
 from devkit.observe.logs import UnknownLine
 from devkit.observe.observable import Observable
+from devkit.observe.run_metadata import RunMetadata
 from devkit.observe.sample import Sample
 from devkit.observe.step_outcome import StepOutcome
 from pipeline.events import PipelineEvent
@@ -277,7 +277,7 @@ ProgramEvent = (
 """What a program says, and what happens to its processes."""
 
 KitEvent = (
-    About
+    RunMetadata
     | GuardianStarted
     | PartAddress
     | HarnessError

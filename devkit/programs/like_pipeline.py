@@ -9,8 +9,8 @@ import psutil
 from pydantic import BaseModel
 
 from devkit.observe.arm_observation import FirstTry
-from devkit.observe.truths.registry import TRUTHS
-from devkit.observe.truths.truth import ArmTruth
+from devkit.observe.expected_output.registry import TRUTHS
+from devkit.observe.expected_output.truth import ArmTruth
 from devkit.programs.program import Role
 from devkit.programs.program_context import ProgramContext, Say
 from devkit.programs.program_topics import ProgramTopics

@@ -15,7 +15,7 @@ import psutil
 from pydantic import BaseModel
 
 from devkit.observe.arm_observation import FirstTry
-from devkit.observe.truths.truth import ArmTruth
+from devkit.observe.expected_output.truth import ArmTruth
 from devkit.programs.launch import Launch
 from devkit.programs.places import Places
 from devkit.programs.program_context import ProgramContext, Say

@@ -2,7 +2,7 @@
 
 import functools
 
-from devkit.observe.truths.truth import JobTruth, WikiAnswers
+from devkit.observe.expected_output.truth import JobTruth, WikiAnswers
 from devkit.programs.program import ConfiguredProgram
 from devkit.stack.parts.mock_api import MockApi
 

@@ -12,10 +12,10 @@ Where the evidence is and the command that repeats the run come last; each repor
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from devkit.observe.about import difference_text
 from devkit.observe.arm_role import TWO_ARMS, ArmName
 from devkit.observe.audit.unmet import FILE
 from devkit.observe.first_errors import Complaint
+from devkit.observe.run_metadata import difference_text
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.next_step import ablation_command, next_step
 from devkit.report.result import ArmResult, Result

@@ -12,8 +12,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 
 from devkit.errors import INCONCLUSIVE, REPRODUCED_AND_FIXED
-from devkit.observe.about import About
 from devkit.observe.arm_role import ArmName
+from devkit.observe.run_metadata import RunMetadata
 from devkit.report.ablation import Ablation, holds_text
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.explanation import explanation, headline, what_next
@@ -24,7 +24,7 @@ _COUNTED = ("failure", "error", "skipped")
 
 
 def junit_xml(
-    about: About,
+    metadata: RunMetadata,
     arms: Mapping[ArmName, ArmResult],
     *,
     result: Result | None = None,
@@ -35,11 +35,11 @@ def junit_xml(
     the whole run.
     """
     missing = broke_off or "it has not ended"
-    suites = [_arm_suite(about, arm, arms.get(arm), missing) for arm in about.arms]
-    suites.append(_verdict_suite(about, result, missing, output))
+    suites = [_arm_suite(metadata, arm, arms.get(arm), missing) for arm in metadata.arms]
+    suites.append(_verdict_suite(metadata, result, missing, output))
     if result is not None and result.ablation is not None:
-        suites.append(_ablation_suite(about, result.ablation))
-    root = ET.Element("testsuites", {"name": f"devkit scenario {about.scenario}"})
+        suites.append(_ablation_suite(metadata, result.ablation))
+    root = ET.Element("testsuites", {"name": f"devkit scenario {metadata.scenario}"})
     root.extend(suites)
     for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in suites)))
@@ -48,14 +48,14 @@ def junit_xml(
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _arm_suite(about: About, arm: str, result: ArmResult | None, missing: str) -> ET.Element:
-    name = f"{about.scenario}.{arm}"
+def _arm_suite(metadata: RunMetadata, arm: str, result: ArmResult | None, missing: str) -> ET.Element:
+    name = f"{metadata.scenario}.{arm}"
     if result is None:
         case = _case(name, "arm")
         _add(case, "error", _first_line(missing), f"the {arm} arm: {missing}")
-        return _suite(about, name, [case])
+        return _suite(metadata, name, [case])
     cases = [_expectation(name, item) for item in result.expectations]
-    suite = _suite(about, name, cases, time_s=result.duration_s)
+    suite = _suite(metadata, name, cases, time_s=result.duration_s)
     properties = ET.Element("properties")
     figures = {"ended_by": result.ended_by, "restarts": result.restarts, "replayed_offsets": result.replayed_offsets}
     for key, value in figures.items():
@@ -74,22 +74,22 @@ def _expectation(suite: str, item: ExpectationResult) -> ET.Element:
     return case
 
 
-def _verdict_suite(about: About, result: Result | None, missing: str, output: str) -> ET.Element:
-    name = f"{about.scenario}.verdict"
-    case = _case(name, _hoped_for(about))
+def _verdict_suite(metadata: RunMetadata, result: Result | None, missing: str, output: str) -> ET.Element:
+    name = f"{metadata.scenario}.verdict"
+    case = _case(name, _hoped_for(metadata))
     if result is None:
-        _add(case, "error", f"no verdict: {_first_line(missing)}", f"{missing}\nrepeat: {about.repeat}")
+        _add(case, "error", f"no verdict: {_first_line(missing)}", f"{missing}\nrepeat: {metadata.repeat}")
     elif result.exit_code != REPRODUCED_AND_FIXED:
         kind = "error" if result.exit_code == INCONCLUSIVE else "failure"
-        _add(case, kind, headline(result), _explained(result, about.repeat))
+        _add(case, kind, headline(result), _explained(result, metadata.repeat))
     if output:
         ET.SubElement(case, "system-out").text = _text(output)
-    return _suite(about, name, [case], time_s=result.duration_s if result else 0)
+    return _suite(metadata, name, [case], time_s=result.duration_s if result else 0)
 
 
-def _ablation_suite(about: About, ablation: Ablation) -> ET.Element:
+def _ablation_suite(metadata: RunMetadata, ablation: Ablation) -> ET.Element:
     """A case for each difference: needed or not, both are an answer. An error is one of which it is not known."""
-    name = f"{about.scenario}.ablation"
+    name = f"{metadata.scenario}.ablation"
     cases = []
     for one in ablation.differences:
         case = _case(name, f"{ablation.arm} without {one.difference}")
@@ -103,12 +103,12 @@ def _ablation_suite(about: About, ablation: Ablation) -> ET.Element:
         lines = [f"needed: {one.needed}", f"turned back: {one.change}", one.outcome or "not played", *measured]
         ET.SubElement(case, "system-out").text = _text("\n".join(lines))
         cases.append(case)
-    return _suite(about, name, cases)
+    return _suite(metadata, name, cases)
 
 
-def _hoped_for(about: About) -> str:
+def _hoped_for(metadata: RunMetadata) -> str:
     """The outcome with which a run of these arms passes."""
-    roles = {about.roles[arm] for arm in about.arms}
+    roles = {metadata.roles[arm] for arm in metadata.arms}
     return "reproduced and fixed" if len(roles) > 1 else f"{roles.pop()} arm holds"
 
 
@@ -120,7 +120,7 @@ def _explained(result: Result, repeat: str) -> str:
     return "\n".join([*lines, f"repeat: {repeat}"])
 
 
-def _suite(about: About, name: str, cases: Sequence[ET.Element], *, time_s: float = 0) -> ET.Element:
+def _suite(metadata: RunMetadata, name: str, cases: Sequence[ET.Element], *, time_s: float = 0) -> ET.Element:
     counts = {kind: sum(case.find(kind) is not None for case in cases) for kind in _COUNTED}
     suite = ET.Element(
         "testsuite",
@@ -133,8 +133,8 @@ def _suite(about: About, name: str, cases: Sequence[ET.Element], *, time_s: floa
             "time": f"{time_s:.3f}",
         },
     )
-    if about.began:
-        suite.set("timestamp", about.began.strftime("%Y-%m-%dT%H:%M:%S"))
+    if metadata.began:
+        suite.set("timestamp", metadata.began.strftime("%Y-%m-%dT%H:%M:%S"))
     suite.extend(cases)
     return suite
 

@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from devkit.container.kill import ContainerFigures
 from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
-from devkit.observe.about import Difference
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.arm_observation import AnyEvidence
 from devkit.observe.arm_role import TWO_ARMS, ArmName, Roles
@@ -20,6 +19,7 @@ from devkit.observe.figures import Figures
 from devkit.observe.first_errors import Complaint
 from devkit.observe.observable import Observable
 from devkit.observe.program_observation import ProgramObservation
+from devkit.observe.run_metadata import Difference
 from devkit.observe.run_phases import PhaseTime
 from devkit.observe.step_outcome import StepOutcome
 from devkit.report.ablation import Ablation

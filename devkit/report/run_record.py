@@ -1,6 +1,6 @@
 """A run as its directory tells it: the timeline, the result where there is one, the logs.
 
-    run directory ─▶ RunRecord ─┬─ about, result, broke_off
+    run directory ─▶ RunRecord ─┬─ metadata, result, broke_off
                                 └─ arms ─▶ ArmRecord: samples, processes, batches, faults, waits
 
 Everything a report shows comes from here, so it can be made again at any time, and of a run that was cut short.
@@ -14,9 +14,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from devkit.errors import UsageError
-from devkit.observe.about import About
 from devkit.observe.kit_events import HarnessError
 from devkit.observe.logs import UnknownLine
+from devkit.observe.run_metadata import RunMetadata
 from devkit.observe.timeline import TimelineEntry, read_timeline
 from devkit.report.arm_record import ArmRecord, arm_record
 from devkit.report.result import Result
@@ -31,7 +31,7 @@ class RunRecord:
     """`result` is None where the run has none, `broke_off` then says why, when it is known."""
 
     directory: Path
-    about: About
+    metadata: RunMetadata
     arms: Mapping[str, ArmRecord]
     result: Result | None
     broke_off: str | None
@@ -53,9 +53,9 @@ def read_run(directory: Path) -> RunRecord:
         raise UsageError(f"{timeline} is no run's timeline: it has no line of kind 'run'")
     file = directory / RESULT
     try:
-        about = About.model_validate(first.fields if isinstance(first, UnknownLine) else first)
+        metadata = RunMetadata.model_validate(first.fields if isinstance(first, UnknownLine) else first)
     except ValidationError as error:
-        raise _of_another_version(directory, in_line(error, About)) from error
+        raise _of_another_version(directory, in_line(error, RunMetadata)) from error
     try:
         result = Result.model_validate_json(file.read_bytes()) if file.exists() else None
     except ValidationError as error:
@@ -67,7 +67,7 @@ def read_run(directory: Path) -> RunRecord:
     errors = [entry.event.error for entry in entries if isinstance(entry.event, HarnessError)]
     return RunRecord(
         directory=directory,
-        about=about,
+        metadata=metadata,
         arms={arm: arm_record(arm, of_arm) for arm, of_arm in by_arm.items()},
         result=result,
         broke_off=errors[-1] if errors else None,

@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from devkit.observe.about import About
 from devkit.observe.arm_role import ArmName
+from devkit.observe.run_metadata import RunMetadata
 from devkit.report.ablation import ablation_lines
 from devkit.report.junit import junit_xml
 from devkit.report.page.page import render_page
@@ -32,19 +32,24 @@ class RunReports:
     """
 
     def __init__(
-        self, directory: Path, about: About, *, say: Callable[[str], None], environment: Mapping[str, str] = os.environ
+        self,
+        directory: Path,
+        metadata: RunMetadata,
+        *,
+        say: Callable[[str], None],
+        environment: Mapping[str, str] = os.environ,
     ) -> None:
-        self._directory, self._about, self._say, self._environment = directory, about, say, environment
+        self._directory, self._metadata, self._say, self._environment = directory, metadata, say, environment
         self._arms: dict[ArmName, ArmResult] = {}
 
     def begin(self) -> None:
         """Nothing has ended yet, and junit.xml says so."""
-        self._attempt(JUNIT, lambda: junit_xml(self._about, {}))
+        self._attempt(JUNIT, lambda: junit_xml(self._metadata, {}))
 
     def arm_ended(self, arm: ArmName, result: ArmResult) -> None:
         """Writes junit.xml with the arms so far; the other reports come at the run's end alone."""
         self._arms[arm] = result
-        self._attempt(JUNIT, lambda: junit_xml(self._about, self._arms))
+        self._attempt(JUNIT, lambda: junit_xml(self._metadata, self._arms))
 
     def finish(self, result: Result) -> None:
         """To be called when result.json and the timeline are complete."""
@@ -52,7 +57,7 @@ class RunReports:
         output = "\n".join(verdict_lines(result, self._directory))
         broke_off = result.broke_off or None
         self._attempt(
-            JUNIT, lambda: junit_xml(self._about, self._arms, result=result, output=output, broke_off=broke_off)
+            JUNIT, lambda: junit_xml(self._metadata, self._arms, result=result, output=output, broke_off=broke_off)
         )
         self._attempt(REPORT, self._page)
         self._summarise(lambda: summary_markdown(result, self._directory))
@@ -61,7 +66,7 @@ class RunReports:
         """The reports of a finished run again, with what its ablation found so far: `result.ablation` is not None."""
         assert result.ablation is not None
         lines = [*verdict_lines(result, self._directory), *ablation_lines(result.ablation, self._directory)]
-        self._attempt(JUNIT, lambda: junit_xml(self._about, result.arms, result=result, output="\n".join(lines)))
+        self._attempt(JUNIT, lambda: junit_xml(self._metadata, result.arms, result=result, output="\n".join(lines)))
         self._attempt(REPORT, self._page)
         self._attempt(SUMMARY, lambda: summary_markdown(result, self._directory))
         if is_over:
@@ -69,9 +74,9 @@ class RunReports:
 
     def break_off(self, error: str) -> None:
         """The run has no result, as no arm has ended; what it saw until then is shown all the same."""
-        self._attempt(JUNIT, lambda: junit_xml(self._about, self._arms, broke_off=error))
+        self._attempt(JUNIT, lambda: junit_xml(self._metadata, self._arms, broke_off=error))
         self._attempt(REPORT, self._page)
-        self._summarise(lambda: broke_off_markdown(self._about, error, self._directory))
+        self._summarise(lambda: broke_off_markdown(self._metadata, error, self._directory))
 
     def _page(self) -> str:
         return render_page(read_run(self._directory))

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from devkit.observe.about import About
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.changed_value import not_as_shipped
+from devkit.observe.run_metadata import RunMetadata
 from devkit.observe.setting_text import setting_text
 from devkit.report.ablation import Ablation
 from devkit.report.expectation_result import ExpectationResult
@@ -81,17 +81,17 @@ def _measured(item: ExpectationResult) -> str:
     return f"{_EACH[item.holds]} {_inline(item.name)}: {_inline(item.measured)} (expected {_inline(item.expected)})"
 
 
-def broke_off_markdown(about: About, error: str, directory: Path) -> str:
+def broke_off_markdown(metadata: RunMetadata, error: str, directory: Path) -> str:
     """Of a run that the harness could not finish."""
     return "\n".join(
         [
-            f"## {_UNKNOWN} {_inline(about.scenario)}: no verdict",
+            f"## {_UNKNOWN} {_inline(metadata.scenario)}: no verdict",
             "",
-            f"{_inline(about.title)} (seed {about.seed}, exit code 3)",
+            f"{_inline(metadata.title)} (seed {metadata.seed}, exit code 3)",
             "",
             f"The kit could not finish the run: {_inline(error)}",
             "",
-            *_ending(about.repeat, directory),
+            *_ending(metadata.repeat, directory),
         ]
     )
 

@@ -64,7 +64,7 @@ class Ablating:
         """
         fixed, incident = self.ablated.fixed, self.ablated.incident
         directory, say = self.run.directory, lambda text: self.progress.line("report", text)
-        reports = RunReports(directory, read_run(directory).about, say=say)
+        reports = RunReports(directory, read_run(directory).metadata, say=say)
         differences = list(reverted_differences(self.file, fixed, incident))
         if not differences:
             text = f"--ablate: {fixed} differs from {incident} in nothing that the file says"

@@ -15,11 +15,11 @@ from devkit.guardian import Guardian
 from devkit.headroom.calibration import Calibration, StretchBy, stretch_for
 from devkit.headroom.headroom_figures import FirstPlay, RunHeadroom
 from devkit.headroom.monitor import Monitor
-from devkit.observe.about import About
 from devkit.observe.arm_observation import ComparedArm
 from devkit.observe.arm_role import ArmName
 from devkit.observe.changed_value import not_as_shipped
 from devkit.observe.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
+from devkit.observe.run_metadata import RunMetadata
 from devkit.observe.run_phases import phase_times
 from devkit.observe.timeline import Timeline, read_timeline
 from devkit.report.progress import Progress
@@ -33,6 +33,7 @@ from devkit.scenario.arm.arm_faults import require_levers
 from devkit.scenario.arm.play import play
 from devkit.scenario.arm.run_context import RunContext
 from devkit.scenario.distinguishable import find_indistinguishable
+from devkit.scenario.metadata import run_metadata
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import OnKeep, RunOptions
 from devkit.scenario.played_arm import PlayedArm
@@ -40,7 +41,6 @@ from devkit.scenario.recording import Recording
 from devkit.scenario.repeat import stretch_to_repeat
 from devkit.scenario.resolve import ResolvedScenario, resolve
 from devkit.scenario.run_directory import require_space
-from devkit.scenario.run_metadata import about
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.stack_request import stack_request
 from devkit.scenario.stretch import not_stretched, stretch_scenario
@@ -115,7 +115,7 @@ class Attempt:
         result all the same, an inconclusive one.
         """
         directory, progress = self.directory, self.progress
-        tells = about(self.resolved, self.options, datetime.now(UTC))
+        tells = run_metadata(self.resolved, self.options, datetime.now(UTC))
         # A job's page gets what an ablation comes to, and not a verdict of each play that is turned back on purpose.
         environment = os.environ if self.of_run is None else {}
         reports = RunReports(directory, tells, say=lambda text: progress.line("report", text), environment=environment)
@@ -150,7 +150,7 @@ class Attempt:
         reports.finish(result)
         return played
 
-    def _on_a_stack(self, tells: About, timeline: Timeline, reports: RunReports, so_far: _SoFar) -> Played:
+    def _on_a_stack(self, tells: RunMetadata, timeline: Timeline, reports: RunReports, so_far: _SoFar) -> Played:
         options, directory, progress = self.options, self.directory, self.progress
         with Guardian() as guardian, Monitor(guardian, timeline, directory / "stack") as monitor:
             timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
@@ -261,7 +261,7 @@ class Attempt:
 
 
 def judged(
-    tells: About,
+    tells: RunMetadata,
     played: Mapping[ArmName, PlayedArm],
     headroom: RunHeadroom | None,
     *,
@@ -301,7 +301,7 @@ def judged(
 
 
 def broken_off(
-    tells: About,
+    tells: RunMetadata,
     played: Mapping[ArmName, PlayedArm],
     headroom: RunHeadroom | None,
     error: DevkitError,

@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from devkit.faults.item import TimelineItem
-from devkit.observe.about import Difference
 from devkit.observe.arm_role import ArmName, ArmRole
+from devkit.observe.run_metadata import Difference
 from devkit.programs.places import NOWHERE, Places, merge
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.programs.registry import find_program

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from devkit.observe.about import Difference
 from devkit.observe.arm_role import in_role
+from devkit.observe.run_metadata import Difference
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import OF_KIT, ResolvedScenario, keys_of
 

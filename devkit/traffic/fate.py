@@ -6,7 +6,7 @@ Which revisions' HTML an output must hold:
     create, undelete, change that leaves it visible  the page's latest revision
     delete, content hidden                          none: the event passes without a fetch
 
-It is stated for `html-enrichment`; what another job does otherwise, its truth knows (`devkit.observe.truths`).
+It is stated for `html-enrichment`; what another job does otherwise, its truth knows (`devkit.observe.expected_output`).
 """
 
 import json  # beside orjson, which reads an integer beyond 64 bits as a float

@@ -79,7 +79,7 @@ import orjson
 from types import SimpleNamespace as Of
 
 import link_count_truth
-from devkit.observe.truths.truth import WikiAnswers
+from devkit.observe.expected_output.truth import WikiAnswers
 
 def body(wiki, path):
     return b'{"source": "[[a]] [[b]]"}'

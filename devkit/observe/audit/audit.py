@@ -21,8 +21,8 @@ from devkit.observe.audit.suppression import may_suppress
 from devkit.observe.checkpoint import Offsets, SourcePartition
 from devkit.observe.deferrals import DeferredEntries
 from devkit.observe.error_events import ErrorTally, error_type
+from devkit.observe.expected_output.truth import JobTruth, SourcesOfOutput
 from devkit.observe.timeouts import reports_timeout
-from devkit.observe.truths.truth import JobTruth, SourcesOfOutput
 from devkit.traffic.records import Fate
 from located_config.count import counted
 

@@ -27,8 +27,8 @@ def render_page(run: RunRecord) -> str:
         .get_template("report.html.j2")
         .render(
             run=run,
-            about=run.about,
-            not_as_shipped=not_as_shipped(run.about.changes),
+            metadata=run.metadata,
+            not_as_shipped=not_as_shipped(run.metadata.changes),
             result=run.result,
             verdict=verdict(run),
             paragraph=paragraph(run),
@@ -45,11 +45,11 @@ def render_page(run: RunRecord) -> str:
             measured=measured(run),
             delivery=delivery(run),
             programs=programs(run),
-            every="both" if len(run.about.roles) == len(TWO_ARMS) else "all",
+            every="both" if len(run.metadata.roles) == len(TWO_ARMS) else "all",
             cause_shows=CAUSE,
             proof=proof(run.result) if run.result else None,
             excerpts={name: excerpts(run.directory, arm) for name, arm in run.arms.items()},
-            reference_link=source_link(run.about.reference),
+            reference_link=source_link(run.metadata.reference),
             most_items=_MOST_ITEMS,
         )
     )

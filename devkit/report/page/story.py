@@ -116,7 +116,7 @@ def paragraph(run: RunRecord) -> str:
     parts = []
     for name, arm in run.arms.items():
         result = results[name]
-        parts.append(f"{_with_what(name, run.about.roles)} {_arm_sentence(arm, result)}")
+        parts.append(f"{_with_what(name, run.metadata.roles)} {_arm_sentence(arm, result)}")
         if result and upstream:
             parts.append(_upstream_sentence(result.figures))
     if run.result and any(run.result.fault_evidence.values()):

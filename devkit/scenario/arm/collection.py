@@ -18,8 +18,8 @@ from devkit.observe.audit.unmet import Unmet
 from devkit.observe.checkpoint import OffsetRange, Offsets
 from devkit.observe.deferrals import DeferredEntries
 from devkit.observe.error_events import ErrorEvents
+from devkit.observe.expected_output.truth import JobTruth
 from devkit.observe.latency import Latencies, Page, latencies
-from devkit.observe.truths.truth import JobTruth
 from devkit.programs.program_topics import ProgramTopics
 from devkit.stack.parts.mock_api import JournalCounts, MockApi
 from devkit.traffic.life import REVISIONS_PER_PAGE

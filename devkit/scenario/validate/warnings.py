@@ -6,8 +6,8 @@ from datetime import timedelta
 from itertools import chain
 
 from devkit.observe.arm_role import in_role
-from devkit.observe.truths.registry import TRUTHS
-from devkit.observe.truths.truth import SourcesOfOutput
+from devkit.observe.expected_output.registry import TRUTHS
+from devkit.observe.expected_output.truth import SourcesOfOutput
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.programs.spark.program import SparkProgram
 from devkit.scenario.model import Scenario

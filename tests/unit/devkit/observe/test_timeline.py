@@ -9,7 +9,6 @@ import pytest
 
 from devkit.container.memory import KindMemory, TreeMemory
 from devkit.headroom.window import HeadroomSample
-from devkit.observe.about import About
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.kit_events import (
     ArmEnded,
@@ -40,6 +39,7 @@ from devkit.observe.kit_events import (
     WarmedUp,
 )
 from devkit.observe.logs import UnknownLine
+from devkit.observe.run_metadata import RunMetadata
 from devkit.observe.sample import Sample
 from devkit.observe.step_outcome import StepOutcome
 from devkit.observe.timeline import Timeline, TimelineEntry, TimelineEvent, read_timeline
@@ -58,7 +58,7 @@ SAMPLE = Sample(
     faults={"huge page": 1},
 )
 ALL: tuple[TimelineEvent, ...] = (
-    About(
+    RunMetadata(
         scenario="x",
         seed=7,
         arms=("incident", "fixed"),

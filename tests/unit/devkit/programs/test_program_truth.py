@@ -1,8 +1,8 @@
 from types import SimpleNamespace
 from typing import cast
 
-from devkit.observe.truths.content_truth import ContentTruth
-from devkit.observe.truths.html_truth import HtmlTruth
+from devkit.observe.expected_output.content_truth import ContentTruth
+from devkit.observe.expected_output.html_truth import HtmlTruth
 from devkit.programs.consumer import ConsumerKind
 from devkit.programs.places import NOWHERE
 from devkit.programs.program_truth import truth_of

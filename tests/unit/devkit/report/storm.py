@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from devkit.observe.about import About, Difference
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import Evidence
 from devkit.observe.figures import Answers, Figures, LatencyFigures
+from devkit.observe.run_metadata import Difference, RunMetadata
 from devkit.observe.timeline import TimelineEntry, read_timeline
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.result import ArmResult, Result
@@ -117,8 +117,8 @@ def _headroom(arm: str, from_s: float) -> dict[str, Any]:
     return {"t_s": from_s + 1, "kind": "headroom", "arm": arm, "from_s": from_s, "to_s": from_s + 1} | figures
 
 
-def about() -> About:
-    return About(
+def metadata() -> RunMetadata:
+    return RunMetadata(
         scenario="a-storm",
         title="Retries of timed-out requests keep a slow parser slow",
         seed=7,
@@ -136,7 +136,7 @@ def about() -> About:
 
 def lines() -> list[dict[str, Any]]:
     """The timeline, without its verdict."""
-    found: list[dict[str, Any]] = [{"t_s": 0.0, "kind": "run", **about().model_dump(mode="json", exclude={"event"})}]
+    found: list[dict[str, Any]] = [{"t_s": 0.0, "kind": "run", **metadata().model_dump(mode="json", exclude={"event"})}]
     start_s = 8.0
     for arm, length_s in LENGTH_S.items():
         of_arm = _arm_lines(arm, length_s)
@@ -207,7 +207,7 @@ def result() -> Result:
     """As it stands in `result.json`."""
     return Result(
         scenario="a-storm",
-        title=about().title,
+        title=metadata().title,
         seed=7,
         outcome="reproduced and fixed",
         exit_code=0,

@@ -130,7 +130,7 @@ def test_the_page_has_a_row_for_each_with_what_was_measured(tmp_path: Path) -> N
 
 
 def test_junit_has_a_case_for_each_and_an_error_where_it_is_not_known() -> None:
-    root = ET.fromstring(junit_xml(storm.about(), storm.result().arms, result=ablated()).encode())
+    root = ET.fromstring(junit_xml(storm.metadata(), storm.result().arms, result=ablated()).encode())
     (suite,) = root.findall("testsuite[@name='a-storm.ablation']")
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "0", "1")
     assert [case.get("name") for case in suite] == [
@@ -162,7 +162,7 @@ def test_the_summary_has_a_row_for_each() -> None:
 
 def test_a_jobs_page_gets_it_once_and_after_the_verdict(tmp_path: Path) -> None:
     run, page = storm.write_run(tmp_path / "run"), tmp_path / "job.md"
-    reports = RunReports(run, storm.about(), say=pytest.fail, environment={"GITHUB_STEP_SUMMARY": str(page)})
+    reports = RunReports(run, storm.metadata(), say=pytest.fail, environment={"GITHUB_STEP_SUMMARY": str(page)})
     reports.finish(storm.result())
     reports.ablated(ablated(), is_over=False)
     reports.ablated(ablated(), is_over=True)

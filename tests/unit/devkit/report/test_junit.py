@@ -59,7 +59,7 @@ def with_outcome(**changes: Any) -> Result:
 
 def test_a_run_as_it_is_hoped_for() -> None:
     result = storm.result()
-    root = parsed(junit_xml(storm.about(), dict(result.arms), result=result, output="all is well"))
+    root = parsed(junit_xml(storm.metadata(), dict(result.arms), result=result, output="all is well"))
     assert [suite.attrib["name"] for suite in root] == ["a-storm.incident", "a-storm.fixed", "a-storm.verdict"]
     assert [suite.attrib["tests"] for suite in root] == ["3", "2", "1"]
     assert (root.attrib["failures"], root.attrib["errors"], root.attrib["time"]) == ("0", "0", "92.000")
@@ -69,18 +69,18 @@ def test_a_run_as_it_is_hoped_for() -> None:
 
 
 def test_before_the_first_arm_nothing_looks_like_success() -> None:
-    root = parsed(junit_xml(storm.about(), {}))
+    root = parsed(junit_xml(storm.metadata(), {}))
     assert (root.attrib["tests"], root.attrib["errors"]) == ("3", "3")
 
 
 def test_after_an_arm_it_stands_there_and_the_rest_is_an_error() -> None:
-    root = parsed(junit_xml(storm.about(), {"incident": storm.result().arms["incident"]}))
+    root = parsed(junit_xml(storm.metadata(), {"incident": storm.result().arms["incident"]}))
     assert [suite.attrib["errors"] for suite in root] == ["0", "1", "1"]
     assert case(root, "fixed")[0].attrib["message"] == "it has not ended"
 
 
 def test_what_broke_off_is_said_where_something_is_missing() -> None:
-    root = parsed(junit_xml(storm.about(), {}, broke_off="kafka ended"))
+    root = parsed(junit_xml(storm.metadata(), {}, broke_off="kafka ended"))
     assert case(root, "fixed")[0].text == "the fixed arm: kafka ended"
     assert case(root, "verdict")[0].attrib["message"] == "no verdict: kafka ended"
 
@@ -91,7 +91,7 @@ def test_what_broke_off_is_said_where_something_is_missing() -> None:
 def test_refuted_is_a_failure_and_inconclusive_an_error(outcome: str, exit_code: int, kind: str) -> None:
     arms = {"fixed": failed_arm("clean", "lost 2")}
     result = with_outcome(outcome=outcome, exit_code=exit_code, reasons=("fixed: lost 2",), arms=arms)
-    (found,) = case(parsed(junit_xml(storm.about(), dict(result.arms), result=result)), "verdict")
+    (found,) = case(parsed(junit_xml(storm.metadata(), dict(result.arms), result=result)), "verdict")
     assert (found.tag, found.attrib["message"].split(": ")[0]) == (kind, outcome)
     assert (found.text or "").splitlines() == [
         *(["next: `devkit scenario run a-storm --seed 7`"] if outcome == "inconclusive" else []),
@@ -116,7 +116,7 @@ def failed_arm(expected: str, measured: str) -> ArmResult:
 
 
 def test_an_expectation_that_fails_says_what_was_measured() -> None:
-    root = parsed(junit_xml(storm.about(), {"fixed": failed_arm("clean", "lost 2")}))
+    root = parsed(junit_xml(storm.metadata(), {"fixed": failed_arm("clean", "lost 2")}))
     assert case(root, "fixed").attrib["name"] == "audit: clean"
     assert case(root, "fixed")[0].attrib["message"] == "audit: expected clean, measured lost 2"
 
@@ -125,7 +125,7 @@ def test_what_nobody_can_tell_is_skipped_and_the_verdict_an_error() -> None:
     item = ExpectationResult(name="drained", expected="true", measured="n/a: not observable", holds=None)
     arm = storm.result().arms["fixed"].model_copy(update={"expectations": (item,), "holds": None})
     inconclusive = with_outcome(outcome="inconclusive", exit_code=3, reasons=("fixed: nobody can tell",))
-    root = parsed(junit_xml(storm.about(), {"fixed": arm}, result=inconclusive))
+    root = parsed(junit_xml(storm.metadata(), {"fixed": arm}, result=inconclusive))
     (found,) = case(root, "fixed")
     assert (found.tag, "n/a: not observable" in found.attrib["message"]) == ("skipped", True)
     assert root[1].attrib["skipped"] == "1"
@@ -134,12 +134,12 @@ def test_what_nobody_can_tell_is_skipped_and_the_verdict_an_error() -> None:
 
 def test_any_text_makes_a_well_formed_document() -> None:
     wild = '</failure>]]> & "quoted" \x00\x1b[31m\ud800 \ufffe ✓ 💥\r\n'
-    root = parsed(junit_xml(storm.about(), {"fixed": failed_arm(wild, wild)}, broke_off=wild, output=wild))
+    root = parsed(junit_xml(storm.metadata(), {"fixed": failed_arm(wild, wild)}, broke_off=wild, output=wild))
     assert '</failure>]]> & "quoted"' in (case(root, "fixed")[0].text or "")
 
 
 def test_a_single_arm_has_no_suite_for_the_other() -> None:
-    about = storm.about().model_copy(update={"arms": ("fixed",)})
-    root = parsed(junit_xml(about, {"fixed": storm.result().arms["fixed"]}))
+    metadata = storm.metadata().model_copy(update={"arms": ("fixed",)})
+    root = parsed(junit_xml(metadata, {"fixed": storm.result().arms["fixed"]}))
     assert [suite.attrib["name"] for suite in root] == ["a-storm.fixed", "a-storm.verdict"]
     assert case(root, "verdict").attrib["name"] == "fixed arm holds"

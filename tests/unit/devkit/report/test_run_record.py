@@ -15,7 +15,7 @@ def run(tmp_path: Path) -> Path:
 
 def test_all_of_a_run(run: Path) -> None:
     found = read_run(run)
-    assert found.about == storm.about()
+    assert found.metadata == storm.metadata()
     assert found.result == storm.result()
     assert list(found.arms) == ["incident", "fixed"]
     assert found.broke_off is None
@@ -44,7 +44,7 @@ def test_what_is_no_line_of_a_timeline_is_left_out(run: Path, line: str) -> None
 def test_the_timeline_of_an_older_kit_is_read(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text('{"t_s": 0, "kind": "run", "scenario": "x", "seed": 7, "arms": ["fixed"]}\n')
     found = read_run(tmp_path)
-    assert (found.about.title, found.about.began, found.arms) == ("", None, {})
+    assert (found.metadata.title, found.metadata.began, found.arms) == ("", None, {})
 
 
 def test_a_directory_that_is_no_run(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def run(tmp_path: Path) -> Path:
 @pytest.fixture
 def reports(run: Path, lines: list[str]) -> Make:
     def make(**environment: str) -> RunReports:
-        return RunReports(run, storm.about(), say=lines.append, environment=environment)
+        return RunReports(run, storm.metadata(), say=lines.append, environment=environment)
 
     return make
 
@@ -54,7 +54,7 @@ def test_a_finished_run_has_all_of_them(reports: Make, run: Path) -> None:
 def test_a_run_that_broke_off_has_them_too(tmp_path: Path, lines: list[str]) -> None:
     error = {"t_s": 99.0, "kind": "harness error", "error": "kafka ended", "exit_code": 3}
     run = storm.write_run(tmp_path / "run", with_result=False, extra=(error,))
-    made = RunReports(run, storm.about(), say=lines.append, environment={})
+    made = RunReports(run, storm.metadata(), say=lines.append, environment={})
     made.arm_ended("incident", storm.result().arms["incident"])
     made.break_off("kafka ended")
     assert errors(run) == 2

@@ -101,7 +101,7 @@ def test_a_fault_that_met_requests_and_did_nothing() -> None:
 
 
 def test_a_run_that_broke_off() -> None:
-    text = broke_off_markdown(storm.about(), "kafka ended:\nexit code 1", DIRECTORY)
+    text = broke_off_markdown(storm.metadata(), "kafka ended:\nexit code 1", DIRECTORY)
     assert text.startswith("## ❔ a-storm: no verdict\n")
     assert "The kit could not finish the run: kafka ended: exit code 1\n" in text
     assert "Repeat: `devkit scenario run a-storm --seed 7`" in text

@@ -43,9 +43,9 @@ def run(tmp_path: Path) -> RunRecord:
     directory = storm.write_run(tmp_path, extra=tuple(again))
     timeline = directory / "events.jsonl"
     first, *rest = timeline.read_text().splitlines()
-    about = json.loads(first) | {"arms": list(THREE), "roles": dict(THREE)}
-    about["config_difference"] = result().config_difference
-    timeline.write_text("\n".join([json.dumps(about), *rest]) + "\n")
+    metadata = json.loads(first) | {"arms": list(THREE), "roles": dict(THREE)}
+    metadata["config_difference"] = result().config_difference
+    timeline.write_text("\n".join([json.dumps(metadata), *rest]) + "\n")
     (directory / "result.json").write_text(result().model_dump_json())
     return read_run(directory)
 
@@ -128,9 +128,9 @@ def test_a_named_cause_is_told_in_each_report(run: RunRecord) -> None:
     [(tuple(THREE), "reproduced and fixed"), (("fixed", "budget-alone"), "fixed arm holds")],
 )
 def test_junit_has_a_suite_for_each(played: tuple[str, ...], hoped_for: str) -> None:
-    about = storm.about().model_copy(update={"arms": played, "roles": THREE})
+    metadata = storm.metadata().model_copy(update={"arms": played, "roles": THREE})
     arms = {arm: one for arm, one in result().arms.items() if arm in played}
-    root = ET.fromstring(junit_xml(about, arms, result=result()).encode())
+    root = ET.fromstring(junit_xml(metadata, arms, result=result()).encode())
     assert [suite.get("name") for suite in root] == [f"a-storm.{name}" for name in (*played, "verdict")]
     assert [case.get("name") for case in root[-1].findall("testcase")] == [hoped_for]
 

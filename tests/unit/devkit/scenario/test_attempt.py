@@ -14,11 +14,11 @@ from devkit.observe.logs import LoggedException
 from devkit.report.result import Result
 from devkit.report.verdict_lines import verdict_lines
 from devkit.scenario.attempt import broken_off, judged
+from devkit.scenario.metadata import run_metadata
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.resolve import resolve
-from devkit.scenario.run_metadata import about
 from tests.unit.devkit.observed import an_observation, some_evidence
 
 LOOP = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes")
@@ -28,7 +28,7 @@ BEGAN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 def result_of(scenario: Scenario, observations: dict[ArmName, ArmObservation]) -> Result:
     played = {arm: PlayedArm.of(scenario, arm, observation) for arm, observation in observations.items()}
-    return judged(about(resolve(scenario), OPTIONS, BEGAN), played, None, duration_s=34.56789, command="").result
+    return judged(run_metadata(resolve(scenario), OPTIONS, BEGAN), played, None, duration_s=34.56789, command="").result
 
 
 def both(**changes: Any) -> dict[ArmName, ArmObservation]:
@@ -71,7 +71,7 @@ def test_an_arm_by_itself(scenario: Scenario) -> None:
 def test_what_is_known_of_an_arm_is_kept_when_the_kit_fails_in_the_next(scenario: Scenario) -> None:
     played = {"incident": PlayedArm.of(scenario, "incident", both()["incident"])}
     error = PartError("Kafka did not answer", part="kafka", hint="read its log")
-    result = broken_off(about(resolve(scenario), OPTIONS, BEGAN), played, None, error, duration_s=3, command="")
+    result = broken_off(run_metadata(resolve(scenario), OPTIONS, BEGAN), played, None, error, duration_s=3, command="")
     assert (result.outcome, result.exit_code) == ("inconclusive", 3)
     (reason,) = result.reasons
     assert reason.startswith("the kit could not go on, before the fixed arm had ended: Kafka did not answer")

@@ -11,10 +11,10 @@ import pytest
 from devkit.headroom.calibration import Calibration, StretchBy
 from devkit.headroom.headroom_figures import RunHeadroom
 from devkit.headroom.shortage import Headroom
-from devkit.observe.about import About
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_role import ROLES, ArmName
 from devkit.observe.logs import LoggedException
+from devkit.observe.run_metadata import RunMetadata
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.report.progress import Progress
@@ -37,7 +37,7 @@ class Machine:
         self.slowdowns, self.stretch_by = list(slowdowns), stretch_by
         self.attempts: list[Attempt] = []
 
-    def play(self, attempt: Attempt, tells: About, *_: Any) -> Played:
+    def play(self, attempt: Attempt, tells: RunMetadata, *_: Any) -> Played:
         self.attempts.append(attempt)
         (attempt.directory / "incident").mkdir()
         run = RunHeadroom(
@@ -104,7 +104,7 @@ def test_interrupted_in_the_second_play_it_says_where_the_first_is(
 ) -> None:
     machine, out = Machine(7), io.StringIO()
 
-    def play(attempt: Attempt, tells: About, *rest: Any) -> Played:
+    def play(attempt: Attempt, tells: RunMetadata, *rest: Any) -> Played:
         if machine.attempts:
             raise KeyboardInterrupt
         return machine.play(attempt, tells, *rest)

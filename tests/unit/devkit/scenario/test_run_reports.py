@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from devkit.errors import StackError
-from devkit.observe.about import About
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_role import ROLES, ArmName
+from devkit.observe.run_metadata import RunMetadata
 from devkit.report.progress import Progress
 from devkit.report.run_record import read_run
 from devkit.scenario.attempt import Attempt, Played, judged
@@ -33,7 +33,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunOptions:
 def played(monkeypatch: pytest.MonkeyPatch, *, error: Exception | None = None) -> None:
     """Both arms are observed at once, or something is raised instead."""
 
-    def play(attempt: Attempt, tells: About, *_: Any) -> Played:
+    def play(attempt: Attempt, tells: RunMetadata, *_: Any) -> Played:
         if error is not None:
             raise error
         arms: dict[ArmName, PlayedArm] = {
@@ -52,19 +52,19 @@ def test_a_run_with_a_result(scenario: Scenario, options: RunOptions, monkeypatc
     for name in ("result.json", "report.html", "junit.xml", "summary.md", "events.jsonl"):
         assert (directory / name).stat().st_size > 0
     assert "could not be written" not in out.getvalue()
-    about = read_run(directory).about
-    assert (about.scenario, about.title, about.reference) == (
+    metadata = read_run(directory).metadata
+    assert (metadata.scenario, metadata.title, metadata.reference) == (
         "an-incident",
         scenario.title,
         scenario.incident.reference,
     )
-    assert (about.quote, about.preserves, about.time_scale) == (
+    assert (metadata.quote, metadata.preserves, metadata.time_scale) == (
         scenario.incident.quote,
         scenario.preserves,
         scenario.time_scale,
     )
-    assert about.repeat == options.repeat
-    assert "content_limit.measure" in about.config_difference
+    assert metadata.repeat == options.repeat
+    assert "content_limit.measure" in metadata.config_difference
 
 
 def test_a_run_that_breaks_off(scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.truths.patch import apply_patch
+from devkit.observe.expected_output.patch import apply_patch
 from pipeline.fetch.client import FetchFailedError
 from pipeline.jobs.html import HtmlJob
 from pipeline.jobs.message import Unfinished

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from devkit.observe.truths.patch import apply_patch
+from devkit.observe.expected_output.patch import apply_patch
 from pipeline.records import diff as diffs
 from pipeline.records.diff import unified_diff, unified_diff_of_bytes
 

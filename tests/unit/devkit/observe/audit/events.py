@@ -10,8 +10,8 @@ import orjson
 
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.truths.html_truth import HtmlTruth
-from devkit.observe.truths.truth import WikiAnswers
+from devkit.observe.expected_output.html_truth import HtmlTruth
+from devkit.observe.expected_output.truth import WikiAnswers
 from devkit.traffic.manifest import ManifestEntry
 from devkit.traffic.records import Expected, Fate, PageRef
 from pipeline.config.pipeline_config import PipelineConfig

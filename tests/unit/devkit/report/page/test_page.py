@@ -204,13 +204,13 @@ class TestRunsWithoutAVerdict:
         assert "devkit scenario run a-storm --seed 7" in body
 
     def test_one_that_never_came_to_an_arm(self, tmp_path: Path) -> None:
-        first = {"t_s": 0.0, "kind": "run", **storm.about().model_dump(mode="json")}
+        first = {"t_s": 0.0, "kind": "run", **storm.metadata().model_dump(mode="json")}
         (tmp_path / "events.jsonl").write_text(json.dumps(first) + "\n")
         page = Page(rendered(tmp_path))
         assert page.attributes("aria-labelledby") == ["verdict", "difference", "repeat", "source", "environment"]
 
     def test_an_arm_of_which_next_to_nothing_is_known(self, tmp_path: Path) -> None:
-        first = {"t_s": 0.0, "kind": "run", **storm.about().model_dump(mode="json")}
+        first = {"t_s": 0.0, "kind": "run", **storm.metadata().model_dump(mode="json")}
         began = {"t_s": 1.0, "kind": "phase", "arm": "incident", "phase": "arm", "text": "x"}
         (tmp_path / "events.jsonl").write_text(json.dumps(first) + "\n" + json.dumps(began) + "\n")
         assert "cut short" in Page(rendered(tmp_path)).text("body")
@@ -323,5 +323,5 @@ def test_a_verdict_that_failed_begins_with_what_the_program_said_and_ends_with_h
 def test_a_run_that_is_not_of_the_file_as_it_is_says_so(tmp_path: Path) -> None:
     run = read_run(storm.write_run(tmp_path))
     changes = (ChangedValue(place="mock.rules", before=None, value=WILD),)
-    page = Page(render_page(dataclasses.replace(run, about=run.about.model_copy(update={"changes": changes}))))
+    page = Page(render_page(dataclasses.replace(run, metadata=run.metadata.model_copy(update={"changes": changes}))))
     assert f"not the file as it is: mock.rules: not set → {WILD}" in page.text("p")

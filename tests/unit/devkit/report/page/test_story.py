@@ -17,11 +17,11 @@ def run(tmp_path: Path) -> RunRecord:
 
 def changed(run: RunRecord, **changes: Any) -> RunRecord:
     assert run.result is not None
-    return RunRecord(run.directory, run.about, run.arms, run.result.model_copy(update=changes), None)
+    return RunRecord(run.directory, run.metadata, run.arms, run.result.model_copy(update=changes), None)
 
 
 def unfinished(run: RunRecord, broke_off: str | None) -> RunRecord:
-    return RunRecord(run.directory, run.about, run.arms, None, broke_off)
+    return RunRecord(run.directory, run.metadata, run.arms, None, broke_off)
 
 
 @pytest.mark.parametrize("outcome", get_args(Outcome))
@@ -99,7 +99,7 @@ def test_without_a_result_the_arms_are_told_all_the_same(run: RunRecord) -> None
 
 
 def test_without_arms_there_is_nothing_to_tell(run: RunRecord) -> None:
-    assert paragraph(RunRecord(run.directory, run.about, {}, None, "kafka ended")) == ""
+    assert paragraph(RunRecord(run.directory, run.metadata, {}, None, "kafka ended")) == ""
 
 
 def test_a_fault_of_the_timeline_is_told_beside_those_of_the_mock(run: RunRecord) -> None:

@@ -74,13 +74,13 @@ def test_latencies_and_a_flat_commit(run: RunRecord) -> None:
         }
     )
     arms = {**run.result.arms, "fixed": fixed.model_copy(update={"figures": figures})}
-    changed = RunRecord(run.directory, run.about, run.arms, run.result.model_copy(update={"arms": arms}), None)
+    changed = RunRecord(run.directory, run.metadata, run.arms, run.result.model_copy(update={"arms": arms}), None)
     assert rows(changed)["end-to-end latency"][1] == "p50 800 ms, p95 2.5 s"
     assert rows(changed)["longest time without a commit"] == ("—", "12.5 s from 3 s on, at 0.4 cores")
 
 
 def test_without_a_result_there_is_what_the_timeline_shows(run: RunRecord) -> None:
-    bare = RunRecord(run.directory, run.about, run.arms, None, None)
+    bare = RunRecord(run.directory, run.metadata, run.arms, None, None)
     assert list(rows(bare)) == ["lasted", "ended by", "restarts", "committed", "highest lag, events"]
     assert delivery(bare) == ()
 
@@ -96,7 +96,7 @@ def test_where_the_events_went(run: RunRecord) -> None:
 def test_an_arm_that_has_not_come_to_a_result(run: RunRecord) -> None:
     assert run.result is not None
     only = run.result.model_copy(update={"arms": {"fixed": run.result.arms["fixed"]}})
-    changed = RunRecord(run.directory, run.about, run.arms, only, None)
+    changed = RunRecord(run.directory, run.metadata, run.arms, only, None)
     assert {row.name: row.values for row in delivery(changed)}["lost"] == ("—", "0")
     assert rows(changed)["requests to the upstream"] == ("—", "812")
 

@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from devkit.errors import StackError
-from devkit.observe.truths.content_truth import ContentTruth
-from devkit.observe.truths.truth import WikiAnswers
+from devkit.observe.expected_output.content_truth import ContentTruth
+from devkit.observe.expected_output.truth import WikiAnswers
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
 from tests.unit.devkit.observe.audit.events import NO_REVISION, SOURCE, source_event

@@ -13,8 +13,8 @@ from devkit.observe.audit.model import Audit
 from devkit.observe.audit.replays import NO_REPLAYS, BatchBegin, Replays, RetriedTask
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange, Offsets
-from devkit.observe.truths.edit_counts_truth import EditCountsTruth
-from devkit.observe.truths.truth import SourcesOfOutput, WikiAnswers
+from devkit.observe.expected_output.edit_counts_truth import EditCountsTruth
+from devkit.observe.expected_output.truth import SourcesOfOutput, WikiAnswers
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
 from tests.unit.devkit.observe.audit.audited import ALL, no_store, nonzero

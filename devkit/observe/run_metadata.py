@@ -1,7 +1,4 @@
-"""What a run is about, known before it begins: the first line of its timeline.
-
-So a report can tell the story of a run that never came to a result.
-"""
+"""Metadata of a run: the first line of its timeline, so that a run without a result has a report too."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -28,11 +25,8 @@ def _values(values: Difference, arms: tuple[ArmName, ...]) -> str:
     return ", ".join(f"{text} ({', '.join(having)})" for text, having in by_text.items())
 
 
-class About(BaseModel):
-    """The scenario's story and how to repeat the run.
-
-    What the timeline of an older kit does not say is empty.
-    """
+class RunMetadata(BaseModel):
+    """A field is empty where the timeline of an older kit does not have it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

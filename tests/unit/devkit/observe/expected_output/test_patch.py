@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.observe.truths.patch import PatchError, apply_patch
+from devkit.observe.expected_output.patch import PatchError, apply_patch
 
 NO_NEWLINE = "\n\\ No newline at end of file\n"
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.truths.enriched_event import EnrichedEvent, event_of
-from devkit.observe.truths.patch import PatchError, apply_patch
-from devkit.observe.truths.truth import WikiAnswers
+from devkit.observe.expected_output.enriched_event import EnrichedEvent, event_of
+from devkit.observe.expected_output.patch import PatchError, apply_patch
+from devkit.observe.expected_output.truth import WikiAnswers
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.schemas import HTML_CHANGE_URI

@@ -1,4 +1,4 @@
-from devkit.observe.truths.registry import TRUTHS
+from devkit.observe.expected_output.registry import TRUTHS
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.jobs.registry import JOBS
 

@@ -4,8 +4,8 @@ import orjson
 
 from devkit.errors import StackError
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.truths.enriched_event import EnrichedEvent
-from devkit.observe.truths.truth import WikiAnswers
+from devkit.observe.expected_output.enriched_event import EnrichedEvent
+from devkit.observe.expected_output.truth import WikiAnswers
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
 

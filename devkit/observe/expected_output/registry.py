@@ -2,10 +2,10 @@
 `register`.
 """
 
-from devkit.observe.truths.content_truth import ContentTruth
-from devkit.observe.truths.edit_counts_truth import EditCountsTruth
-from devkit.observe.truths.html_truth import HtmlTruth
-from devkit.observe.truths.truth import MakeTruth
+from devkit.observe.expected_output.content_truth import ContentTruth
+from devkit.observe.expected_output.edit_counts_truth import EditCountsTruth
+from devkit.observe.expected_output.html_truth import HtmlTruth
+from devkit.observe.expected_output.truth import MakeTruth
 from located_config.registry import Registry
 
 TRUTHS: Registry[MakeTruth] = Registry(

@@ -8,7 +8,7 @@ import orjson
 
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.truths.truth import WikiAnswers
+from devkit.observe.expected_output.truth import WikiAnswers
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
 

@@ -1,6 +1,6 @@
 import orjson
 
-from devkit.observe.truths.enriched_event import payload_hash
+from devkit.observe.expected_output.enriched_event import payload_hash
 
 
 def test_the_payload_hash_is_of_the_canonical_form() -> None:
