@@ -2,13 +2,13 @@
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from devkit.cli.released import report_released
-from devkit.cli.undone import tell_undone
 from devkit.errors import INCONCLUSIVE
 from devkit.guardian.lease import journal_directory
 from devkit.guardian.run_state import lease_paths
@@ -96,7 +96,7 @@ def _heal() -> tuple[bool, bool]:
     for run_id, reason in healed.left.items():
         click.echo(f"warning: containers of run {run_id} are left: {reason}", err=True)
     undone = _heal_faults() if journal_directory("").exists() else []
-    tell_undone(undone)
+    _report_undone(undone)
     tidied = _release_lapsed() if lease_paths() else []
     is_clean = report_released(tidied) and not healed.left and not any(one.why for one in undone)
     return bool(healed.ended or healed.left or tidied or undone), is_clean
@@ -112,3 +112,17 @@ def _release_lapsed() -> "list[ReleasedLease]":
     from devkit.stack.external_lease import release_lapsed
 
     return release_lapsed()
+
+
+def _report_undone(undone: "Sequence[Undone]") -> None:
+    """Print what became of each fault: undone, irreversible, or not undone and why (standard error)."""
+    for fault in undone:
+        if fault.why:
+            click.echo(
+                f"warning: fault {fault.name} of run {fault.run_id} ({fault.asked}) is not undone: {fault.why}",
+                err=True,
+            )
+        for text in fault.irreversible:
+            click.echo(f"fault {fault.name} of run {fault.run_id} cannot be undone: {text}")
+        if not fault.why and not fault.irreversible:
+            click.echo(f"undone fault {fault.name} of run {fault.run_id} ({fault.asked})")
