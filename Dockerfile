@@ -5,8 +5,8 @@ ARG PYTHON=python:3.11-slim
 
 FROM ${PYTHON} AS mock-api
 WORKDIR /app
-COPY requirements-mockapi.lock .
-RUN pip install --no-cache-dir --require-hashes --requirement requirements-mockapi.lock
+COPY locks/mockapi.lock locks/
+RUN pip install --no-cache-dir --require-hashes --requirement locks/mockapi.lock
 COPY located_config located_config
 COPY mockapi mockapi
 RUN useradd --uid 1000 --no-create-home app
@@ -18,13 +18,13 @@ CMD ["--host", "0.0.0.0", "--port", "8080"]
 
 FROM ${PYTHON} AS pipeline
 WORKDIR /app
-COPY requirements-pipeline.lock .
-RUN pip install --no-cache-dir --require-hashes --requirement requirements-pipeline.lock
+COPY locks/pipeline.lock locks/
+RUN pip install --no-cache-dir --require-hashes --requirement locks/pipeline.lock
 
 # Java and the jars are fetched by the kit, which is not needed afterwards.
 FROM pipeline AS java
-COPY requirements.lock .
-RUN pip install --no-cache-dir --require-hashes --requirement requirements.lock
+COPY locks/all.lock locks/
+RUN pip install --no-cache-dir --require-hashes --requirement locks/all.lock
 COPY located_config located_config
 COPY devkit/__init__.py devkit/errors.py devkit/network_cause.py devkit/
 COPY devkit/jvm devkit/jvm

@@ -143,11 +143,11 @@ of_ours := "--no-emit-package enrichment-located-config --no-emit-package enrich
 
 # Write the lock files again, for maintainers; `just lock --upgrade` takes newer versions
 lock *args: ready
-    @echo uv | {{ compile }} "$@" - --output-file requirements-bootstrap.lock
-    @echo setuptools | {{ compile }} "$@" - --output-file requirements-build.lock
+    @echo uv | {{ compile }} "$@" - --output-file locks/bootstrap.lock
+    @echo setuptools | {{ compile }} "$@" - --output-file locks/build.lock
     @sed -i.old "s/\(\"enrichment-[a-z-]*==\)[^\"]*/\1$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)/" pyproject.toml mockapi/pyproject.toml pipeline/pyproject.toml
     @rm pyproject.toml.old mockapi/pyproject.toml.old pipeline/pyproject.toml.old
-    @printf '%s\n' ./located_config ./mockapi ./pipeline . | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:dev - --output-file requirements.lock
-    @printf '%s\n' ./located_config ./mockapi | {{ compile }} "$@" {{ of_ours }} --constraint requirements.lock - --output-file requirements-mockapi.lock
-    @printf '%s\n' ./located_config ./pipeline | {{ compile }} "$@" {{ of_ours }} --constraint requirements.lock - --output-file requirements-pipeline.lock
+    @printf '%s\n' ./located_config ./mockapi ./pipeline . | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:dev - --output-file locks/all.lock
+    @printf '%s\n' ./located_config ./mockapi | {{ compile }} "$@" {{ of_ours }} --constraint locks/all.lock - --output-file locks/mockapi.lock
+    @printf '%s\n' ./located_config ./pipeline | {{ compile }} "$@" {{ of_ours }} --constraint locks/all.lock - --output-file locks/pipeline.lock
     @python -m devkit.jvm.lock

@@ -29,9 +29,9 @@ NEEDED = (
     "located_config/pyproject.toml",
     "mockapi/pyproject.toml",
     "pipeline/pyproject.toml",
-    "requirements.lock",
-    "requirements-build.lock",
-    "requirements-bootstrap.lock",
+    "locks/all.lock",
+    "locks/build.lock",
+    "locks/bootstrap.lock",
 )
 DEADLINE = timedelta(seconds=60)
 
@@ -190,7 +190,7 @@ def test_a_recipe_that_there_is_not_is_a_usage_error(checkout: Checkout) -> None
     assert "does not contain recipe" in run.stderr
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-build.lock", "requirements-bootstrap.lock"])
+@pytest.mark.parametrize("lock", ["locks/all.lock", "locks/build.lock", "locks/bootstrap.lock"])
 def test_a_changed_lock_is_installed_into_the_environment_that_is_there(checkout: Checkout, lock: str) -> None:
     checkout.run("--setup")
     checkout.forget()
@@ -278,7 +278,7 @@ def test_a_failed_download_ends_with_the_variables_that_help_and_is_done_again(c
     assert (run.returncode, run.stdout) == (3, "")
     assert "no route to host" in run.stderr
     refused = "the package registry http://127.0.0.1:1/simple could not be reached: Connection refused; "
-    for name in ("requirements.lock", refused, "PIP_INDEX_URL", "UV_DEFAULT_INDEX", "SSL_CERT_FILE", "HTTPS_PROXY"):
+    for name in ("locks/all.lock", refused, "PIP_INDEX_URL", "UV_DEFAULT_INDEX", "SSL_CERT_FILE", "HTTPS_PROXY"):
         assert name in run.stderr.splitlines()[-1]
 
     (checkout.stand_ins / "broken").unlink()
@@ -393,7 +393,7 @@ def test_a_registry_that_answers_is_not_blamed(checkout: Checkout) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=answer_one, args=(server,), daemon=True).start()
         run = checkout.run("--setup", UV_DEFAULT_INDEX=f"http://127.0.0.1:{server.getsockname()[1]}/simple")
-    assert run.stderr.splitlines()[-1].startswith("justw: could not install what requirements.lock names, see above; ")
+    assert run.stderr.splitlines()[-1].startswith("justw: could not install what locks/all.lock names, see above; ")
 
 
 def answer_one(server: socket.socket) -> None:

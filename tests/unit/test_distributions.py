@@ -22,7 +22,7 @@ NOT_IMPORTED = {
     "mockapi": {"httptools", "uvloop"},
     "pipeline": {"pandas"},
 }
-LOCKS = {"mockapi": "requirements-mockapi.lock", "pipeline": "requirements-pipeline.lock"}
+LOCKS = {"mockapi": "locks/mockapi.lock", "pipeline": "locks/pipeline.lock"}
 
 
 class Project(BaseModel):
@@ -143,7 +143,7 @@ def closure(wanted: list[Requirement]) -> set[str]:
 def test_a_rooms_own_lock_has_what_its_distribution_needs(room: str) -> None:
     ours = {distribution_of(one) for one in ROOMS}
     needs = [one for each in (room, "located_config") for one in project(each).needs if one.name not in ours]
-    locked, all_locked = pins(LOCKS[room]), pins("requirements.lock")
+    locked, all_locked = pins(LOCKS[room]), pins("locks/all.lock")
     here = closure([one for one in needs if one.marker is None or one.marker.evaluate()])
     assert here - locked.keys() == set()
     assert {name for name in locked.keys() - here if ";" not in locked[name]} == set()

@@ -206,7 +206,7 @@ def test_no_file_names_a_package_registry() -> None:
         check=True,
     )
     files = [TOP / name for name in listed.stdout.split("\0") if name and (TOP / name).is_file()]
-    assert TOP / "requirements.lock" in files
+    assert TOP / "locks/all.lock" in files
     texts = {str(path.relative_to(TOP)): path.read_bytes().decode(errors="replace") for path in files}
     assert [(path, match[0]) for path, text in texts.items() if (match := REGISTRY.search(text))] == []
 

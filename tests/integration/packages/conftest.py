@@ -73,7 +73,7 @@ def install(built: Path, tmp_path: Path) -> Callable[[str], Installed]:
         here.mkdir()
         must(UV, "venv", "--python", sys.executable, environment, cwd=here)
         where = ("--python", environment / "bin" / "python", "--find-links", built)
-        must(UV, "pip", "install", *where, "--constraint", TOP / "requirements.lock", name, cwd=here)
+        must(UV, "pip", "install", *where, "--constraint", TOP / "locks/all.lock", name, cwd=here)
         return Installed(environment, here)
 
     return install
