@@ -13,7 +13,6 @@ READ = (
     "located_config",
     "mockapi",
     "pipeline",
-    "reference",
     "deploy",
     "docs",
     "scenarios",

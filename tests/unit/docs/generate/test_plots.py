@@ -1,0 +1,36 @@
+"""A run is drawn for the page of its incident: both arms, the faults, and nothing of the data taken for markup."""
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from devkit.errors import UsageError
+from devkit.report.run_record import read_run
+from docs.generate.plots import drawing
+from tests.unit.devkit.report import storm
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return storm.write_run(tmp_path / "run")
+
+
+def test_a_run_is_drawn_the_same_each_time(directory: Path) -> None:
+    text = drawing(read_run(directory))
+    assert drawing(read_run(directory)) == text
+    svg = ET.fromstring(text)
+    assert [group.get("class") for group in svg.iter(f"{SVG}g")] == ["incident", "fixed"]
+    kinds = [shape.get("class") for shape in svg.iter(f"{SVG}rect")]
+    assert {"fault", "down"} <= set(kinds)
+    described = svg.findtext(f"{SVG}desc") or ""
+    assert "Hatched: requests matched the fault" in described
+    assert "Grey: no query was running" in described
+
+
+def test_a_run_without_a_verdict_is_no_picture_of_the_incident(directory: Path) -> None:
+    (directory / "result.json").unlink()
+    with pytest.raises(UsageError, match="does not show both the incident and the fix"):
+        drawing(read_run(directory))
