@@ -68,7 +68,7 @@ ps *args: ready
 logs *args: ready
     @devkit logs "$@"
 
-# End what killed runs left, containers included
+# Clean up after killed runs, containers included
 [no-cd, no-exit-message]
 heal *args: ready
     @devkit heal "$@"
@@ -92,12 +92,12 @@ mock *args: ready
 # on 2 cores. tests/main_paths.py lists those and says why; all other integration tests (each part, fault,
 # limit and way to fail for itself, containers, browser, other clients) moved to `test-more`, for they take four times as
 # long and break seldom alone.
-# Run the quick tests, or with arguments what these select: just test tests/integration/mockapi
+# Run the quick tests, or the tests that the arguments select: just test tests/integration/mockapi
 [no-exit-message]
 test *args: ready
     @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n auto --dist loadgroup -m "main_path or (unit and not slow)" tests/unit tests/integration tests/conformance; fi
 
-# Run what `test` leaves out, but for what takes minutes
+# Run the tests that `test` leaves out, except slow ones
 [no-exit-message]
 test-more *args: ready
     @pytest --ignore=tests/unit -m "not slow and not main_path" "$@"
@@ -107,7 +107,7 @@ test-more *args: ready
 test-all *args: ready
     @pytest -m "slow or not slow" tests scenarios "$@"
 
-# Switch each of the pipeline's rules off, and show which test says so: just mutants [--rule 6]
+# Switch each of the pipeline's rules off, and show which test fails: just mutants [--rule 6]
 [no-exit-message]
 mutants *args: ready
     @python -m tests.mutants "$@"

@@ -49,7 +49,7 @@ _ENDED = {
     "--kafka-config",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Properties file of a Kafka client, for a cluster that asks for TLS or a login: security.protocol, sasl.…, "
-    "ssl.… with PEM files; its bootstrap.servers count where --kafka is not given.",
+    "ssl.… with PEM files; its bootstrap.servers are used without --kafka.",
 )
 @click.option("--topic", "topics", metavar="NAME", multiple=True, help="Topic to read; may be repeated.")
 @click.option(
@@ -61,29 +61,29 @@ _ENDED = {
     metavar="earliest|latest|TIME",
     default="latest",
     show_default=True,
-    help="Beginning of the capture: `latest` for what comes from now on, `earliest` or a time such as "
-    "2026-11-23T02:00:00Z for what the topic has from there on.",
+    help="Beginning of the capture: `latest` for events from now on, `earliest` or a time such as "
+    "2026-11-23T02:00:00Z for events from there on.",
 )
 @click.option(
     "--max-events",
     type=click.IntRange(1, _MOST_EVENTS),
     default=_DEFAULT_EVENTS,
     show_default=True,
-    help="Number of events after which it ends, also before its time.",
+    help="End after this number of events, even before its time.",
 )
 @click.option(
     "--max-bytes",
     metavar="SIZE",
     default=_DEFAULT_SIZE,
     show_default=True,
-    help="Size of the file at which it ends, also before its time, for example 200MiB.",
+    help="End at this size of the file, even before its time, for example 200MiB.",
 )
 @click.option(
     "--finish",
     "unfinished",
     metavar="FILE.part",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Capture nothing, but make the file of a capture that was killed whole, with what is in it.",
+    help="Capture nothing; complete the file of a capture that was killed.",
 )
 @click.option(
     "--out",

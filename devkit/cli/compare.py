@@ -22,7 +22,7 @@ def compare(run_a: str, run_b: str, out: Path, *, as_json: bool) -> None:
     """Compare two runs: verdicts, expectations side by side, figures with their ratio, configuration, machine.
 
     A RUN is a directory, NAME/TIME below the directory of runs, or the NAME of a scenario for its newest run. Two
-    that are of several runs each, NAME/series-TIME, are compared by how often each verdict came.
+    series of runs, NAME/series-TIME, are compared by the rate of each verdict.
     """
     from devkit.compare.comparison import RunComparison
     from devkit.compare.find_run import find_run, find_series

@@ -18,9 +18,8 @@ def play_options(command: F) -> F:
             "--stretch",
             type=click.IntRange(1, MOST),
             metavar="N",
-            help="Multiply every duration of the scenario by N and divide every rate by it. Default: what a short "
-            "calibration of the machine asks for, 1 where it is idle; a run that was short of time is then played "
-            "again.",
+            help="Multiply every duration of the scenario by N and divide every rate by it. Default: by a "
+            "short calibration, 1 on an idle machine; a run that was short of time is then played again.",
         ),
         click.option("--plain", is_flag=True, help="Print plain lines on a terminal too, instead of the live view."),
         click.option(

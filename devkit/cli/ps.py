@@ -19,7 +19,7 @@ _GOOD = ("running", "theirs")
 def ps() -> None:
     """List the parts and programs of the stacks that are up: process or container, state, address or log.
 
-    Beside a part that a fault pauses or has stopped stands the name of the fault. Exit 3 when a part or program does
+    A part that a fault has stopped or paused is shown with the fault's name. Exit 3 when a part or program does
     not run.
     """
     runs = [run for run in known_runs() if run.guardian_is_alive()]

@@ -38,8 +38,8 @@ def list_() -> None:
 def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the option has loaded them
     """Check a scenario, by name or file, and print what it would run.
 
-    A file that cannot be played is refused, and so is one whose run would prove nothing, such as one with an
-    expectation that always holds. What is doubtful but may be intended is a warning.
+    Refuse a file that cannot be played, and one whose run would prove nothing, such as one with an
+    expectation that always holds. Warn of what is doubtful but may be intended.
     """
     from devkit.observe.run_metadata import difference_text
     from devkit.scenario.load import find_scenario, load_file

@@ -40,17 +40,16 @@ if TYPE_CHECKING:
     "--runs",
     type=click.IntRange(2),
     metavar="N",
-    help="Play it N times, each with a seed that is one more than the last, and print the rate of each exit code with "
-    "its interval, and how near the runs came to the bounds of their expectations. The exit code is that of the worst "
-    "run.",
+    help="Play it N times, each with the next seed, and print the rate of each exit code with its interval, and how "
+    "near the runs came to the bounds of their expectations. The exit code is that of the worst run.",
 )
 @click.option(
     "--ablate",
     is_flag=True,
     help="After a run that passed, play the fixed arm without each of its differences from the incident arm, and print "
-    "which of them the fix needs. Of several fixed arms, --arm names the one.",
+    "which of them the fix needs. With several fixed arms, --arm names one.",
 )
-@click.option("--keep", is_flag=True, help="Leave the stack up afterwards, with what the last arm left in it.")
+@click.option("--keep", is_flag=True, help="Leave the stack up afterwards, with the data of the last arm.")
 @click.option(
     "--pipeline",
     "command",
@@ -109,7 +108,7 @@ def run(
     plain: bool,
     unchecked: bool,
 ) -> None:
-    """Make an incident happen, and prove on the same traffic that the fix holds.
+    """Reproduce an incident, then replay the same traffic with the fix and check that it works.
 
     A program given by --pipeline may show neither commits nor batches nor log events. Expectations that need them
     cannot be judged then, and the run is inconclusive (docs/own-pipeline.md).

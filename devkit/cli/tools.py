@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @click.option(
     "--train",
     is_flag=True,
-    help="Make the class cache now, with which Spark's JVM starts faster; it takes a minute, and is tried again "
-    "where it failed before. Default: the first run makes it after its verdict.",
+    help="Make the class cache now, with which Spark's JVM starts faster; it takes a minute. It also "
+    "tries again if it failed before. Default: the first run makes it after its verdict.",
 )
 def doctor(*, train: bool) -> None:
     """Check that this machine has what a run needs: Python, memory, disk, ports, certificates, Java, jars, Docker."""
@@ -44,11 +44,11 @@ def doctor(*, train: bool) -> None:
     sys.exit(INCONCLUSIVE if any(finding.status == "fail" for finding in findings) else 0)
 
 
-@click.command(short_help="Remove what killed runs left, and undo their faults.")
+@click.command(short_help="Clean up after killed runs, and undo their faults.")
 def heal() -> None:
-    """Remove what killed runs left: processes, containers, networks, volumes, directories, objects of external stacks.
+    """Clean up after killed runs: processes, containers, networks, volumes, directories, objects of external stacks.
 
-    Undo their faults that are still there, such as a quota of an external broker, and name what cannot be undone.
+    Undo faults that they left, such as a quota of an external broker, and name those that cannot be undone.
 
     Exit 3 when something remains.
     """
@@ -71,7 +71,7 @@ def heal() -> None:
 )
 @click.option("--cache", is_flag=True, help="Remove downloaded jars and the class cache as well.")
 def clean(keep: int, out: Path, *, cache: bool) -> None:
-    """Remove old runs, and end what killed runs left behind."""
+    """Remove old runs, and clean up after killed runs."""
     from devkit.guardian.run_state import LOGS, known_runs
     from devkit.jvm.cache import cache_dir
     from devkit.scenario.run_directory import prune_runs

@@ -41,11 +41,10 @@ def claims() -> None:
 @click.option("--dry-run", is_flag=True, help="Print what would be removed, and remove nothing.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
 def suppress(config_file: Path, *, dry_run: bool) -> None:
-    """Remove claim checks of what was deleted or hidden.
+    """Remove claim checks of deleted pages and hidden revisions.
 
-    The output topic says what: all of it is read. For what a job could not remove as the store did not answer, and for
-    what was published before it had claim_check.suppressed: remove. A consumer that asks for a removed claim check is
-    answered that it was suppressed.
+    Read all of the output topic to find them. Needed after the store was down, and for events published before the job
+    had claim_check.suppressed: remove. Consumers then report such a payload as suppressed.
     """
     with exit_codes():
         suppress_job(load_config(config_file), dry_run=dry_run)

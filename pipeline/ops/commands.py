@@ -27,7 +27,7 @@ _WAIT = click.option(
     type=Number(min=0),
     default=10,
     show_default=True,
-    help="Seconds to wait for a running job to carry the command out.",
+    help="Seconds to wait until a running job has carried the command out.",
 )
 
 
@@ -79,7 +79,7 @@ def retry(positions: tuple[str, ...], config_file: Path, wait_s: float, *, every
 @_CONFIG
 @_WAIT
 def drop(positions: tuple[str, ...], config_file: Path, wait_s: float) -> None:
-    """Give up deferred events: each becomes an error event when its page is processed next."""
+    """Give up deferred events: each becomes an error event when its page is next processed."""
     with exit_codes(), _ledger(config_file) as topic:
         _wish(topic, "drop", positions, wait_s, everything=False)
 

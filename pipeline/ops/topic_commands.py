@@ -105,7 +105,7 @@ def replay(
 def fan_out(src: str, dst: str, partitions: int, config_file: Path) -> None:
     """Copy the records of topic SRC into DST, a new or empty topic, with the page as key.
 
-    Records that come to SRC meanwhile are not copied.
+    Records that are written to SRC meanwhile are not copied.
     """
     with exit_codes():
         if src == dst:
