@@ -18,8 +18,8 @@ from mockapi.clock.clock import Clock
 from mockapi.control.access import Access, Network
 from mockapi.errors import MockapiError
 from mockapi.extensions import add_option, load_extensions
-from mockapi.loading import load_catalog, load_rules, load_token
-from mockapi.serving.server import bind, serve
+from mockapi.inputs import load_catalog, load_rules, load_token
+from mockapi.server.server import bind, serve
 from mockapi.world import ProcessOptions, World, Worlds
 
 TOKEN_VARIABLE = "MOCKAPI_CONTROL_TOKEN"

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
 
-from mockapi.catalog import HiddenPart
-from mockapi.delivery.delivery import AS_IT_IS, Delivery
-from mockapi.pages.coding import Coding
-from mockapi.pages.document import Shape
+from mockapi.server.delivery import AS_IT_IS, Delivery
 from mockapi.upstream.buckets import Limit
+from mockapi.wiki.catalog import HiddenPart
+from mockapi.wiki.pages.coding import Coding
+from mockapi.wiki.pages.document import Shape
 
 
 @dataclass(frozen=True, slots=True)

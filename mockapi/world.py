@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from mockapi.attempts import Attempts
-from mockapi.catalog import CatalogPage
-from mockapi.changes import ControlChanges
 from mockapi.clock.clock import Clock
 from mockapi.clock.request_clock import RequestClock
-from mockapi.default_catalog import default_catalog
 from mockapi.draws import digest
-from mockapi.journal import Journal
-from mockapi.pages.store import PageStore
+from mockapi.journal.changes import ControlChanges
+from mockapi.journal.journal import Journal
+from mockapi.journal.tally import Counts
 from mockapi.rules.book import RuleBook
 from mockapi.rules.model import Rule
 from mockapi.rules.target import Target
-from mockapi.tally import Counts
 from mockapi.upstream.load import UpstreamCounts
 from mockapi.upstream.places import ConnectionCounts
 from mockapi.upstream.upstream import Upstream
 from mockapi.wiki.accounts import Accounts
+from mockapi.wiki.catalog import CatalogPage
+from mockapi.wiki.default_catalog import default_catalog
 from mockapi.wiki.overlay import Overlay
+from mockapi.wiki.pages.store import PageStore
 from mockapi.wiki.wiki import Wiki
 from mockapi.wiki.wikis import Wikis
 

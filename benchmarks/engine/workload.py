@@ -18,10 +18,10 @@ from devkit.traffic.generate import generate
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.page_change import kafka_key
 from devkit.traffic.stream import Mix
-from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
 from mockapi.draws import digest, log_normal, uniform
-from mockapi.pages.outline import MEDIAN_BYTES, P99_BYTES
 from mockapi.rules.model import Rule
+from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
+from mockapi.wiki.pages.outline import MEDIAN_BYTES, P99_BYTES
 
 SEED = 1
 PAGES = 1_200

@@ -12,7 +12,7 @@ from devkit.traffic.publish import ExpectedFate, Publisher, connect_producer, st
 from devkit.traffic.received import as_generated, received_now
 from devkit.traffic.records import Expected, GeneratedPage, Traffic
 from devkit.traffic.warm_up_traffic import publish_warm_up, warm_up_traffic
-from mockapi.catalog import CatalogPage, CatalogRevision
+from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 
 
 def with_errors_of(errors: Mapping[str, str], fate: ExpectedFate) -> ExpectedFate:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from fastapi import Request
 
-from mockapi.changes import Action, ControlChanges
+from mockapi.journal.changes import Action, ControlChanges
 
 AUTHOR = "X-Changed-By"
 """The header by which a client names itself; without it, its User-Agent does."""

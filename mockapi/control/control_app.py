@@ -15,8 +15,8 @@ from mockapi.control.journal_routes import journal_routes
 from mockapi.control.openapi import document
 from mockapi.control.page_routes import DOCS, METRICS, OPEN_PAGES, OPENAPI, ROOT, page_routes, watch_routes
 from mockapi.control.refusal import Refusal, refusals
-from mockapi.control.rules import RULE, RULES, SWITCH, rule_routes
-from mockapi.control.state import NEW_STATE, state_routes
+from mockapi.control.rule_routes import RULE, RULES, SWITCH, rule_routes
+from mockapi.control.state_routes import NEW_STATE, state_routes
 from mockapi.world import Worlds
 
 

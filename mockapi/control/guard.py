@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mockapi.control.access import Access
-from mockapi.request import read_head
+from mockapi.server.request import read_head
 
 
 class Guard:

@@ -6,13 +6,13 @@ from typing import Annotated
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from mockapi.changes import ControlChange
 from mockapi.control.author import note
 from mockapi.control.known_parameters import only
-from mockapi.control.rules import no_rule
-from mockapi.entry import Entry, InFlight
-from mockapi.journal import Kept
-from mockapi.journal_filter import JournalFilter
+from mockapi.control.rule_routes import no_rule
+from mockapi.journal.changes import ControlChange
+from mockapi.journal.entry import Entry, InFlight
+from mockapi.journal.journal import Kept
+from mockapi.journal.journal_filter import JournalFilter
 from mockapi.rules.matching import Mismatch
 from mockapi.world import World, WorldCounts, Worlds
 

@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from mockapi.tally import Counts
+from mockapi.journal.tally import Counts
 from mockapi.world import World, Worlds
 
 

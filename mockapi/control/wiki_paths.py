@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from mockapi.routes.action.query.registry import META, PROP
-from mockapi.routes.action.registry import ACTIONS
+from mockapi.api.action.query.registry import META, PROP
+from mockapi.api.action.registry import ACTIONS
 
 _ID: Final = {
     "name": "id",

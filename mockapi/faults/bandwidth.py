@@ -11,13 +11,13 @@ from pydantic import Field
 
 from located_config.rate import PER_SECOND
 from located_config.size import Size
-from mockapi.body import PIECE_BYTES
-from mockapi.delivery.delivery import Effect, Pace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import PACE
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
+from mockapi.server.body import PIECE_BYTES
+from mockapi.server.delivery import Effect, Pace
 
 _STEPS_A_SECOND: Final = 4
 

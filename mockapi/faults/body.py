@@ -1,6 +1,6 @@
 """Body: gives a revision another document, of an exact size, or settles its content coding.
 
-The document's bytes come from `mockapi.pages`; this fault only says which revision gets which, and how it is encoded.
+The bytes come from `mockapi.wiki.pages`; this fault only says which revision gets which document, and its coding.
 """
 
 from collections.abc import Callable
@@ -11,19 +11,19 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from located_config.size import Size
-from mockapi.delivery.delivery import Effect
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
-from mockapi.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, Block, most_changed_bytes
-from mockapi.pages.bomb import Bomb
-from mockapi.pages.coding import Coding
-from mockapi.pages.document import Shape
-from mockapi.pages.noise import Noise
 from mockapi.plan import OtherBody, Plan
-from mockapi.reply import Reply
 from mockapi.rules.proof import unchanged
+from mockapi.server.delivery import Effect
+from mockapi.server.reply import Reply
 from mockapi.values.drawn_size import DocumentSize, drawn_bytes
 from mockapi.values.strict import Strict
+from mockapi.wiki.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, Block, most_changed_bytes
+from mockapi.wiki.pages.bomb import Bomb
+from mockapi.wiki.pages.coding import Coding
+from mockapi.wiki.pages.document import Shape
+from mockapi.wiki.pages.noise import Noise
 
 DEFAULT_CHANGED_BYTES: Final = 64 * 1024
 

@@ -10,12 +10,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mockapi.delivery.delivery import Effect
 from mockapi.draws import Draw
 from mockapi.faults.body import BodyChange
 from mockapi.faults.fault import Clash, Fault
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
+from mockapi.server.delivery import Effect
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 

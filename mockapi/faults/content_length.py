@@ -13,13 +13,13 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from mockapi.delivery.delivery import Effect, Length
 from mockapi.draws import Draw
 from mockapi.faults.body import BodyChange
 from mockapi.faults.fault import Clash, Fault
 from mockapi.faults.slots import LENGTH
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
+from mockapi.server.delivery import Effect, Length
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 

@@ -6,8 +6,8 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from mockapi.delivery.delivery import HALF, BytePlace, Ending
 from mockapi.plan import Plan
+from mockapi.server.delivery import HALF, BytePlace, Ending
 from mockapi.values.offset import After
 from mockapi.values.strict import Strict
 

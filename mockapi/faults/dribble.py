@@ -7,12 +7,12 @@ from pydantic import Field
 
 from located_config.duration import PositiveDuration
 from located_config.size import Size
-from mockapi.delivery.delivery import Effect, Pace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import PACE
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
+from mockapi.server.delivery import Effect, Pace
 from mockapi.values.strict import Strict
 
 

@@ -10,11 +10,11 @@ from typing import Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from mockapi.catalog import HiddenPart
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
 from mockapi.values.strict import Strict
+from mockapi.wiki.catalog import HiddenPart
 
 
 class HiddenFault(Strict):

@@ -5,12 +5,12 @@ A client with a timeout for the first byte only does not notice it.
 
 from dataclasses import replace
 
-from mockapi.delivery.delivery import Effect
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import PACE
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
+from mockapi.server.delivery import Effect
 from mockapi.values.drawn_time import DrawnTime, Time, drawn, noted
 
 

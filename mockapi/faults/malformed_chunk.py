@@ -7,12 +7,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from mockapi.delivery.delivery import HALF, BytePlace, Effect, Ending
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import ENDING, LENGTH
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
+from mockapi.server.delivery import HALF, BytePlace, Effect, Ending
 from mockapi.values.offset import After
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict

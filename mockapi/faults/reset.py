@@ -5,13 +5,13 @@ What was sent before it has arrived by then; a client reads that first and then 
 
 from typing import Annotated
 
-from mockapi.delivery.delivery import Effect
 from mockapi.draws import Draw
 from mockapi.faults.cut import Cut, cut_off
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import ENDING
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
+from mockapi.server.delivery import Effect
 from mockapi.values.short_form import spelled_out
 
 

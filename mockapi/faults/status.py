@@ -1,6 +1,6 @@
 """Status: answers with an error in place of the page.
 
-`mockapi.routes.status` has the words of those who give such an answer in production.
+`mockapi.api.status` has the words of those who give such an answer in production.
 """
 
 from dataclasses import replace

@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from mockapi.draws import uniform
-from mockapi.request import Request
 from mockapi.rules.model import Rule
 from mockapi.rules.target import Target
 from mockapi.rules.when import Probability
+from mockapi.server.request import Request
 from mockapi.wiki.title import reads_same
 
 

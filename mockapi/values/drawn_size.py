@@ -10,9 +10,9 @@ from pydantic_core import PydanticCustomError
 
 from located_config.size import Size
 from mockapi.draws import Draw, log_normal, uniform
-from mockapi.pages.block import MAX_SIZE_BYTES, MIN_SIZE_BYTES
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
+from mockapi.wiki.pages.block import MAX_SIZE_BYTES, MIN_SIZE_BYTES
 
 _BOUNDS = Field(ge=MIN_SIZE_BYTES, le=MAX_SIZE_BYTES)
 

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from located_config.quantity import QuantityError
 from located_config.share import Share, parse_share
 from located_config.size import Size, parse_size
-from mockapi.delivery.delivery import Offset
+from mockapi.server.delivery import Offset
 
 
 def parse(value: object) -> Offset:

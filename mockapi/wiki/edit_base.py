@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from mockapi.catalog import CatalogPage, CatalogRevision
+from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 from mockapi.wiki.located import Located
 from mockapi.wiki.moment import seconds
 from mockapi.wiki.people import Author, author

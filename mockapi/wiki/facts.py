@@ -8,9 +8,9 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
-from mockapi.catalog import HiddenPart
-from mockapi.pages.article_source import generate
+from mockapi.wiki.catalog import HiddenPart
 from mockapi.wiki.located import Located
+from mockapi.wiki.pages.article_source import generate
 from mockapi.wiki.people import author, comment, minor
 from mockapi.wiki.redirect import redirect_target
 from mockapi.wiki.wiki import revision_of

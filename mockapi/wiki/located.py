@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mockapi.catalog import CatalogPage, CatalogRevision
+from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 
 
 @dataclass(frozen=True, slots=True)

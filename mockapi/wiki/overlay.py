@@ -14,8 +14,8 @@ from datetime import datetime
 from itertools import count
 from typing import Final
 
-from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, HiddenPart
 from mockapi.wiki import source, summaries
+from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, HiddenPart
 from mockapi.wiki.edit_base import LATEST, EditBase
 from mockapi.wiki.facts import Facts, facts
 from mockapi.wiki.located import Located

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from mockapi.catalog import MAX_REVISION_ID, REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
+from mockapi.wiki.catalog import MAX_REVISION_ID, REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
 from mockapi.wiki.language import language_of
 from mockapi.wiki.located import Located
 from mockapi.wiki.messages import MAIN_PAGE

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from mockapi.catalog import CatalogPage
 from mockapi.errors import BaseUrlError
+from mockapi.wiki.catalog import CatalogPage
 from mockapi.wiki.located import Located
 from mockapi.wiki.wiki import DOMAIN_PLACEHOLDER, Wiki
 

@@ -29,7 +29,7 @@ KEYED = (
 )
 # The packages of such a room each do the same for another kind of program, layer or API: in all of them a module of one
 # name does the same part, and what they share is the family's own module of that name.
-FAMILIES = ("devkit/programs", "devkit/proxy", "mockapi/routes")
+FAMILIES = ("devkit/programs", "devkit/proxy", "mockapi/api")
 
 
 def public_classes(path: Path) -> list[str]:

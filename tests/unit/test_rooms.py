@@ -38,7 +38,7 @@ ALLOWED = {
         "pipeline.schemas",
         "mockapi.rules.model",
         "mockapi.rules.proof",
-        "mockapi.catalog",
+        "mockapi.wiki.catalog",
     },
     "located_config": set[str](),
     "mockapi": {"located_config"},

@@ -21,8 +21,8 @@ from devkit.stack.parts.running import READY, Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 from located_config.extension import environment_for
-from mockapi.catalog import CatalogPage
 from mockapi.rules.model import Rule
+from mockapi.wiki.catalog import CatalogPage
 
 _TIMEOUT_S = 60.0
 
@@ -120,7 +120,7 @@ class JournalEntry(BaseModel):
 
 
 class MockChange(BaseModel):
-    """A change by the mock's control, see `mockapi.changes`."""
+    """A change by the mock's control, see `mockapi.journal.changes`."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from mockapi.pages.elements import element_id
+from mockapi.wiki.pages.elements import element_id
 
 _VOID: Final = frozenset({"br", "hr", "img", "link", "meta", "wbr"})
 # Nothing in a comment may look like its end.

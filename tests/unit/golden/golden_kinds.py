@@ -16,7 +16,7 @@ from devkit.errors import UsageError
 from devkit.scenario.load import load_file
 from mockapi.__main__ import main as mockapi
 from mockapi.errors import MockapiError
-from mockapi.loading import load_rules
+from mockapi.inputs import load_rules
 from pipeline.__main__ import main as pipeline
 from pipeline.config.config_file import load_config
 from pipeline.errors import RefusedError

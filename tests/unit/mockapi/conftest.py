@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
+from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
 from mockapi.wiki.located import Located
 
 MakePage = Callable[..., CatalogPage]

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mockapi.catalog import CatalogPage
 from mockapi.clock.clock import Clock
-from mockapi.entry import Asked, Result
+from mockapi.journal.entry import Asked, Result
 from mockapi.rules.model import Rule
 from mockapi.upstream.load import UpstreamCounts
+from mockapi.wiki.catalog import CatalogPage
 from mockapi.world import World, Worlds
 
 NARROW = Rule.model_validate({"name": "narrow", "do": {"capacity": 1}})

@@ -10,9 +10,9 @@ import requests
 import uvicorn
 
 from devkit.waiting import wait_until
-from mockapi.app import create_app
 from mockapi.clock.clock import Clock
-from mockapi.serving.server import bind
+from mockapi.server.app import create_app
+from mockapi.server.server import bind
 from mockapi.world import World, Worlds
 
 

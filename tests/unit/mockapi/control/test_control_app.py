@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mockapi.app import create_app
 from mockapi.clock.clock import Clock
 from mockapi.rules.model import Rule
+from mockapi.server.app import create_app
 from mockapi.world import ProcessOptions, World, Worlds
 
 GONE = {"name": "gone", "do": {"status": 404}}

@@ -9,8 +9,8 @@ from fastapi import Request
 from mockapi.control import given_body as given_module
 from mockapi.control.given_body import Given
 from mockapi.control.refusal import Refusal
-from mockapi.control.rules import RULE, RULES, SWITCH
-from mockapi.control.state import NEW_STATE
+from mockapi.control.rule_routes import RULE, RULES, SWITCH
+from mockapi.control.state_routes import NEW_STATE
 from mockapi.rules.model import Rule
 
 GIVEN = {"rule": RULE, "rules": RULES, "switch": SWITCH, "state": NEW_STATE}

@@ -6,12 +6,12 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from mockapi.catalog import CatalogPage
 from mockapi.clock.clock import Clock
 from mockapi.control.metrics import Metrics
-from mockapi.entry import Asked, Result
+from mockapi.journal.entry import Asked, Result
 from mockapi.rules.model import Rule
 from mockapi.upstream.buckets import Limit
+from mockapi.wiki.catalog import CatalogPage
 from mockapi.world import World, Worlds
 
 NARROW = Rule.model_validate({"name": 'narrow "1" \\', "do": {"capacity": 1}})

@@ -8,8 +8,8 @@ from mockapi.control.docs import docs_page
 from mockapi.control.journal_routes import journal_routes
 from mockapi.control.openapi import document
 from mockapi.control.page_routes import watch_routes
-from mockapi.control.rules import RULE, RULES, SWITCH, rule_routes
-from mockapi.control.state import NEW_STATE, state_routes
+from mockapi.control.rule_routes import RULE, RULES, SWITCH, rule_routes
+from mockapi.control.state_routes import NEW_STATE, state_routes
 from mockapi.faults.registry import FAULTS
 from mockapi.world import World, Worlds
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from mockapi.delivery.delivery import Delivery
 from mockapi.plan import Plan
 from mockapi.problems import problems
 from mockapi.rules.model import Rule
 from mockapi.rules.planning import plan_for
+from mockapi.server.delivery import Delivery
 
 
 def plan(*dos: dict[str, Any], seed: int = 1, key: str = "28674", attempt: int = 1) -> Plan:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.delivery.delivery import Length
+from mockapi.server.delivery import Length
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 

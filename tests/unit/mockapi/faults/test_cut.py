@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.delivery.delivery import HALF, BytePlace, Ending, Offset
+from mockapi.server.delivery import HALF, BytePlace, Ending, Offset
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 

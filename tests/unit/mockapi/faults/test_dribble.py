@@ -1,6 +1,6 @@
 from datetime import timedelta
 
-from mockapi.delivery.delivery import Pace
+from mockapi.server.delivery import Pace
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.delivery.delivery import BytePlace, Ending
+from mockapi.server.delivery import BytePlace, Ending
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.delivery.delivery import HALF, BrokenText, Offset
+from mockapi.server.delivery import HALF, BrokenText, Offset
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 

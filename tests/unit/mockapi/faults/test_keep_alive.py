@@ -1,5 +1,5 @@
-from mockapi.delivery.delivery import KeepAlive
 from mockapi.faults.registry import FAULTS
+from mockapi.server.delivery import KeepAlive
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from mockapi.delivery.delivery import HALF, BytePlace, Offset
+from mockapi.server.delivery import HALF, BytePlace, Offset
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 

@@ -1,7 +1,7 @@
 import pytest
 
+from mockapi.api import status as statuses
 from mockapi.plan import StatusAnswer
-from mockapi.routes import status as statuses
 from tests.unit.mockapi.faults.planned import plan, problem
 
 

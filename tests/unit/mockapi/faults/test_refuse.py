@@ -1,7 +1,7 @@
 import pytest
 
-from mockapi.delivery.delivery import AS_IT_IS
 from mockapi.rules.model import Rule
+from mockapi.server.delivery import AS_IT_IS
 from tests.unit.mockapi.faults.planned import plan, problem
 
 

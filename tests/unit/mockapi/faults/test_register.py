@@ -51,7 +51,7 @@ import asyncio, contextlib, io, json
 from pydantic import TypeAdapter, ValidationError
 
 from devkit.scenario.model import Scenario
-from mockapi.app import create_app
+from mockapi.server.app import create_app
 from mockapi.clock.clock import Clock
 from mockapi.control.access import Access
 from mockapi.faults_command import main

@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 
 from mockapi.clock.timer import Timer
-from mockapi.request import Request
 from mockapi.rules.book import RuleBook
 from mockapi.rules.matching import Subject
 from mockapi.rules.model import Rule
 from mockapi.rules.target import Target
+from mockapi.server.request import Request
 
 
 class Time:

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.request import Request
 from mockapi.rules.matching import REQUEST, TARGET, Matching, Subject
 from mockapi.rules.model import Rule
 from mockapi.rules.target import Target
 from mockapi.rules.when import When
+from mockapi.server.request import Request
 
 PATH = "/w/rest.php/v1/revision/28674/html"
 PAGE = Target("enwiki", "Old harbour", 7, 28674)

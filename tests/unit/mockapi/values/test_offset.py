@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
-from mockapi.delivery.delivery import Offset
+from mockapi.server.delivery import Offset
 from mockapi.values.offset import parse, text
 
 

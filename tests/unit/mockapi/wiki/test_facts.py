@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from mockapi.catalog import CatalogPage, CatalogRevision
-from mockapi.default_catalog import default_catalog
-from mockapi.pages.article_source import generate
+from mockapi.wiki.catalog import CatalogPage, CatalogRevision
+from mockapi.wiki.default_catalog import default_catalog
 from mockapi.wiki.facts import delta, facts
 from mockapi.wiki.located import Located
+from mockapi.wiki.pages.article_source import generate
 
 
 def given(located: Located, **fields: Any) -> Located:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
+from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
 from mockapi.wiki.edit_base import EditBase
 from mockapi.wiki.facts import Facts, facts
 from mockapi.wiki.overlay import Overlay

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from pydantic import TypeAdapter
 
-from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPages
+from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPages
 from mockapi.wiki.facts import facts
 from mockapi.wiki.overlay import Overlay
 from mockapi.wiki.people import Author

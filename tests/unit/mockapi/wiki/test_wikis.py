@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mockapi.catalog import CatalogPage
+from mockapi.wiki.catalog import CatalogPage
 from mockapi.wiki.wikis import Wikis
 
 

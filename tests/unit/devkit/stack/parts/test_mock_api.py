@@ -15,8 +15,8 @@ from devkit.errors import StackError, WaitTimeoutError
 from devkit.stack.parts import mock_api
 from devkit.stack.parts.mock_api import JournalCounts, JournalEntry, MockApi, await_mock_api, start_mock_api
 from devkit.stack.ports import free_port
-from mockapi.catalog import CatalogPage, CatalogRevision
 from mockapi.rules.model import Rule
+from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 from tests.unit.devkit.stack.fakes import FakeGuardian
 
 COUNTS = {

@@ -14,7 +14,7 @@ from devkit.traffic.model import TrafficSpec
 from devkit.traffic.publish import partition_index
 from devkit.traffic.received import received_now
 from devkit.traffic.records import Traffic
-from mockapi.catalog import CatalogPages
+from mockapi.wiki.catalog import CatalogPages
 from tests.unit.devkit.traffic.capture.captures import BEGAN, capture_of, read_capture
 
 

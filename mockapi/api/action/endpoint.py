@@ -1,0 +1,140 @@
+"""`/w/api.php` as one request asks for it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from mockapi.api import status as statuses
+from mockapi.api.action.answer_headers import Caching
+from mockapi.api.action.call import Call
+from mockapi.api.action.cookies import cookies_of
+from mockapi.api.action.early import early, help_page, not_modified, web_server
+from mockapi.api.action.error_format import members_of_error
+from mockapi.api.action.errors import ApiError
+from mockapi.api.action.form import Form, read_form
+from mockapi.api.action.help import NAME as HELP
+from mockapi.api.action.main import play, requested
+from mockapi.api.action.output import check_version, refusal, to_reply
+from mockapi.api.action.registry import ACTIONS
+from mockapi.api.action.targets import subjects
+from mockapi.api.endpoint import Context
+from mockapi.draws import digest
+from mockapi.plan import StatusAnswer
+from mockapi.rules.target import Target
+from mockapi.server.reply import Reply
+from mockapi.server.request import Request
+from mockapi.wiki.wiki import Wiki
+
+if TYPE_CHECKING:
+    from mockapi.world import World
+
+PATH: Final = "/w/api.php"
+
+_NOT_PART_OF_THE_KEY: Final = frozenset(
+    {"token", "requestid", "curtimestamp", "origin", "continue", "lgtoken", "logintoken", "createtoken"}
+    | {"password", "retype", "lgpassword"}
+)
+_LONGEST_IN_KEY: Final = 200
+_FROM_A_PROXY: Final = frozenset({429, 502, 503, 504})
+
+
+@dataclass(frozen=True, slots=True)
+class ActionApi:
+    """A request to the API of `wiki`, None for a host that is no wiki's."""
+
+    wiki: Wiki | None
+    form: Form
+    targets: tuple[Target, ...]
+    key: str
+    renders: bool = False
+
+    @classmethod
+    def match(cls, request: Request, world: "World") -> Self | None:
+        """None for a path that is not the API's."""
+        if request.path != PATH and not request.path.startswith(PATH + "/"):
+            return None
+        wiki = world.wikis.serving(request.host)
+        form = read_form(request)
+        return cls(wiki, form, subjects(wiki, form) if wiki else (Target(),), key_of(form))
+
+    def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
+        """As the part says it that gives such an answer: a proxy, the API, or the web server before it."""
+        if status.code in _FROM_A_PROXY or status.body is not None:
+            return statuses.reply(status, request_id)
+        answer = self._refusal(status.code, request_id)
+        return statuses.with_retry_after(answer, status)
+
+    async def reply(self, context: Context) -> Reply:
+        """Nearly always status 200: an error is a member of the body."""
+        request, request_id = context.request, context.request_id
+        answer = early(request, self.form, self.wiki, request_id, PATH) or not_modified(request, request_id)
+        if answer is not None or self.wiki is None:
+            return answer or web_server(404)
+        return await _played(self._call(context, self.wiki), request_id)
+
+    def _call(self, context: Context, wiki: Wiki) -> Call:
+        request, values = context.request, self.form.values
+        untrusted = "callback" in values or values.get("origin") == "*" or "treat-as-untrusted" in request.headers
+        session = None
+        if not untrusted:
+            cookie = cookies_of(request).get(f"{wiki.name}_session")
+            session = context.world.accounts(wiki).session(cookie)
+        return Call(
+            world=context.world,
+            wiki=wiki,
+            request=request,
+            form=self.form,
+            plan=context.plan,
+            plan_of=context.plan_of,
+            untrusted=untrusted,
+            session=session,
+        )
+
+    def _refusal(self, code: int, request_id: str) -> Reply:
+        match code:
+            case 401 | 403:
+                error = ApiError("readapidenied", "You need read permission to use this module.")
+            case 413:
+                error = ApiError("http-contenttoolarge", "HTTP Request Content too large. Maximum length: 12 MB.")
+            case 500:
+                name = "RuntimeException"
+                error = ApiError(
+                    f"internal_api_error_{name}",
+                    f"[{request_id}] Caught exception of type {name}",
+                    data={"errorclass": name},
+                )
+            case _:
+                return web_server(code)
+        return web_server(code) if self.wiki is None else refusal(self.wiki, self.form, error, code, request_id)
+
+
+async def _played(call: Call, request_id: str) -> Reply:
+    try:
+        action, main = await play(call)
+        check_version(call.form)
+    except ApiError as error:
+        return _error(call, error, request_id)
+    if action.name == HELP:
+        return help_page(call, tuple(ACTIONS), request_id)
+    caching = Caching() if action.writes else Caching.of(main)
+    return to_reply(call, request_id, caching=caching)
+
+
+def _error(call: Call, error: ApiError, request_id: str) -> Reply:
+    result = call.result
+    result.clear()
+    (first, about), *others = members_of_error(call.wiki, call.form, error).items()
+    result.add_on_top(first, about)
+    for name, value in (*others, *requested(call).items()):
+        result.add(name, value)
+    try:
+        check_version(call.form)
+    except ApiError as worse:
+        result.warn("main", "errorprinterfailed", "Error printer failed. Will retry without params.")
+        result.warn("json", worse.code, worse.english)
+    return to_reply(call, request_id, caching=Caching(), status=error.status, error=error.code, extra=error.headers)
+
+
+def key_of(form: Form) -> str:
+    """What is asked, in an order of its own and without what differs from one request to the next."""
+    kept = sorted((name, value) for name, value in form.values.items() if name not in _NOT_PART_OF_THE_KEY)
+    return "&".join(f"{name}={value if len(value) <= _LONGEST_IN_KEY else digest(value).hex()}" for name, value in kept)

@@ -1,0 +1,148 @@
+"""Writes: `POST /v1/page` makes a page, `PUT /v1/page/{title}` makes or changes one.
+
+They go the way of the Action API's edits: into memory, with a session's token. A client without a session writes under
+its address, with the token that everybody has.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+from urllib.parse import quote
+
+from mockapi.api import status as statuses
+from mockapi.api.endpoint import Context
+from mockapi.api.rest.draft import Draft
+from mockapi.api.rest.envelope import JSON_TYPE, coding_of, json_text, sealed_long
+from mockapi.api.rest.errors import RestError, error_reply, method_reply, nonexistent_title
+from mockapi.api.rest.metadata import page_members
+from mockapi.api.rest.path import REST_ROOT
+from mockapi.api.rest.privacy import NOT_CACHED, PRIVATE, session_of
+from mockapi.api.rest.visible import Visible
+from mockapi.plan import StatusAnswer
+from mockapi.rules.target import Target
+from mockapi.server.reply import Headers, Reply
+from mockapi.server.request import Request
+from mockapi.wiki.edit_base import EditBase
+from mockapi.wiki.facts import facts
+from mockapi.wiki.people import Author
+from mockapi.wiki.title import InvalidTitle, Title
+from mockapi.wiki.wiki import Wiki
+from mockapi.wiki.written import WriteError
+
+if TYPE_CHECKING:
+    from mockapi.world import World
+
+_PATH: Final = re.compile(r"/w/rest\.php/(?:content/)?v1/page")
+_METHODS: Final = ("POST",)
+_AS_IN_TITLES: Final = ";@$!*(),~:"
+_KEYS: Final = {"invalid-json-data": "invalid-json-data", "editconflict": "edit-conflict"}
+_STATUS: Final = {"articleexists": 409, "editconflict": 409, "missingtitle": 404, "protectedpage": 403}
+
+
+@dataclass(frozen=True, slots=True)
+class CreateRoute:
+    """`/v1/page`, which takes POST and nothing else."""
+
+    wiki: Wiki | None
+    targets: tuple[Target, ...]
+    key: str = "create"
+    renders: bool = False
+
+    @classmethod
+    def match(cls, request: Request, world: "World") -> Self | None:
+        """None for a path that is not this route's."""
+        if not _PATH.fullmatch(request.raw_path):
+            return None
+        wiki = world.wikis.serving(request.host)
+        return cls(wiki, (Target(wiki=wiki.name if wiki else None),))
+
+    def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
+        """Without words of a resource: it is yet to be made."""
+        return statuses.reply(status, request_id)
+
+    async def reply(self, context: Context) -> Reply:
+        """201 with the new page, or why there is none."""
+        request = context.request
+        if request.method not in _METHODS:
+            return method_reply(request, context.request_id, _METHODS, coding=coding_of(context))
+        try:
+            draft = Draft.read(request, titled=True)
+            if self.wiki is None:
+                raise nonexistent_title(draft.title or "")
+            return await write(context, self.wiki, draft.title or "", draft)
+        except RestError as error:
+            return error_reply(error, request, context.request_id, coding=coding_of(context))
+
+
+async def write(context: Context, wiki: Wiki, text: str, draft: Draft) -> Reply:
+    """Writes `draft` to the page called `text` and says what is there now: 201 for a new page. Raises RestError."""
+    author = _author(context, wiki, draft.token)
+    draft.check_model()
+    try:
+        title = wiki.title(text)
+    except InvalidTitle:
+        raise _refused("invalidtitle", f'Bad title "{text}".') from None
+    try:
+        result = context.world.overlay(wiki).edit(
+            title,
+            draft.source,
+            by=author,
+            summary=draft.comment,
+            content_model=draft.content_model or None,
+            base=EditBase(draft.base or None),
+            createonly=not draft.base,
+            nocreate=bool(draft.base),
+        )
+    except WriteError as error:
+        if error.code == "articleexists" and draft.title is None:
+            raise _there_already(text) from None
+        raise _refused(error.code, error.english) from None
+    return await _written(context, wiki, title, new=result.new, creates=draft.title is not None)
+
+
+async def _written(context: Context, wiki: Wiki, title: Title, *, new: bool, creates: bool) -> Reply:
+    page = wiki.page(title)
+    if page is None:
+        raise AssertionError(title)
+    located = wiki.latest(page)
+    about = page_members(wiki, Visible(located, frozenset()))
+    members = {name: about[name] for name in ("id", "title", "key", "latest", "license", "content_model")}
+    members["source"] = facts(context.world.seed, located).text
+    place: Headers = ()
+    if creates:
+        path = f"{wiki.server}{REST_ROOT}/v1/page/{quote(title.dbkey, safe=_AS_IN_TITLES)}"
+        place = ((b"location", path.encode()),)
+    cache = PRIVATE if session_of(context, wiki) else NOT_CACHED
+    own = (JSON_TYPE, *place, cache)
+    return await sealed_long(
+        201 if new else 200, own, json_text(members), context.request_id, coding=coding_of(context)
+    )
+
+
+def _author(context: Context, wiki: Wiki, token: str | None) -> Author:
+    accounts, session = context.world.accounts(wiki), session_of(context, wiki)
+    if not token:
+        text = "The <var>token</var> parameter is required unless using a CSRF-safe authentication method."
+        raise RestError(403, "rest-badtoken", text, message="rest-badtoken-missing")
+    if not accounts.accepts("csrf", session, token):
+        if session is None:
+            raise RestError(403, "rest-badtoken", "CSRF error - no session.", message="rest-badtoken-nosession")
+        raise RestError(403, "rest-badtoken", "The CSRF token provided is invalid.")
+    user = accounts.user_of(session)
+    return Author(context.request.client, 0) if user is None else Author(user.name, user.id)
+
+
+def _there_already(text: str) -> RestError:
+    english = (
+        f'The page "{text}" cannot be created since it already exists. To update the existing page, provide the base '
+        'revision ID in the structure under "latest" key in the request body.'
+    )
+    return RestError(409, "rest-update-cannot-create-page", english)
+
+
+def _refused(code: str, english: str) -> RestError:
+    """What the Action API calls `code`."""
+    key = _KEYS.get(code, f"apierror-{code}")
+    if code in _STATUS:
+        return RestError(_STATUS[code], key, english)
+    return RestError(400, key, english, first={"actionModuleErrorCode": code})

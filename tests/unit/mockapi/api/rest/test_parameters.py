@@ -1,0 +1,62 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mockapi.api.rest.errors import RestError
+from mockapi.api.rest.parameters import flavor_parameter, integer, parse_query, query_text
+from mockapi.wiki.pages.flavor import FLAVORS
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="[]. "), min_size=1)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7", 7),
+        ("+07", 7),
+        ("-7", -7),
+        (str(2**63 - 1), 2**63 - 1),
+        (str(2**63), None),
+        ("7.0", None),
+        ("", None),
+        ("٣", None),
+        (" 7", None),
+        ("0" * 40 + "7", 7),
+    ],
+)
+def test_integers_have_64_bits(text: str, value: int | None) -> None:
+    assert integer(text) == value
+
+
+@pytest.mark.parametrize(
+    ("query", "again"),
+    [
+        ("", ""),
+        ("a=1&a=2", "?a=2"),
+        ("a", "?a="),
+        ("a.b=1&c d=2", "?a_b=1&c_d=2"),
+        ("x[]=1&x[]=2&x[k]=3", "?x%5B0%5D=1&x%5B1%5D=2&x%5Bk%5D=3"),
+        ("a=%C3%A4+b~", "?a=%C3%A4+b%7E"),
+        ("=1", ""),
+    ],
+)
+def test_a_query_is_read_and_written_as_php_does(query: str, again: str) -> None:
+    assert query_text(parse_query(query)) == again
+
+
+@given(st.dictionaries(NAMES, TEXTS))
+def test_what_is_written_is_read_again(parameters: dict[str, str]) -> None:
+    assert dict(parse_query(query_text(parameters)[1:])) == parameters
+
+
+@pytest.mark.parametrize("value", ["true", "T", "yes", "on", "1"])
+def test_stash_goes_before_flavor(value: str) -> None:
+    assert flavor_parameter({"stash": value, "flavor": "edit"}) == "stash"
+
+
+@given(TEXTS.filter(lambda text: text not in FLAVORS))
+def test_any_other_flavor_is_refused(text: str) -> None:
+    with pytest.raises(RestError, match="Unrecognized value") as refused:
+        flavor_parameter({"flavor": text})
+    assert (refused.value.code, refused.value.key) == (400, "badvalue")

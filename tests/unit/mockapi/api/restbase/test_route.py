@@ -1,0 +1,114 @@
+from typing import Any
+
+import pytest
+
+from mockapi.plan import OtherBody, Plan, StatusAnswer, WikiState
+from mockapi.wiki.pages.block import Block
+
+HTML = "/api/rest_v1/page/html"
+ERRORS = "https://mediawiki.org/wiki/HyperSwitch/errors/"
+
+
+@pytest.fixture
+def restbase(make_wiki: Any) -> Any:
+    return make_wiki(restbase="legacy")
+
+
+def test_a_page_has_an_etag_of_two_parts_and_its_id_in_the_head(restbase: Any) -> None:
+    answer = restbase.ask(f"{HTML}/Old_harbour")
+    revision, tid = answer["etag"].strip('"').split("/")
+    assert (answer.status, revision) == (200, "4098")
+    head = '<head prefix="mwr: https://en.wikipedia.org/wiki/Special:Redirect/">'
+    assert f'{head}<meta property="mw:TimeUuid" content="{tid}"/>' in answer.body.decode()
+    assert answer["content-length"] == str(len(answer.body))
+    assert answer["content-location"] == "https://en.wikipedia.org/api/rest_v1/page/html/Old_harbour"
+    assert (answer["vary"], answer["x-restbase-cache"]) == ("Accept", "hit")
+    assert answer["cache-control"] == "s-maxage=60, max-age=0, must-revalidate"
+    assert answer["content-security-policy"].startswith("default-src 'none'; media-src *")
+    assert answer.names.count("content-security-policy") == 1
+
+
+def test_stashing_is_in_the_etag_and_not_cached(restbase: Any) -> None:
+    answer = restbase.ask(f"{HTML}/Old_harbour?stash=true")
+    assert answer["etag"].endswith('/stash"')
+    assert (answer["cache-control"], answer["x-restbase-cache"]) == ("no-cache", "nocache")
+
+
+def test_an_older_revision_belongs_to_its_title(restbase: Any) -> None:
+    answer = restbase.ask(f"{HTML}/Old_harbour/4097")
+    assert (answer.status, answer["content-location"][-17:]) == (200, "/Old_harbour/4097")
+    wrong = restbase.ask(f"{HTML}/Loop/4097")
+    assert (wrong.status, wrong.json["detail"]) == (404, "Requested page does not exist.")
+
+
+@pytest.mark.parametrize(
+    ("asked", "place"),
+    [("old%20harbour?x=1", "Old_harbour?x=1"), ("old_harbour/4097?x=1", "../Old_harbour/4097?x=1")],
+)
+def test_another_spelling_is_301_from_where_it_was(restbase: Any, asked: str, place: str) -> None:
+    answer = restbase.ask(f"{HTML}/{asked}")
+    assert (answer.status, answer["location"], answer.body) == (301, place, b"")
+    elsewhere = restbase.ask(f"{HTML}/{asked}", headers={"origin": "https://example.org"})
+    assert elsewhere.status == 200
+
+
+def test_a_redirect_is_302_with_its_page(restbase: Any) -> None:
+    answer = restbase.ask(f"{HTML}/Redirect?a=1")
+    assert (answer.status, answer["location"]) == (302, "Old_harbour?a=1")
+    assert answer["etag"].startswith('"8193/')
+    assert b"mw:PageProp/redirect" in answer.body
+    assert restbase.ask(f"{HTML}/Redirect/8193")["location"] == "../Old_harbour"
+    followed = restbase.ask(f"{HTML}/Redirect", headers={"origin": "https://example.org"})
+    assert (followed.status, followed["etag"][:6]) == (200, '"4098/')
+
+
+@pytest.mark.parametrize(
+    ("query", "headers"), [("?redirect=false", {}), ("?redirect=no", {}), ("", {"cache-control": "no-cache"})]
+)
+def test_a_redirect_can_be_read_itself(restbase: Any, query: str, headers: dict[str, str]) -> None:
+    assert restbase.ask(f"{HTML}/Redirect{query}", headers=headers).status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "kind", "detail"),
+    [
+        ("Nope", 404, "not_found", "Page or revision not found."),
+        ("Old_harbour/99", 404, "not_found", "Page or revision not found."),
+        ("Hidden/24577", 403, "access_denied#revision", "Access is restricted for revision 24577"),
+        ("%5B", 400, "bad_request", "title-invalid-characters"),
+        ("Old_harbour/abc", 400, "bad_request#invalid_revision", "Invalid revision specified"),
+    ],
+)
+def test_errors_are_problems(restbase: Any, path: str, status: int, kind: str, detail: str) -> None:
+    answer = restbase.ask(f"{HTML}/{path}")
+    assert (answer.status, answer["content-type"]) == (status, "application/problem+json")
+    assert list(answer.json) == ["type", "title", "method", "detail", "uri"]
+    assert (answer.json["type"], answer.json["detail"]) == (ERRORS + kind, detail)
+    assert answer.json["uri"] == f"/en.wikipedia.org/v1/page/html/{path}"
+
+
+def test_title_lists_the_revision_with_its_id(restbase: Any) -> None:
+    answer = restbase.ask("/api/rest_v1/page/title/Old_harbour")
+    [item] = answer.json["items"]
+    assert answer["etag"] == f'"{item["rev"]}/{item["tid"]}"'
+
+
+def test_rules_change_what_is_there(restbase: Any) -> None:
+    restbase.plan = Plan(state=WikiState(missing=True))
+    assert restbase.ask(f"{HTML}/Old_harbour").status == 404
+    reply = restbase.endpoint(f"{HTML}/Old_harbour").status_reply(StatusAnswer(code=404), "id")
+    assert b"HyperSwitch/errors/not_found" in b"".join(reply.body.pieces())
+
+
+def test_a_long_document_is_marked_while_it_streams(restbase: Any) -> None:
+    restbase.plan = Plan(body=OtherBody(Block(5 << 20, 65_536)))
+    answer = restbase.ask(f"{HTML}/Old_harbour")
+    assert answer["content-length"] is None
+    assert answer.body.count(b"mw:TimeUuid") == 1
+    assert len(answer.body) > 5 * 1024 * 1024
+    packed = restbase.ask(f"{HTML}/Old_harbour", headers={"accept-encoding": "gzip"})
+    assert packed["content-encoding"] == "gzip"
+
+
+def test_the_gateway_has_the_paths_otherwise(wiki: Any) -> None:
+    assert wiki.ask(f"{HTML}/Old_harbour")["via"] == "rest-gateway"

@@ -1,0 +1,149 @@
+import asyncio
+import gzip
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from mockapi.server.body import Body, Held, Streamed
+from mockapi.server.message import HttpMessage, as_it_is, message
+from mockapi.server.reply import Reply
+from tests.unit.mockapi.faults.planned import delivery
+
+DATA = b"a page " * 100
+TYPE = b'text/html; charset=utf-8; profile="p"'
+
+
+def made(
+    do: dict[str, Any] | None, *, head_only: bool = False, body: Body | None = None, status: int = 200
+) -> HttpMessage:
+    document = Held(DATA) if body is None else body
+    length = () if document.wire_bytes is None else ((b"content-length", str(document.wire_bytes).encode()),)
+    reply = Reply(status, ((b"content-type", TYPE), *length, (b"x-request-id", b"1")), document)
+    if do is None:
+        return as_it_is(reply, head_only=head_only)
+    return asyncio.run(message(reply, delivery(do), head_only=head_only))
+
+
+def header(message: HttpMessage, name: bytes) -> str | None:
+    return message.reply.header(name)
+
+
+def streamed(data: bytes) -> Streamed:
+    def pieces() -> Iterator[bytes]:
+        yield data
+
+    return Streamed(pieces, None, len(data))
+
+
+def test_without_a_fault_it_is_the_reply() -> None:
+    plain = made(None)
+    assert (plain.well_formed, plain.chunked, plain.bodiless) == (True, False, False)
+    assert made(None, body=streamed(DATA)).chunked
+    assert made(None, head_only=True).bodiless
+    assert made(None, status=304).bodiless
+
+
+@pytest.mark.parametrize(
+    ("fault", "says", "well_formed"),
+    [
+        ("absent", None, True),
+        ("negative", "-1", False),
+        ("decoded", "700", True),
+        ("compressed", None, False),
+        ({"off_by": 10}, "710", False),
+        ({"off_by": -10}, "690", False),
+        ({"off_by": -9_999}, "0", False),
+    ],
+)
+def test_a_length_that_lies_needs_the_bare_connection(fault: Any, says: str | None, well_formed: bool) -> None:
+    lie = made({"content_length": fault})
+    if fault == "compressed":
+        says = header(lie, b"content-length")
+        assert says is not None
+        assert 0 < int(says) < len(gzip.compress(DATA)) + 20
+    assert (header(lie, b"content-length"), lie.well_formed) == (says, well_formed)
+    assert lie.chunked == (says is None)
+
+
+def test_the_decoded_length_of_an_encoded_body_is_wrong() -> None:
+    lie = made({"content_length": "decoded"}, body=Held(gzip.compress(DATA), len(DATA)))
+    assert (header(lie, b"content-length"), lie.well_formed) == (str(len(DATA)), False)
+
+
+def test_a_body_of_unknown_length_is_measured_for_a_length_that_is_off() -> None:
+    lie = made({"content_length": {"off_by": 3}}, body=streamed(DATA))
+    assert (header(lie, b"content-length"), lie.well_formed, lie.chunked) == ("703", False, False)
+
+
+@pytest.mark.parametrize(
+    "do", [{"content_length": {"off_by": 3}}, {"content_length": "compressed"}, {"truncate": "50%"}]
+)
+def test_measuring_stops_soon_after_it_is_given_up(do: dict[str, Any]) -> None:
+    pieces = 5_000
+    given = 0
+
+    async def give_up() -> None:
+        loop, begun = asyncio.get_running_loop(), asyncio.Event()
+
+        def made() -> Iterator[bytes]:
+            nonlocal given
+            for _ in range(pieces):
+                given += 1
+                loop.call_soon_threadsafe(begun.set)
+                yield bytes(10_000)
+
+        reply = Reply(200, ((b"content-type", TYPE),), Streamed(made, None, pieces * 10_000))
+        measuring = asyncio.create_task(message(reply, delivery(do), head_only=False))
+        await begun.wait()
+        measuring.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await measuring
+
+    asyncio.run(give_up())  # waits for its threads
+    assert 0 < given < pieces
+
+
+def test_without_a_body_no_length_is_a_lie() -> None:
+    head = made({"content_length": "negative"}, head_only=True)
+    assert (header(head, b"content-length"), head.well_formed) == ("-1", True)
+
+
+@pytest.mark.parametrize(
+    ("do", "name", "says"),
+    [
+        ({"content_encoding": "gzip"}, b"content-encoding", "gzip"),
+        ({"content_encoding": "identity"}, b"content-encoding", None),
+        ({"charset": "iso-8859-1"}, b"content-type", 'text/html; charset=iso-8859-1; profile="p"'),
+        ({"charset": "none"}, b"content-type", 'text/html; profile="p"'),
+        ({"keep_alive": {"requests": 1, "announce": True}}, b"connection", "close"),
+    ],
+)
+def test_what_other_headers_say(do: dict[str, Any], name: bytes, says: str | None) -> None:
+    changed = made(do)
+    assert (header(changed, name), changed.well_formed) == (says, True)
+    assert header(changed, b"x-request-id") == "1"
+
+
+def test_broken_text_keeps_its_length() -> None:
+    broken = made({"invalid_utf8": 3})
+    assert b"".join(broken.reply.body.pieces()).count(b"\xff") == 3
+    assert (header(broken, b"content-length"), broken.well_formed) == ("700", True)
+
+
+@pytest.mark.parametrize(
+    ("do", "body", "says", "chunked"),
+    [
+        ({"truncate": "50%"}, None, "700", False),
+        ({"truncate": "50%"}, streamed(DATA), "700", False),
+        ({"truncate": {"after": 1, "length": "chunked"}}, None, None, True),
+        ({"malformed_chunk": {}}, None, None, True),
+        ({"reset": "in body"}, None, "700", False),
+        ({"reset": "in body"}, streamed(DATA), None, True),
+    ],
+)
+def test_an_ending_says_how_the_body_is_framed(
+    do: dict[str, Any], body: Body | None, says: str | None, chunked: bool
+) -> None:
+    cut = made(do, body=body)
+    assert (header(cut, b"content-length"), cut.chunked, cut.well_formed) == (says, chunked, False)

@@ -1,0 +1,92 @@
+import asyncio
+from collections.abc import MutableMapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from mockapi.server.timeout import GivenUp, while_awaited
+
+LONG = timedelta(hours=1)
+
+
+class Client:
+    """The other end; leaves when it is told to."""
+
+    def __init__(self) -> None:
+        self.gone = asyncio.Event()
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+
+async def soon() -> str:
+    await asyncio.sleep(0)
+    return "answer"
+
+
+class Never:
+    """Work that has no end; remembers that it was cancelled."""
+
+    def __init__(self) -> None:
+        self.begun, self.cancelled = asyncio.Event(), asyncio.Event()
+
+    async def work(self) -> str:
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.cancelled.set()
+        return ""
+
+
+@pytest.mark.parametrize("within", [None, LONG])
+def test_an_answer_that_comes_is_given(within: timedelta | None) -> None:
+    assert asyncio.run(while_awaited(soon(), Client().receive, within=within)) == "answer"
+
+
+@pytest.mark.parametrize("within", [None, LONG])
+def test_a_client_that_leaves_ends_the_work(within: timedelta | None) -> None:
+    async def leave() -> GivenUp | str:
+        client, never = Client(), Never()
+        waiting = asyncio.create_task(while_awaited(never.work(), client.receive, within=within))
+        client.gone.set()
+        ended = await waiting
+        await asyncio.wait_for(never.cancelled.wait(), 10)
+        return ended
+
+    assert asyncio.run(leave()) is GivenUp.CLIENT
+
+
+def test_a_proxy_gives_up_after_its_time() -> None:
+    async def give_up() -> GivenUp | str:
+        never = Never()
+        ended = await while_awaited(never.work(), Client().receive, within=timedelta(milliseconds=1))
+        await asyncio.wait_for(never.cancelled.wait(), 10)
+        return ended
+
+    assert asyncio.run(give_up()) is GivenUp.PROXY
+
+
+def test_cancelling_it_cancels_both_sides() -> None:
+    async def cancel() -> bool:
+        client, never = Client(), Never()
+        waiting = asyncio.create_task(while_awaited(never.work(), client.receive, within=LONG))
+        await asyncio.wait_for(never.begun.wait(), 10)
+        sides = asyncio.all_tasks() - {waiting, asyncio.current_task()}
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        ended, others = await asyncio.wait(sides, timeout=10)
+        return not others and all(side.cancelled() for side in ended)
+
+    assert asyncio.run(cancel())
+
+
+def test_an_error_of_the_work_comes_through() -> None:
+    async def fails() -> str:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(while_awaited(fails(), Client().receive, within=None))

@@ -1,0 +1,190 @@
+import asyncio
+import tracemalloc
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mockapi.server.body import Body, Held, Streamed
+from mockapi.wiki.catalog import CatalogPage
+from mockapi.wiki.located import Located
+from mockapi.wiki.pages.article import render_article
+from mockapi.wiki.pages.block import MAX_SIZE_BYTES, Block
+from mockapi.wiki.pages.bomb import Bomb
+from mockapi.wiki.pages.coding import CODINGS, Coding
+from mockapi.wiki.pages.document import Shape
+from mockapi.wiki.pages.store import HELD_BYTES, HELD_ENCODED_BYTES, PageStore
+from mockapi.wiki.wikis import Wikis
+from tests.unit.mockapi.wiki.pages.whole_block import render_block
+
+MakePage = Callable[..., CatalogPage]
+RevisionOf = Callable[[CatalogPage, int], Located]
+Decode = Callable[[Coding, bytes], bytes]
+
+BLOCK = Block(600_000, 65_536)
+BIG = Block(HELD_BYTES + 1_000_001, 65_536)
+MIB = 1024 * 1024
+
+
+def run(body: Coroutine[Any, Any, Body]) -> Body:
+    return asyncio.run(body)
+
+
+def whole(body: Body) -> bytes:
+    return b"".join(body.pieces())
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("shape", [None, BLOCK, BIG, Bomb(1_000_000), Block(0, 0), Bomb(7)])
+def test_plain_and_encoded_are_the_same_document(
+    decode: Decode, located: Located, shape: Shape | None, coding: Coding
+) -> None:
+    async def bodies() -> tuple[Body, Body]:
+        store = PageStore(3)
+        return await store.plain(located, shape), await store.encoded(located, shape, coding)
+
+    plain, packed = asyncio.run(bodies())
+    assert decode(coding, whole(packed)) == whole(plain)
+    assert packed.decoded_bytes == plain.decoded_bytes == plain.wire_bytes == len(whole(plain))
+    assert packed.wire_bytes == len(whole(packed))
+
+
+def test_the_article_and_the_block_are_as_rendered(located: Located) -> None:
+    assert whole(run(PageStore(3).plain(located))) == render_article(3, located)
+    assert whole(run(PageStore(3).plain(located, BLOCK))) == render_block(3, located, BLOCK)
+
+
+def test_a_long_document_is_streamed_and_the_stream_is_the_whole(located: Located) -> None:
+    body = run(PageStore(3).plain(located, BIG))
+    assert isinstance(body, Streamed)
+    assert whole(body) == whole(body) == render_block(3, located, BIG)
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    st.one_of(st.integers(0, 64 * 1024), st.integers(0, HELD_BYTES + 10_000)),
+    st.sampled_from([lambda size: Block(size, 5_000), Bomb]),
+    st.integers(0, 4095),
+)
+def test_any_size_is_exact(
+    make_page: MakePage, revision_of: RevisionOf, size: int, shaped: Callable[[int], Shape], n: int
+) -> None:
+    body = run(PageStore(1).plain(revision_of(make_page(), n), shaped(size)))
+    assert body.wire_bytes == body.decoded_bytes == sum(map(len, body.pieces())) == size
+
+
+@pytest.mark.parametrize("shape", [Block(256 * MIB, 65_536), Bomb(256 * MIB)])
+def test_streaming_takes_no_memory(located: Located, shape: Shape) -> None:
+    body = run(PageStore(1).plain(located, shape))
+    tracemalloc.start()
+    try:
+        assert sum(map(len, body.pieces())) == 256 * MIB
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * MIB
+
+
+def test_a_long_encoded_document_is_streamed_without_its_length(located: Located) -> None:
+    size = HELD_ENCODED_BYTES + 1
+    body = run(PageStore(1).encoded(located, Block(size, 65_536), "zstd"))
+    assert (body.held, body.wire_bytes, body.decoded_bytes) == (False, None, size)
+    tracemalloc.start()
+    try:
+        packed = sum(map(len, body.pieces()))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert packed < size / 8
+    assert peak < 4 * MIB
+
+
+def test_the_largest_sizes_are_there_at_once(located: Located) -> None:
+    for shape in (Block(MAX_SIZE_BYTES, 65_536), Bomb(MAX_SIZE_BYTES)):
+        body = run(PageStore(1).plain(located, shape))
+        assert (body.wire_bytes, len(next(body.pieces()))) == (MAX_SIZE_BYTES, 256 * 1024)
+
+
+def test_a_bomb_is_held_and_its_length_known(located: Located) -> None:
+    body = run(PageStore(1).encoded(located, Bomb(2 * HELD_ENCODED_BYTES), "zstd"))
+    assert body.held
+    assert body.decoded_bytes == 2 * HELD_ENCODED_BYTES
+    assert body.wire_bytes == len(whole(body)) < 10_000
+
+
+def test_the_loop_goes_on_while_a_bomb_is_packed(located: Located) -> None:
+    async def turns() -> int:
+        task = asyncio.create_task(PageStore(1).encoded(located, Bomb(16 * MIB), "gzip"))
+        taken = 0
+        while not task.done():
+            await asyncio.sleep(0)
+            taken += 1
+        return taken
+
+    assert asyncio.run(turns()) > 20
+
+
+@pytest.mark.parametrize("shape", [None, BLOCK])
+def test_what_was_made_is_kept(located: Located, shape: Shape | None) -> None:
+    async def bodies() -> None:
+        store = PageStore(1)
+        assert await store.plain(located, shape) is await store.plain(located, shape)
+        assert await store.encoded(located, shape, "br") is await store.encoded(located, shape, "br")
+
+    asyncio.run(bodies())
+
+
+def test_a_moved_page_is_rendered_under_its_new_title(make_page: MakePage, revision_of: RevisionOf) -> None:
+    async def bodies() -> tuple[bytes, bytes]:
+        store = PageStore(1)
+        before = await store.plain(revision_of(make_page(title="Old harbour"), 1))
+        after = await store.plain(revision_of(make_page(title="New harbour"), 1))
+        return whole(before), whole(after)
+
+    before, after = asyncio.run(bodies())
+    assert b"<title>Old harbour</title>" in before
+    assert b"<title>New harbour</title>" in after
+
+
+def test_requests_for_the_same_long_work_share_it(located: Located) -> None:
+    async def bodies() -> list[Body]:
+        store = PageStore(1, cache_bytes=0)
+        return await asyncio.gather(*(store.plain(located, Block(2 * MIB, 65_536)) for _ in range(8)))
+
+    assert len({id(body.data) for body in asyncio.run(bodies()) if isinstance(body, Held)}) == 1
+
+
+def test_an_edit_elsewhere_turns_a_red_link_blue(make_page: MakePage) -> None:
+    links = revised(make_page(1, title="Links"), "[[Quay]]")
+    wikis = Wikis([links])
+    store = PageStore(1, wikis=wikis)
+
+    def now() -> bytes:
+        return whole(run(store.plain(Located(links, links.revisions[0]))))
+
+    assert b"redlink=1" in now()
+    wiki = wikis.by_name("enwiki")
+    assert wiki is not None
+    wiki.put(make_page(2, title="Quay"))
+    assert b"redlink=1" not in now()
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_a_long_given_text_is_rendered_too(decode: Decode, make_page: MakePage, coding: Coding) -> None:
+    page = revised(make_page(), "Stones of the quay. " * 10_000)
+
+    async def bodies() -> tuple[Body, Body]:
+        store, located = PageStore(1), Located(page, page.revisions[0])
+        return await store.plain(located), await store.encoded(located, None, coding)
+
+    plain, packed = asyncio.run(bodies())
+    assert whole(plain).count(b"Stones of the quay.") == 10_000
+    assert decode(coding, whole(packed)) == whole(plain)
+
+
+def revised(page: CatalogPage, text: str) -> CatalogPage:
+    """`page` with `text` in its first revision."""
+    first = page.revisions[0].model_copy(update={"text": text})
+    return page.model_copy(update={"revisions": (first, *page.revisions[1:])})

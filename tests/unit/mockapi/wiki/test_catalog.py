@@ -1,0 +1,104 @@
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from mockapi.wiki.catalog import CatalogPage, CatalogPages
+
+Revision = dict[str, Any]
+
+
+def revision(rev_id: int, parent_id: int = 0, timestamp: str = "2026-01-01T00:00:00Z") -> Revision:
+    return {"rev_id": rev_id, "parent_id": parent_id, "timestamp": timestamp}
+
+
+def page(
+    *revisions: Revision, page_id: int = 2, wiki: str = "enwiki", domain: str = "en.wikipedia.org"
+) -> dict[str, Any]:
+    return {
+        "wiki": wiki,
+        "domain": domain,
+        "page_id": page_id,
+        "namespace_id": 0,
+        "title": "A",
+        "revisions": revisions or (revision(page_id * 4096 + 1),),
+    }
+
+
+def test_a_page_finds_itself_in_its_revisions() -> None:
+    valid = CatalogPage.model_validate(page(revision(8192), revision(8193, 8192), revision(12287, 8193)))
+    assert [entry.number for entry in valid.revisions] == [0, 1, 4095]
+
+
+@pytest.mark.parametrize(
+    ("broken", "problem"),
+    [
+        (page(revision(12288)), "revision 12288 is not one of page 2"),
+        (page(revision(8191)), "revision 8191 is not one of page 2"),
+        (page(revision(8194, 8194)), "parent 8194 of revision 8194"),
+        (page(revision(8194, 4097)), "parent 4097 of revision 8194"),
+        (page(revision(8194), revision(8193)), "not in ascending order"),
+        (page(revision(8193, timestamp="2026-01-01T00:00:00")), "timezone"),
+        (page() | {"revisions": ()}, "at least 1 item"),
+        (page() | {"domain": "EN.wikipedia.org"}, "pattern"),
+        (page() | {"titel": "A"}, "Extra inputs"),
+    ],
+)
+def test_what_breaks_the_contract_is_refused(broken: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        CatalogPage.model_validate(broken)
+
+
+def test_what_is_left_open_is_drawn_later() -> None:
+    valid = CatalogPage.model_validate(page())
+    first = valid.revisions[0]
+    assert (valid.content_model, valid.deleted) == ("wikitext", False)
+    assert (first.text, first.user, first.user_id, first.comment) == (None, None, None, None)
+    assert (first.minor, first.hidden, first.suppressed) == (False, (), False)
+
+
+def test_a_revision_may_be_given_whole() -> None:
+    whole = revision(8193) | {
+        "text": "",
+        "user": "Alice",
+        "user_id": 7,
+        "comment": "",
+        "minor": True,
+        "hidden": ["text", "user"],
+        "suppressed": True,
+    }
+    valid = CatalogPage.model_validate(page(whole) | {"content_model": "css", "deleted": True})
+    assert valid.revisions[0].hidden == ("text", "user")
+    assert CatalogPage.model_validate_json(valid.model_dump_json()) == valid
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"user_id": 7}, "user_id 7 of revision 8193 is no user's"),
+        ({"user": "A", "user_id": -1}, "greater than or equal to 0"),
+        ({"user": ""}, "at least 1 character"),
+        ({"hidden": ["size"]}, "Input should be 'text', 'user' or 'comment'"),
+    ],
+)
+def test_a_revision_that_cannot_be_is_refused(fields: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        CatalogPage.model_validate(page(revision(8193) | fields))
+
+
+@pytest.mark.parametrize(
+    ("second", "problem"),
+    [
+        (page(), "page 2 of enwiki is there twice"),
+        (page(page_id=3, domain="de.wikipedia.org"), "wiki enwiki has two domains"),
+        (page(page_id=3, wiki="dewiki"), "domain en.wikipedia.org belongs to two wikis"),
+    ],
+)
+def test_pages_of_a_catalog_agree(second: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        TypeAdapter(CatalogPages).validate_python((page(), second))
+
+
+def test_wikis_may_share_page_ids() -> None:
+    pages = (page(), page(wiki="dewiki", domain="de.wikipedia.org"))
+    assert len(TypeAdapter(CatalogPages).validate_python(pages)) == 2
