@@ -14,11 +14,10 @@ from types import FrameType
 from urllib.parse import urlsplit
 
 from mockapi import faults_command
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.control.access import Access, Network
 from mockapi.errors import MockapiError
-from mockapi.extensions import add_option, load_extensions
-from mockapi.inputs import load_catalog, load_rules, load_token
+from mockapi.inputs import add_option, load_catalog, load_extensions, load_rules, load_token
 from mockapi.server.server import bind, serve
 from mockapi.world import ProcessOptions, World, Worlds
 

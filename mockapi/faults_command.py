@@ -10,7 +10,7 @@ from dataclasses import asdict
 from located_config.near import near_miss
 from mockapi.control.fault_list import GROUPS, FaultDescription, described, rule_example
 from mockapi.errors import InputFileError
-from mockapi.extensions import add_option, load_extensions
+from mockapi.inputs import add_option, load_extensions
 
 _WIDTH = 100
 

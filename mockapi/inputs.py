@@ -1,16 +1,41 @@
-"""Reads catalog, rule and token files; what does not fit becomes one line with file, place, value and remedy."""
+"""Reads catalog, rule and token files, and loads extensions. An error is one line: file, place, value, remedy."""
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from located_config import extension
+from located_config.extension import ExtensionError
 from located_config.place import position, shown
 from located_config.problem import Problem, problems
 from located_config.yaml_file import UnfitError, read_yaml
 from mockapi.errors import InputFileError
 from mockapi.rules.model import Rule, Rules
 from mockapi.wiki.catalog import CatalogPage, CatalogPages
+
+GROUP = "enrichment_mockapi.extensions"
+"""The entry points of installed packages."""
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """`--extend`, the argument of `load_extensions`."""
+    parser.add_argument(
+        "--extend",
+        action="append",
+        default=[],
+        metavar="PATH|MODULE",
+        help="Load Python of your own that adds a fault: a file, or an importable module; may be repeated.",
+    )
+
+
+def load_extensions(written: Sequence[str] = ()) -> None:
+    """The faults of the user: of installed packages, of the environment, and those written. Raises InputFileError."""
+    try:
+        extension.load_extensions((GROUP,), written)
+    except ExtensionError as error:
+        raise InputFileError(f"{error}; {error.hint}" if error.hint else str(error)) from error
 
 
 def load_catalog(path: Path) -> tuple[CatalogPage, ...]:

@@ -4,13 +4,12 @@ A world is built whole and then swapped in, so no request ever sees half of a ne
 began in to its end; what it still journals there is gone with that world, and so are parses without a waiting client.
 """
 
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from mockapi.attempts import Attempts
-from mockapi.clock.clock import Clock
-from mockapi.clock.request_clock import RequestClock
+from mockapi.clock import Clock, RequestClock
 from mockapi.draws import digest
 from mockapi.journal.changes import ControlChanges
 from mockapi.journal.journal import Journal
@@ -28,6 +27,28 @@ from mockapi.wiki.overlay import Overlay
 from mockapi.wiki.pages.store import PageStore
 from mockapi.wiki.wiki import Wiki
 from mockapi.wiki.wikis import Wikis
+
+MOST_ATTEMPTS: Final = 250_000
+
+
+class Attempts:
+    """How often each key was tried. A key is wiki and X-Request-Id, else wiki, client address and what is asked.
+
+    Only the `limit` keys used last are remembered; a key that fell out starts again at 1.
+    """
+
+    def __init__(self, limit: int = MOST_ATTEMPTS) -> None:
+        self._limit = limit
+        self._counts: OrderedDict[Hashable, int] = OrderedDict()
+
+    def next(self, key: Hashable) -> int:
+        """Counts this attempt, from 1, and makes the key the one used last."""
+        attempt = self._counts.pop(key, 0) + 1
+        self._counts[key] = attempt
+        if len(self._counts) > self._limit:
+            self._counts.popitem(last=False)
+        return attempt
+
 
 RestbaseKind = Literal["gateway", "legacy"]
 

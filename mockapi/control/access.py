@@ -1,4 +1,4 @@
-"""Who may control the mock: it can be made to do anything, so strangers and other sites' pages may not.
+"""Who may control the mock, and the guard that refuses all others: strangers and the pages of other sites.
 
     place (loopback, networks that were named) ── Host and Origin ── token ──> allowed
 
@@ -9,10 +9,14 @@ dot, as containers have, and the wikis' own hosts are no stranger's. Who shows t
 
 import hmac
 import ipaddress
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass
 
-from mockapi.problems import Problem
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mockapi.control.refusal import Problem
+from mockapi.server.request import read_head
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -130,3 +134,30 @@ def _is_address(name: str) -> bool:
 
 def _forbidden(path: str, problem: str, hint: str) -> Denial:
     return Denial(403, Problem(path, problem, hint))
+
+
+class Guard:
+    """Refuses with 401 or 403. `open_pages` are the paths of what is the same for all."""
+
+    def __init__(
+        self, app: ASGIApp, access: Access, *, open_pages: Collection[str], ours: Callable[[str], bool]
+    ) -> None:
+        self._app = app
+        self._access = access
+        self._open_pages = frozenset(open_pages)
+        self._ours = ours
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers what may not use the control itself; all else goes on to the control's application."""
+        asked = read_head(scope)
+        denial = self._access.denial(
+            asked.client,
+            asked.headers,
+            ours=self._ours,
+            open_page=asked.path in self._open_pages and asked.method in ("GET", "HEAD"),
+        )
+        if denial is None:
+            await self._app(scope, receive, send)
+            return
+        extra = {"WWW-Authenticate": "Bearer"} if denial.status == 401 else None
+        await JSONResponse([asdict(denial.problem)], denial.status, extra)(scope, receive, send)

@@ -9,8 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from mockapi.control.access import Access, host_name
-from mockapi.control.guard import Guard
+from mockapi.control.access import Access, Guard, host_name
 from mockapi.control.journal_routes import journal_routes
 from mockapi.control.openapi import document
 from mockapi.control.page_routes import DOCS, METRICS, OPEN_PAGES, OPENAPI, ROOT, page_routes, watch_routes

@@ -8,8 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.requests import ClientDisconnect
 
 from located_config.schema import AsWritten
-from mockapi.control.refusal import Refusal
-from mockapi.problems import Problem, problems
+from mockapi.control.refusal import Problem, Refusal, problems
 
 MOST_BODY_BYTES: Final = 256 * 1024 * 1024
 _MODEL_REF: Final = "#/components/schemas/{model}-Input"

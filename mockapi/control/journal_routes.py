@@ -6,13 +6,11 @@ from typing import Annotated
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from mockapi.control.author import note
-from mockapi.control.known_parameters import only
+from mockapi.control.refusal import only
 from mockapi.control.rule_routes import no_rule
 from mockapi.journal.changes import ControlChange
 from mockapi.journal.entry import Entry, InFlight
-from mockapi.journal.journal import Kept
-from mockapi.journal.journal_filter import JournalFilter
+from mockapi.journal.journal import JournalFilter, Kept
 from mockapi.rules.matching import Mismatch
 from mockapi.world import World, WorldCounts, Worlds
 
@@ -96,7 +94,7 @@ def journal_routes(worlds: Worlds) -> APIRouter:
     async def clear(request: Request) -> None:
         """Empties the journal and begins to count anew; what the control changed stays."""
         worlds.current.forget()
-        note(worlds.changes, request, "emptied the journal")
+        worlds.changes.note(request, "emptied the journal")
 
     return routes
 

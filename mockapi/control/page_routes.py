@@ -12,9 +12,9 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from mockapi.control.docs import docs_page
 from mockapi.control.fault_list import FaultDescription, described
-from mockapi.control.known_parameters import only
 from mockapi.control.metrics import Metrics
 from mockapi.control.openapi import Document
+from mockapi.control.refusal import only
 from mockapi.world import Worlds
 
 ROOT: Final = "/__mock"

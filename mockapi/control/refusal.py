@@ -1,17 +1,43 @@
 """Why the control did not do what it was asked, and the answer that says so: a list of {path, problem, hint}."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
+from located_config import problem
+from located_config.near import near_miss
+from located_config.place import shown
 from located_config.problem import described
-from mockapi.problems import Problem, for_client
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with an input: `path` is like `rules[0].do.status`, `hint` says what to do if that is known."""
+
+    path: str
+    problem: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.path}: " if self.path else ""
+        return f"{where}{self.problem}" + (f"; {self.hint}" if self.hint else "")
+
+
+def problems(error: ValidationError, root: Any) -> list[Problem]:
+    """The problems of `error`, which arose from validating a value as `root` (a model, or an annotation of models)."""
+    return for_client(problem.problems(error, root))
+
+
+def for_client(found: Iterable[problem.Problem]) -> list[Problem]:
+    """For the body of an answer, each with its place in what the client sent."""
+    return [Problem(shown(one.location), one.text, one.remedy) for one in found]
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, named for what it is
@@ -64,3 +90,14 @@ def _route(path: str, routes: Mapping[str, object]) -> str:
     """Which of `routes` a path is; itself when it is none."""
     forms = ((route, re.sub(r"\\{[^}]*\\}", ".+", re.escape(route))) for route in routes)
     return next((route for route, form in forms if re.fullmatch(form, path)), path)
+
+
+def only(*names: str) -> Callable[[Request], None]:
+    """A dependency that refuses query parameters other than `names`; a misspelt filter would match everything."""
+
+    def check(request: Request) -> None:
+        unknown = [name for name in request.query_params if name not in names]
+        if unknown:
+            raise Refusal(422, [Problem(name, "unknown parameter", near_miss(name, names)) for name in unknown])
+
+    return check

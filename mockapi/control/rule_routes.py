@@ -8,12 +8,9 @@ from typing import Final
 from fastapi import APIRouter, Depends, Request, Response
 
 from located_config.near import near_miss
-from mockapi.control.author import note
 from mockapi.control.given_body import Given
-from mockapi.control.known_parameters import only
-from mockapi.control.refusal import Refusal
+from mockapi.control.refusal import Problem, Refusal, only
 from mockapi.faults.registry import FAULTS
-from mockapi.problems import Problem
 from mockapi.rules.book import RuleStatus
 from mockapi.rules.model import Rule, Rules
 from mockapi.values.strict import Strict
@@ -53,7 +50,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         world = worlds.current
         names = dict.fromkeys((*world.rule_names, *(rule.name for rule in rules)))
         world.rulebook.replace(rules)
-        note(worlds.changes, request, "replaced", names)
+        worlds.changes.note(request, "replaced", names)
         return rules
 
     @routes.post("/rules", status_code=201, response_model_exclude_defaults=True, openapi_extra=RULE.described)
@@ -65,7 +62,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
             hint = "replace it with PUT /__mock/rules/{name}, delete it first, or use another name"
             raise Refusal(409, [Problem("name", f"a rule {rule.name!r} is there already", hint)])
         world.rulebook.put(rule)
-        note(worlds.changes, request, "added", (rule.name,))
+        worlds.changes.note(request, "added", (rule.name,))
         return rule
 
     @routes.delete("/rules", status_code=204)
@@ -74,7 +71,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         world = worlds.current
         names = world.rule_names
         world.rulebook.replace(())
-        note(worlds.changes, request, "removed", names)
+        worlds.changes.note(request, "removed", names)
 
     @routes.get("/rules/{name:path}", response_model_exclude_defaults=True)
     async def get_rule(name: str) -> Rule:
@@ -96,7 +93,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         is_known = name in world.rule_names
         response.status_code = 200 if is_known else 201
         world.rulebook.put(rule)
-        note(worlds.changes, request, "replaced" if is_known else "added", (name,))
+        worlds.changes.note(request, "replaced" if is_known else "added", (name,))
         return rule
 
     @routes.patch("/rules/{name:path}", response_model_exclude_defaults=True, openapi_extra=SWITCH.described)
@@ -106,7 +103,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         world = worlds.current
         _known(world, name)
         world.rulebook.switch(name, on=switch.enabled)
-        note(worlds.changes, request, "switched on" if switch.enabled else "switched off", (name,))
+        worlds.changes.note(request, "switched on" if switch.enabled else "switched off", (name,))
         return _known(world, name)
 
     @routes.delete("/rules/{name:path}", status_code=204)
@@ -115,7 +112,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         world = worlds.current
         _known(world, name)
         world.rulebook.remove(name)
-        note(worlds.changes, request, "removed", (name,))
+        worlds.changes.note(request, "removed", (name,))
 
     @routes.get("/status", response_model_exclude_defaults=True)
     async def get_status() -> tuple[RuleStatus, ...]:

@@ -8,12 +8,9 @@ from pydantic import BaseModel, Field
 
 from located_config.near import near_miss
 from mockapi.api.rest.truth import truth
-from mockapi.control.author import note
 from mockapi.control.given_body import Given
-from mockapi.control.known_parameters import only
-from mockapi.control.refusal import Refusal
+from mockapi.control.refusal import Problem, Refusal, only
 from mockapi.errors import BaseUrlError
-from mockapi.problems import Problem
 from mockapi.rules.model import Rule, Rules
 from mockapi.server.fault_free import undisturbed
 from mockapi.values.strict import Strict
@@ -86,14 +83,14 @@ def state_routes(worlds: Worlds) -> APIRouter:
         except BaseUrlError as error:
             problem, _, hint = str(error).partition("\nhint: ")
             raise Refusal(422, [Problem("catalog", problem, hint)]) from None
-        note(worlds.changes, request, "populated")
+        worlds.changes.note(request, "populated")
         return _state(worlds.current)
 
     @routes.post("/reset", response_model_exclude_defaults=True, dependencies=no_parameters)
     async def reset(request: Request) -> State:
         """Everything as it was when the mock started: its seed, pages and rules, and an empty journal."""
         worlds.reset()
-        note(worlds.changes, request, "reset")
+        worlds.changes.note(request, "reset")
         return _state(worlds.current)
 
     @routes.get(

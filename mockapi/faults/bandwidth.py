@@ -16,8 +16,8 @@ from mockapi.faults.fault import Fault
 from mockapi.faults.slots import PACE
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
-from mockapi.server.body import PIECE_BYTES
 from mockapi.server.delivery import Effect, Pace
+from mockapi.server.reply import PIECE_BYTES
 
 _STEPS_A_SECOND: Final = 4
 

@@ -1,7 +1,6 @@
-"""What was changed by the control, when and by whom: so a verdict on a run can say that another client changed it.
+"""What the control changed, when and for whom; by it a verdict can say that another client interfered.
 
-It outlives worlds, as putting another one in place is such a change itself. What ends by itself (`ttl`, `times`) is
-none.
+It outlives worlds, since replacing one is a change too. The end of a rule by `ttl` or `times` is not a change.
 """
 
 from collections import deque
@@ -10,6 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from starlette.requests import Request
+
+AUTHOR: Final = "X-Changed-By"
 CHANGES_KEPT: Final = 1_000
 
 Action = Literal[
@@ -19,8 +21,8 @@ Action = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlChange:
-    """`n` counts changes from 1; `at` is an aware time. `rules` are the names of those it was made to, none where it
-    was made to all of the mock. `client` is the peer's address, `author` what it called itself, empty for nothing.
+    """`n` counts changes from 1; `at` is an aware time. `rules` names the changed rules, none for a change of the whole
+    mock. `client` is the peer's address, `author` what it called itself, empty for nothing.
     """
 
     n: int
@@ -49,10 +51,15 @@ class ControlChanges:
         """The newest `CHANGES_KEPT`, newest last."""
         return tuple(self._kept)
 
-    def note(self, action: Action, rules: Iterable[str] = (), *, client: str, author: str) -> None:
-        """Call it after the change; `client` is the address, `author` who the client says it is."""
+    def note(self, request: Request, action: Action, rules: Iterable[str] = ()) -> None:
+        """Call it after the change. A request without the header `AUTHOR` is by its User-Agent."""
         self._revision += 1
         change = ControlChange(
-            n=self._revision, at=self._now(), action=action, rules=tuple(rules), client=client, author=author
+            n=self._revision,
+            at=self._now(),
+            action=action,
+            rules=tuple(rules),
+            client=request.client.host if request.client else "",
+            author=request.headers.get(AUTHOR) or request.headers.get("User-Agent", ""),
         )
         self._kept.append(change)

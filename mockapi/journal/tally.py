@@ -7,7 +7,28 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mockapi.journal.entry import Asked, Entry, status_key
-from mockapi.journal.route_family import route_family
+
+_NOUNS: Final = frozenset({"revision", "page"})
+_FORMS: Final = frozenset({"html", "bare", "with_html"})
+
+
+def route_family(path: str) -> str:
+    """The part of the API: `rest revision/html`, `rest page`, `rest other`, `restbase`, `action` or `other`."""
+    if path.startswith("/w/rest.php/"):
+        return f"rest {_handler(path)}"
+    if path.startswith("/w/api.php"):
+        return "action"
+    return "restbase" if path.startswith("/api/rest_v1/") else "other"
+
+
+def _handler(path: str) -> str:
+    _, _, below = path.partition("/v1/")
+    noun, _, rest = below.partition("/")
+    if noun not in _NOUNS:
+        return "other"
+    form = rest.rpartition("/")[2]
+    return f"{noun}/{form}" if form in _FORMS and "/" in rest else noun
+
 
 _SHORTEST_S: Final = 0.005
 _LONGEST_S: Final = 120.0

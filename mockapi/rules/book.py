@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mockapi.clock.timer import Later, Timer
+from mockapi.clock import Later, Timer
 from mockapi.rules.matching import Matching, Mismatch, Subject
 from mockapi.rules.model import Rule
 

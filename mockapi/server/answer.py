@@ -15,8 +15,8 @@ from starlette.types import Receive
 from mockapi.api import status
 from mockapi.faults import gateway_timeout
 from mockapi.plan import Plan, StatusAnswer
+from mockapi.server.disconnect_watch import GivenUp, while_awaited
 from mockapi.server.reply import Reply
-from mockapi.server.timeout import GivenUp, while_awaited
 from mockapi.upstream.places import ConnectionPlace
 from mockapi.upstream.pool import Parse, QueueFull
 from mockapi.upstream.upstream import Upstream

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mockapi.control.access import LOOPBACK, Access
 from mockapi.control.control_app import control_app, is_control
-from mockapi.server.request_handler import Exchange
+from mockapi.server.request_handler import RequestHandler
 from mockapi.world import Worlds
 
 _BAD_HOST: Final = b"HTTP/1.1 requires one Host header\n"
@@ -22,7 +22,7 @@ _BAD_HOST_HEADERS: Final = (
 
 def create_app(worlds: Worlds, access: Access = LOOPBACK) -> ASGIApp:
     """The whole mock over `worlds`; its control answers those whom `access` lets in."""
-    control, wiki = control_app(worlds, access), Exchange(worlds)
+    control, wiki = control_app(worlds, access), RequestHandler(worlds)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

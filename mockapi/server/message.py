@@ -11,11 +11,44 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from mockapi.server.body import Body
-from mockapi.server.broken import Broken
-from mockapi.server.delivery import Delivery, Ending, Length
-from mockapi.server.reply import Reply
+from mockapi.server.delivery import BrokenText, Delivery, Ending, Length
+from mockapi.server.reply import Body, Reply
 from mockapi.wiki.pages.coding import encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """`body`, not encoded, with bytes of 0xFF; its length is the same."""
+
+    body: Body
+    broken: BrokenText
+
+    @property
+    def wire_bytes(self) -> int | None:
+        """A byte replaces a byte, so the length stays."""
+        return self.body.wire_bytes
+
+    @property
+    def decoded_bytes(self) -> int:
+        """A byte replaces a byte, so the length stays."""
+        return self.body.decoded_bytes
+
+    @property
+    def held(self) -> bool:
+        """Whether the body below is; breaking it takes no time."""
+        return self.body.held
+
+    def pieces(self) -> Iterator[bytes]:
+        """The same pieces, of which one or more are broken. What would lie beyond the end lies before it instead."""
+        total = self.body.decoded_bytes
+        first = max(0, min(self.broken.at.within(total), total - self.broken.count))
+        end = first + self.broken.count
+        begin = 0
+        for piece in self.body.pieces():
+            low, high = max(first - begin, 0), min(end - begin, len(piece))
+            yield piece[:low] + b"\xff" * (high - low) + piece[high:] if low < high else piece
+            begin += len(piece)
+
 
 _BODILESS: Final = frozenset({204, 304})
 _LENGTH: Final = b"content-length"
@@ -144,3 +177,19 @@ def _with(reply: Reply, name: bytes, value: bytes | None) -> Reply:
     else:
         headers = (*headers, (name, value))
     return replace(reply, headers=headers)
+
+
+_WORDS: Final = (
+    b"a fault of this rule needs the bare connection; run the mock by `python -m mockapi`, not under ASGI alone\n"
+)
+
+UNABLE: Final = as_it_is(
+    Reply.of(501, ((b"content-type", b"text/plain"), (b"content-length", str(len(_WORDS)).encode())), _WORDS),
+    head_only=False,
+)
+
+
+def needs_wire(message: HttpMessage, delivery: Delivery) -> bool:
+    """Whether ASGI cannot send `message` in the way of `delivery`."""
+    ends_silently = delivery.keep_alive is not None and not delivery.keep_alive.announced
+    return not message.well_formed or ends_silently or delivery.hang is not None

@@ -1,9 +1,85 @@
-"""An answer before it is sent."""
+"""An answer before it is sent: status, headers, and a body that is held or made while it is sent.
 
+A `Held` body is there already, so sending it can ask for its pieces in the event loop. A `Streamed` one is made piece
+by piece, which may take a while each time: ask for its pieces in a thread. Both can be sent any number of times.
+
+`decoded_bytes` is the length of the document, `wire_bytes` that of what leaves the server for it, content coding
+included.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Protocol, Self
 
-from mockapi.server.body import Body, Held
+PIECE_BYTES: Final = 256 * 1024
+
+
+class Body(Protocol):
+    """The bytes of a reply."""
+
+    @property
+    def wire_bytes(self) -> int | None:
+        """How many bytes `pieces` gives together; None when only the stream tells."""
+
+    @property
+    def decoded_bytes(self) -> int:
+        """The length before a content coding."""
+
+    @property
+    def held(self) -> bool:
+        """Whether asking for the next piece takes no time worth mentioning."""
+
+    def pieces(self) -> Iterator[bytes]:
+        """The bytes from the start, in pieces of 1 to PIECE_BYTES; the same ones on every call."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Held:
+    """A body in memory."""
+
+    data: bytes
+    decoded_bytes: int
+
+    def __init__(self, data: bytes, decoded_bytes: int | None = None) -> None:
+        """Without `decoded_bytes` the data are not encoded."""
+        object.__setattr__(self, "data", data)
+        object.__setattr__(self, "decoded_bytes", len(data) if decoded_bytes is None else decoded_bytes)
+
+    @property
+    def wire_bytes(self) -> int:
+        """Never None: all of the data are at hand."""
+        return len(self.data)
+
+    @property
+    def held(self) -> bool:
+        """True: the next piece is at hand."""
+        return True
+
+    def pieces(self) -> Iterator[bytes]:
+        """The data, cut only if they are long."""
+        for start in range(0, len(self.data), PIECE_BYTES):
+            yield self.data[start : start + PIECE_BYTES]
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A body that `make` writes anew each time: in pieces of any length, an empty one too."""
+
+    make: Callable[[], Iterator[bytes]]
+    wire_bytes: int | None
+    decoded_bytes: int
+
+    @property
+    def held(self) -> bool:
+        """False: the next piece is made when it is asked for."""
+        return False
+
+    def pieces(self) -> Iterator[bytes]:
+        """What `make` gives, none longer than PIECE_BYTES and none empty."""
+        for piece in self.make():
+            for start in range(0, len(piece), PIECE_BYTES):
+                yield piece[start : start + PIECE_BYTES]
+
 
 Headers = tuple[tuple[bytes, bytes], ...]
 

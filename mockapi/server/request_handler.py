@@ -1,4 +1,4 @@
-"""Plays a request from its first byte to its journal entry.
+"""Handles a request from its first byte to its journal entry.
 
     request ── route, rules, attempt ──> plan ── answer (a status of the plan, else the endpoint's own) ── delivery
 
@@ -6,9 +6,11 @@ Raw ASGI, since headers must go out in MediaWiki's order and pages by the thousa
 also to one without a route; a status therefore comes first, as from a proxy in front.
 """
 
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
+from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
@@ -17,32 +19,34 @@ from mockapi.api.routes import find
 from mockapi.faults.body import changes_body
 from mockapi.faults.hang import FAULT as HANG
 from mockapi.journal.entry import Asked, Result
-from mockapi.plan import NOTHING, Plan, StatusAnswer
+from mockapi.plan import Plan, StatusAnswer
 from mockapi.rules.matching import Subject
+from mockapi.rules.model import Rule
 from mockapi.rules.planning import plan_for
 from mockapi.rules.target import Target
 from mockapi.server.answer import answer
 from mockapi.server.delivery import AS_IT_IS, Effect
+from mockapi.server.disconnect_watch import GivenUp, while_awaited
 from mockapi.server.effects import effects
-from mockapi.server.hang import hang
-from mockapi.server.message import HttpMessage, as_it_is, message
+from mockapi.server.message import UNABLE, HttpMessage, as_it_is, message, needs_wire
 from mockapi.server.reply import Reply
 from mockapi.server.request import BodyTooLarge, has_body, read_body, read_head
-from mockapi.server.send import NOTHING_SENT, Sent, send_message
-from mockapi.server.timeout import GivenUp, while_awaited
-from mockapi.server.unsupported import UNABLE, needs_wire
-from mockapi.server.wire import wire_of
+from mockapi.server.send import Sent, send_message
+from mockapi.server.wire import Wire, wire_of
 from mockapi.world import World, Worlds
 
+_FIRST_WAIT_S: Final = 0.02
+_LONGEST_WAIT_S: Final = 1.0
 
-class Exchange:
+
+class RequestHandler:
     """The ASGI application for all paths of the wikis."""
 
     def __init__(self, worlds: Worlds) -> None:
         self._worlds = worlds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request: plan, answer, delivery, entry of the journal, all in the world in which it began."""
+        """Plans, answers and journals one request, all in the world in which it began."""
         world = self._worlds.current
         request = read_head(scope)
         at_s = world.clock.arrive()
@@ -60,59 +64,69 @@ class Exchange:
         wiki = world.separate_wiki(endpoint.targets[0])
         attempt = world.attempts.next((wiki, request.request_id or (request.client, endpoint.key)))
         subject = Subject(request, endpoint.targets, endpoint.key, attempt, at_s, wiki)
-        plan = _plan(world, subject, peek=False)
+        plan = _plan(world, subject, world.rulebook.match(subject))
+        if too_large and plan.status is None:
+            plan = replace(plan, status=StatusAnswer(code=413))
         context = Context(world, request, request_id, plan, partial(_plan_of, world, subject))
         number = world.journal.begin(_asked(subject, request_id, plan), at_s, subject)
-        leaving, sent = None, NOTHING_SENT
-        changed_by: tuple[str, ...] = ()
-        wire = wire_of(scope)
-        held_back = receive if wire is None else wire.until_half_closed(receive)
+        result = Result()
         try:
-            place = None
-            if wire is not None:
-                world.upstream.places.came(wire.connection)
-                if plan.connections is not None:
-                    place = world.upstream.places.take(*plan.connections, wire.connection)
-                    if place is None:
-                        wire.reset()
-                        return
-            if plan.delivery.hang is not None and wire is not None:
-                await hang(wire, partial(self._hangs, world, plan.delivery.hang))
-                return
-            reply = await answer(
-                plan,
-                partial(_reply, endpoint, context, too_large=too_large),
-                renders=endpoint.renders and plan.status is None,
-                client=request.client,
-                upstream=world.upstream,
-                place=place,
-                receive=held_back,
-                request_id=request_id,
-            )
-            if reply is None:
-                return
-            delivery, head_only = plan.delivery, request.method == "HEAD"
-            on_connection = 1 if wire is None else wire.number
-            if delivery is AS_IT_IS:
-                leaving = as_it_is(reply, head_only=head_only)
-            else:
-                # To know how long a body is, all of it may have to be made, which takes seconds for a large one.
-                made = await while_awaited(
-                    message(reply, delivery, head_only=head_only, number=on_connection), held_back, within=None
-                )
-                if isinstance(made, GivenUp):
-                    return
-                leaving = made
-                if wire is None and needs_wire(leaving, delivery):
-                    leaving, delivery = UNABLE, AS_IT_IS
-            watched = receive if delivery is AS_IT_IS else held_back
-            sent = await send_message(leaving, delivery, wire=wire, receive=watched, send=send)
-            if plan.body is not None or delivery is not AS_IT_IS:
-                changed_by = effects(delivery, reply, leaving, sent, number=on_connection)
-                if plan.body is not None and changes_body(plan.body, reply, request.accepts, renders=endpoint.renders):
-                    changed_by = (*changed_by, Effect.BODY)
+            result = await self._respond(endpoint, context, wire_of(scope), receive, send)
         finally:
-            world.journal.finish(number, Result() if leaving is None else _result(leaving, sent, changed_by))
+            world.journal.finish(number, result)
+
+    async def _respond(
+        self, endpoint: Endpoint, context: Context, wire: Wire | None, receive: Receive, send: Send
+    ) -> Result:
+        """Waits for a place, the parser and the faults of the plan, and sends the answer if the client still waits."""
+        world, plan = context.world, context.plan
+        held_back = receive if wire is None else wire.until_half_closed(receive)
+        place = None
+        if wire is not None:
+            world.upstream.places.came(wire.connection)
+            if plan.connections is not None:
+                place = world.upstream.places.take(*plan.connections, wire.connection)
+                if place is None:
+                    wire.reset()
+                    return Result()
+            if plan.delivery.hang is not None:
+                await _hang(wire, partial(self._hangs, world, plan.delivery.hang))
+                return Result()
+        reply = await answer(
+            plan,
+            partial(_reply, endpoint, context),
+            renders=endpoint.renders and plan.status is None,
+            client=context.request.client,
+            upstream=world.upstream,
+            place=place,
+            receive=held_back,
+            request_id=context.request_id,
+        )
+        if reply is None:
+            return Result()
+        delivery, number = plan.delivery, 1 if wire is None else wire.number
+        head_only = context.request.method == "HEAD"
+        if delivery is AS_IT_IS:
+            response = as_it_is(reply, head_only=head_only)
+        else:
+            # To know how long a body is, all of it may have to be made, which takes seconds for a large one.
+            made = await while_awaited(
+                message(reply, delivery, head_only=head_only, number=number), held_back, within=None
+            )
+            if isinstance(made, GivenUp):
+                return Result()
+            response = made
+            if wire is None and needs_wire(response, delivery):
+                response, delivery = UNABLE, AS_IT_IS
+        watched = receive if delivery is AS_IT_IS else held_back
+        sent = await send_message(response, delivery, wire=wire, receive=watched, send=send)
+        changed_by: tuple[str, ...] = ()
+        if delivery is not AS_IT_IS:
+            changed_by = effects(delivery, reply, response, sent, number=number)
+        accepts, renders = context.request.accepts, endpoint.renders
+        if plan.body is not None and changes_body(plan.body, reply, accepts, renders=renders):
+            changed_by = (*changed_by, Effect.BODY)
+        return _result(response, sent, changed_by)
 
     def _hangs(self, world: World, rule: str) -> bool:
         """Whether a rule that held a request still does. One that has fired as often as it may goes on holding it."""
@@ -122,10 +136,20 @@ class Exchange:
         )
 
 
-def _plan(world: World, subject: Subject, *, peek: bool) -> Plan:
-    rules = world.rulebook.peek(subject) if peek else world.rulebook.match(subject)
-    if not rules:
-        return NOTHING
+async def _hang(wire: Wire, holds: Callable[[], bool]) -> None:
+    """Neither reads nor writes until the client has disconnected or `holds` is false; then closes the connection.
+
+    Both are polled, less and less often: without reading, nothing shows that the client has disconnected.
+    """
+    wire.stop_reading()
+    wait_s = _FIRST_WAIT_S
+    while holds() and not wire.left:
+        await asyncio.sleep(wait_s)
+        wait_s = min(wait_s * 1.5, _LONGEST_WAIT_S)
+    wire.finish()
+
+
+def _plan(world: World, subject: Subject, rules: Sequence[Rule]) -> Plan:
     plan = plan_for(
         rules,
         seed=world.seed,
@@ -133,11 +157,9 @@ def _plan(world: World, subject: Subject, *, peek: bool) -> Plan:
         attempt=subject.attempt,
         age_s=partial(world.rulebook.age_s, at_s=subject.at_s),
     )
-    return plan if plan.state.unknown_for is None else _with_lag(plan, plan.state.unknown_for, subject, world)
-
-
-def _with_lag(plan: Plan, unknown_for: tuple[str, timedelta], subject: Subject, world: World) -> Plan:
-    rule, lag = unknown_for
+    if plan.state.unknown_for is None:
+        return plan
+    rule, lag = plan.state.unknown_for
     target = subject.targets[0]
     behind = world.upstream.replicas.behind((rule, target.wiki, target.revision), lag.total_seconds(), subject.at_s)
     return replace(plan, state=replace(plan.state, missing=True)) if behind else plan
@@ -145,14 +167,13 @@ def _with_lag(plan: Plan, unknown_for: tuple[str, timedelta], subject: Subject, 
 
 def _plan_of(world: World, subject: Subject, target: Target) -> Plan:
     key = subject.key if target.revision is None else str(target.revision)
-    return _plan(world, replace(subject, targets=(target,), key=key), peek=True)
+    subject = replace(subject, targets=(target,), key=key)
+    return _plan(world, subject, world.rulebook.peek(subject))
 
 
-async def _reply(endpoint: Endpoint, context: Context, *, too_large: bool) -> Reply:
+async def _reply(endpoint: Endpoint, context: Context) -> Reply:
     if context.plan.status is not None:
         return endpoint.status_reply(context.plan.status, context.request_id)
-    if too_large:
-        return endpoint.status_reply(StatusAnswer(code=413), context.request_id)
     return await endpoint.reply(context)
 
 

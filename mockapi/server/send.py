@@ -15,14 +15,12 @@ from typing import Final
 
 from starlette.types import Receive, Send
 
-from mockapi.server.body import PIECE_BYTES, Body
-from mockapi.server.channel import AsgiChannel, Channel, RawChannel
+from mockapi.server.channel import AsgiChannel, Channel, RawChannel, head_bytes, head_lines
 from mockapi.server.delivery import AS_IT_IS, BytePlace, Delivery, Ending
 from mockapi.server.disconnect_watch import Leaving
-from mockapi.server.head import head_bytes, head_lines
 from mockapi.server.message import HttpMessage, length_of
 from mockapi.server.pace import Steps, pace_of
-from mockapi.server.reply import Reply
+from mockapi.server.reply import PIECE_BYTES, Body, Reply
 from mockapi.server.wire import Wire
 
 

@@ -17,8 +17,7 @@ from mockapi.control.access import LOOPBACK, Access
 from mockapi.control.control_app import is_control
 from mockapi.errors import AddressError
 from mockapi.server.app import create_app
-from mockapi.server.listeners import BACKLOG, Listeners
-from mockapi.server.refusal_watch import RefusalWatch
+from mockapi.server.listeners import BACKLOG, Listeners, RefusalWatch
 from mockapi.server.wire import WireProtocol, wire_of
 from mockapi.world import Worlds
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from mockapi.clock.timer import Later
+from mockapi.clock import Later
 from mockapi.faults.capacity import FAULT, Capacity
 from mockapi.rules.model import Rule
 from mockapi.upstream.load import Load, UpstreamCounts

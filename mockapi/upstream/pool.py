@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from mockapi.clock.timer import Later, Timer
+from mockapi.clock import Later, Timer
 from mockapi.faults.capacity import Capacity
 from mockapi.upstream.load import Load
 

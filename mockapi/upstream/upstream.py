@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from mockapi.clock.timer import Later
+from mockapi.clock import Later
 from mockapi.rules.model import Rule
 from mockapi.upstream.buckets import Buckets
 from mockapi.upstream.parser import Parser

@@ -8,8 +8,7 @@ from mockapi.api.action.browser_page import page
 from mockapi.api.action.call import Call
 from mockapi.api.action.form import Form
 from mockapi.api.action.output import packed
-from mockapi.server.body import Held
-from mockapi.server.reply import Headers, Reply
+from mockapi.server.reply import Headers, Held, Reply
 from mockapi.server.request import Request
 from mockapi.wiki.wiki import Wiki
 

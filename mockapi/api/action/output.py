@@ -24,8 +24,7 @@ from mockapi.api.action.error_format import members_of_error, warnings
 from mockapi.api.action.errors import ApiError, bad_value
 from mockapi.api.action.form import Form
 from mockapi.api.action.tree import to_json
-from mockapi.server.body import Held
-from mockapi.server.reply import Headers, Reply
+from mockapi.server.reply import Headers, Held, Reply
 from mockapi.wiki.pages.coding import encoded
 from mockapi.wiki.wiki import Wiki
 

@@ -12,8 +12,7 @@ from mockapi.api.endpoint import Context
 from mockapi.api.rest.envelope import JSON_TYPE, coding_of, enclosed, json_text, sealed_long
 from mockapi.api.rest.html_render import Render, html_body
 from mockapi.api.rest.metadata import Members
-from mockapi.server.body import Body, Streamed
-from mockapi.server.reply import Headers, Reply
+from mockapi.server.reply import Body, Headers, Reply, Streamed
 from mockapi.wiki.pages.coding import encoded
 from mockapi.wiki.pages.pieces import even
 

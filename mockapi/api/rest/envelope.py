@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from mockapi.faults import body as body_fault
-from mockapi.server.body import Body, Held
-from mockapi.server.reply import Headers, Reply
+from mockapi.server.reply import Body, Headers, Held, Reply
 from mockapi.server.request import Request
 from mockapi.wiki.pages.coding import Coding, encoded
 

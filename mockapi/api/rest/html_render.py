@@ -17,8 +17,7 @@ from mockapi.api.rest.path import Form
 from mockapi.api.rest.visible import Visible
 from mockapi.draws import digest
 from mockapi.plan import Plan
-from mockapi.server.body import Body
-from mockapi.server.reply import Headers
+from mockapi.server.reply import Body, Headers
 from mockapi.wiki.pages.coding import Coding
 from mockapi.wiki.pages.flavor import Flavor
 from mockapi.wiki.pages.frame import HTML_VERSION

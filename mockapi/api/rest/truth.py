@@ -6,7 +6,7 @@ from mockapi.api.rest.path import revision_path
 from mockapi.api.rest.revision import RevisionRoute
 from mockapi.rules.matching import Subject
 from mockapi.rules.planning import plan_for
-from mockapi.server.body import Body
+from mockapi.server.reply import Body
 from mockapi.server.request import Request
 from mockapi.wiki.located import Located
 

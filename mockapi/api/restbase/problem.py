@@ -4,8 +4,7 @@ from typing import Final
 
 from mockapi.api.rest.envelope import json_text
 from mockapi.api.restbase.sent import sent
-from mockapi.server.body import Held
-from mockapi.server.reply import Headers, Reply
+from mockapi.server.reply import Headers, Held, Reply
 from mockapi.server.request import Request
 
 _TYPES: Final = "https://mediawiki.org/wiki/HyperSwitch/errors/"

@@ -25,8 +25,7 @@ from mockapi.api.restbase.sent import sent
 from mockapi.api.restbase.stored_document import stored_body
 from mockapi.plan import StatusAnswer
 from mockapi.rules.target import Target
-from mockapi.server.body import Held
-from mockapi.server.reply import Headers, Reply
+from mockapi.server.reply import Headers, Held, Reply
 from mockapi.server.request import Request
 from mockapi.wiki.located import Located
 from mockapi.wiki.namespaces import USER, USER_TALK

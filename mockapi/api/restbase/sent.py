@@ -1,8 +1,7 @@
 """What every answer of RESTBase has around it."""
 
 from mockapi.api.gateway import SET_BY_GATEWAY
-from mockapi.server.body import Body
-from mockapi.server.reply import Headers, Reply
+from mockapi.server.reply import Body, Headers, Reply
 
 
 def sent(status: int, own: Headers, body: Body, request_id: str) -> Reply:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mockapi.api.rest.html_render import Render, html_body
 from mockapi.plan import Plan
-from mockapi.server.body import Body, Held, Streamed
+from mockapi.server.reply import Body, Held, Streamed
 from mockapi.wiki.pages.coding import Coding, encoded
 from mockapi.wiki.pages.pieces import even
 

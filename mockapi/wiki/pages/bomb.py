@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from mockapi.server.body import PIECE_BYTES
+from mockapi.server.reply import PIECE_BYTES
 from mockapi.wiki.located import Located
 
 _HEAD: Final = (

@@ -5,7 +5,7 @@ What an encoder writes may depend on how its input was cut, and what a sender pa
 
 from collections.abc import Iterable, Iterator
 
-from mockapi.server.body import PIECE_BYTES
+from mockapi.server.reply import PIECE_BYTES
 
 
 def even(parts: Iterable[bytes]) -> Iterator[bytes]:

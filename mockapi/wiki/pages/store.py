@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from typing import Final
 
-from mockapi.server.body import Body, Held, Streamed
+from mockapi.server.reply import Body, Held, Streamed
 from mockapi.wiki.located import Located
 from mockapi.wiki.pages.bomb import Bomb
 from mockapi.wiki.pages.cache import ByteLru

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.attempts import Attempts
+from mockapi.world import Attempts
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=60))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.journal.entry import Asked, Result
 from mockapi.rules.model import Rule
 from mockapi.upstream.load import UpstreamCounts

@@ -10,7 +10,7 @@ import requests
 import uvicorn
 
 from devkit.waiting import wait_until
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.server.app import create_app
 from mockapi.server.server import bind
 from mockapi.world import World, Worlds

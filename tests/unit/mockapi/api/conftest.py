@@ -11,7 +11,7 @@ import pytest
 
 from mockapi.api.endpoint import Context, Endpoint
 from mockapi.api.routes import find
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.plan import NOTHING, Plan
 from mockapi.rules.target import Target
 from mockapi.server.request import Request

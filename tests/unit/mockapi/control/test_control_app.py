@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.rules.model import Rule
 from mockapi.server.app import create_app
 from mockapi.world import ProcessOptions, World, Worlds

@@ -6,7 +6,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.control.metrics import Metrics
 from mockapi.journal.entry import Asked, Result
 from mockapi.rules.model import Rule

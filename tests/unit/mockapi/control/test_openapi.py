@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.control.docs import docs_page
 from mockapi.control.journal_routes import journal_routes
 from mockapi.control.openapi import document

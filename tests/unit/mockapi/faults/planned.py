@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from mockapi.control.refusal import problems
 from mockapi.plan import Plan
-from mockapi.problems import problems
 from mockapi.rules.model import Rule
 from mockapi.rules.planning import plan_for
 from mockapi.server.delivery import Delivery

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.server.body import PIECE_BYTES
+from mockapi.server.reply import PIECE_BYTES
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 

@@ -52,10 +52,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from devkit.scenario.model import Scenario
 from mockapi.server.app import create_app
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.control.access import Access
 from mockapi.faults_command import main
-from mockapi.problems import problems
+from mockapi.control.refusal import problems
 from mockapi.rules.model import Rule, Rules
 from mockapi.rules.proof import Met
 from mockapi.world import World, Worlds

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mockapi.journal.entry import Asked, Begun, Entry, Result
-from mockapi.journal.journal import Journal
-from mockapi.journal.journal_filter import JournalFilter
+from mockapi.journal.journal import Journal, JournalFilter
 from mockapi.journal.tally import RuleCounts
 from mockapi.rules.matching import Subject
 from mockapi.rules.target import Target

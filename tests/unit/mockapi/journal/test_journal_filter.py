@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from mockapi.journal.entry import Entry
-from mockapi.journal.journal_filter import ALL, JournalFilter
+from mockapi.journal.journal import ALL, JournalFilter
 
 FACTS: dict[str, Any] = {
     "n": 5,

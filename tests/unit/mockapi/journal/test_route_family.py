@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.journal.route_family import route_family
+from mockapi.journal.tally import route_family
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.clock.timer import Timer
+from mockapi.clock import Timer
 from mockapi.rules.book import RuleBook
 from mockapi.rules.matching import Subject
 from mockapi.rules.model import Rule

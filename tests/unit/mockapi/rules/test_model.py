@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from mockapi.problems import problems
+from mockapi.control.refusal import problems
 from mockapi.rules.model import Rule, Rules
 from mockapi.wiki.pages.block import Block, most_changed_bytes
 from tests.unit.mockapi.faults.planned import plan

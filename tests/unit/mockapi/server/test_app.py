@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.control.access import Access
 from mockapi.server.app import create_app
 from mockapi.world import World, Worlds

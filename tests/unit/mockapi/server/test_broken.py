@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.server.body import Held, Streamed
-from mockapi.server.broken import Broken
 from mockapi.server.delivery import BrokenText, Offset
+from mockapi.server.message import Broken
+from mockapi.server.reply import Held, Streamed
 
 
 @given(st.text(max_size=300), st.integers(1, 400), st.integers(0, 400), st.integers(1, 50))

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from mockapi.server.body import Body, Held, Streamed
 from mockapi.server.message import HttpMessage, as_it_is, message
-from mockapi.server.reply import Reply
+from mockapi.server.reply import Body, Held, Reply, Streamed
 from tests.unit.mockapi.faults.planned import delivery
 
 DATA = b"a page " * 100

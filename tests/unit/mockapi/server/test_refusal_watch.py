@@ -1,5 +1,5 @@
 from mockapi.rules.model import Rule
-from mockapi.server.refusal_watch import RefusalWatch
+from mockapi.server.listeners import RefusalWatch
 
 
 class Rules:

@@ -1,5 +1,4 @@
-from mockapi.server.body import Held
-from mockapi.server.reply import Reply
+from mockapi.server.reply import Held, Reply
 
 
 def test_a_header_is_found_by_its_lower_case_name() -> None:

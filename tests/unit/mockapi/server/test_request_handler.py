@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.draws import uniform
 from mockapi.rules.model import Rule
-from mockapi.server.request_handler import Exchange
+from mockapi.server.request_handler import RequestHandler
 from mockapi.world import World, Worlds
 from tests.unit.mockapi.conftest import page_with
 
@@ -34,11 +34,11 @@ def test_two_wikis_share_the_clock_of_a_window() -> None:
     seconds = Seconds()
     clock = Clock(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), monotonic=seconds)
     outage = {"name": "outage", "when": {"window": {"from": "10s", "for": "5s"}}, "do": {"status": 503}}
-    exchange = Exchange(Worlds(World(1, PAGES.values(), (Rule.model_validate(outage),), clock), clock))
+    handler = RequestHandler(Worlds(World(1, PAGES.values(), (Rule.model_validate(outage),), clock), clock))
 
     def status(wiki: str, after_s: float) -> int:
         seconds.at = 1000.0 + after_s
-        return asyncio.run(asked(exchange, wiki))
+        return asyncio.run(asked(handler, wiki))
 
     answers = [("enwiki", 0, status("enwiki", 0))]
     answers += [(wiki, after_s, status(wiki, after_s)) for after_s in (9.9, 10, 14.9, 15) for wiki in DOMAINS]
@@ -68,9 +68,9 @@ WIKIS = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org", "frwiki": "
 def test_each_wiki_counts_requests_for_a_shared_revision_by_itself(
     when: dict[str, int], requests: list[str], statuses: list[int], headers: tuple[tuple[bytes, bytes], ...]
 ) -> None:
-    exchange, _ = sharing(*WIKIS, rule={"when": when, "do": {"status": 503}})
+    handler, _ = sharing(*WIKIS, rule={"when": when, "do": {"status": 503}})
     path = f"/w/rest.php/v1/revision/{REVISION}/html"
-    answers = [asyncio.run(answered(exchange, WIKIS[wiki], path, headers)) for wiki in requests]
+    answers = [asyncio.run(answered(handler, WIKIS[wiki], path, headers)) for wiki in requests]
     assert answers == statuses
 
 
@@ -83,29 +83,31 @@ def test_each_wiki_counts_requests_for_a_shared_revision_by_itself(
 )
 def test_draws_for_a_shared_revision(names: tuple[str, ...], keys: Sequence[str]) -> None:
     latency = {"uniform": {"from": "0ms", "to": "1ms"}}
-    exchange, world = sharing(*names, rule={"when": {"probability": 0.999}, "do": {"latency": latency}})
+    handler, world = sharing(*names, rule={"when": {"probability": 0.999}, "do": {"latency": latency}})
     for wiki in names:
-        asyncio.run(answered(exchange, WIKIS[wiki], f"/w/rest.php/v1/revision/{REVISION}/html"))
+        asyncio.run(answered(handler, WIKIS[wiki], f"/w/rest.php/v1/revision/{REVISION}/html"))
     drawn = [kept.entry.draws["latency_s"] for kept in world.journal.kept()]
     assert drawn == [pytest.approx(uniform(1, "rule", key, 1, "latency") / 1000, abs=1e-6) for key in keys]
     assert [kept.entry.key for kept in world.journal.kept()] == [str(REVISION)] * len(names)
 
 
-def sharing(*names: str, rule: dict[str, object]) -> tuple[Exchange, World]:
+def sharing(*names: str, rule: dict[str, object]) -> tuple[RequestHandler, World]:
     """Wikis whose pages have the same id, so that their revisions have too."""
     clock = Clock(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), monotonic=Seconds())
     pages = [page_with(wiki=wiki, domain=WIKIS[wiki]) for wiki in names]
     world = World(1, pages, (Rule.model_validate({"name": "rule", **rule}),), clock)
-    return Exchange(Worlds(world, clock)), world
+    return RequestHandler(Worlds(world, clock)), world
 
 
-async def asked(exchange: Exchange, wiki: str) -> int:
+async def asked(handler: RequestHandler, wiki: str) -> int:
     """The status of one page's newest revision."""
     path = f"/w/rest.php/v1/revision/{PAGES[wiki].revisions[-1].rev_id}/html"
-    return await answered(exchange, DOMAINS[wiki], path)
+    return await answered(handler, DOMAINS[wiki], path)
 
 
-async def answered(exchange: Exchange, domain: str, path: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> int:
+async def answered(
+    handler: RequestHandler, domain: str, path: str, headers: tuple[tuple[bytes, bytes], ...] = ()
+) -> int:
     """The status of a GET."""
     sent: list[MutableMapping[str, Any]] = []
 
@@ -125,5 +127,5 @@ async def answered(exchange: Exchange, domain: str, path: str, headers: tuple[tu
         "headers": [(b"host", domain.encode()), *headers],
         "client": ("127.0.0.1", 1),
     }
-    await exchange(scope, receive, send)
+    await handler(scope, receive, send)
     return int(sent[0]["status"])

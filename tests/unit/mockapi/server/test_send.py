@@ -4,13 +4,11 @@ from typing import Any
 
 import pytest
 
-from mockapi.server.body import Held, Streamed
 from mockapi.server.delivery import AS_IT_IS, Delivery
-from mockapi.server.message import message
+from mockapi.server.message import UNABLE, message, needs_wire
 from mockapi.server.pace import PIECE_BYTES
-from mockapi.server.reply import Reply
+from mockapi.server.reply import Held, Reply, Streamed
 from mockapi.server.send import Sent, send_message
-from mockapi.server.unsupported import UNABLE, needs_wire
 from tests.unit.mockapi.faults.planned import delivery
 
 LONG = b"x" * (3 * PIECE_BYTES * 4)

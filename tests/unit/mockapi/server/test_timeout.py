@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.server.timeout import GivenUp, while_awaited
+from mockapi.server.disconnect_watch import GivenUp, while_awaited
 
 LONG = timedelta(hours=1)
 

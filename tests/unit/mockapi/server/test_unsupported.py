@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.rules.model import Rule
-from mockapi.server.request_handler import Exchange
+from mockapi.server.request_handler import RequestHandler
 from mockapi.world import World, Worlds
 
 SCOPE = {
@@ -33,7 +33,7 @@ def asked(do: dict[str, Any]) -> tuple[int, list[Any]]:
     async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
 
-    asyncio.run(Exchange(Worlds(world, clock))(dict(SCOPE), receive, send))
+    asyncio.run(RequestHandler(Worlds(world, clock))(dict(SCOPE), receive, send))
     return sent[0]["status"], list(world.journal.entries())
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from mockapi.clock.clock import Clock
+from mockapi.clock import Clock
 from mockapi.rules.model import Rule
 from mockapi.server.request_handler import Exchange
 from mockapi.wiki.catalog import CatalogPage

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mockapi.server.body import PIECE_BYTES
+from mockapi.server.reply import PIECE_BYTES
 from mockapi.wiki.catalog import CatalogPage
 from mockapi.wiki.located import Located
 from mockapi.wiki.pages.block import Block

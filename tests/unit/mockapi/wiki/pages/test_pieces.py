@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.server.body import PIECE_BYTES
+from mockapi.server.reply import PIECE_BYTES
 from mockapi.wiki.pages.pieces import even
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockapi.server.body import Body, Held, Streamed
+from mockapi.server.reply import Body, Held, Streamed
 from mockapi.wiki.catalog import CatalogPage
 from mockapi.wiki.located import Located
 from mockapi.wiki.pages.article import render_article

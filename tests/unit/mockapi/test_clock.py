@@ -1,4 +1,4 @@
-from mockapi.clock.request_clock import RequestClock
+from mockapi.clock import RequestClock
 
 
 def test_it_stands_still_until_the_first_request() -> None:

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.server.body import PIECE_BYTES, Body, Held, Streamed
+from mockapi.server.reply import PIECE_BYTES, Body, Held, Streamed
 
 lengths = st.integers(0, 3 * PIECE_BYTES)
 

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from mockapi.problems import Problem, problems
+from mockapi.control.refusal import Problem, problems
 
 
 class Wheel(BaseModel, extra="forbid"):

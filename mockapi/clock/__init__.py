@@ -1,1 +1,0 @@
-"""Time, as it is passed in to all that goes by it."""
