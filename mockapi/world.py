@@ -15,8 +15,8 @@ from mockapi.journal.changes import ControlChanges
 from mockapi.journal.journal import Journal
 from mockapi.journal.tally import Counts
 from mockapi.rules.book import RuleBook
+from mockapi.rules.matching import Target
 from mockapi.rules.model import Rule
-from mockapi.rules.target import Target
 from mockapi.upstream.load import UpstreamCounts
 from mockapi.upstream.places import ConnectionCounts
 from mockapi.upstream.upstream import Upstream

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from mockapi.plan import Plan, StatusAnswer
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.server.reply import Reply
 from mockapi.server.request import Request
 

@@ -16,7 +16,7 @@ from mockapi.api.endpoint import Context, Endpoint
 from mockapi.api.rest.path import REST_ROOT
 from mockapi.api.rest.routes import find
 from mockapi.plan import StatusAnswer
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.server.reply import Headers, Reply
 from mockapi.server.request import Request
 

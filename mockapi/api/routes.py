@@ -8,7 +8,7 @@ from mockapi.api.endpoint import Endpoint, Match
 from mockapi.api.gateway import Gateway
 from mockapi.api.rest.path import REST_ROOT
 from mockapi.api.rest.routes import find as find_rest
-from mockapi.api.restbase.route import Restbase
+from mockapi.api.restbase import Restbase
 from mockapi.api.run_jobs import RunJobs
 from mockapi.server.request import Request
 

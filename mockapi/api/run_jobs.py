@@ -13,7 +13,7 @@ from mockapi.api.action.answer_headers import LONG_AGO, NO_SNIFF, PRIVATE, end_o
 from mockapi.api.action.form import Form, read_form
 from mockapi.api.endpoint import Context
 from mockapi.plan import StatusAnswer
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.server.reply import Reply
 from mockapi.server.request import Request
 

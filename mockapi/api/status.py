@@ -10,9 +10,11 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Final
 
-from mockapi.api.rest.errors import rest_error, rest_exception, rest_status
+from mockapi.api import status as statuses
+from mockapi.api.rest.errors import RestError, error_reply, rest_error, rest_exception, rest_status
 from mockapi.plan import StatusAnswer
 from mockapi.server.reply import Reply
+from mockapi.server.request import Request
 
 _BEFORE_HEADERS: Final = "upstream connect error or disconnect/reset before headers. reset reason:"
 _ENVOY: Final = {
@@ -88,3 +90,13 @@ def _plain(code: int, words: str, *, server: bytes | None = None, content_type: 
     body = words.encode()
     headers = ((b"content-length", str(len(body)).encode()), (b"content-type", content_type.encode()))
     return Reply.of(code, headers + (((b"server", server),) if server else ()), body)
+
+
+def status_reply(
+    status: StatusAnswer, request: Request, request_id: str, *, missing: RestError, denied: RestError
+) -> Reply:
+    """404 and 403 as this route says them, the rest as everywhere."""
+    error = {404: missing, 403: denied}.get(status.code) if status.body is None else None
+    if error is None:
+        return statuses.reply(status, request_id)
+    return statuses.with_retry_after(error_reply(error, request, request_id), status)

@@ -9,7 +9,7 @@ from located_config.schema import AsWritten
 from located_config.words import Schema, forms, in_words
 from mockapi.faults.fault import Fault
 from mockapi.faults.registry import FAULTS
-from mockapi.rules.do import Do
+from mockapi.rules.model import Do
 
 GROUPS: Final = {
     "latency": "Latency, by phase",

@@ -9,7 +9,7 @@ from typing import Any, Final
 from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
-from mockapi.api.action.query.registry import META, PROP
+from mockapi.api.action.query.query import META, PROP
 from mockapi.api.action.registry import ACTIONS
 from mockapi.control.given_body import Given
 

@@ -7,12 +7,11 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from located_config.near import near_miss
-from mockapi.api.rest.truth import truth
 from mockapi.control.given_body import Given
 from mockapi.control.refusal import Problem, Refusal, only
 from mockapi.errors import BaseUrlError
 from mockapi.rules.model import Rule, Rules
-from mockapi.server.fault_free import undisturbed
+from mockapi.server.fault_free import get_fault_free, get_html
 from mockapi.values.strict import Strict
 from mockapi.wiki.catalog import CatalogPages
 from mockapi.world import RestbaseKind, World, Worlds
@@ -106,7 +105,7 @@ def state_routes(worlds: Worlds) -> APIRouter:
         if located is None:
             hint = "give ?wiki=, or see GET /__mock/state for the size of the catalog"
             raise Refusal(404, [Problem("rev_id", f"no revision {rev_id}" + (f" of {wiki}" if wiki else ""), hint)])
-        body = await truth(world, located)
+        body = await get_html(world, located)
         length = {"content-length": str(body.wire_bytes)}
         return StreamingResponse(body.pieces(), media_type="text/html", headers=length)
 
@@ -124,7 +123,7 @@ def state_routes(worlds: Worlds) -> APIRouter:
         asked = world.wikis.by_name(wiki)
         if asked is None:
             raise Refusal(404, [Problem("wiki", f"no wiki {wiki}", near_miss(wiki, [one.name for one in world.wikis]))])
-        reply = await undisturbed(world, asked.domain, path)
+        reply = await get_fault_free(world, asked.domain, path)
         if reply.status != 200:
             hint = "a path and query of the wiki, such as /w/rest.php/v1/revision/4097"
             raise Refusal(reply.status, [Problem("path", f"the wiki answers {reply.status} to {path}", hint)])

@@ -10,8 +10,7 @@ from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
 from mockapi.server.delivery import Effect
-from mockapi.values.short_form import spelled_out
-from mockapi.values.strict import Strict
+from mockapi.values.strict import Strict, spelled_out
 
 
 class Charset(Strict):

@@ -15,8 +15,7 @@ from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
 from mockapi.rules.proof import Met
-from mockapi.values.short_form import spelled_out
-from mockapi.values.strict import Strict
+from mockapi.values.strict import Strict, spelled_out
 
 
 class Connections(Strict):

@@ -20,8 +20,7 @@ from mockapi.faults.slots import LENGTH
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
 from mockapi.server.delivery import Effect, Length
-from mockapi.values.short_form import spelled_out
-from mockapi.values.strict import Strict
+from mockapi.values.strict import Strict, spelled_out
 
 
 class ContentLength(Strict):

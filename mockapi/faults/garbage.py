@@ -13,8 +13,7 @@ from mockapi.faults.slots import ENDING
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
 from mockapi.server.delivery import BytePlace, Effect, Ending
-from mockapi.values.short_form import spelled_out
-from mockapi.values.strict import Strict
+from mockapi.values.strict import Strict, spelled_out
 
 
 class Garbage(Strict):

@@ -14,8 +14,7 @@ from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
 from mockapi.server.delivery import HALF, BytePlace, Effect, Ending
 from mockapi.values.offset import After
-from mockapi.values.short_form import spelled_out
-from mockapi.values.strict import Strict
+from mockapi.values.strict import Strict, spelled_out
 
 _CHUNKS: Final[Mapping[str, bytes]] = MappingProxyType(
     {

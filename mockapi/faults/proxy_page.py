@@ -13,8 +13,7 @@ from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import ANSWER
 from mockapi.plan import Plan, StatusAnswer
-from mockapi.values.short_form import spelled_out
-from mockapi.values.strict import Strict
+from mockapi.values.strict import Strict, spelled_out
 
 _HTML = (
     "<!DOCTYPE html>\n<html><head><title>Maintenance</title></head>"

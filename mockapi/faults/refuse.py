@@ -14,8 +14,7 @@ from located_config.duration import Duration, PositiveDuration
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault, Terms
 from mockapi.plan import Plan
-from mockapi.values.short_form import spelled_out
-from mockapi.values.strict import Strict
+from mockapi.values.strict import Strict, spelled_out
 
 
 class Refuse(Strict):

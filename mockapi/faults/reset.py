@@ -12,7 +12,7 @@ from mockapi.faults.slots import ENDING
 from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
 from mockapi.server.delivery import Effect
-from mockapi.values.short_form import spelled_out
+from mockapi.values.strict import spelled_out
 
 
 def apply(plan: Plan, cut: Cut, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn

@@ -16,8 +16,7 @@ from mockapi.plan import Plan
 from mockapi.rules.proof import unchanged
 from mockapi.server.delivery import BytePlace, Effect, Ending
 from mockapi.values.offset import After
-from mockapi.values.short_form import spelled_out
-from mockapi.values.strict import Strict
+from mockapi.values.strict import Strict, spelled_out
 
 
 class Truncate(Strict):

@@ -7,10 +7,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mockapi.clock import Later, Timer
+from mockapi.draws import Draw
+from mockapi.plan import NOTHING, Plan
 from mockapi.rules.matching import Matching, Mismatch, Subject
 from mockapi.rules.model import Rule
 
@@ -209,3 +211,20 @@ def _status(entry: _Entry, now_s: float) -> RuleStatus:
     return RuleStatus(
         rule, entry.phase(now_s), entry.matched_by_wiki.total(), entry.fired, ttl_remaining_s, times_remaining
     )
+
+
+def plan_for(
+    rules: Sequence[Rule], *, seed: int, key: str, attempt: int, age_s: Callable[[str], float] = lambda _: 0.0
+) -> Plan:
+    """The plan that `rules`, all of which match, make in their order; draws are a function of the arguments.
+
+    `age_s` says how long a rule, by its name, has been effective: for what depends on time.
+    """
+    if not rules:
+        return NOTHING
+    plan = replace(NOTHING, rules=tuple(rule.name for rule in rules))
+    for rule in rules:
+        draw = Draw(seed, rule.name, key, attempt, age_s(rule.name))
+        for fault, parameters in rule.do.given():
+            plan = fault.apply(plan, parameters, draw)
+    return plan

@@ -14,10 +14,21 @@ from typing import Any, Final
 
 from mockapi.draws import uniform
 from mockapi.rules.model import Rule
-from mockapi.rules.target import Target
 from mockapi.rules.when import Probability
 from mockapi.server.request import Request
 from mockapi.wiki.title import reads_same
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One thing that a request is about; what it does not name, or what is not known, is None. `revision` is also
+    there for a revision that does not exist.
+    """
+
+    wiki: str | None = None
+    page: str | None = None
+    page_id: int | None = None
+    revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

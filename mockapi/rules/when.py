@@ -9,8 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from located_config.duration import Duration, PositiveDuration
 from located_config.share import PositiveShare, Share
-from mockapi.values.short_form import spelled_out
-from mockapi.values.strict import Strict
+from mockapi.values.strict import Strict, spelled_out
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 

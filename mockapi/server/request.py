@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+from urllib.parse import unquote
 
 from starlette.types import Receive, Scope
 
@@ -38,6 +39,16 @@ class Request:
     def request_id(self) -> str | None:
         """None when the client sent none."""
         return self.headers.get("x-request-id") or None
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """Values by name, percent-decoded as PHP does; of a repeated name the first one counts."""
+        cookies: dict[str, str] = {}
+        for pair in self.headers.get("cookie", "").split(";"):
+            name, equals, value = pair.strip().partition("=")
+            if equals:
+                cookies.setdefault(name, unquote(value.strip('"')))
+        return cookies
 
     @property
     def language(self) -> str | None:

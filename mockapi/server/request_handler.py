@@ -20,10 +20,9 @@ from mockapi.faults.body import changes_body
 from mockapi.faults.hang import FAULT as HANG
 from mockapi.journal.entry import Asked, Result
 from mockapi.plan import Plan, StatusAnswer
-from mockapi.rules.matching import Subject
+from mockapi.rules.book import plan_for
+from mockapi.rules.matching import Subject, Target
 from mockapi.rules.model import Rule
-from mockapi.rules.planning import plan_for
-from mockapi.rules.target import Target
 from mockapi.server.answer import answer
 from mockapi.server.delivery import AS_IT_IS, Effect
 from mockapi.server.disconnect_watch import GivenUp, while_awaited

@@ -10,8 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from located_config.size import Size
 from mockapi.draws import Draw, log_normal, uniform
-from mockapi.values.short_form import spelled_out
-from mockapi.values.strict import Strict
+from mockapi.values.strict import Strict, spelled_out
 from mockapi.wiki.pages.block import MAX_SIZE_BYTES, MIN_SIZE_BYTES
 
 _BOUNDS = Field(ge=MIN_SIZE_BYTES, le=MAX_SIZE_BYTES)

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import quote
 
 from mockapi.wiki.namespaces import MAIN, SPECIAL, TALK, USER, USER_TALK, Namespaces
 
@@ -154,3 +155,16 @@ def _canonical_address(key: str) -> str:
 
 def _is_utf8(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+_SAFE_IN_PATHS: Final = ";@$!*(),/~:"
+
+
+def article_path(title: Title) -> str:
+    """`/wiki/TITLE`, with underscores, escaped."""
+    return f"/wiki/{quote(title.dbkey, safe=_SAFE_IN_PATHS)}"
+
+
+def edit_path(title: Title) -> str:
+    """`/w/index.php?title=TITLE&action=edit`, where links to missing pages lead."""
+    return f"/w/index.php?title={quote(title.dbkey, safe=_SAFE_IN_PATHS)}&action=edit"

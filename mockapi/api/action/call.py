@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from mockapi.api.action.errors import ApiError, invalid_title
 from mockapi.api.action.form import Form
 from mockapi.api.action.result import ApiResult
 from mockapi.plan import Plan
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.server.request import Request
 from mockapi.wiki.accounts import Accounts, Session, User
 from mockapi.wiki.people import Author
@@ -101,3 +101,11 @@ def refused(error: WriteError) -> ApiError:
 def one_line(english: str) -> str:
     """A message of several lines, as the API says it."""
     return english.replace("\n", " ")
+
+
+def lag_seconds(lag: timedelta | None) -> int | float:
+    """The lag as MediaWiki says it: -1 for a server without replicas."""
+    if lag is None:
+        return -1
+    value = lag.total_seconds()
+    return int(value) if value.is_integer() else value

@@ -4,10 +4,9 @@ from http import HTTPStatus
 from typing import Final
 
 from mockapi.api.action.answer_headers import LONG_AGO, NO_SNIFF, PRIVATE, end_of_head, id_header, origin_headers
-from mockapi.api.action.browser_page import page
 from mockapi.api.action.call import Call
 from mockapi.api.action.form import Form
-from mockapi.api.action.output import packed
+from mockapi.api.action.output import html_page, packed
 from mockapi.server.reply import Headers, Held, Reply
 from mockapi.server.request import Request
 from mockapi.wiki.wiki import Wiki
@@ -40,7 +39,7 @@ def not_modified(request: Request, request_id: str) -> Reply | None:
 
 def help_page(call: Call, actions: tuple[str, ...], request_id: str) -> Reply:
     """HTML that lists `actions`: what MediaWiki answers where no action is named."""
-    data = page(call.wiki, "MediaWiki API help", items=tuple(f"action={name}" for name in sorted(actions)))
+    data = html_page(call.wiki, "MediaWiki API help", items=tuple(f"action={name}" for name in sorted(actions)))
     wire, encoding = packed(call, data)
     headers = (
         NO_SNIFF,

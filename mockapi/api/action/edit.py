@@ -7,16 +7,44 @@ from typing import Final
 from mockapi.api.action.call import Call, refused
 from mockapi.api.action.errors import ApiError, at_least_one_required
 from mockapi.api.action.module import Action
-from mockapi.api.action.pages import page_title
+from mockapi.api.action.page_actions import page_title
 from mockapi.api.action.parameters import WATCHLIST, Arguments, Kind, Parameter
-from mockapi.api.action.permissions import check_edit
-from mockapi.api.action.query.picked_section import section_of, with_section
 from mockapi.api.action.tree import Tree
 from mockapi.wiki.edit_base import EditBase
 from mockapi.wiki.facts import facts
 from mockapi.wiki.moment import iso, seconds
+from mockapi.wiki.namespaces import SYSTEM_MESSAGE, USER
+from mockapi.wiki.source import content_model_of, section_of, with_section
 from mockapi.wiki.title import InvalidTitle, Title
 from mockapi.wiki.written import EditResult, WriteError
+
+_CODE: Final = {"css": ("css", "CSS"), "javascript": ("js", "JavaScript"), "json": ("json", "JSON")}
+
+
+def check_edit(call: Call, title: Title) -> None:
+    """Raises ApiError for who asks may not edit the page: the wiki's own messages and code, and that of others."""
+    if title.namespace_id == SYSTEM_MESSAGE and not call.may("editinterface"):
+        raise ApiError(
+            "protectednamespace-interface",
+            "This page provides interface text for the software on this wiki, and is protected to prevent abuse. "
+            "To add or change translations for all wikis, please use [https://translatewiki.net/ translatewiki.net], "
+            "the MediaWiki localisation project.",
+        )
+    kind, name = _CODE.get(content_model_of(title), ("", ""))
+    if kind and title.namespace_id == SYSTEM_MESSAGE and not call.may(f"editsite{kind}"):
+        text = f"You do not have permission to edit this {name} page because it may affect all visitors."
+        raise ApiError(f"site{kind}protected", text)
+    if kind and title.namespace_id == USER and not _is_own(call, title) and not call.may(f"edituser{kind}"):
+        text = (
+            f"You do not have permission to edit this {name} page because it contains another user's personal settings."
+        )
+        raise ApiError(f"custom{kind}protected", text)
+
+
+def _is_own(call: Call, title: Title) -> bool:
+    user = call.user
+    return user is not None and title.key.partition("/")[0].replace("_", " ") == user.name
+
 
 _TEXTS: Final = ("text", "appendtext", "prependtext", "undo")
 

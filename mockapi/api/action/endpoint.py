@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING, Final, Self
 from mockapi.api import status as statuses
 from mockapi.api.action.answer_headers import Caching
 from mockapi.api.action.call import Call
-from mockapi.api.action.cookies import cookies_of
 from mockapi.api.action.early import early, help_page, not_modified, web_server
-from mockapi.api.action.error_format import members_of_error
 from mockapi.api.action.errors import ApiError
 from mockapi.api.action.form import Form, read_form
-from mockapi.api.action.help import NAME as HELP
 from mockapi.api.action.main import play, requested
-from mockapi.api.action.output import check_version, refusal, to_reply
+from mockapi.api.action.output import check_version, members_of_error, refusal, to_reply
 from mockapi.api.action.registry import ACTIONS
+from mockapi.api.action.registry import HELP as HELP
 from mockapi.api.action.targets import subjects
 from mockapi.api.endpoint import Context
 from mockapi.draws import digest
 from mockapi.plan import StatusAnswer
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.server.reply import Reply
 from mockapi.server.request import Request
 from mockapi.wiki.wiki import Wiki
@@ -76,7 +74,7 @@ class ActionApi:
         untrusted = "callback" in values or values.get("origin") == "*" or "treat-as-untrusted" in request.headers
         session = None
         if not untrusted:
-            cookie = cookies_of(request).get(f"{wiki.name}_session")
+            cookie = request.cookies.get(f"{wiki.name}_session")
             session = context.world.accounts(wiki).session(cookie)
         return Call(
             world=context.world,

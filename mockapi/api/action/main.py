@@ -3,11 +3,11 @@
 The order is MediaWiki's, since it decides which of several things that are wrong a client is told of.
 """
 
+from datetime import timedelta
 from typing import Final
 
-from mockapi.api.action.call import Call
+from mockapi.api.action.call import Call, lag_seconds
 from mockapi.api.action.errors import ApiError, bad_token, must_be_in_body, must_be_posted
-from mockapi.api.action.maxlag import check_lag
 from mockapi.api.action.mediawiki_modules import ACTION, FORMAT
 from mockapi.api.action.module import Action
 from mockapi.api.action.parameters import Arguments, Kind, Parameter, read
@@ -38,6 +38,7 @@ PARAMETERS: Final = (
 
 _OF_THE_FORMAT: Final = frozenset({"callback", "utf8", "ascii", "formatversion"})
 _BEGIN_A_SESSION: Final = frozenset({"login", "createaccount"})
+_LEAST_RETRY_AFTER_S: Final = 5
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 
 
@@ -48,7 +49,7 @@ async def play(call: Call) -> tuple[Action, Arguments]:
     _check_asserted(call, main)
     action = ACTIONS[main.text("action") or "help"]
     arguments = _arguments(call, action)
-    check_lag(call.plan.state.lag, main.integer("maxlag"))
+    _check_lag(call.plan.state.lag, main.integer("maxlag"))
     if call.request.method not in _METHODS:
         raise ApiError("invalidmethod", "Invalid HTTP method. Consider using GET or POST.", status=405)
     if action.posted and not call.form.posted:
@@ -110,6 +111,25 @@ def _check_asserted(call: Call, main: Arguments) -> None:
     if named is not None and (user is None or user.name != named):
         text = f'You are no longer logged in as "{named}", so the action could not be completed.'
         raise ApiError("assertnameduserfailed", text)
+
+
+def _check_lag(behind: timedelta | None, most: int | None) -> None:
+    """Raises ApiError when the replicas are further behind than `most` seconds, which a client gives as `maxlag`."""
+    if most is None:
+        return
+    lag = lag_seconds(behind)
+    if lag <= most:
+        return
+    unit = "second" if abs(lag) == 1 else "seconds"
+    raise ApiError(
+        "maxlag",
+        f"Waiting for a database server: {lag} {unit} lagged.",
+        data={"host": "", "lag": lag, "type": "db"},
+        headers=(
+            (b"retry-after", str(max(most, _LEAST_RETRY_AFTER_S)).encode()),
+            (b"x-database-lag", str(int(lag)).encode()),
+        ),
+    )
 
 
 def _check_token(call: Call, action: Action, arguments: Arguments) -> None:

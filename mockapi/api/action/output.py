@@ -4,6 +4,7 @@ Who asks for another format gets the page that MediaWiki has for people who look
 JSON in it.
 """
 
+import html
 import re
 from typing import Final
 
@@ -18,15 +19,28 @@ from mockapi.api.action.answer_headers import (
     origin_headers,
     write_cookie,
 )
-from mockapi.api.action.browser_page import page
 from mockapi.api.action.call import Call
-from mockapi.api.action.error_format import members_of_error, warnings
-from mockapi.api.action.errors import ApiError, bad_value
+from mockapi.api.action.errors import ApiError, ErrorMessage, bad_value
 from mockapi.api.action.form import Form
-from mockapi.api.action.tree import to_json
+from mockapi.api.action.result import Warned, old_style
+from mockapi.api.action.tree import Content, Tree, to_json
 from mockapi.server.reply import Headers, Held, Reply
 from mockapi.wiki.pages.coding import encoded
 from mockapi.wiki.wiki import Wiki
+
+
+def html_page(wiki: Wiki, heading: str, *, items: tuple[str, ...] = (), data: bytes = b"") -> bytes:
+    """A html_page with a list of `items` and a text in JSON, if there are."""
+    shown = "".join(f"<li>{html.escape(item)}</li>\n" for item in items)
+    listed = f"<ul>\n{shown}</ul>\n" if items else ""
+    text = f'<pre class="api-pretty-content">{html.escape(data.decode())}</pre>\n' if data else ""
+    return (
+        f'<!DOCTYPE html>\n<html class="client-nojs" lang="{wiki.language}" dir="ltr">\n<head>\n'
+        '<meta charset="UTF-8">\n'
+        f"<title>{html.escape(f'{heading} - {wiki.sitename}')}</title>\n</head>\n"
+        f"<body>\n<h1>{html.escape(heading)}</h1>\n{listed}{text}</body>\n</html>"
+    ).encode()
+
 
 VERSIONS: Final = {"1": 1, "2": 2, "latest": 2}
 DEFAULT_VERSION: Final = "1"
@@ -112,7 +126,7 @@ def _document(call: Call) -> tuple[bytes, bytes]:
         case "none":
             return _PLAIN, b""
         case _:
-            return _HTML, page(call.wiki, "MediaWiki API result", data=data)
+            return _HTML, html_page(call.wiki, "MediaWiki API result", data=data)
 
 
 def _about_document(call: Call, content_type: bytes) -> Headers:
@@ -129,3 +143,51 @@ def _kept(call: Call, caching: Caching, encoding: Headers, content_type: bytes, 
     if is_error or call.cache == "private":
         return ((b"vary", b"Accept-Encoding, Cookie"), LONG_AGO, PRIVATE, *encoding)
     return (LONG_AGO, (b"vary", b"Accept-Encoding, Treat-as-Untrusted, Cookie"), PRIVATE, *encoding)
+
+
+_MODERN: Final = frozenset({"plaintext", "wikitext", "html", "raw", "none"})
+
+
+def error_format(form: Form) -> str:
+    """The form that the client wants; `bc` for one that there is not."""
+    wanted = form.values.get("errorformat", "bc")
+    return wanted if wanted in _MODERN else "bc"
+
+
+def members_of_error(wiki: Wiki, form: Form, error: ApiError) -> dict[str, Tree]:
+    """What an answer that is an error has in place of a result."""
+    style = error_format(form)
+    reference = Content(
+        f"See {wiki.server}/w/api.php for API usage. Subscribe to the mediawiki-api-announce mailing list at "
+        "&lt;https://lists.wikimedia.org/postorius/lists/mediawiki-api-announce.lists.wikimedia.org/&gt; "
+        "for notice of API deprecations and breaking changes."
+    )
+    if style == "bc":
+        return {"error": {"code": error.code, "info": error.english, **error.data, "docref": reference}}
+    return {
+        "errors": [
+            _modern(style, Warned(error.module or "main", error.code, error.english, error.data), error.message)
+        ],
+        "docref": reference,
+    }
+
+
+def warnings(form: Form, warned: list[Warned]) -> Tree:
+    """In the style of `errorformat`: by module for `bc`, else a list."""
+    style = error_format(form)
+    return old_style(warned) if style == "bc" else [_modern(style, one) for one in warned]
+
+
+def _modern(style: str, one: Warned, message: ErrorMessage | None = None) -> Tree:
+    item: dict[str, Tree] = {"code": one.code}
+    match style:
+        case "raw":
+            shown = message or ErrorMessage(f"apiwarn-{one.code}")
+            item |= {"key": shown.key, "params": [{"plaintext": param} for param in shown.params]}
+        case "html":
+            item["html"] = Content(html.escape(one.english, quote=False))
+        case "plaintext" | "wikitext":
+            item["text"] = Content(one.english)
+    if one.data:
+        item["data"] = one.data
+    return {**item, "module": one.module}

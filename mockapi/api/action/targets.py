@@ -7,7 +7,7 @@ from typing import Final
 
 from mockapi.api.action.form import Form
 from mockapi.api.action.parameters import VALUES_OF_BOTS, split
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.wiki.catalog import CatalogPage
 from mockapi.wiki.title import InvalidTitle
 from mockapi.wiki.wiki import Wiki

@@ -10,7 +10,7 @@ from mockapi.api.rest.errors import RestError, error_reply, no_match
 from mockapi.api.rest.path import REST_ROOT, below_module, relative
 from mockapi.api.rest.redirects import redirect_reply
 from mockapi.plan import StatusAnswer
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.server.reply import Reply
 from mockapi.server.request import Request
 

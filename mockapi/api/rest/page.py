@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from mockapi.api.endpoint import Context
-from mockapi.api.rest.draft import Draft
 from mockapi.api.rest.envelope import coding_of
 from mockapi.api.rest.errors import (
     RestError,
@@ -22,9 +21,7 @@ from mockapi.api.rest.errors import (
     nonexistent_title,
 )
 from mockapi.api.rest.no_match import NoMatch
-from mockapi.api.rest.page_asked import PageAsked
-from mockapi.api.rest.page_html import rendered
-from mockapi.api.rest.page_source import described
+from mockapi.api.rest.page_answers import PageAsked, described, rendered
 from mockapi.api.rest.parameters import (
     flavor_parameter,
     missing,
@@ -34,11 +31,11 @@ from mockapi.api.rest.parameters import (
 from mockapi.api.rest.path import READING, RENDERED, Form, segment
 from mockapi.api.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.api.rest.privacy import guarded
-from mockapi.api.rest.status import status_reply
 from mockapi.api.rest.visible import Visible, visible
-from mockapi.api.rest.write import write
+from mockapi.api.rest.write import Draft, write
+from mockapi.api.status import status_reply
 from mockapi.plan import StatusAnswer
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.server.reply import Reply
 from mockapi.server.request import Request
 from mockapi.wiki.located import Located

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Final
 
-from mockapi.api.action.cookies import cookies_of
 from mockapi.api.endpoint import Context
 from mockapi.server.reply import Reply
 from mockapi.wiki.accounts import Session
@@ -19,7 +18,7 @@ def session_of(context: Context, wiki: Wiki) -> Session | None:
     """The session that the client's cookie names."""
     if "cookie" not in context.request.headers:
         return None
-    return context.world.accounts(wiki).session(cookies_of(context.request).get(f"{wiki.name}_session"))
+    return context.world.accounts(wiki).session(context.request.cookies.get(f"{wiki.name}_session"))
 
 
 def guarded(reply: Reply, context: Context, wiki: Wiki) -> Reply:

@@ -22,10 +22,10 @@ from mockapi.api.rest.path import READING, RENDERED, Form, Module, revision_path
 from mockapi.api.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.api.rest.privacy import guarded
 from mockapi.api.rest.redirects import written_target
-from mockapi.api.rest.status import status_reply
 from mockapi.api.rest.visible import Visible, visible
+from mockapi.api.status import status_reply
 from mockapi.plan import StatusAnswer
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.server.reply import Reply
 from mockapi.server.request import Request
 from mockapi.wiki.facts import facts

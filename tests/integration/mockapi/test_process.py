@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.rules.do import Do
+from mockapi.rules.model import Do
 
 REVISION = 28674
 StartMock = Callable[..., Any]

@@ -7,7 +7,6 @@ from mockapi.api.action.call import CacheMode, Call
 from mockapi.api.action.errors import ApiError, bad_continue
 from mockapi.api.action.module import Continue, QueryModule
 from mockapi.api.action.parameters import Arguments, Kind, Parameter
-from mockapi.api.action.query.addresses import article_path, edit_path
 from mockapi.api.action.query.page_set import PageSet
 from mockapi.api.action.query.revision_info import second_of
 from mockapi.api.action.tree import Tree
@@ -16,7 +15,7 @@ from mockapi.wiki.located import Located
 from mockapi.wiki.moment import iso
 from mockapi.wiki.namespaces import FILE
 from mockapi.wiki.source import content_model_of
-from mockapi.wiki.title import Title
+from mockapi.wiki.title import Title, article_path, edit_path
 
 _PROPS: Final = (
     "protection", "talkid", "watched", "watchers", "visitingwatchers", "notificationtimestamp", "subjectid",

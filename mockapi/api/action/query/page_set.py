@@ -13,13 +13,35 @@ from mockapi.api.action.call import Call
 from mockapi.api.action.errors import cannot_use_with
 from mockapi.api.action.parameters import Arguments, Kind, Parameter
 from mockapi.api.action.query.reading import current, revision
-from mockapi.api.action.query.special_pages import is_special_page
 from mockapi.api.action.tree import Numbered, Tree
 from mockapi.wiki.catalog import CatalogPage
 from mockapi.wiki.facts import facts
 from mockapi.wiki.located import Located
 from mockapi.wiki.messages import system_message
+from mockapi.wiki.namespaces import SPECIAL
 from mockapi.wiki.title import InvalidTitle, Title
+
+_SPECIAL_PAGES: Final = frozenset(
+    {
+        "allmessages", "allpages", "ancientpages", "apihelp", "apisandbox", "badtitle", "blankpage", "block",
+        "blocklist", "booksources", "brokenredirects", "categories", "changeemail", "comparepages",
+        "contributions", "createaccount", "deadendpages", "deletedcontributions", "diff", "doubleredirects",
+        "editwatchlist", "emailuser", "expandtemplates", "export", "filelist", "import", "linksearch",
+        "listadmins", "listbots", "listfiles", "listgrouprights", "listredirects", "listusers", "log",
+        "lonelypages", "longpages", "movepage", "mycontributions", "mypage", "mytalk", "newimages", "newpages",
+        "pagehistory", "pageinfo", "pagelanguage", "permanentlink", "preferences", "prefixindex",
+        "protectedpages", "protectedtitles", "purge", "random", "randompage", "recentchanges",
+        "recentchangeslinked", "redirect", "revisiondelete", "runjobs", "search", "shortpages", "specialpages",
+        "statistics", "tags", "uncategorizedpages", "undelete", "unusedtemplates", "upload", "userlogin",
+        "userlogout", "userrights", "version", "wantedpages", "watchlist", "whatlinkshere",
+    }
+)  # fmt: skip
+
+
+def is_special_page(title: Title) -> bool:
+    """Whether there is such a page; what follows a slash is said to the page."""
+    return title.namespace_id == SPECIAL and title.key.partition("/")[0].lower() in _SPECIAL_PAGES
+
 
 PARAMETERS: Final = (
     Parameter("titles", several=True),

@@ -12,9 +12,19 @@ from mockapi.api.action.errors import ApiError, bad_continue, not_implemented
 from mockapi.api.action.module import Action, Continue, QueryModule
 from mockapi.api.action.parameters import Arguments, Kind, Parameter, read
 from mockapi.api.action.query import page_set as page_sets
+from mockapi.api.action.query.info import MODULE as INFO
 from mockapi.api.action.query.page_set import PageSet, page_set
-from mockapi.api.action.query.registry import LIST, META, PROP
+from mockapi.api.action.query.pageprops import MODULE as PAGEPROPS
+from mockapi.api.action.query.revisions import MODULE as REVISIONS
+from mockapi.api.action.query.siteinfo import MODULE as SITEINFO
+from mockapi.api.action.query.tokens import MODULE as TOKENS
+from mockapi.api.action.query.userinfo import MODULE as USERINFO
 from mockapi.api.action.tree import Numbered, Tree
+
+PROP: Final = {module.name: module for module in (INFO, PAGEPROPS, REVISIONS)}
+LIST: Final[dict[str, QueryModule]] = {}
+META: Final = {module.name: module for module in (SITEINFO, TOKENS, USERINFO)}
+
 
 PARAMETERS: Final = (
     Parameter("prop", allowed=tuple(PROP), of_mediawiki=mediawiki_modules.PROP, several=True),

@@ -3,19 +3,23 @@
 The text stands in a slot, or, when the client does not name slots, on the revision itself: the old shape.
 """
 
+import html
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from mockapi.api.action.call import Call
 from mockapi.api.action.errors import ApiError
-from mockapi.api.action.query.comment_html import comment_html
-from mockapi.api.action.query.picked_section import section_of
 from mockapi.api.action.query.reading import HiddenParts, hidden
 from mockapi.api.action.tree import Content, Record, Tree
+from mockapi.wiki.catalog import CatalogPage
 from mockapi.wiki.facts import Facts, facts
 from mockapi.wiki.located import Located
 from mockapi.wiki.moment import iso, seconds
+from mockapi.wiki.source import section_of
+from mockapi.wiki.title import InvalidTitle, article_path, edit_path
+from mockapi.wiki.wiki import Wiki
 
 _FORMATS: Final = {
     "wikitext": "text/x-wiki",
@@ -154,3 +158,42 @@ def _shows_hidden(hides: HiddenParts, wanted: Wanted) -> bool:
         or ("comment" in hides.parts and bool(props & {"comment", "parsedcomment"}))
         or ("text" in hides.parts and bool(props & {"sha1", "slotsha1", "content"}))
     )
+
+
+_SECTION: Final = re.compile(r"/\*\s*(.*?)\s*\*/(.*)", re.DOTALL)
+_LINK: Final = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
+
+
+def comment_html(wiki: Wiki, page: CatalogPage, comment: str) -> str:
+    """Escaped, with `[[…]]` as links, and `/* section */` as a link into `page`."""
+    found = _SECTION.match(comment)
+    if found is None:
+        return _links(wiki, comment)
+    title, section, rest = wiki.title_of(page), _escaped(found[1]), _links(wiki, found[2])
+    address = html.escape(article_path(title)) + "#" + section.replace(" ", "_")
+    link = f'<a href="{address}" title="{_escaped(title.text)}">→<bdi dir="ltr">{section}</bdi></a>'
+    return f'<span class="autocomment">{link}{": " if rest.strip() else ""}</span>{rest}'
+
+
+def _links(wiki: Wiki, text: str) -> str:
+    pieces, end = [], 0
+    for link in _LINK.finditer(text):
+        pieces += [_escaped(text[end : link.start()]), _link(wiki, link)]
+        end = link.end()
+    return "".join([*pieces, _escaped(text[end:])])
+
+
+def _link(wiki: Wiki, link: re.Match[str]) -> str:
+    try:
+        title = wiki.title(link[1])
+    except InvalidTitle:
+        return _escaped(link[0])
+    shown, name = _escaped(link[2] or link[1]), _escaped(title.text)
+    if wiki.page(title) is not None or not title.can_exist:
+        return f'<a href="{html.escape(article_path(title))}" title="{name}">{shown}</a>'
+    address = html.escape(edit_path(title) + "&redlink=1")
+    return f'<a href="{address}" class="new" title="{name} (page does not exist)">{shown}</a>'
+
+
+def _escaped(text: str) -> str:
+    return html.escape(text, quote=False).replace('"', "&quot;")

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from mockapi.api.action.call import Call
+from mockapi.api.action.call import Call, lag_seconds
 from mockapi.api.action.errors import ApiError
-from mockapi.api.action.maxlag import seconds
 from mockapi.api.action.mediawiki_modules import SITEINFO
 from mockapi.api.action.module import Continue, QueryModule, public
 from mockapi.api.action.parameters import Arguments, Kind, Parameter
@@ -64,7 +63,7 @@ def _about(call: Call, arguments: Arguments, prop: str) -> Tree:
             if arguments.flag("showalldb"):
                 text = 'Cannot view all servers\' info unless "$wgShowHostnames" is true.'
                 raise ApiError("includeAllDenied", text)
-            return [{"host": "", "lag": seconds(call.plan.state.lag)}]
+            return [{"host": "", "lag": lag_seconds(call.plan.state.lag)}]
         case "statistics":
             return _statistics(call)
         case "usergroups":

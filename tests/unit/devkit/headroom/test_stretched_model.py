@@ -17,8 +17,7 @@ from located_config.rate import PER_SECOND, Rate
 from located_config.share import Share
 from located_config.size import Size
 from mockapi.faults.registry import FAULTS
-from mockapi.rules.do import Do
-from mockapi.rules.model import Rule
+from mockapi.rules.model import Do, Rule
 from pipeline.config.pipeline_config import PipelineConfig, Source
 from tests.unit.devkit.headroom.durations import durations
 

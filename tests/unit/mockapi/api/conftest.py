@@ -13,7 +13,7 @@ from mockapi.api.endpoint import Context, Endpoint
 from mockapi.api.routes import find
 from mockapi.clock import Clock
 from mockapi.plan import NOTHING, Plan
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.server.request import Request
 from mockapi.wiki.catalog import CatalogPage
 from mockapi.world import World

@@ -5,8 +5,7 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from mockapi.control.fault_list import GROUPS, FaultDescription, described, rule_example
-from mockapi.rules.do import Do
-from mockapi.rules.model import Rule
+from mockapi.rules.model import Do, Rule
 
 FAULTS = {fault.name: fault for fault in described()}
 

@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from mockapi.control.refusal import problems
 from mockapi.plan import Plan
+from mockapi.rules.book import plan_for
 from mockapi.rules.model import Rule
-from mockapi.rules.planning import plan_for
 from mockapi.server.delivery import Delivery
 
 

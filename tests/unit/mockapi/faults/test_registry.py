@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from mockapi.faults.registry import FAULTS
 from mockapi.plan import NOTHING, Plan
-from mockapi.rules.do import Do
-from mockapi.rules.model import Rule
-from mockapi.rules.planning import plan_for
+from mockapi.rules.book import plan_for
+from mockapi.rules.model import Do, Rule
 
 SLOW = {"latency": {"p50": "40ms", "p99": "2s", "cap": "10s"}}
 

@@ -6,8 +6,7 @@ import pytest
 from mockapi.journal.entry import Asked, Begun, Entry, Result
 from mockapi.journal.journal import Journal, JournalFilter
 from mockapi.journal.tally import RuleCounts
-from mockapi.rules.matching import Subject
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Subject, Target
 from mockapi.server.request import Request
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

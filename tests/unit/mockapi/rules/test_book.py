@@ -5,9 +5,8 @@ import pytest
 
 from mockapi.clock import Timer
 from mockapi.rules.book import RuleBook
-from mockapi.rules.matching import Subject
+from mockapi.rules.matching import Subject, Target
 from mockapi.rules.model import Rule
-from mockapi.rules.target import Target
 from mockapi.server.request import Request
 
 

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.rules.matching import REQUEST, TARGET, Matching, Subject
+from mockapi.rules.matching import REQUEST, TARGET, Matching, Subject, Target
 from mockapi.rules.model import Rule
-from mockapi.rules.target import Target
 from mockapi.rules.when import When
 from mockapi.server.request import Request
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.api.action.maxlag import seconds
+from mockapi.api.action.call import lag_seconds
 
 
 def lagging(make_api: Any, lag: str) -> Any:
@@ -46,4 +46,4 @@ def test_siteinfo_tells_the_lag(make_api: Any) -> None:
     ("lag", "expected"), [(None, -1), (timedelta(seconds=3), 3), (timedelta(milliseconds=2500), 2.5)]
 )
 def test_whole_seconds_have_no_fraction(lag: timedelta | None, expected: float) -> None:
-    assert repr(seconds(lag)) == repr(expected)
+    assert repr(lag_seconds(lag)) == repr(expected)

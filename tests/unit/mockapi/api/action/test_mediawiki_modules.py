@@ -9,8 +9,8 @@ import pytest
 
 from mockapi.api.action import mediawiki_modules
 from mockapi.api.action.main import PARAMETERS
+from mockapi.api.action.query.query import LIST, META, PROP
 from mockapi.api.action.query.query import PARAMETERS as QUERY_PARAMETERS
-from mockapi.api.action.query.registry import LIST, META, PROP
 from mockapi.api.action.registry import ACTIONS
 
 DOCUMENT = Path(__file__).parents[5] / "docs" / "mock.md"

@@ -4,7 +4,7 @@ import pytest
 
 from mockapi.api.action.form import read_form
 from mockapi.api.action.targets import subjects
-from mockapi.rules.target import Target
+from mockapi.rules.matching import Target
 from mockapi.server.request import Request
 
 HARBOUR = {"wiki": "enwiki", "page": "Old harbour", "page_id": 1}

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.api.action.query.comment_html import comment_html
+from mockapi.api.action.query.revision_info import comment_html
 
 
 @pytest.mark.parametrize(

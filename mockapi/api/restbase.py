@@ -6,34 +6,117 @@ Its entity tags have two parts, its errors are `application/problem+json`. Read 
 differs from a real one would be in details such as the order of headers.
 """
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import quote
 
 from mockapi.api import status as statuses
 from mockapi.api.endpoint import Context
-from mockapi.api.gateway import RESTBASE_PATH
+from mockapi.api.gateway import RESTBASE_PATH, SET_BY_GATEWAY
 from mockapi.api.rest.envelope import coding_of, json_text
-from mockapi.api.rest.html_render import Render, render_id
+from mockapi.api.rest.html_render import Render, html_body, render_id
 from mockapi.api.rest.metadata import compatible_members
 from mockapi.api.rest.parameters import parse_query
 from mockapi.api.rest.path import segment
 from mockapi.api.rest.redirects import target_of, written_target
 from mockapi.api.rest.visible import Visible, visible
-from mockapi.api.restbase.problem import RestbaseProblem, denied, not_found, problem_reply
-from mockapi.api.restbase.sent import sent
-from mockapi.api.restbase.stored_document import stored_body
-from mockapi.plan import StatusAnswer
-from mockapi.rules.target import Target
-from mockapi.server.reply import Headers, Held, Reply
+from mockapi.plan import Plan, StatusAnswer
+from mockapi.rules.matching import Target
+from mockapi.server.reply import Body, Headers, Held, Reply, Streamed
 from mockapi.server.request import Request
 from mockapi.wiki.located import Located
 from mockapi.wiki.namespaces import USER, USER_TALK
+from mockapi.wiki.pages.coding import Coding, encoded
+from mockapi.wiki.pages.pieces import even
 from mockapi.wiki.title import InvalidTitle, Title
 from mockapi.wiki.wiki import Wiki
 
 if TYPE_CHECKING:
     from mockapi.world import World
+
+
+def _sealed(status: int, own: Headers, body: Body, request_id: str) -> Reply:
+    """An answer whose own headers are `own`; they win over those that are always set."""
+    names = {name for name, _ in own}
+    length = body.wire_bytes
+    headers = (
+        *own,
+        *(one for one in SET_BY_GATEWAY if one[0] not in names),
+        *(() if length is None else ((b"content-length", str(length).encode()),)),
+        (b"server", b"restbase1042"),
+        (b"x-request-id", request_id.encode("latin-1")),
+    )
+    return Reply(status, headers, body)
+
+
+_TYPES: Final = "https://mediawiki.org/wiki/HyperSwitch/errors/"
+_PROBLEM_HEADERS: Final[Headers] = (
+    (b"content-type", b"application/problem+json"),
+    (b"cache-control", b"private, max-age=0, s-maxage=0, must-revalidate"),
+)
+
+
+class RestbaseProblem(Exception):  # noqa: N818 - an answer to the client, no error of the mock
+    """An error; `kind` is the end of its type."""
+
+    def __init__(self, code: int, kind: str, title: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.kind = kind
+        self.title = title
+        self.detail = detail
+
+
+def not_found(detail: str = "Page or revision not found.") -> RestbaseProblem:
+    """There is no such page or revision."""
+    return RestbaseProblem(404, "not_found", "Not found.", detail)
+
+
+def denied(revision: object) -> RestbaseProblem:
+    """403: the text of the revision is hidden."""
+    text = f"Access is restricted for revision {revision}"
+    return RestbaseProblem(403, "access_denied#revision", "Access to resource denied", text)
+
+
+def problem_reply(problem: RestbaseProblem, request: Request, domain: str, request_id: str) -> Reply:
+    """The answer that says `problem`; the service's own paths begin with the domain."""
+    fields = {
+        "type": _TYPES + problem.kind,
+        "title": problem.title,
+        "method": request.method.lower(),
+        "detail": problem.detail,
+        "uri": f"/{domain}/v1{request.raw_path.removeprefix('/api/rest_v1')}",
+    }
+    return _sealed(problem.code, _PROBLEM_HEADERS, Held(json_text(fields)), request_id)
+
+
+_HEAD_TAG: Final = re.compile(rb"<head\b[^>]*>")
+_HEAD_WITHIN_BYTES: Final = 4096
+
+
+async def stored_body(world: "World", render: Render, plan: Plan, coding: Coding | None, tid: str) -> Body:
+    """The document as it leaves; one without a head is as it is."""
+    mark = f'<meta property="mw:TimeUuid" content="{tid}"/>'.encode()
+    plain = await html_body(world, render, plan, None)
+    parts = partial(_marked, plain, mark)
+    if plain.held:
+        data = b"".join(parts())
+        return Held(data) if coding is None else Held(b"".join(encoded(coding, (data,))), len(data))
+    if coding is None:
+        return Streamed(parts, None, plain.decoded_bytes)
+    return Streamed(lambda: encoded(coding, even(parts())), None, plain.decoded_bytes)
+
+
+def _marked(plain: Body, mark: bytes) -> Iterator[bytes]:
+    pieces = plain.pieces()
+    first = next(pieces, b"")
+    head = _HEAD_TAG.search(first, 0, _HEAD_WITHIN_BYTES)
+    yield first if head is None else first[: head.end()] + mark + first[head.end() :]
+    yield from pieces
+
 
 _METHODS: Final = frozenset({"GET", "HEAD"})
 _NOT_FOLLOWED: Final = frozenset({USER, USER_TALK})
@@ -124,7 +207,7 @@ class Restbase:
             members = compatible_members(wiki, context.world.seed, seen, redirect=redirect)
             members["items"][0]["tid"] = _tid(context, seen)
             own: Headers = ((b"content-type", b"application/json"), (b"etag", _etag(context, seen, "")))
-            return sent(200, own, Held(json_text(members)), context.request_id)
+            return _sealed(200, own, Held(json_text(members)), context.request_id)
         stash = _truthy(parse_query(self.request.query).get("stash", "false"))
         coding = coding_of(context)
         render = Render(context.world.seed, seen, "html")
@@ -143,7 +226,7 @@ class Restbase:
             *(() if coding is None else ((b"content-encoding", coding.encode()),)),
             *(() if target is None else ((b"location", self._place(target).encode()),)),
         )
-        return sent(200 if target is None else 302, own, body, context.request_id)
+        return _sealed(200 if target is None else 302, own, body, context.request_id)
 
     @property
     def _resolves(self) -> bool:
@@ -159,7 +242,7 @@ class Restbase:
     def _moved(self, context: Context, status: int, title: Title) -> Reply:
         revision = f"/{self.revision}" if self.revision else ""
         place = self._place(title).removesuffix(self._query) + revision + self._query
-        return sent(status, ((b"location", place.encode()),), Held(b""), context.request_id)
+        return _sealed(status, ((b"location", place.encode()),), Held(b""), context.request_id)
 
     def _place(self, title: Title) -> str:
         """Relative to the request's own place."""

@@ -1,1 +1,0 @@
-"""RESTBase, the service that had `/api/rest_v1` before the gateway."""
