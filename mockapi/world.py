@@ -21,9 +21,8 @@ from mockapi.upstream.load import UpstreamCounts
 from mockapi.upstream.places import ConnectionCounts
 from mockapi.upstream.upstream import Upstream
 from mockapi.wiki.accounts import Accounts
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.default_catalog import default_catalog
-from mockapi.wiki.overlay import Overlay
+from mockapi.wiki.catalog import CatalogPage, default_catalog
+from mockapi.wiki.edits.overlay import Overlay
 from mockapi.wiki.pages.store import PageStore
 from mockapi.wiki.wiki import Wiki
 from mockapi.wiki.wikis import Wikis
@@ -101,7 +100,7 @@ class World:
         self.clock = RequestClock(clock.monotonic)
         self.upstream = Upstream(clock.monotonic, clock.later)
         self.journal = Journal(now=clock.now, monotonic=clock.monotonic)
-        self.rulebook = RuleBook(seed, clock.monotonic, clock.later, self.upstream.follow, self.clock.elapsed)
+        self.rulebook = RuleBook(seed, clock.monotonic, clock.later, self.upstream.parser.follow, self.clock.elapsed)
         self.now = clock.now
         self._overlays: dict[str, Overlay] = {}
         self._accounts: dict[str, Accounts] = {}

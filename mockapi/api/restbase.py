@@ -22,15 +22,14 @@ from mockapi.api.rest.metadata import compatible_members
 from mockapi.api.rest.parameters import parse_query
 from mockapi.api.rest.path import segment
 from mockapi.api.rest.redirects import target_of, written_target
-from mockapi.api.rest.visible import Visible, visible
+from mockapi.api.rest.visibility import Visible, visible
 from mockapi.plan import Plan, StatusAnswer
 from mockapi.rules.matching import Target
 from mockapi.server.reply import Body, Headers, Held, Reply, Streamed
 from mockapi.server.request import Request
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.namespaces import USER, USER_TALK
-from mockapi.wiki.pages.coding import Coding, encoded
-from mockapi.wiki.pages.pieces import even
+from mockapi.wiki.pages.coding import Coding, encoded, even
 from mockapi.wiki.title import InvalidTitle, Title
 from mockapi.wiki.wiki import Wiki
 

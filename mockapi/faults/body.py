@@ -20,10 +20,9 @@ from mockapi.server.reply import Reply
 from mockapi.values.drawn_size import DocumentSize, drawn_bytes
 from mockapi.values.strict import Strict
 from mockapi.wiki.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, Block, most_changed_bytes
-from mockapi.wiki.pages.bomb import Bomb
 from mockapi.wiki.pages.coding import Coding
 from mockapi.wiki.pages.document import Shape
-from mockapi.wiki.pages.noise import Noise
+from mockapi.wiki.pages.fillers import Bomb, Noise
 
 DEFAULT_CHANGED_BYTES: Final = 64 * 1024
 

@@ -17,8 +17,8 @@ from mockapi.faults import gateway_timeout
 from mockapi.plan import Plan, StatusAnswer
 from mockapi.server.disconnect_watch import GivenUp, while_awaited
 from mockapi.server.reply import Reply
+from mockapi.upstream.parser import Parse, QueueFull
 from mockapi.upstream.places import ConnectionPlace
-from mockapi.upstream.pool import Parse, QueueFull
 from mockapi.upstream.upstream import Upstream
 
 Render = Callable[[], Coroutine[Any, Any, Reply]]

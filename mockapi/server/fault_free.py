@@ -15,7 +15,7 @@ from mockapi.rules.book import plan_for
 from mockapi.rules.matching import Subject, Target
 from mockapi.server.reply import Body, Reply
 from mockapi.server.request import Request
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 
 if TYPE_CHECKING:
     from mockapi.world import World

@@ -26,11 +26,10 @@ from mockapi.rules.model import Rule
 from mockapi.server.answer import answer
 from mockapi.server.delivery import AS_IT_IS, Effect
 from mockapi.server.disconnect_watch import GivenUp, while_awaited
-from mockapi.server.effects import effects
 from mockapi.server.message import UNABLE, HttpMessage, as_it_is, message, needs_wire
 from mockapi.server.reply import Reply
 from mockapi.server.request import BodyTooLarge, has_body, read_body, read_head
-from mockapi.server.send import Sent, send_message
+from mockapi.server.send import Sent, effects, send_message
 from mockapi.server.wire import Wire, wire_of
 from mockapi.world import World, Worlds
 

@@ -16,7 +16,7 @@ from typing import Final
 from starlette.types import Receive, Send
 
 from mockapi.server.channel import AsgiChannel, Channel, RawChannel, head_bytes, head_lines
-from mockapi.server.delivery import AS_IT_IS, BytePlace, Delivery, Ending
+from mockapi.server.delivery import AS_IT_IS, BytePlace, Delivery, Effect, Ending
 from mockapi.server.disconnect_watch import Leaving
 from mockapi.server.message import HttpMessage, length_of
 from mockapi.server.pace import Steps, pace_of
@@ -208,3 +208,45 @@ async def _pieces(body: Body, steps: Steps, most: int | None) -> AsyncIterator[b
 
 async def _next(pieces: Iterator[bytes], *, held: bool) -> bytes | None:
     return next(pieces, None) if held else await asyncio.to_thread(next, pieces, None)
+
+
+def effects(delivery: Delivery, reply: Reply, message: HttpMessage, sent: Sent, *, number: int) -> tuple[Effect, ...]:
+    """What `delivery` changed of `reply`, whose `message` was the `number`-th answer of its connection.
+
+    A fault that matches and changes nothing has not acted: a charset that the answer has anyway, a cut behind its end.
+    """
+    found = []
+    if delivery.ending is not None and not sent.completed:
+        found.append(Effect.ENDING)
+    if delivery.keep_alive is not None and number >= delivery.keep_alive.answers:
+        found.append(Effect.KEEP_ALIVE)
+    if sent.reply is None:
+        return tuple(found)
+    for effect, asked, header in (
+        (Effect.CHARSET, delivery.charset, b"content-type"),
+        (Effect.CODING, delivery.coding, b"content-encoding"),
+        (Effect.LENGTH, delivery.length, b"content-length"),
+    ):
+        if asked is not None and message.reply.header(header) != reply.header(header):
+            found.append(effect)
+    if not message.bodiless:
+        found += _of_body(delivery, reply)
+    return tuple(found)
+
+
+def _of_body(delivery: Delivery, reply: Reply) -> list[Effect]:
+    found = []
+    if delivery.broken is not None and reply.body.decoded_bytes:
+        found.append(Effect.TEXT)
+    if delivery.before_body != timedelta(0):
+        found.append(Effect.WAIT)
+    if _is_slowed(delivery, reply.body.decoded_bytes if reply.body.wire_bytes is None else reply.body.wire_bytes):
+        found.append(Effect.PACE)
+    return found
+
+
+def _is_slowed(delivery: Delivery, total: int) -> bool:
+    if delivery.through_body is None:
+        return total > 0
+    pace = pace_of(delivery, total)
+    return pace is not None and total > (pace.step_bytes if pace.at_once else 0)

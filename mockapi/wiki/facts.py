@@ -8,8 +8,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
-from mockapi.wiki.catalog import HiddenPart
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import HiddenPart, Located
 from mockapi.wiki.pages.article_source import generate
 from mockapi.wiki.people import author, comment, minor
 from mockapi.wiki.redirect import redirect_target

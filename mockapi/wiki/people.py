@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
 from mockapi.draws import digest, uniform
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 
 _FIRST_ID: Final = 100_000  # above the accounts that are made while the mock runs
 _WITHOUT_ACCOUNT: Final = 0.1

@@ -8,16 +8,36 @@ in a wiki of ten pages and of a million. Pages are values; who has one keeps it 
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final
 
-from mockapi.wiki.catalog import MAX_REVISION_ID, REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
-from mockapi.wiki.language import language_of
-from mockapi.wiki.located import Located
-from mockapi.wiki.messages import MAIN_PAGE
-from mockapi.wiki.namespaces import MAIN, Namespaces
+from mockapi.wiki.catalog import MAX_REVISION_ID, REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, Located
+from mockapi.wiki.namespaces import MAIN, SYSTEM_MESSAGE, Namespaces
 from mockapi.wiki.title import InvalidTitle, Title, parse_title
+
+MAIN_PAGE: Final = "Main Page"
+
+_ENGLISH: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "Aboutsite": "About {{SITENAME}}",
+        "Disclaimers": "Disclaimers",
+        "Edit": "Edit",
+        "Mainpage": MAIN_PAGE,
+        "Mainpage-description": "Main page",
+        "Newpage-desc": "Start a new page for a topic that has been requested.",
+        "Privacy": "Privacy policy",
+        "Recentchanges": "Recent changes",
+        "Search": "Search",
+    }
+)
+
+
+def system_message(title: Title) -> str | None:
+    """What the wiki says under `title` when there is no page of that title; None when it is no message."""
+    return _ENGLISH.get(title.key) if title.namespace_id == SYSTEM_MESSAGE else None
+
 
 DOMAIN_PLACEHOLDER: Final = "{domain}"
 
@@ -202,3 +222,15 @@ def _local_names(pages: Iterable[CatalogPage]) -> dict[int, str]:
         if colon and (known is None or known == page.namespace_id):
             names[page.namespace_id] = prefix.replace("_", " ")
     return names
+
+
+_LANGUAGE_LABEL = re.compile(r"[a-z]{2,3}(-[a-z]+)*")
+_NOT_A_LANGUAGE = frozenset({"www", "api", "wiki"})
+
+
+def language_of(domain: str) -> str:
+    """`de` for `de.wikipedia.org`; `en` for a domain that starts with no language code, such as a project's own."""
+    label = domain.split(".", 1)[0]
+    if "." not in domain or label in _NOT_A_LANGUAGE or not _LANGUAGE_LABEL.fullmatch(label):
+        return "en"
+    return label

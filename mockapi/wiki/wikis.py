@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from mockapi.errors import BaseUrlError
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.wiki import DOMAIN_PLACEHOLDER, Wiki
 
 

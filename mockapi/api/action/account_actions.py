@@ -11,8 +11,7 @@ from mockapi.api.action.module import Action
 from mockapi.api.action.parameters import Arguments, Kind, Parameter
 from mockapi.api.action.tree import Tree
 from mockapi.draws import digest
-from mockapi.wiki.accounts import AccountError, User
-from mockapi.wiki.rights import GROUPS
+from mockapi.wiki.accounts import GROUPS, AccountError, User
 
 _DELETED_AT_LOGOUT: Final = ("_session", "UserID", "Token")
 

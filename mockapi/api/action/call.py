@@ -12,10 +12,10 @@ from mockapi.plan import Plan
 from mockapi.rules.matching import Target
 from mockapi.server.request import Request
 from mockapi.wiki.accounts import Accounts, Session, User
+from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.people import Author
 from mockapi.wiki.title import InvalidTitle, Title
 from mockapi.wiki.wiki import Wiki
-from mockapi.wiki.written import WriteError
 
 if TYPE_CHECKING:
     from mockapi.world import World

@@ -10,13 +10,13 @@ from mockapi.api.action.module import Action
 from mockapi.api.action.page_actions import page_title
 from mockapi.api.action.parameters import WATCHLIST, Arguments, Kind, Parameter
 from mockapi.api.action.tree import Tree
-from mockapi.wiki.edit_base import EditBase
+from mockapi.wiki.edits.merge import EditBase
+from mockapi.wiki.edits.results import EditResult, WriteError
+from mockapi.wiki.edits.source import content_model_of, section_of, with_section
 from mockapi.wiki.facts import facts
-from mockapi.wiki.moment import iso, seconds
 from mockapi.wiki.namespaces import SYSTEM_MESSAGE, USER
-from mockapi.wiki.source import content_model_of, section_of, with_section
+from mockapi.wiki.timestamps import iso, seconds
 from mockapi.wiki.title import InvalidTitle, Title
-from mockapi.wiki.written import EditResult, WriteError
 
 _CODE: Final = {"css": ("css", "CSS"), "javascript": ("js", "JavaScript"), "json": ("json", "JSON")}
 

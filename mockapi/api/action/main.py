@@ -13,7 +13,7 @@ from mockapi.api.action.module import Action
 from mockapi.api.action.parameters import Arguments, Kind, Parameter, read
 from mockapi.api.action.registry import ACTIONS
 from mockapi.api.action.tree import Tree
-from mockapi.wiki.moment import iso
+from mockapi.wiki.timestamps import iso
 
 PARAMETERS: Final = (
     Parameter("action", allowed=tuple(ACTIONS), of_mediawiki=ACTION, default="help"),

@@ -7,8 +7,8 @@ from mockapi.api.action.errors import ApiError, missing_title, no_such_page_id, 
 from mockapi.api.action.module import Action
 from mockapi.api.action.parameters import WATCHLIST, Arguments, Kind, Parameter
 from mockapi.api.action.tree import Tree
+from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.title import Title
-from mockapi.wiki.written import WriteError
 
 
 def page_title(

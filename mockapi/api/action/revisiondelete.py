@@ -9,11 +9,10 @@ from mockapi.api.action.module import Action
 from mockapi.api.action.parameters import Arguments, Kind, Parameter
 from mockapi.api.action.query.revision_info import second_of
 from mockapi.api.action.tree import Tree
-from mockapi.wiki.catalog import HiddenPart
+from mockapi.wiki.catalog import HiddenPart, Located
+from mockapi.wiki.edits.results import HideResult
 from mockapi.wiki.facts import facts
-from mockapi.wiki.located import Located
-from mockapi.wiki.moment import iso
-from mockapi.wiki.written import HideResult
+from mockapi.wiki.timestamps import iso
 
 _PARTS: Final[dict[str, HiddenPart]] = {"comment": "comment", "content": "text", "user": "user"}
 _SUPPRESS: Final = {"yes": True, "no": False}

@@ -4,21 +4,25 @@ MediaWiki makes a new id for each render and keeps it while the parser cache kee
 the seed and the time is the revision's: a render is the same in every process, and never expires.
 """
 
+import codecs
 import hashlib
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
-from mockapi.api.rest.envelope import BY_LANGUAGE
+from mockapi.api.endpoint import Context
+from mockapi.api.rest.envelope import BY_LANGUAGE, JSON_TYPE, coding_of, enclosed, json_text, sealed_long
+from mockapi.api.rest.metadata import Members
 from mockapi.api.rest.path import Form
-from mockapi.api.rest.visible import Visible
+from mockapi.api.rest.visibility import Visible
 from mockapi.draws import digest
 from mockapi.plan import Plan
-from mockapi.server.reply import Body, Headers
-from mockapi.wiki.pages.coding import Coding
+from mockapi.server.reply import Body, Headers, Reply, Streamed
+from mockapi.wiki.pages.coding import Coding, encoded, even
 from mockapi.wiki.pages.flavor import Flavor
 from mockapi.wiki.pages.frame import HTML_VERSION
 
@@ -119,3 +123,71 @@ def source_validators(etag: str, changed: datetime | None) -> Headers:
     """The headers of time, if any, and entity tag."""
     times = () if changed is None else ((b"last-modified", last_modified(changed)),)
     return (*times, (b"etag", etag.encode()))
+
+
+_HOLE: Final = b'"html":""'
+
+
+def html_of_revision(render: Render, language: str, cache_control: Headers) -> Headers:
+    """In the order in which MediaWiki sends them, which differs from that of a page."""
+    return (
+        (b"content-type", render.content_type),
+        (b"content-language", language.encode()),
+        *render.varies,
+        render.revision_header,
+        *cache_control,
+        *render.validators,
+    )
+
+
+def html_of_page(render: Render, language: str, cache_control: Headers) -> Headers:
+    """In the order in which MediaWiki sends them, which differs from that of a revision."""
+    return (
+        *cache_control,
+        (b"content-language", language.encode()),
+        (b"content-type", render.content_type),
+        *render.varies,
+        render.revision_header,
+        *render.validators,
+    )
+
+
+def with_html_of_revision(render: Render, cache_control: Headers) -> Headers:
+    """As for the HTML alone, but with JSON's type and no Content-Language."""
+    return (JSON_TYPE, *render.varies, render.revision_header, *cache_control, *render.validators)
+
+
+def with_html_of_page(render: Render, cache_control: Headers) -> Headers:
+    """As for the HTML alone, but with JSON's type and no Content-Language."""
+    return (JSON_TYPE, *cache_control, *render.varies, render.revision_header, *render.validators)
+
+
+async def html_reply(context: Context, render: Render, own: Headers) -> Reply:
+    """Status 200 with `own` headers; encoded as the client accepts it."""
+    coding = coding_of(context)
+    body = await html_body(context.world, render, context.plan, coding)
+    return enclosed(200, own, body, context.request_id, coding=coding)
+
+
+async def with_html_reply(context: Context, render: Render, own: Headers, members: Members, after: Members) -> Reply:
+    """The metadata with the document as their member `html`; `after` follows it."""
+    coding = coding_of(context)
+    plain = await html_body(context.world, render, context.plan, None)
+    if plain.held:
+        text = b"".join(plain.pieces()).decode(errors="replace")
+        data = json_text({**members, "html": text, **after})
+        return await sealed_long(200, own, data, context.request_id, coding=coding)
+    around = json_text({**members, "html": "", **after}).partition(_HOLE)
+    parts = partial(_streamed, (around[0] + _HOLE[:-1], _HOLE[-1:] + around[2]), plain)
+    body = Streamed(parts if coding is None else lambda: encoded(coding, even(parts())), None, plain.decoded_bytes)
+    return enclosed(200, own, body, context.request_id, coding=coding)
+
+
+def _streamed(around: tuple[bytes, bytes], document: Body) -> Iterator[bytes]:
+    """A long document as a JSON string between the two, never there as a whole."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    yield around[0]
+    for piece in document.pieces():
+        yield json_text(decoder.decode(piece))[1:-1]
+    yield json_text(decoder.decode(b"", final=True))[1:-1]
+    yield around[1]

@@ -6,10 +6,10 @@ The licence is empty, as on a wiki that names none.
 from typing import Any, Final
 
 from mockapi.api.rest.redirects import written_target
-from mockapi.api.rest.visible import Visible
+from mockapi.api.rest.visibility import Visible
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.facts import delta, facts
-from mockapi.wiki.located import Located
-from mockapi.wiki.moment import iso
+from mockapi.wiki.timestamps import iso
 from mockapi.wiki.title import Title
 from mockapi.wiki.wiki import Wiki, revision_of
 

@@ -30,15 +30,14 @@ from mockapi.api.rest.parameters import (
 )
 from mockapi.api.rest.path import READING, RENDERED, Form, segment
 from mockapi.api.rest.preconditions import Validators, bare_reply, conditional, decide
-from mockapi.api.rest.privacy import guarded
-from mockapi.api.rest.visible import Visible, visible
+from mockapi.api.rest.visibility import Visible, guarded, visible
 from mockapi.api.rest.write import Draft, write
 from mockapi.api.status import status_reply
 from mockapi.plan import StatusAnswer
 from mockapi.rules.matching import Target
 from mockapi.server.reply import Reply
 from mockapi.server.request import Request
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.namespaces import FILE, MEDIA
 from mockapi.wiki.title import InvalidTitle, Title
 from mockapi.wiki.wiki import Wiki

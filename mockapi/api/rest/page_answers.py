@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from mockapi.api.endpoint import Context
-from mockapi.api.rest import documents
+from mockapi.api.rest import html_render
 from mockapi.api.rest.envelope import JSON_TYPE, coding_of, compatible, json_text, sealed, sealed_long
 from mockapi.api.rest.errors import (
     denied_revision,
@@ -23,14 +23,13 @@ from mockapi.api.rest.metadata import Members, compatible_members, message_membe
 from mockapi.api.rest.path import Form, Module, page_path
 from mockapi.api.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.api.rest.redirects import LOCATION_CACHE, Places, redirect_reply, target_of, written_target
-from mockapi.api.rest.visible import Visible
+from mockapi.api.rest.visibility import Visible
 from mockapi.server.reply import Headers, Reply
 from mockapi.server.request import Request
 from mockapi.wiki.facts import facts
-from mockapi.wiki.messages import system_message
 from mockapi.wiki.pages.flavor import Flavor
 from mockapi.wiki.title import Title
-from mockapi.wiki.wiki import Wiki
+from mockapi.wiki.wiki import Wiki, system_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +109,11 @@ async def _page(asked: PageAsked, context: Context, render: Render | None, *, fo
     if target is not None and follow:
         return redirect_reply(307, asked.places.of(target), (LOCATION_CACHE, *known), context)
     if asked.form == "html":
-        own = documents.html_of_page(render, wiki.language, render.cache_control)
-        return await documents.html_reply(context, render, own)
-    own = documents.with_html_of_page(render, render.cache_control)
+        own = html_render.html_of_page(render, wiki.language, render.cache_control)
+        return await html_render.html_reply(context, render, own)
+    own = html_render.with_html_of_page(render, render.cache_control)
     members, after = page_members(wiki, render.seen), asked.places.members(target)
-    return await documents.with_html_reply(context, render, own, members, after)
+    return await html_render.with_html_reply(context, render, own, members, after)
 
 
 def _message(asked: PageAsked, context: Context, message: SystemMessage) -> Reply:

@@ -12,9 +12,9 @@ from mockapi.api.endpoint import Context
 from mockapi.api.rest.envelope import coding_of, sealed
 from mockapi.api.rest.parameters import parse_query, query_text
 from mockapi.api.rest.path import Form, Module, page_path
-from mockapi.api.rest.visible import Visible
+from mockapi.api.rest.visibility import Visible
 from mockapi.server.reply import Headers, Reply
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.redirect import redirect_target
 from mockapi.wiki.title import InvalidTitle, Title
 from mockapi.wiki.wiki import Wiki

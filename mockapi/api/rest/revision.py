@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from mockapi.api.endpoint import Context
-from mockapi.api.rest import documents
+from mockapi.api.rest import html_render
 from mockapi.api.rest.envelope import JSON_TYPE, coding_of, compatible, json_text, sealed_long
 from mockapi.api.rest.errors import (
     RestError,
@@ -20,16 +20,15 @@ from mockapi.api.rest.metadata import compatible_members, revision_members
 from mockapi.api.rest.parameters import bad_integer, flavor_parameter, integer, parse_query
 from mockapi.api.rest.path import READING, RENDERED, Form, Module, revision_path, segment
 from mockapi.api.rest.preconditions import Validators, bare_reply, conditional, decide
-from mockapi.api.rest.privacy import guarded
 from mockapi.api.rest.redirects import written_target
-from mockapi.api.rest.visible import Visible, visible
+from mockapi.api.rest.visibility import Visible, guarded, visible
 from mockapi.api.status import status_reply
 from mockapi.plan import StatusAnswer
 from mockapi.rules.matching import Target
 from mockapi.server.reply import Reply
 from mockapi.server.request import Request
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.facts import facts
-from mockapi.wiki.located import Located
 from mockapi.wiki.wiki import Wiki
 
 if TYPE_CHECKING:
@@ -126,11 +125,11 @@ class RevisionRoute:
             raise denied_revision(rev_id)
         cache_control = render.cache_control
         if self.form == "html":
-            own = documents.html_of_revision(render, self.wiki.language, cache_control)
-            return await documents.html_reply(context, render, own)
-        own = documents.with_html_of_revision(render, cache_control)
+            own = html_render.html_of_revision(render, self.wiki.language, cache_control)
+            return await html_render.html_reply(context, render, own)
+        own = html_render.with_html_of_revision(render, cache_control)
         members = revision_members(self.wiki, context.world.seed, seen)
-        return await documents.with_html_reply(context, render, own, members, {})
+        return await html_render.with_html_reply(context, render, own, members, {})
 
     async def _described(self, context: Context, rev_id: int, seen: Visible | None) -> Reply:
         request, world = context.request, context.world

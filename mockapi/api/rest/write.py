@@ -19,18 +19,17 @@ from mockapi.api.rest.envelope import JSON_TYPE, coding_of, json_text, sealed_lo
 from mockapi.api.rest.errors import RestError, bad_body, error_reply, method_reply, nonexistent_title
 from mockapi.api.rest.metadata import page_members
 from mockapi.api.rest.path import REST_ROOT
-from mockapi.api.rest.privacy import NOT_CACHED, PRIVATE, session_of
-from mockapi.api.rest.visible import Visible
+from mockapi.api.rest.visibility import NOT_CACHED, PRIVATE, Visible, session_of
 from mockapi.plan import StatusAnswer
 from mockapi.rules.matching import Target
 from mockapi.server.reply import Headers, Reply
 from mockapi.server.request import Request
-from mockapi.wiki.edit_base import EditBase
+from mockapi.wiki.edits.merge import EditBase
+from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.facts import facts
 from mockapi.wiki.people import Author
 from mockapi.wiki.title import InvalidTitle, Title
 from mockapi.wiki.wiki import Wiki
-from mockapi.wiki.written import WriteError
 
 if TYPE_CHECKING:
     from mockapi.world import World

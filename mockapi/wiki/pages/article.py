@@ -7,7 +7,7 @@ touched, the head differs, which names revision, parent, SHA-1 and time.
 import hashlib
 from collections.abc import Iterator
 
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.pages.article_source import source_of
 from mockapi.wiki.pages.elements import Place, has_reference, kind, note, paragraph, reference
 from mockapi.wiki.pages.frame import DOCTYPE, END, head, title_href

@@ -11,6 +11,27 @@ from typing import Final, Literal, Protocol, get_args
 import brotli
 import zstandard
 
+from mockapi.server.reply import PIECE_BYTES
+
+
+def even(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of PIECE_BYTES, the last one shorter, whatever the parts are."""
+    kept: list[bytes] = []
+    kept_bytes = 0
+    for part in parts:
+        kept.append(part)
+        kept_bytes += len(part)
+        if kept_bytes < PIECE_BYTES:
+            continue
+        joined = b"".join(kept) if len(kept) > 1 else part
+        whole = kept_bytes - kept_bytes % PIECE_BYTES
+        for start in range(0, whole, PIECE_BYTES):
+            yield joined[start : start + PIECE_BYTES]
+        kept, kept_bytes = [joined[whole:]], kept_bytes - whole
+    if kept_bytes:
+        yield b"".join(kept)
+
+
 Coding = Literal["gzip", "deflate", "br", "zstd"]
 CODINGS: Final[tuple[Coding, ...]] = get_args(Coding)
 

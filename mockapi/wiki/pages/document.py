@@ -9,16 +9,15 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.pages.article import render_article
 from mockapi.wiki.pages.article_source import generate
 from mockapi.wiki.pages.block import Block, block_parts
-from mockapi.wiki.pages.bomb import Bomb, bomb_parts
+from mockapi.wiki.pages.coding import even
+from mockapi.wiki.pages.fillers import Bomb, Noise, bomb_parts, noise_parts
 from mockapi.wiki.pages.flavor import Flavor, flavored
 from mockapi.wiki.pages.given import render_given
-from mockapi.wiki.pages.noise import Noise, noise_parts
 from mockapi.wiki.pages.outline import MAX_BYTES
-from mockapi.wiki.pages.pieces import even
 from mockapi.wiki.wiki import Wiki
 
 Shape = Block | Bomb | Noise

@@ -9,12 +9,9 @@ from html import escape
 from typing import Final
 from urllib.parse import quote
 
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.language import language_of
-from mockapi.wiki.located import Located
-from mockapi.wiki.messages import MAIN_PAGE
+from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.pages.prose import RIGHT_TO_LEFT
-from mockapi.wiki.wiki import server_of
+from mockapi.wiki.wiki import MAIN_PAGE, language_of, server_of
 
 HTML_VERSION: Final = "2.8.0"
 PARSOID_VERSION: Final = "0.20.8.0"

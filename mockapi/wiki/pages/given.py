@@ -4,15 +4,17 @@ MediaWiki writes no line breaks between the tags of the frame, and none at the e
 """
 
 import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import Final
 
-from mockapi.wiki.located import Located
-from mockapi.wiki.messages import system_message
+from mockapi.wiki.catalog import Located
+from mockapi.wiki.pages.elements import element_id
 from mockapi.wiki.pages.frame import DOCTYPE, END, head
-from mockapi.wiki.pages.json_table import json_table
 from mockapi.wiki.parsoid.render import render
 from mockapi.wiki.title import Title
-from mockapi.wiki.wiki import Wiki
+from mockapi.wiki.wiki import Wiki, system_message
 
 _CODE_CLASSES: Final = {"css": "mw-css", "javascript": "mw-js"}
 _CITES: Final = 'typeof="mw:Extension/ref'
@@ -51,3 +53,102 @@ def _code(text: str, code_class: str | None) -> bytes:
     classes = "mw-code" if code_class is None else f"mw-code {code_class}"
     escaped = text.replace("&", "&amp;").replace("<", "&lt;")
     return f'<pre class="{classes}" dir="ltr">\n{escaped}\n</pre>\n'.encode()
+
+
+_FIRST_ID: Final = 1  # 0 is the body's
+_NO_JSON: Final = """<table typeof="mw:Error" data-mw='{"errors":[{"key":"bad-json"}]}' id="mwAQ"></table>"""
+
+Row = tuple[str | None, object]
+
+
+class _Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def json_table(text: str) -> str:
+    """The content of the document's body; an error in its place for what is no JSON, or nested too deep.
+
+    An object is a table with a row for each key, an array one for each item. An array at the top is boxed in another
+    one, so that it can be told from a single value.
+    """
+    try:
+        value: object = json.loads(text, parse_int=_Number, parse_float=_Number)
+        return "".join(_Tables().root(value))
+    except (ValueError, RecursionError):
+        return _NO_JSON
+
+
+class _Tables:
+    """Gives the elements their ids as they are written."""
+
+    def __init__(self) -> None:
+        self._ids = map(element_id, count(_FIRST_ID))
+
+    def root(self, value: object) -> Iterator[str]:
+        match value:
+            case dict():
+                yield from self._table("object", value.items())
+            case list():
+                yield from self._table("array", [(None, value)])
+            case _:
+                yield self._open("table", "mw-json mw-json-single-value") + self._open("tbody") + self._open("tr")
+                yield self._open("td", _class_of(value)) + _text_of(value)
+                yield "</td></tr></tbody></table>"
+
+    def _table(self, kind: str, rows: Iterable[Row]) -> Iterator[str]:
+        yield self._open("table", f"mw-json mw-json-{kind}") + self._open("tbody")
+        empty = True
+        for key, value in rows:
+            empty = False
+            yield self._open("tr")
+            if key is not None:
+                yield f"{self._open('th')}{_escape(key)}</th>"
+            yield from self._cell(value)
+            yield "</tr>"
+        if empty:
+            yield f"{self._open('tr')}{self._open('td', 'mw-json-empty')}</td></tr>"
+        yield "</tbody></table>"
+
+    def _cell(self, value: object) -> Iterator[str]:
+        match value:
+            case dict():
+                yield self._open("td")
+                yield from self._table("object", value.items())
+            case list():
+                yield self._open("td")
+                yield from self._table("array", ((None, item) for item in value))
+            case _:
+                yield self._open("td", f"value {_class_of(value)}") + _text_of(value)
+        yield "</td>"
+
+    def _open(self, tag: str, classes: str | None = None) -> str:
+        named = "" if classes is None else f' class="{classes}"'
+        return f'<{tag}{named} id="{next(self._ids)}">'
+
+
+def _class_of(value: object) -> str:
+    match value:
+        case None:
+            return "mw-json-null"
+        case bool():
+            return "mw-json-boolean"
+        case _Number() | float():
+            return "mw-json-number"
+        case _:
+            return "mw-json-string"
+
+
+def _text_of(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case _:
+            return _escape(str(value))
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -12,11 +12,46 @@ from dataclasses import dataclass
 from typing import Final
 
 from mockapi.draws import digest, log_normal, uniform
-from mockapi.wiki.language import language_of
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.pages.elements import Bits
-from mockapi.wiki.pages.history import History, history
 from mockapi.wiki.pages.prose import Prose, prose
+from mockapi.wiki.wiki import language_of
+
+_MOST_TOUCHED: Final = 3
+_ADDS_ONE_IN: Final = 3
+_PLACES_ONE_IN: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """`touched`: element index to the last edit that rewrote it; `added`: index to the last edit that put a paragraph
+    after it. Both have edits from 1; an index that is missing was never edited, so its element keeps its bytes.
+    """
+
+    touched: dict[int, int]
+    added: dict[int, int]
+
+
+def history(page_key: bytes, edits: int, elements: int) -> History:
+    """The effect of the edits 1 to `edits` on a page of `elements` elements.
+
+    An edit rewrites one to three elements; one in three also adds a paragraph. Only every tenth element can be
+    followed by an added one, and a later addition there replaces the earlier, so that no page grows without end.
+    """
+    touched: dict[int, int] = {}
+    added: dict[int, int] = {}
+    for edit in range(1, edits + 1):
+        drawn = int.from_bytes(digest(page_key.hex(), edit), "big")
+        drawn, more = divmod(drawn, _MOST_TOUCHED)
+        for _ in range(1 + more):
+            drawn, index = divmod(drawn, elements)
+            touched[index] = edit
+        drawn, adds = divmod(drawn, _ADDS_ONE_IN)
+        if adds == 0:
+            drawn, place = divmod(drawn, -(-elements // _PLACES_ONE_IN))
+            added[place * _PLACES_ONE_IN] = edit
+    return History(touched, added)
+
 
 MEDIAN_BYTES: Final = 24 * 1024
 P99_BYTES: Final = 160 * 1024

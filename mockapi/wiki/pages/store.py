@@ -8,19 +8,103 @@ A document that compresses to next to nothing is encoded and held whatever its s
 each request, and never there as a whole.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from mockapi.server.reply import Body, Held, Streamed
-from mockapi.wiki.located import Located
-from mockapi.wiki.pages.bomb import Bomb
-from mockapi.wiki.pages.cache import ByteLru
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.pages.coding import Coding, encoded
 from mockapi.wiki.pages.document import Document, Shape
+from mockapi.wiki.pages.fillers import Bomb
 from mockapi.wiki.pages.flavor import Flavor
-from mockapi.wiki.pages.work import SharedWork
 from mockapi.wiki.wikis import Wikis
+
+Make = Callable[[], Iterable[bytes]]
+
+_THREADS: Final = 4
+
+
+class Abandoned(Exception):  # noqa: N818 - not an error: no request waits for the result any more
+    """The work was stopped half-way."""
+
+
+class SharedWork:
+    """Long work in threads of its own, done once for all who want it at the same time. To be used from one event loop.
+
+    The work is a stream of pieces; between two of them it can be abandoned, which happens when the server ends.
+    """
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="pages")
+        self._under_way: dict[Hashable, asyncio.Task[bytes]] = {}
+
+    async def result(self, key: Hashable, make: Make) -> bytes:
+        """All that `make` gives; who asks for the same `key` meanwhile gets the same bytes."""
+        task = self._under_way.get(key)
+        if task is None:
+            task = asyncio.create_task(self._in_thread(make))
+            self._under_way[key] = task
+            task.add_done_callback(lambda _: self._under_way.pop(key, None))
+        # A client that disconnects must not take the result away from the others.
+        return await asyncio.shield(task)
+
+    async def _in_thread(self, make: Make) -> bytes:
+        abandon = threading.Event()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, collect, make, abandon)
+        finally:
+            abandon.set()
+
+
+def collect(make: Make, abandon: threading.Event) -> bytes:
+    """All that `make` gives; raises Abandoned soon after `abandon` is set."""
+    pieces = []
+    for piece in make():
+        if abandon.is_set():
+            raise Abandoned
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+ENTRY_BYTES: Final = 256
+"""What an entry is taken to occupy beside its bytes, so that empty ones are bounded too."""
+
+Value = TypeVar("Value")
+
+
+class ByteLru(Generic[Value]):
+    """Holds the values used last, at most `capacity_bytes` together; a value larger than that is not kept at all."""
+
+    def __init__(self, capacity_bytes: int) -> None:
+        self._capacity_bytes = capacity_bytes
+        self._values: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self.held_bytes = 0
+
+    def get(self, key: Hashable) -> Value | None:
+        """None for a value that was never kept or had to go; the one found counts as used last."""
+        found = self._values.get(key)
+        if found is None:
+            return None
+        self._values.move_to_end(key)
+        return found[0]
+
+    def put(self, key: Hashable, value: Value, size_bytes: int) -> None:
+        """Keeps `value`, at the expense of what was not used for longest."""
+        weight = size_bytes + ENTRY_BYTES
+        if weight > self._capacity_bytes:
+            return
+        _, replaced = self._values.pop(key, (None, 0))
+        self.held_bytes += weight - replaced
+        self._values[key] = (value, weight)
+        while self.held_bytes > self._capacity_bytes:
+            _, (_, dropped) = self._values.popitem(last=False)
+            self.held_bytes -= dropped
+
 
 CACHE_BYTES: Final = 128 * 1024 * 1024
 HELD_BYTES: Final = 4 * 1024 * 1024

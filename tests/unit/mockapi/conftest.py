@@ -3,8 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, Located
 
 MakePage = Callable[..., CatalogPage]
 

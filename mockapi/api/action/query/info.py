@@ -10,11 +10,11 @@ from mockapi.api.action.parameters import Arguments, Kind, Parameter
 from mockapi.api.action.query.page_set import PageSet
 from mockapi.api.action.query.revision_info import second_of
 from mockapi.api.action.tree import Tree
+from mockapi.wiki.catalog import Located
+from mockapi.wiki.edits.source import content_model_of
 from mockapi.wiki.facts import facts
-from mockapi.wiki.located import Located
-from mockapi.wiki.moment import iso
 from mockapi.wiki.namespaces import FILE
-from mockapi.wiki.source import content_model_of
+from mockapi.wiki.timestamps import iso
 from mockapi.wiki.title import Title, article_path, edit_path
 
 _PROPS: Final = (

@@ -14,12 +14,11 @@ from mockapi.api.action.errors import cannot_use_with
 from mockapi.api.action.parameters import Arguments, Kind, Parameter
 from mockapi.api.action.query.reading import current, revision
 from mockapi.api.action.tree import Numbered, Tree
-from mockapi.wiki.catalog import CatalogPage
+from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.facts import facts
-from mockapi.wiki.located import Located
-from mockapi.wiki.messages import system_message
 from mockapi.wiki.namespaces import SPECIAL
 from mockapi.wiki.title import InvalidTitle, Title
+from mockapi.wiki.wiki import system_message
 
 _SPECIAL_PAGES: Final = frozenset(
     {

@@ -12,7 +12,7 @@ from mockapi.api.action.module import Continue, QueryModule, public
 from mockapi.api.action.parameters import Arguments, Parameter
 from mockapi.api.action.query.page_set import PageSet
 from mockapi.api.action.tree import Tree
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 
 PARAMETERS: Final = (Parameter("continue"), Parameter("prop", several=True))
 

@@ -6,8 +6,7 @@ from typing import Literal
 from mockapi.api.action.call import Call
 from mockapi.api.action.targets import revision_target
 from mockapi.plan import AS_BUILT, WikiState
-from mockapi.wiki.catalog import CatalogPage, HiddenPart
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import CatalogPage, HiddenPart, Located
 
 _RIGHTS_TO_SEE_HIDDEN = ("deletedtext", "deletedhistory")
 _RIGHTS_TO_SEE_SUPPRESSED = ("suppressrevision", "viewsuppressed")

@@ -13,11 +13,10 @@ from mockapi.api.action.call import Call
 from mockapi.api.action.errors import ApiError
 from mockapi.api.action.query.reading import HiddenParts, hidden
 from mockapi.api.action.tree import Content, Record, Tree
-from mockapi.wiki.catalog import CatalogPage
+from mockapi.wiki.catalog import CatalogPage, Located
+from mockapi.wiki.edits.source import section_of
 from mockapi.wiki.facts import Facts, facts
-from mockapi.wiki.located import Located
-from mockapi.wiki.moment import iso, seconds
-from mockapi.wiki.source import section_of
+from mockapi.wiki.timestamps import iso, seconds
 from mockapi.wiki.title import InvalidTitle, article_path, edit_path
 from mockapi.wiki.wiki import Wiki
 

@@ -16,8 +16,8 @@ from mockapi.api.action.query.page_set import PageSet
 from mockapi.api.action.query.reading import hidden, revision, sees_hidden
 from mockapi.api.action.query.revision_info import Wanted, revision_info, second_of
 from mockapi.api.action.tree import Tree
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.facts import facts
-from mockapi.wiki.located import Located
 
 _PROPS: Final = (
     "ids", "flags", "timestamp", "user", "userid", "size", "slotsize", "sha1", "slotsha1", "contentmodel", "comment",

@@ -14,9 +14,9 @@ from mockapi.api.action.module import Continue, QueryModule, public
 from mockapi.api.action.parameters import Arguments, Kind, Parameter
 from mockapi.api.action.query.page_set import PageSet
 from mockapi.api.action.tree import Always, Content, Numbered, Tree
-from mockapi.wiki.moment import iso
+from mockapi.wiki.accounts import RIGHTS
 from mockapi.wiki.namespaces import MAIN, SYSTEM_MESSAGE, Namespace
-from mockapi.wiki.rights import RIGHTS
+from mockapi.wiki.timestamps import iso
 
 _PROPS: Final = (
     "general", "namespaces", "namespacealiases", "interwikimap", "dbrepllag", "statistics", "usergroups", "extensions",

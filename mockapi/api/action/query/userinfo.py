@@ -7,8 +7,7 @@ from mockapi.api.action.module import Continue, QueryModule, private
 from mockapi.api.action.parameters import Arguments, Parameter
 from mockapi.api.action.query.page_set import PageSet
 from mockapi.api.action.tree import Record, Tree
-from mockapi.wiki.accounts import User
-from mockapi.wiki.rights import GROUPS, IMPLICIT
+from mockapi.wiki.accounts import GROUPS, IMPLICIT, User
 
 _PROPS: Final = (
     "blockinfo", "hasmsg", "groups", "groupmemberships", "implicitgroups", "rights", "changeablegroups", "options",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mockapi.faults.body import coding
 from mockapi.wiki.pages.block import Block
-from mockapi.wiki.pages.bomb import Bomb
+from mockapi.wiki.pages.fillers import Bomb
 from tests.unit.mockapi.faults.planned import plan, problem
 
 GIB = 1 << 30

@@ -36,7 +36,7 @@ class Behind:
     def __init__(self) -> None:
         self._due: list[Timer] = []
         self.upstream = Upstream(lambda: 0.0, self._later)
-        self.upstream.follow([ONE])
+        self.upstream.parser.follow([ONE])
         self.gone = asyncio.Event()
 
     def _later(self, seconds: float, call: Callable[[], None]) -> Timer:

@@ -4,8 +4,7 @@ import pytest
 
 from mockapi.rules.model import Rule
 from mockapi.upstream.load import UpstreamCounts
-from mockapi.upstream.parser import Parser
-from mockapi.upstream.pool import QueueFull
+from mockapi.upstream.parser import Parser, QueueFull
 
 
 def rules(**capacities: object) -> list[Rule]:

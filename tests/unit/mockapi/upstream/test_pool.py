@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mockapi.faults.capacity import Capacity
 from mockapi.upstream.load import Load, UpstreamCounts
-from mockapi.upstream.pool import Parse, Pool, QueueFull
+from mockapi.upstream.parser import Parse, Pool, QueueFull
 
 
 def pool_of(parses: int | None, timers: Any, load: Load | None = None, **bounds: Any) -> Pool:

@@ -1,4 +1,4 @@
-from mockapi.upstream.replicas import Replicas
+from mockapi.upstream.upstream import Replicas
 
 
 def test_a_lag_counts_from_the_first_question() -> None:

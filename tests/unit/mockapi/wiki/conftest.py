@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mockapi.wiki.overlay import Overlay
+from mockapi.wiki.edits.overlay import Overlay
 from mockapi.wiki.people import Author
 from mockapi.wiki.wiki import Wiki
 

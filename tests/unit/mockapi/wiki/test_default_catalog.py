@@ -1,7 +1,6 @@
 from pydantic import TypeAdapter
 
-from mockapi.wiki.catalog import CatalogPages
-from mockapi.wiki.default_catalog import DOMAIN, PAGES, WIKI, default_catalog
+from mockapi.wiki.catalog import DOMAIN, PAGES, WIKI, CatalogPages, default_catalog
 
 
 def test_it_is_a_valid_catalog_as_documented() -> None:

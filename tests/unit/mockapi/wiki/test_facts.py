@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from mockapi.wiki.catalog import CatalogPage, CatalogRevision
-from mockapi.wiki.default_catalog import default_catalog
+from mockapi.wiki.catalog import CatalogPage, CatalogRevision, Located, default_catalog
 from mockapi.wiki.facts import delta, facts
-from mockapi.wiki.located import Located
 from mockapi.wiki.pages.article_source import generate
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from mockapi.wiki.language import language_of
+from mockapi.wiki.wiki import language_of
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-from mockapi.wiki.messages import system_message
 from mockapi.wiki.title import Title
+from mockapi.wiki.wiki import system_message
 
 
 def test_a_message_is_there_without_a_page() -> None:

@@ -1,4 +1,4 @@
-from mockapi.wiki.rights import GROUPS, rights_of
+from mockapi.wiki.accounts import GROUPS, rights_of
 
 
 def test_rights_of_several_groups_are_there_once() -> None:

@@ -3,8 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, Located
 from mockapi.wiki.wiki import Wiki, revision_of
 
 MakePage = Callable[..., CatalogPage]

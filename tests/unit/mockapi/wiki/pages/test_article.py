@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.default_catalog import default_catalog
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import CatalogPage, Located, default_catalog
 from mockapi.wiki.pages.article import render_article
 from mockapi.wiki.pages.article_source import generate
 from mockapi.wiki.pages.outline import MAX_BYTES
@@ -24,9 +22,9 @@ RevisionOf = Callable[[CatalogPage, int], Located]
 
 _PRINT_DIGEST = """
 import hashlib
-from mockapi.wiki.default_catalog import default_catalog
+from mockapi.wiki.catalog import default_catalog
 from mockapi.wiki.pages.article import render_article
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 page = default_catalog(1, pages=7)[6]
 print(hashlib.sha256(render_article(1, Located(page, page.revisions[1]))).hexdigest())
 """

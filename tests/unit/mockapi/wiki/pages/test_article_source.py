@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.pages.article import render_article
 from mockapi.wiki.pages.article_source import generate
 from mockapi.wiki.pages.prose import LANGUAGES
@@ -19,9 +18,9 @@ RevisionOf = Callable[[CatalogPage, int], Located]
 
 _PRINT = """
 import hashlib
-from mockapi.wiki.default_catalog import default_catalog
+from mockapi.wiki.catalog import default_catalog
 from mockapi.wiki.pages.article_source import generate
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 page = default_catalog(1, pages=7)[6]
 print(hashlib.sha256(generate(1, Located(page, page.revisions[1])).encode()).hexdigest())
 """

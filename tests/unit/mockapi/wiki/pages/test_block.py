@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.pages.block import Block, most_changed_bytes
 from tests.unit.mockapi.wiki.pages.whole_block import render_block
 

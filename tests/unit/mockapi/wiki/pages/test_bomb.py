@@ -4,11 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.located import Located
-from mockapi.wiki.pages.bomb import Bomb, bomb_parts
-from mockapi.wiki.pages.coding import CODINGS, Coding, encoded
-from mockapi.wiki.pages.pieces import even
+from mockapi.wiki.catalog import CatalogPage, Located
+from mockapi.wiki.pages.coding import CODINGS, Coding, encoded, even
+from mockapi.wiki.pages.fillers import Bomb, bomb_parts
 
 MakePage = Callable[..., CatalogPage]
 RevisionOf = Callable[[CatalogPage, int], Located]

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.wiki.pages.cache import ENTRY_BYTES, ByteLru
+from mockapi.wiki.pages.store import ENTRY_BYTES, ByteLru
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 60)), max_size=60))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.pages.block import Block
 from mockapi.wiki.pages.coding import CODINGS, Coding, encoded
 from mockapi.wiki.pages.document import Document
@@ -15,11 +15,11 @@ Decode = Callable[[Coding, bytes], bytes]
 
 _PRINT_DIGESTS = """
 import hashlib
-from mockapi.wiki.default_catalog import default_catalog
+from mockapi.wiki.catalog import default_catalog
 from mockapi.wiki.pages.block import Block
 from mockapi.wiki.pages.coding import CODINGS, encoded
 from mockapi.wiki.pages.document import Document
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 page = default_catalog(1, pages=7)[6]
 for shape in (None, Block(300_000, 5_000)):
     document = Document(1, Located(page, page.revisions[1]), shape)

@@ -3,11 +3,10 @@ from collections.abc import Callable
 import pytest
 
 from mockapi.server.reply import PIECE_BYTES
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.pages.block import Block
-from mockapi.wiki.pages.bomb import Bomb
 from mockapi.wiki.pages.document import Document, Shape
+from mockapi.wiki.pages.fillers import Bomb
 from mockapi.wiki.pages.flavor import FLAVORS, Flavor, flavored
 
 MakePage = Callable[..., CatalogPage]

@@ -3,7 +3,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.pages.article import render_article
 from mockapi.wiki.pages.flavor import FLAVORS, Flavor, flavored
 

@@ -2,8 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.pages.frame import head, title_href, title_url
 
 MakePage = Callable[..., CatalogPage]

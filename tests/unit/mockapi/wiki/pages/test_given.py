@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, Located
 from mockapi.wiki.pages.frame import head
 from mockapi.wiki.pages.given import render_given
 from mockapi.wiki.wiki import Wiki

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.wiki.pages.history import history
+from mockapi.wiki.pages.outline import history
 
 
 @given(st.binary(min_size=1, max_size=16), st.integers(1, 300), st.integers(1, 200))

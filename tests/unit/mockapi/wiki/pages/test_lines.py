@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.wiki.pages.lines import LINE_BYTES, MARKUP_BYTES, exactly, line_count, lines
+from mockapi.wiki.pages.block import LINE_BYTES, MARKUP_BYTES, exactly, line_count, lines
 
 keys = st.binary(min_size=1, max_size=16)
 

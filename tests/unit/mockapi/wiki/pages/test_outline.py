@@ -3,8 +3,7 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.pages.elements import Bits
 from mockapi.wiki.pages.outline import Outline, outline
 

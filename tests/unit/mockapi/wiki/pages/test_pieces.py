@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockapi.server.reply import PIECE_BYTES
-from mockapi.wiki.pages.pieces import even
+from mockapi.wiki.pages.coding import even
 
 
 @given(st.lists(st.integers(0, 2 * PIECE_BYTES + 1), max_size=6))

@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mockapi.server.reply import Body, Held, Streamed
-from mockapi.wiki.catalog import CatalogPage
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.pages.article import render_article
 from mockapi.wiki.pages.block import MAX_SIZE_BYTES, Block
-from mockapi.wiki.pages.bomb import Bomb
 from mockapi.wiki.pages.coding import CODINGS, Coding
 from mockapi.wiki.pages.document import Shape
+from mockapi.wiki.pages.fillers import Bomb
 from mockapi.wiki.pages.store import HELD_BYTES, HELD_ENCODED_BYTES, PageStore
 from mockapi.wiki.wikis import Wikis
 from tests.unit.mockapi.wiki.pages.whole_block import render_block

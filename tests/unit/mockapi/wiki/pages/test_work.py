@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mockapi.wiki.pages.work import Abandoned, SharedWork, collect
+from mockapi.wiki.pages.store import Abandoned, SharedWork, collect
 
 
 def test_work_is_done_in_another_thread() -> None:

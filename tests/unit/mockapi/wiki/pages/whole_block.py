@@ -1,4 +1,4 @@
-from mockapi.wiki.located import Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.pages.block import Block, block_parts
 
 

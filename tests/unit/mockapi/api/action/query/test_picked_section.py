@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.wiki.source import section_of, with_section
+from mockapi.wiki.edits.source import section_of, with_section
 
 LINES = st.lists(st.sampled_from(["a", "", "== A ==", "=== B ===", "= C =", "==", "x ="]), max_size=10)
 

@@ -2,11 +2,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mockapi.wiki.edits.results import WriteError
+from mockapi.wiki.edits.source import MAX_BYTES, content_model_of, received, saved
 from mockapi.wiki.namespaces import STANDARD
 from mockapi.wiki.people import Author
-from mockapi.wiki.source import MAX_BYTES, content_model_of, received, saved
 from mockapi.wiki.title import parse_title
-from mockapi.wiki.written import WriteError
 
 ALICE = Author("Alice", 2)
 VISITOR = Author("192.0.2.1", 0)

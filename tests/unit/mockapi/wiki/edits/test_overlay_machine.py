@@ -9,11 +9,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from pydantic import TypeAdapter
 
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPages
+from mockapi.wiki.edits.overlay import Overlay
+from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.facts import facts
-from mockapi.wiki.overlay import Overlay
 from mockapi.wiki.people import Author
 from mockapi.wiki.wiki import Wiki
-from mockapi.wiki.written import WriteError
 
 TITLES = st.sampled_from(["Main Page", "A", "Category:B", "User:C/x.css"])
 TEXTS = st.sampled_from(["", "one", "#REDIRECT [[A]]", "#REDIRECT [[:Category:B]]"])

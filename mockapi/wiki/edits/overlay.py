@@ -14,18 +14,16 @@ from datetime import datetime
 from itertools import count
 from typing import Final
 
-from mockapi.wiki import source, summaries
-from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, HiddenPart
-from mockapi.wiki.edit_base import LATEST, EditBase
+from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, HiddenPart, Located
+from mockapi.wiki.edits import source, summaries
+from mockapi.wiki.edits.merge import LATEST, EditBase, merge
+from mockapi.wiki.edits.results import DeleteResult, EditResult, HideResult, MoveResult, UndeleteResult, WriteError
 from mockapi.wiki.facts import Facts, facts
-from mockapi.wiki.located import Located
-from mockapi.wiki.merge import merge
-from mockapi.wiki.moment import seconds
 from mockapi.wiki.people import Author, author
 from mockapi.wiki.redirect import redirect_to
+from mockapi.wiki.timestamps import seconds
 from mockapi.wiki.title import Title
 from mockapi.wiki.wiki import Wiki
-from mockapi.wiki.written import DeleteResult, EditResult, HideResult, MoveResult, UndeleteResult, WriteError
 
 Section = Callable[[str, str], str | None]
 """Gives a source with a text in place of one section; None for a source without that section."""

@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
-from mockapi.wiki.edit_base import EditBase
+from mockapi.wiki.edits.merge import EditBase
+from mockapi.wiki.edits.overlay import Overlay
+from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.facts import Facts, facts
-from mockapi.wiki.overlay import Overlay
 from mockapi.wiki.people import Author
 from mockapi.wiki.wiki import Wiki
-from mockapi.wiki.written import WriteError
 from tests.unit.mockapi.wiki.conftest import SEED, SteppingClock
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockapi.wiki.merge import merge
+from mockapi.wiki.edits.merge import merge
 
 BASE = "a\nb\nc\nd\ne"
 

@@ -6,8 +6,48 @@ base ──> yours     all other changes: into the result
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Final
+
+from mockapi.wiki.catalog import CatalogPage, CatalogRevision, Located
+from mockapi.wiki.people import Author, author
+from mockapi.wiki.timestamps import seconds
+from mockapi.wiki.wiki import Wiki
+
+
+@dataclass(frozen=True, slots=True)
+class EditBase:
+    """The revision that an edit changes: by id (`baserevid`), time (`basetimestamp`), both or neither.
+
+    `timestamp` is to the second. As with MediaWiki's EditPage, an edit without a base never conflicts; by time alone an
+    account does not conflict with itself, by id it does.
+    """
+
+    rev_id: int | None = None
+    timestamp: datetime | None = None
+
+    def is_latest(self, latest: CatalogRevision) -> bool:
+        """Whether nothing was saved since, as far as the client says what it saw."""
+        return self.rev_id in {None, latest.rev_id} and self.timestamp in {None, seconds(latest.timestamp)}
+
+    def revision(self, wiki: Wiki, page: CatalogPage) -> Located | None:
+        """The base, by id one of any page; None for one that there is not."""
+        if self.rev_id is not None:
+            return wiki.revision(self.rev_id)
+        found = (one for one in reversed(page.revisions) if seconds(one.timestamp) == self.timestamp)
+        return next((Located(page, one) for one in found), None)
+
+    def is_followed_only_by(self, by: Author, seed: int, page: CatalogPage) -> bool:
+        """Whether all revisions after the base's time are by one account."""
+        since = self.timestamp
+        later = [one for one in page.revisions if since is not None and seconds(one.timestamp) > since]
+        return since is not None and by.id != 0 and all(author(seed, Located(page, one)).id == by.id for one in later)
+
+
+LATEST: Final = EditBase()
+"""The base of an edit that names none."""
+
 
 _WHITE_SPACE: Final = " \t\n\r\0\x0b"
 

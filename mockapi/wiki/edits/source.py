@@ -6,10 +6,10 @@ import unicodedata
 from datetime import datetime
 from typing import Final
 
+from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.namespaces import SYSTEM_MESSAGE, USER
 from mockapi.wiki.people import Author
 from mockapi.wiki.title import Title
-from mockapi.wiki.written import WriteError
 
 MAX_BYTES: Final = 2048 * 1024
 

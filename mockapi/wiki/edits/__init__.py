@@ -1,0 +1,1 @@
+"""Writes to a wiki: edits, moves, deletions, hidden revisions, kept in memory."""
