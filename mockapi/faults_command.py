@@ -33,33 +33,33 @@ def main(arguments: Sequence[str]) -> int:
     if options.json:
         sys.stdout.write(json.dumps([asdict(fault) for fault in faults], ensure_ascii=False, indent=2) + "\n")
         return 0
-    lines = _one(faults[0]) if options.name is not None else _all(faults)
+    lines = _describe_fault(faults[0]) if options.name is not None else _describe_all(faults)
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 
 
-def _all(faults: Sequence[FaultDescription]) -> Iterator[str]:
+def _describe_all(faults: Sequence[FaultDescription]) -> Iterator[str]:
     for group, title in GROUPS.items():
-        of_group = [fault for fault in faults if fault.group == group]
-        if of_group:
+        in_group = [fault for fault in faults if fault.group == group]
+        if in_group:
             yield f"{title}"
-        for fault in of_group:
+        for fault in in_group:
             yield from _wrapped(f"  {fault.name}", f"{fault.summary}{_mark(fault)}", indent=4)
             if fault.parameters:
-                yield from _wrapped("    takes", ", ".join(one.name for one in fault.parameters), indent=10)
+                yield from _wrapped("    takes", ", ".join(parameter.name for parameter in fault.parameters), indent=10)
             yield f"    {rule_example(fault)}"
     yield "(*) depends on time, order or load; all others are a function of seed, rule, key and attempt"
     yield "`mockapi faults NAME` says what a parameter may be"
 
 
-def _one(fault: FaultDescription) -> Iterator[str]:
+def _describe_fault(fault: FaultDescription) -> Iterator[str]:
     yield from _wrapped(fault.name, f"{fault.summary}{_mark(fault)}", indent=2)
     yield from _wrapped("  is", fault.form, indent=5)
-    width = max((len(one.name) for one in fault.parameters), default=0)
-    for one in fault.parameters:
-        need = " (required)" if one.required else ""
-        yield from _wrapped(f"  {one.name:{width}}", f"{one.form}{need}", indent=width + 4)
-        yield from _wrapped(" " * (width + 2), one.description, indent=width + 4) if one.description else ()
+    width = max((len(parameter.name) for parameter in fault.parameters), default=0)
+    for parameter in fault.parameters:
+        need = " (required)" if parameter.required else ""
+        yield from _wrapped(f"  {parameter.name:{width}}", f"{parameter.form}{need}", indent=width + 4)
+        yield from _wrapped(" " * (width + 2), parameter.description, indent=width + 4) if parameter.description else ()
     yield f"  {rule_example(fault)}"
     if not fault.deterministic:
         yield "(*) depends on time, order or load"

@@ -49,42 +49,38 @@ _VIA: Final[Headers] = ((b"via", b"rest-gateway"),)
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """A request that the gateway passes on: `behind` is what the wiki gets, `added` what the client gets besides."""
+    """A request that the gateway passes on: `behind` is what the wiki gets, `added` what the client gets besides.
+
+    Targets, key and renders are those of the wiki: draws are the same with and without the gateway.
+    """
 
     behind: Request
     endpoint: Endpoint
     added: Headers
+    targets: tuple[Target, ...]
+    key: str
+    renders: bool
 
     @classmethod
     def match(cls, request: Request, world: "World") -> Self | None:
         """None for a path that the gateway leaves as it is."""
-        if found := RESTBASE_PATH.fullmatch(request.raw_path):
-            kind, title, revision = found.groups()
+        if match := RESTBASE_PATH.fullmatch(request.raw_path):
+            kind, title, revision = match.groups()
             form = _FORMS[kind]
             path = f"/v1/page/{title}/{form}" if revision is None else f"/v1/revision/{revision}/{form}"
             behind = _rewritten(request, path, {**request.headers, "x-restbase-compat": "true"})
-            return cls(behind, find(behind, world), SET_BY_GATEWAY + _VIA)
-        if found := _PORTAL.fullmatch(request.raw_path):
-            project, language, below = found.groups()
+            return cls._pass_on(behind, world, SET_BY_GATEWAY + _VIA)
+        if match := _PORTAL.fullmatch(request.raw_path):
+            project, language, below = match.groups()
             headers = {name: value for name, value in request.headers.items() if name != "cookie"}
             behind = _rewritten(request, f"/v1{below}", {**headers, "host": f"{language}.{project}.org"})
-            return cls(behind, find(behind, world), _VIA)
+            return cls._pass_on(behind, world, _VIA)
         return None
 
-    @property
-    def targets(self) -> tuple[Target, ...]:
-        """Those of the wiki's answer."""
-        return self.endpoint.targets
-
-    @property
-    def key(self) -> str:
-        """The wiki's: draws are the same with and without the gateway."""
-        return self.endpoint.key
-
-    @property
-    def renders(self) -> bool:
-        """The wiki's: the gateway renders nothing itself."""
-        return self.endpoint.renders
+    @classmethod
+    def _pass_on(cls, behind: Request, world: "World", added: Headers) -> Self:
+        endpoint = find(behind, world)
+        return cls(behind, endpoint, added, endpoint.targets, endpoint.key, endpoint.renders)
 
     def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
         """As the wiki or a proxy says it, through the gateway."""
@@ -97,7 +93,7 @@ class Gateway:
 
     def _through(self, reply: Reply) -> Reply:
         names = {name for name, _ in self.added}
-        return replace(reply, headers=(*(one for one in reply.headers if one[0] not in names), *self.added))
+        return replace(reply, headers=(*(header for header in reply.headers if header[0] not in names), *self.added))
 
 
 def _rewritten(request: Request, below: str, headers: dict[str, str]) -> Request:

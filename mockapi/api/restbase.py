@@ -43,7 +43,7 @@ def _sealed(status: int, own: Headers, body: Body, request_id: str) -> Reply:
     length = body.wire_bytes
     headers = (
         *own,
-        *(one for one in SET_BY_GATEWAY if one[0] not in names),
+        *(header for header in SET_BY_GATEWAY if header[0] not in names),
         *(() if length is None else ((b"content-length", str(length).encode()),)),
         (b"server", b"restbase1042"),
         (b"x-request-id", request_id.encode("latin-1")),
@@ -143,10 +143,10 @@ class Restbase:
     @classmethod
     def match(cls, request: Request, world: "World") -> Self | None:
         """None for another path, and while the gateway has its paths."""
-        found = RESTBASE_PATH.fullmatch(request.raw_path) if world.restbase == "legacy" else None
-        if found is None:
+        match = RESTBASE_PATH.fullmatch(request.raw_path) if world.restbase == "legacy" else None
+        if match is None:
             return None
-        kind, text, revision = found[1], segment(found[2]), found[3]
+        kind, text, revision = match[1], segment(match[2]), match[3]
         wiki = world.wikis.serving(request.host)
         title = None if wiki is None else _title(wiki, text)
         located = None if wiki is None else _located(wiki, title, revision)

@@ -24,7 +24,7 @@ def docs_page(document: Document) -> str:
     tags = list(dict.fromkeys(operation["tags"][0] for _, _, operation in operations))
     parts = "".join(
         f'<section id="{_anchor(tag)}"><h2>{escape(tag)}</h2>'
-        + "".join(_operation(document, path, method, one) for path, method, one in operations if one["tags"][0] == tag)
+        + "".join(_operation(document, *operation) for operation in operations if operation[2]["tags"][0] == tag)
         + "</section>"
         for tag in tags
     )
@@ -54,9 +54,9 @@ def _operation(document: Document, path: str, method: str, operation: Document) 
 
 def _parameters(parameters: Any) -> str:
     rows = "".join(
-        f"<tr><th><code>{escape(one['name'])}</code></th><td>{escape(one['in'])}</td>"
-        f"<td>{escape(one.get('description', ''))}</td><td>{_example(one)}</td></tr>"
-        for one in parameters
+        f"<tr><th><code>{escape(parameter['name'])}</code></th><td>{escape(parameter['in'])}</td>"
+        f"<td>{escape(parameter.get('description', ''))}</td><td>{_example(parameter)}</td></tr>"
+        for parameter in parameters
     )
     return f"<div class=wide><table><caption>Parameters</caption>{rows}</table></div>" if rows else ""
 
@@ -92,9 +92,9 @@ def _form(schema: Document) -> str:
         name = schema["$ref"].rpartition("/")[2]
         return f'<a href="#{_anchor(name)}">{escape(name.removesuffix("-Input"))}</a>'
     if "anyOf" in schema:
-        return " or ".join(_form(one) for one in schema["anyOf"] if one.get("type") != "null")
+        return " or ".join(_form(option) for option in schema["anyOf"] if option.get("type") != "null")
     if "enum" in schema:
-        return " or ".join(f"<code>{escape(json.dumps(one))}</code>" for one in schema["enum"])
+        return " or ".join(f"<code>{escape(json.dumps(value))}</code>" for value in schema["enum"])
     if schema.get("type") == "array":
         return f"list of {_form(schema.get('items', {}))}"
     if schema.get("pattern") == DURATION_PATTERN:

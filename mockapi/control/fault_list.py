@@ -47,7 +47,7 @@ def described() -> tuple[FaultDescription, ...]:
 def _description(fault: Fault[Any], schema: Schema) -> FaultDescription:
     definitions: Schema = schema.get("$defs", {})
     models = [form for form in forms(schema["properties"][fault.name], definitions) if "properties" in form]
-    parameters = {one.name: one for model in models for one in parameters_of(model, definitions)}
+    parameters = {parameter.name: parameter for model in models for parameter in parameters_of(model, definitions)}
     return FaultDescription(
         name=fault.name,
         group=fault.group,

@@ -65,12 +65,12 @@ def journal_routes(worlds: Worlds) -> APIRouter:
             since=since,
         )
         world = worlds.current
-        found = world.journal.kept(wanted, limit=limit)
+        kept_entries = world.journal.kept(wanted, limit=limit)
         if explain is None:
-            return _json([kept.entry for kept in found])
+            return _json([kept.entry for kept in kept_entries])
         if explain not in world.rule_names:
             raise no_rule(world, explain)
-        return _json([{**vars(kept.entry), "why": _why(world, explain, kept)} for kept in found])
+        return _json([{**vars(kept.entry), "why": _why(world, explain, kept)} for kept in kept_entries])
 
     @routes.get("/in-flight", dependencies=no_parameters)
     async def get_in_flight() -> list[InFlight]:
@@ -105,6 +105,6 @@ def _why(world: World, rule: str, kept: Kept) -> list[dict[str, str]]:
     return [asdict(mismatch) for mismatch in world.rulebook.explain(rule, kept.subject, kept.entry.rules)]
 
 
-def _json(found: list[Entry] | list[dict[str, object]]) -> Response:
+def _json(entries: list[Entry] | list[dict[str, object]]) -> Response:
     # Ten thousand entries would take a validating serialiser most of a second, in which no other request is served.
-    return Response(orjson.dumps(found, option=orjson.OPT_UTC_Z), media_type="application/json")
+    return Response(orjson.dumps(entries, option=orjson.OPT_UTC_Z), media_type="application/json")

@@ -70,8 +70,8 @@ def _rules(world: World, counts: Counts) -> Iterator[Metric]:
             met.add_metric([name, status], number)
     yield met
     effective = GaugeMetricFamily("mockapi_rule_effective", "Whether a rule can fire now.", labels=["rule"])
-    for one in world.rulebook.statuses():
-        effective.add_metric([one.rule.name], one.phase == "effective")
+    for rule_status in world.rulebook.statuses():
+        effective.add_metric([rule_status.rule.name], rule_status.phase == "effective")
     yield effective
 
 

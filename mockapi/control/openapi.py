@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute
 
 from mockapi.api.action.query.query import META, PROP
 from mockapi.api.action.registry import ACTIONS
-from mockapi.control.given_body import Given
+from mockapi.control.json_body import JsonBody
 
 _ID: Final = {
     "name": "id",
@@ -46,12 +46,7 @@ def _read(summary: str, content: dict[str, Any], *parameters: dict[str, Any], ta
         "404": {"description": "Unknown page or revision", "content": _JSON},
         "default": {"description": "An error of the wiki, or a rule's answer"},
     }
-    operation = {
-        "tags": [tag],
-        "summary": summary,
-        "parameters": [*parameters, *_HEADERS],
-        "responses": answers,
-    }
+    operation = {"tags": [tag], "summary": summary, "parameters": [*parameters, *_HEADERS], "responses": answers}
     return {"get": operation}
 
 
@@ -62,10 +57,7 @@ def _rest() -> dict[str, Any]:
         "/html": ("as HTML", _HTML),
         "/with_html": ("with its HTML", _JSON),
     }
-    things = {
-        "revision/{id}": ("A revision", _ID),
-        "page/{title}": ("A page", _TITLE),
-    }
+    things = {"revision/{id}": ("A revision", _ID), "page/{title}": ("A page", _TITLE)}
     return {
         f"/w/rest.php/{root}{thing}{form}": _read(f"{what} {how}", content, parameter)
         for root in ("v1/", "content/v1/")
@@ -85,7 +77,9 @@ def _parameter(
 _ACTION: Final = _read(
     "The Action API",
     _JSON,
-    _parameter("action", example="query", allowed=sorted(name for name, one in ACTIONS.items() if not one.writes)),
+    _parameter(
+        "action", example="query", allowed=sorted(action.name for action in ACTIONS.values() if not action.writes)
+    ),
     _parameter("format", example="json", allowed=["json"]),
     _parameter("formatversion", example="2", allowed=["1", "2"]),
     _parameter("prop", example="revisions", what=", ".join(PROP)),
@@ -134,25 +128,25 @@ _REFUSAL: Final = {
 }
 
 
-def document(routes: Sequence[BaseRoute], given: Sequence[Given[Any]]) -> dict[str, Any]:
+def document(routes: Sequence[BaseRoute], given: Sequence[JsonBody[Any]]) -> dict[str, Any]:
     """The document for the control's `routes`, whose bodies are among `given`, and for the wiki's."""
     described = get_openapi(title="mockapi", version="1", summary="A mock MediaWiki", description=_ABOUT, routes=routes)
     schemas: dict[str, Any] = described.setdefault("components", {}).setdefault("schemas", {})
-    for one in given:
-        schemas.update(one.definitions)
+    for body in given:
+        schemas.update(body.definitions)
     schemas["Problems"] = _PROBLEMS
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     for operations in described["paths"].values():
         for operation in operations.values():
-            _tell_refusals(operation)
+            _add_refusals(operation)
     described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     described["security"] = [{}, {"token": []}]
     described["paths"] = {**described["paths"], **WIKI_PATHS}
     return described
 
 
-def _tell_refusals(operation: dict[str, Any]) -> None:
+def _add_refusals(operation: dict[str, Any]) -> None:
     answers = operation["responses"]
     statuses = {"422"}
     if "requestBody" in operation:

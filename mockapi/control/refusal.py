@@ -35,9 +35,9 @@ def problems(error: ValidationError, root: Any) -> list[Problem]:
     return for_client(problem.problems(error, root))
 
 
-def for_client(found: Iterable[problem.Problem]) -> list[Problem]:
+def for_client(faults: Iterable[problem.Problem]) -> list[Problem]:
     """For the body of an answer, each with its place in what the client sent."""
-    return [Problem(shown(one.location), one.text, one.remedy) for one in found]
+    return [Problem(shown(fault.location), fault.text, fault.remedy) for fault in faults]
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, named for what it is
@@ -49,9 +49,7 @@ class Refusal(Exception):  # noqa: N818 - an answer, named for what it is
         self.problems = problems
 
 
-def refusals(
-    document: Callable[[], Mapping[str, Any]],
-) -> Callable[[Request, Exception], Awaitable[JSONResponse]]:
+def refusals(document: Callable[[], Mapping[str, Any]]) -> Callable[[Request, Exception], Awaitable[JSONResponse]]:
     """The handler for a Refusal, for parameters that do not fit, and for what is no route of the OpenAPI document."""
 
     async def respond(request: Request, refusal: Exception) -> JSONResponse:

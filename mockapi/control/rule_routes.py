@@ -8,7 +8,7 @@ from typing import Final
 from fastapi import APIRouter, Depends, Request, Response
 
 from located_config.near import near_miss
-from mockapi.control.given_body import Given
+from mockapi.control.json_body import JsonBody
 from mockapi.control.refusal import Problem, Refusal, only
 from mockapi.faults.registry import FAULTS
 from mockapi.rules.book import RuleStatus
@@ -29,9 +29,9 @@ _EACH: Final = {
     for name, fault in FAULTS.items()
 }
 
-RULE: Final = Given[Rule](Rule, {"slow page": _SLOW, **_EACH})
-RULES: Final = Given[tuple[Rule, ...]](Rules, {"two": [_SLOW, {"name": "gone", "do": {"status": 404}}], "none": []})
-SWITCH: Final = Given[Switch](Switch, {"off": {"enabled": False}, "on": {"enabled": True}})
+RULE: Final = JsonBody[Rule](Rule, {"slow page": _SLOW, **_EACH})
+RULES: Final = JsonBody[tuple[Rule, ...]](Rules, {"two": [_SLOW, {"name": "gone", "do": {"status": 404}}], "none": []})
+SWITCH: Final = JsonBody[Switch](Switch, {"off": {"enabled": False}, "on": {"enabled": True}})
 
 
 def rule_routes(worlds: Worlds) -> APIRouter:
@@ -76,7 +76,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
     @routes.get("/rules/{name:path}", response_model_exclude_defaults=True)
     async def get_rule(name: str) -> Rule:
         """One rule by its name; 404 when no rule has it."""
-        return _known(worlds.current, name)
+        return _find_rule(worlds.current, name)
 
     @routes.put(
         "/rules/{name:path}",
@@ -101,16 +101,16 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         """Switches a rule on or off; it keeps its counts, and its ttl goes on."""
         switch = await SWITCH.read(request)
         world = worlds.current
-        _known(world, name)
+        _find_rule(world, name)
         world.rulebook.switch(name, on=switch.enabled)
         worlds.changes.note(request, "switched on" if switch.enabled else "switched off", (name,))
-        return _known(world, name)
+        return _find_rule(world, name)
 
     @routes.delete("/rules/{name:path}", status_code=204)
     async def delete_rule(name: str, request: Request) -> None:
         """Takes a rule away."""
         world = worlds.current
-        _known(world, name)
+        _find_rule(world, name)
         world.rulebook.remove(name)
         worlds.changes.note(request, "removed", (name,))
 
@@ -122,7 +122,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
     return routes
 
 
-def _known(world: World, name: str) -> Rule:
+def _find_rule(world: World, name: str) -> Rule:
     rule = next((rule for rule in world.rules if rule.name == name), None)
     if rule is None:
         raise no_rule(world, name)

@@ -7,7 +7,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from located_config.near import near_miss
-from mockapi.control.given_body import Given
+from mockapi.control.json_body import JsonBody
 from mockapi.control.refusal import Problem, Refusal, only
 from mockapi.errors import BaseUrlError
 from mockapi.rules.model import Rule, Rules
@@ -39,7 +39,7 @@ class State(BaseModel):
     restbase: RestbaseKind = "gateway"
 
 
-NEW_STATE: Final = Given[NewState](
+NEW_STATE: Final = JsonBody[NewState](
     NewState,
     {
         "one page that is always 404": {
@@ -122,7 +122,8 @@ def state_routes(worlds: Worlds) -> APIRouter:
         world = worlds.current
         asked = world.wikis.by_name(wiki)
         if asked is None:
-            raise Refusal(404, [Problem("wiki", f"no wiki {wiki}", near_miss(wiki, [one.name for one in world.wikis]))])
+            hint = near_miss(wiki, [known.name for known in world.wikis])
+            raise Refusal(404, [Problem("wiki", f"no wiki {wiki}", hint)])
         reply = await get_fault_free(world, asked.domain, path)
         if reply.status != 200:
             hint = "a path and query of the wiki, such as /w/rest.php/v1/revision/4097"

@@ -111,8 +111,8 @@ class Journal:
 
     def kept(self, wanted: JournalFilter = ALL, *, limit: int | None = None) -> list[Kept]:
         """The kept entries that are `wanted`, newest last; of more than `limit`, the newest."""
-        found = [kept for kept in self._kept if wanted.holds(kept.entry)]
-        return found if limit is None else found[max(0, len(found) - limit) :]
+        matching = [kept for kept in self._kept if wanted.holds(kept.entry)]
+        return matching if limit is None else matching[max(0, len(matching) - limit) :]
 
     def entries(self, wanted: JournalFilter = ALL, *, limit: int | None = None) -> list[Entry]:
         """Oldest first; with `limit` only the newest of them."""

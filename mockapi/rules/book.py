@@ -154,9 +154,9 @@ class RuleBook:
         entry = self._entries[name]
         if name in fired:
             return ()
-        found = tuple(entry.matching.mismatches(subject))
-        if found:
-            return found
+        mismatches = tuple(entry.matching.mismatches(subject))
+        if mismatches:
+            return mismatches
         phase = entry.phase(self._monotonic())
         if phase != "effective":
             return (Mismatch("rule", "effective", phase),)
@@ -192,10 +192,7 @@ class RuleBook:
         for entry in self._entries.values():
             if entry.rule.ttl is not None and entry.timer is None:
                 remaining_s = entry.since_s + entry.rule.ttl.total_seconds() - self._monotonic()
-                entry.timer = self._later(max(0.0, remaining_s), self._end_of_ttl)
-
-    def _end_of_ttl(self) -> None:
-        self._changed(self.effective)
+                entry.timer = self._later(max(0.0, remaining_s), lambda: self._changed(self.effective))
 
 
 def _stop(entry: _Entry) -> None:

@@ -100,10 +100,6 @@ def _header_fits(wanted: str | bool, value: str | None) -> bool:
     return value is not None and fnmatchcase(value, wanted)
 
 
-def _client_fits(wanted: str, subject: Subject, _: Conditions) -> bool:
-    return _within(wanted, subject.request.client)
-
-
 @lru_cache(maxsize=1024)
 def _within(network: str, client: str) -> bool:
     try:
@@ -149,11 +145,9 @@ REQUEST: Final = {
         _Matcher("method", lambda wanted, s, _: wanted == s.request.method, lambda _w, s, _: s.request.method),
         _Matcher("path", lambda wanted, s, _: fnmatchcase(s.request.path, wanted), lambda _w, s, _: s.request.path),
         _Matcher(
-            "header",
-            _headers_fit,
-            lambda wanted, s, _: {name: s.request.headers.get(name.lower()) for name in wanted},
+            "header", _headers_fit, lambda wanted, s, _: {name: s.request.headers.get(name.lower()) for name in wanted}
         ),
-        _Matcher("client", _client_fits, lambda _w, s, _: s.request.client),
+        _Matcher("client", lambda wanted, s, _: _within(wanted, s.request.client), lambda _w, s, _: s.request.client),
         _Matcher("attempt", lambda wanted, s, _: wanted.hold(s.attempt), lambda _w, s, _: s.attempt),
         _Matcher(
             "window",
@@ -169,20 +163,12 @@ TARGET: Final = {
     for matcher in (
         _TargetMatcher("wiki", lambda wanted, t, _: wanted == t.wiki, lambda t, _: t.wiki),
         _TargetMatcher(
-            "page",
-            lambda wanted, t, _: t.page is not None and reads_same(wanted, t.page),
-            lambda t, _: t.page,
+            "page", lambda wanted, t, _: t.page is not None and reads_same(wanted, t.page), lambda t, _: t.page
         ),
         _TargetMatcher("revision", lambda wanted, t, _: t.revision in wanted, lambda t, _: t.revision),
+        _TargetMatcher("share", lambda wanted, t, given: _below(wanted, _page_share(t, given)), _page_share),
         _TargetMatcher(
-            "share",
-            lambda wanted, t, given: _below(wanted, _page_share(t, given)),
-            _page_share,
-        ),
-        _TargetMatcher(
-            "share_of_revisions",
-            lambda wanted, t, given: _below(wanted, _revision_share(t, given)),
-            _revision_share,
+            "share_of_revisions", lambda wanted, t, given: _below(wanted, _revision_share(t, given)), _revision_share
         ),
     )
 }
@@ -217,7 +203,7 @@ class Matching:
             if not matcher.fits(wanted, subject, given):
                 yield Mismatch(matcher.key, _shown(wanted), _shown(matcher.got(wanted, subject, given)))
         if self._target:
-            found = [
+            by_target = [
                 [
                     Mismatch(matcher.key, _shown(wanted), _shown(matcher.got(target, given)))
                     for matcher, wanted in self._target
@@ -225,7 +211,7 @@ class Matching:
                 ]
                 for target in subject.targets
             ]
-            yield from min(found, key=len)
+            yield from min(by_target, key=len)
 
 
 def _shown(value: object) -> str:

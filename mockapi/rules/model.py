@@ -89,7 +89,7 @@ Faults = Annotated[Do, _AsRegistered()]
 """`Do` as a part of another model."""
 
 
-def _take(*faults: Fault[Any]) -> None:
+def _add_faults(*faults: Fault[Any]) -> None:
     for fault in faults:
         Do.__pydantic_fields__[fault.name] = FieldInfo.from_annotated_attribute(
             fault.takes | None, Field(default=None, description=as_sentence(fault.summary))
@@ -97,7 +97,7 @@ def _take(*faults: Fault[Any]) -> None:
     Do.model_rebuild(force=True)
 
 
-FAULTS.follow(_take)
+FAULTS.follow(_add_faults)
 
 
 def _in_a_path(name: str) -> str:
@@ -119,8 +119,7 @@ class Rule(Strict):
         description="Which requests the rule matches: all that is given must hold. Default: every request.",
     )
     do: Faults = Field(
-        description="Faults of the mock that a matched request meets, by name.",
-        examples=[{"latency": "5s"}],
+        description="Faults of the mock that a matched request meets, by name.", examples=[{"latency": "5s"}]
     )
     ttl: PositiveDuration | None = Field(
         default=None, description="The rule ends after this time from when it became effective. Default: it never does."

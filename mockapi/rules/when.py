@@ -129,10 +129,7 @@ def _one_or_more(value: object) -> object:
     return value if value is None or isinstance(value, list | tuple) else (value,)
 
 
-Revisions = Annotated[
-    tuple[Annotated[int, Field(ge=1, strict=True)], ...],
-    Field(min_length=1),
-]
+Revisions = Annotated[tuple[Annotated[int, Field(ge=1, strict=True)], ...], Field(min_length=1)]
 
 
 class When(Strict):
@@ -152,8 +149,7 @@ class When(Strict):
     )
     page: str | None = Field(default=None, description="It is about the page of this title.", examples=["Huge"])
     revision: Annotated[
-        Revisions | None,
-        BeforeValidator(_one_or_more, json_schema_input_type=int | list[int] | None),
+        Revisions | None, BeforeValidator(_one_or_more, json_schema_input_type=int | list[int] | None)
     ] = Field(default=None, description="It is about this revision, or one of a list.", examples=[28674])
     header: dict[_HeaderName, Header] | None = Field(
         default=None,

@@ -15,7 +15,7 @@ from starlette.types import Receive
 from mockapi.api import status
 from mockapi.faults import gateway_timeout
 from mockapi.plan import Plan, StatusAnswer
-from mockapi.server.disconnect_watch import GivenUp, while_awaited
+from mockapi.server.disconnect_watch import GivenUp, await_answer
 from mockapi.server.reply import Reply
 from mockapi.upstream.parser import Parse, QueueFull
 from mockapi.upstream.places import ConnectionPlace
@@ -40,17 +40,17 @@ async def answer(
     `renders` says whether something has to be parsed for it; `client` is whom a rate limit counts,
     and `place` what its connection keeps until the parse has ended.
     """
-    refused = _limited(plan, upstream, client, request_id)
+    refused = _check_rate_limits(plan, upstream, client, request_id)
     if refused is not None:
         return refused
     try:
-        parse = _begin(plan, upstream, place) if renders else None
+        parse = _begin_parse(plan, upstream, place) if renders else None
     except QueueFull as full:
         return status.overflow(full.code, request_id)
     if parse is None and plan.latency == timedelta(0) and plan.gateway_timeout is None:
         return await render()
     try:
-        reply = await while_awaited(_behind(parse, plan.latency, render), receive, within=plan.gateway_timeout)
+        reply = await await_answer(_render_when_due(parse, plan.latency, render), receive, within=plan.gateway_timeout)
     finally:
         if parse is not None:
             parse.abandon()
@@ -63,7 +63,7 @@ async def answer(
             return reply
 
 
-def _limited(plan: Plan, upstream: Upstream, client: str, request_id: str) -> Reply | None:
+def _check_rate_limits(plan: Plan, upstream: Upstream, client: str, request_id: str) -> Reply | None:
     """The 429 of the first bucket that has no token; those before it have lost one, as in a row of proxies."""
     for rule, limit in plan.limits:
         wait_s = upstream.buckets.take(rule, limit, client)
@@ -73,7 +73,7 @@ def _limited(plan: Plan, upstream: Upstream, client: str, request_id: str) -> Re
     return None
 
 
-def _begin(plan: Plan, upstream: Upstream, place: ConnectionPlace | None) -> Parse | None:
+def _begin_parse(plan: Plan, upstream: Upstream, place: ConnectionPlace | None) -> Parse | None:
     if plan.parse is None and plan.capacity is None:
         return None
     finished = None if place is None else place.parse_ended
@@ -83,7 +83,7 @@ def _begin(plan: Plan, upstream: Upstream, place: ConnectionPlace | None) -> Par
     return parse
 
 
-async def _behind(parse: Parse | None, latency: timedelta | None, render: Render) -> Reply:
+async def _render_when_due(parse: Parse | None, latency: timedelta | None, render: Render) -> Reply:
     if parse is not None:
         await parse.over.wait()
     if latency is None:

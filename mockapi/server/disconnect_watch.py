@@ -21,21 +21,21 @@ class GivenUp(Enum):
     PROXY = "the time is over"
 
 
-async def while_awaited(
+async def await_answer(
     work: Coroutine[Any, Any, Answer], receive: Receive, *, within: timedelta | None
 ) -> Answer | GivenUp:
     """What `work` returns, unless it is given up first; then it is cancelled. None for `within` is no limit."""
     working = asyncio.create_task(work)
-    leaving = asyncio.create_task(until_disconnected(receive))
+    watching = asyncio.create_task(until_disconnected(receive))
     try:
         limit_s = None if within is None else within.total_seconds()
-        await asyncio.wait((working, leaving), timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
-        if leaving.done():
+        await asyncio.wait((working, watching), timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+        if watching.done():
             return GivenUp.CLIENT
         return working.result() if working.done() else GivenUp.PROXY
     finally:
         working.cancel()
-        leaving.cancel()
+        watching.cancel()
 
 
 async def until_disconnected(receive: Receive) -> None:
@@ -44,11 +44,11 @@ async def until_disconnected(receive: Receive) -> None:
         pass
 
 
-class Leaving:
-    """Watches for the client's leaving while it is entered.
+class DisconnectWatch:
+    """Notices that the client disconnects while it is entered.
 
-    ASGI tells of it only through `receive`, and a little late: by then a write may have met a connection that was gone.
-    The wire, where there is one, knows at once.
+    ASGI shows it only through `receive`, and a little late: by then a write may have met a closed connection. The wire,
+    where there is one, knows at once.
     """
 
     def __init__(self, receive: Receive, wire: Wire | None) -> None:
@@ -65,15 +65,15 @@ class Leaving:
         self._watching.cancel()
 
     @property
-    def seen(self) -> bool:
+    def disconnected(self) -> bool:
         """Whether the client has disconnected; with a wire at once, else when ASGI says so."""
         return self._watching.done() or (self._wire is not None and self._wire.gone)
 
-    async def held_back(self, seconds: float | None) -> bool:
-        """Waits for this time, for None for ever; False, at once, when the client has disconnected."""
+    async def wait(self, seconds: float | None) -> bool:
+        """Waits for `seconds`, for None for ever; False, at once, when the client has disconnected."""
         if seconds is not None and seconds <= 0:
             # Once the client has gone, sending returns without a switch; who watches for it needs a turn to see it.
             await asyncio.sleep(0)
         else:
             await asyncio.wait((self._watching,), timeout=seconds)
-        return not self.seen
+        return not self.disconnected

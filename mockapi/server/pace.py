@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from mockapi.server.delivery import Delivery, Pace
-from mockapi.server.disconnect_watch import Leaving
+from mockapi.server.disconnect_watch import DisconnectWatch
 
 PIECE_BYTES: Final = 64 * 1024
 """What is sent at a time without a pace. So much of an answer its slow client may keep in the server's memory."""
@@ -37,9 +37,9 @@ def _spread(total: int, seconds: float) -> Pace | None:
 class Steps:
     """Follows a pace from now on, by the loop's clock: a step that was late does not delay the next ones."""
 
-    def __init__(self, pace: Pace | None, leaving: Leaving) -> None:
+    def __init__(self, pace: Pace | None, watch: DisconnectWatch) -> None:
         self._pace = pace
-        self._leaving = leaving
+        self._watch = watch
         self._clock = asyncio.get_running_loop().time
         self._start_s = self._clock()
 
@@ -55,6 +55,6 @@ class Steps:
         """Waits until the next may leave; False when the client has disconnected."""
         pace = self._pace
         if pace is None or sent % pace.step_bytes:
-            return await self._leaving.held_back(0.0)
+            return await self._watch.wait(0.0)
         steps = sent // pace.step_bytes + (0 if pace.at_once else 1)
-        return await self._leaving.held_back(self._start_s + steps * pace.every_s - self._clock())
+        return await self._watch.wait(self._start_s + steps * pace.every_s - self._clock())

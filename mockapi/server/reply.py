@@ -9,7 +9,7 @@ included.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol, Self
+from typing import ClassVar, Final, Protocol, Self
 
 PIECE_BYTES: Final = 256 * 1024
 
@@ -37,6 +37,7 @@ class Body(Protocol):
 class Held:
     """A body in memory."""
 
+    held: ClassVar[bool] = True
     data: bytes
     decoded_bytes: int
 
@@ -50,11 +51,6 @@ class Held:
         """Never None: all of the data are at hand."""
         return len(self.data)
 
-    @property
-    def held(self) -> bool:
-        """True: the next piece is at hand."""
-        return True
-
     def pieces(self) -> Iterator[bytes]:
         """The data, cut only if they are long."""
         for start in range(0, len(self.data), PIECE_BYTES):
@@ -65,14 +61,10 @@ class Held:
 class Streamed:
     """A body that `make` writes anew each time: in pieces of any length, an empty one too."""
 
+    held: ClassVar[bool] = False
     make: Callable[[], Iterator[bytes]]
     wire_bytes: int | None
     decoded_bytes: int
-
-    @property
-    def held(self) -> bool:
-        """False: the next piece is made when it is asked for."""
-        return False
 
     def pieces(self) -> Iterator[bytes]:
         """What `make` gives, none longer than PIECE_BYTES and none empty."""

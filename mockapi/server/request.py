@@ -68,13 +68,13 @@ class Request:
 @lru_cache(maxsize=1024)
 def takes_gzip(accept_encoding: str) -> bool:
     """Whether MediaWiki sends gzip for that header. Of weights it only understands those with a fraction."""
-    found = _GZIP.search(accept_encoding)
-    return found is not None and (found[1] is None or float(found[1]) > 0)
+    match = _GZIP.search(accept_encoding)
+    return match is not None and (match[1] is None or float(match[1]) > 0)
 
 
 def _takes(coding: str, accept_encoding: str) -> bool:
-    found = re.search(rf"(?<![\w-]){re.escape(coding)}(?![\w-])\s*(?:;\s*q=([0-9.]+))?", accept_encoding)
-    return found is not None and (found[1] is None or found[1].strip("0.") != "")
+    match = re.search(rf"(?<![\w-]){re.escape(coding)}(?![\w-])\s*(?:;\s*q=([0-9.]+))?", accept_encoding)
+    return match is not None and (match[1] is None or match[1].strip("0.") != "")
 
 
 class BodyTooLarge(Exception):  # noqa: N818 - an answer to the client, no error of the mock

@@ -25,7 +25,7 @@ from mockapi.rules.matching import Subject, Target
 from mockapi.rules.model import Rule
 from mockapi.server.answer import answer
 from mockapi.server.delivery import AS_IT_IS, Effect
-from mockapi.server.disconnect_watch import GivenUp, while_awaited
+from mockapi.server.disconnect_watch import GivenUp, await_answer
 from mockapi.server.message import UNABLE, HttpMessage, as_it_is, message, needs_wire
 from mockapi.server.reply import Reply
 from mockapi.server.request import BodyTooLarge, has_body, read_body, read_head
@@ -62,11 +62,11 @@ class RequestHandler:
         wiki = world.separate_wiki(endpoint.targets[0])
         attempt = world.attempts.next((wiki, request.request_id or (request.client, endpoint.key)))
         subject = Subject(request, endpoint.targets, endpoint.key, attempt, at_s, wiki)
-        plan = _plan(world, subject, world.rulebook.match(subject))
+        plan = _make_plan(world, subject, world.rulebook.match(subject))
         if too_large and plan.status is None:
             plan = replace(plan, status=StatusAnswer(code=413))
         context = Context(world, request, request_id, plan, partial(_plan_of, world, subject))
-        number = world.journal.begin(_asked(subject, request_id, plan), at_s, subject)
+        number = world.journal.begin(_journal_request(subject, request_id, plan), at_s, subject)
         result = Result()
         try:
             result = await self._respond(endpoint, context, wire_of(scope), receive, send)
@@ -81,7 +81,7 @@ class RequestHandler:
         held_back = receive if wire is None else wire.until_half_closed(receive)
         place = None
         if wire is not None:
-            world.upstream.places.came(wire.connection)
+            world.upstream.places.note_request(wire.connection)
             if plan.connections is not None:
                 place = world.upstream.places.take(*plan.connections, wire.connection)
                 if place is None:
@@ -92,7 +92,7 @@ class RequestHandler:
                 return Result()
         reply = await answer(
             plan,
-            partial(_reply, endpoint, context),
+            partial(_make_reply, endpoint, context),
             renders=endpoint.renders and plan.status is None,
             client=context.request.client,
             upstream=world.upstream,
@@ -108,7 +108,7 @@ class RequestHandler:
             response = as_it_is(reply, head_only=head_only)
         else:
             # To know how long a body is, all of it may have to be made, which takes seconds for a large one.
-            made = await while_awaited(
+            made = await await_answer(
                 message(reply, delivery, head_only=head_only, number=number), held_back, within=None
             )
             if isinstance(made, GivenUp):
@@ -124,7 +124,7 @@ class RequestHandler:
         accepts, renders = context.request.accepts, endpoint.renders
         if plan.body is not None and changes_body(plan.body, reply, accepts, renders=renders):
             changed_by = (*changed_by, Effect.BODY)
-        return _result(response, sent, changed_by)
+        return _make_result(response, sent, changed_by)
 
     def _hangs(self, world: World, rule: str) -> bool:
         """Whether a rule that held a request still does. One that has fired as often as it may goes on holding it."""
@@ -147,7 +147,7 @@ async def _hang(wire: Wire, holds: Callable[[], bool]) -> None:
     wire.finish()
 
 
-def _plan(world: World, subject: Subject, rules: Sequence[Rule]) -> Plan:
+def _make_plan(world: World, subject: Subject, rules: Sequence[Rule]) -> Plan:
     plan = plan_for(
         rules,
         seed=world.seed,
@@ -166,16 +166,16 @@ def _plan(world: World, subject: Subject, rules: Sequence[Rule]) -> Plan:
 def _plan_of(world: World, subject: Subject, target: Target) -> Plan:
     key = subject.key if target.revision is None else str(target.revision)
     subject = replace(subject, targets=(target,), key=key)
-    return _plan(world, subject, world.rulebook.peek(subject))
+    return _make_plan(world, subject, world.rulebook.peek(subject))
 
 
-async def _reply(endpoint: Endpoint, context: Context) -> Reply:
+async def _make_reply(endpoint: Endpoint, context: Context) -> Reply:
     if context.plan.status is not None:
         return endpoint.status_reply(context.plan.status, context.request_id)
     return await endpoint.reply(context)
 
 
-def _asked(subject: Subject, request_id: str, plan: Plan) -> Asked:
+def _journal_request(subject: Subject, request_id: str, plan: Plan) -> Asked:
     first = subject.targets[0]
     return Asked(
         method=subject.request.method,
@@ -195,7 +195,7 @@ def _asked(subject: Subject, request_id: str, plan: Plan) -> Asked:
     )
 
 
-def _result(message: HttpMessage, sent: Sent, changed_by: tuple[str, ...]) -> Result:
+def _make_result(message: HttpMessage, sent: Sent, changed_by: tuple[str, ...]) -> Result:
     length = coding = None
     for name, value in () if sent.reply is None else sent.reply.headers:
         if name == b"content-length":

@@ -17,7 +17,7 @@ from starlette.types import Receive, Send
 
 from mockapi.server.channel import AsgiChannel, Channel, RawChannel, head_bytes, head_lines
 from mockapi.server.delivery import AS_IT_IS, BytePlace, Delivery, Effect, Ending
-from mockapi.server.disconnect_watch import Leaving
+from mockapi.server.disconnect_watch import DisconnectWatch
 from mockapi.server.message import HttpMessage, length_of
 from mockapi.server.pace import Steps, pace_of
 from mockapi.server.reply import PIECE_BYTES, Body, Reply
@@ -49,11 +49,11 @@ async def send_message(
         wire.announce_end()
     elif wire is not None and message.reply.header(b"connection") == "close":
         wire.announce_end()
-    if delivery is AS_IT_IS and (message.bodiless or _short(message.reply.body)):
-        sent = await _at_once(message, wire, send)
+    if delivery is AS_IT_IS and (message.bodiless or _is_short(message.reply.body)):
+        sent = await _send_at_once(message, wire, send)
     else:
-        async with Leaving(receive, wire) as leaving:
-            sent = await _at_length(message, delivery, leaving, wire, send)
+        async with DisconnectWatch(receive, wire) as watch:
+            sent = await _send_in_pieces(message, delivery, watch, wire, send)
     if wire is None:
         return sent
     if delivery.keep_alive is not None and wire.number >= delivery.keep_alive.answers:
@@ -64,11 +64,11 @@ async def send_message(
     return sent
 
 
-def _short(body: Body) -> bool:
+def _is_short(body: Body) -> bool:
     return body.held and body.wire_bytes is not None and body.wire_bytes <= PIECE_BYTES
 
 
-async def _at_once(message: HttpMessage, wire: Wire | None, send: Send) -> Sent:
+async def _send_at_once(message: HttpMessage, wire: Wire | None, send: Send) -> Sent:
     if wire is not None and wire.gone:
         return NOTHING_SENT
     reply = message.reply
@@ -83,37 +83,39 @@ async def _at_once(message: HttpMessage, wire: Wire | None, send: Send) -> Sent:
     return Sent(reply, len(data), completed=True)
 
 
-async def _at_length(message: HttpMessage, delivery: Delivery, leaving: Leaving, wire: Wire | None, send: Send) -> Sent:
-    if leaving.seen:
+async def _send_in_pieces(
+    message: HttpMessage, delivery: Delivery, watch: DisconnectWatch, wire: Wire | None, send: Send
+) -> Sent:
+    if watch.disconnected:
         return NOTHING_SENT
     if message.well_formed or wire is None:
-        return await _whole(message, delivery, AsgiChannel(send, wire), leaving)
+        return await _send_whole(message, delivery, AsgiChannel(send, wire), watch)
     channel = RawChannel(wire, chunked=message.chunked)
     if delivery.ending is None:
-        return await _whole(message, delivery, channel, leaving)
-    return await _cut_off(message, delivery, delivery.ending, channel, leaving)
+        return await _send_whole(message, delivery, channel, watch)
+    return await _send_cut(message, delivery, delivery.ending, channel, watch)
 
 
-async def _whole(message: HttpMessage, delivery: Delivery, channel: Channel, leaving: Leaving) -> Sent:
+async def _send_whole(message: HttpMessage, delivery: Delivery, channel: Channel, watch: DisconnectWatch) -> Sent:
     await channel.head(message.reply)
     sent = 0
     if not message.bodiless:
-        if not await _before_body(delivery, leaving):
+        if not await _wait_before_body(delivery, watch):
             return Sent(message.reply)
-        sent, all_sent = await _body(message.reply.body, delivery, None, channel, leaving)
+        sent, all_sent = await _send_body(message.reply.body, delivery, None, channel, watch)
         if not all_sent:
             return Sent(message.reply, sent)
         await channel.settled()
-        if not await leaving.held_back(0.0):
+        if not await watch.wait(0.0):
             return Sent(message.reply, sent)
     await channel.end()
     return Sent(message.reply, sent, completed=True)
 
 
-async def _cut_off(
-    message: HttpMessage, delivery: Delivery, ending: Ending, channel: RawChannel, leaving: Leaving
+async def _send_cut(
+    message: HttpMessage, delivery: Delivery, ending: Ending, channel: RawChannel, watch: DisconnectWatch
 ) -> Sent:
-    sent = await _up_to(ending, message, delivery, channel, leaving)
+    sent = await _send_up_to(ending, message, delivery, channel, watch)
     if ending.then and not (message.bodiless and ending.place is BytePlace.IN_BODY):
         await channel.wire.write(ending.then)
     await channel.settled()
@@ -124,37 +126,37 @@ async def _cut_off(
     return sent
 
 
-async def _up_to(
-    ending: Ending, message: HttpMessage, delivery: Delivery, channel: RawChannel, leaving: Leaving
+async def _send_up_to(
+    ending: Ending, message: HttpMessage, delivery: Delivery, channel: RawChannel, watch: DisconnectWatch
 ) -> Sent:
     reply = message.reply
     match ending.place:
         case BytePlace.BEFORE_HEADERS:
             return NOTHING_SENT
         case BytePlace.IN_HEADERS:
-            return Sent(_read(reply, channel, await channel.part_of_head(reply, ending.offset)))
+            return Sent(_readable_head(reply, channel, await channel.part_of_head(reply, ending.offset)))
         case BytePlace.BEFORE_BODY:
             await channel.head(reply)
-            await _before_body(delivery, leaving)
+            await _wait_before_body(delivery, watch)
             nothing_due = message.bodiless or (not message.chunked and reply.body.wire_bytes == 0)
             return Sent(reply, completed=nothing_due and not ending.then)
         case BytePlace.IN_BODY:
             await channel.head(reply)
             if message.bodiless:
                 return Sent(reply, completed=True)
-            if not await _before_body(delivery, leaving):
+            if not await _wait_before_body(delivery, watch):
                 return Sent(reply)
             most = (
                 ending.offset.within(await length_of(reply.body))
                 if ending.offset.count is None
                 else ending.offset.count
             )
-            sent, all_sent = await _body(reply.body, delivery, most, channel, leaving)
+            sent, all_sent = await _send_body(reply.body, delivery, most, channel, watch)
             whole = all_sent and not message.chunked and not ending.then and sent == await length_of(reply.body)
             return Sent(reply, sent, completed=whole)
 
 
-def _read(reply: Reply, channel: RawChannel, head_bytes: int) -> Reply | None:
+def _readable_head(reply: Reply, channel: RawChannel, head_bytes: int) -> Reply | None:
     """What a client can make of the first `head_bytes`: the lines that are whole."""
     left = head_bytes
     whole = 0
@@ -169,33 +171,33 @@ def _read(reply: Reply, channel: RawChannel, head_bytes: int) -> Reply | None:
     return Reply(reply.status, reply.headers[:own], reply.body)
 
 
-async def _before_body(delivery: Delivery, leaving: Leaving) -> bool:
+async def _wait_before_body(delivery: Delivery, watch: DisconnectWatch) -> bool:
     wait = delivery.before_body
-    return await leaving.held_back(None if wait is None else wait.total_seconds())
+    return await watch.wait(None if wait is None else wait.total_seconds())
 
 
-async def _body(
-    body: Body, delivery: Delivery, most: int | None, channel: Channel, leaving: Leaving
+async def _send_body(
+    body: Body, delivery: Delivery, most: int | None, channel: Channel, watch: DisconnectWatch
 ) -> tuple[int, bool]:
     """Sends at most `most` bytes; how many it were, and whether the client was there to the end."""
     never_ends = delivery.through_body is None
     total = 0 if delivery.through_body == timedelta(0) else await length_of(body)
     if never_ends:
         most = max(0, min(total - 1, total if most is None else most))
-    steps = Steps(pace_of(delivery, total), leaving)
+    steps = Steps(pace_of(delivery, total), watch)
     sent = 0
     async for piece in _pieces(body, steps, most):
         if not await steps.wait(sent):
             return sent, False
         await channel.piece(piece)
         sent += len(piece)
-    return sent, await leaving.held_back(None if never_ends else 0.0)
+    return sent, await watch.wait(None if never_ends else 0.0)
 
 
 async def _pieces(body: Body, steps: Steps, most: int | None) -> AsyncIterator[bytes]:
     """The body in the pieces that `steps` has room for, up to `most` bytes."""
     source, given = body.pieces(), 0
-    while (piece := await _next(source, held=body.held)) is not None:
+    while (piece := await _next_piece(source, held=body.held)) is not None:
         begin = 0
         while begin < len(piece):
             room = steps.room(given) if most is None else min(steps.room(given), most - given)
@@ -206,7 +208,7 @@ async def _pieces(body: Body, steps: Steps, most: int | None) -> AsyncIterator[b
             begin, given = begin + taken, given + taken
 
 
-async def _next(pieces: Iterator[bytes], *, held: bool) -> bytes | None:
+async def _next_piece(pieces: Iterator[bytes], *, held: bool) -> bytes | None:
     return next(pieces, None) if held else await asyncio.to_thread(next, pieces, None)
 
 
@@ -215,34 +217,34 @@ def effects(delivery: Delivery, reply: Reply, message: HttpMessage, sent: Sent, 
 
     A fault that matches and changes nothing has not acted: a charset that the answer has anyway, a cut behind its end.
     """
-    found = []
+    changed = []
     if delivery.ending is not None and not sent.completed:
-        found.append(Effect.ENDING)
+        changed.append(Effect.ENDING)
     if delivery.keep_alive is not None and number >= delivery.keep_alive.answers:
-        found.append(Effect.KEEP_ALIVE)
+        changed.append(Effect.KEEP_ALIVE)
     if sent.reply is None:
-        return tuple(found)
+        return tuple(changed)
     for effect, asked, header in (
         (Effect.CHARSET, delivery.charset, b"content-type"),
         (Effect.CODING, delivery.coding, b"content-encoding"),
         (Effect.LENGTH, delivery.length, b"content-length"),
     ):
         if asked is not None and message.reply.header(header) != reply.header(header):
-            found.append(effect)
+            changed.append(effect)
     if not message.bodiless:
-        found += _of_body(delivery, reply)
-    return tuple(found)
+        changed += _body_effects(delivery, reply)
+    return tuple(changed)
 
 
-def _of_body(delivery: Delivery, reply: Reply) -> list[Effect]:
-    found = []
+def _body_effects(delivery: Delivery, reply: Reply) -> list[Effect]:
+    changed = []
     if delivery.broken is not None and reply.body.decoded_bytes:
-        found.append(Effect.TEXT)
+        changed.append(Effect.TEXT)
     if delivery.before_body != timedelta(0):
-        found.append(Effect.WAIT)
+        changed.append(Effect.WAIT)
     if _is_slowed(delivery, reply.body.decoded_bytes if reply.body.wire_bytes is None else reply.body.wire_bytes):
-        found.append(Effect.PACE)
-    return found
+        changed.append(Effect.PACE)
+    return changed
 
 
 def _is_slowed(delivery: Delivery, total: int) -> bool:

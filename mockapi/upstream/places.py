@@ -47,14 +47,14 @@ class ConnectionPlace:
     def parse_ended(self) -> None:
         """It is over, whether its client still waits or not."""
         self._parses -= 1
-        self._look()
+        self._free_if_unused()
 
     def disconnected(self) -> None:
         """The connection has ended."""
         self._connected = False
-        self._look()
+        self._free_if_unused()
 
-    def _look(self) -> None:
+    def _free_if_unused(self) -> None:
         if not self._connected and not self._parses:
             self._free()
 
@@ -67,7 +67,7 @@ class ConnectionPlaces:
         self._held: dict[tuple[str, Connection], ConnectionPlace] = {}
         self._opened = self._refused = 0
 
-    def came(self, connection: Connection) -> None:
+    def note_request(self, connection: Connection) -> None:
         """It carries a request; counted the first time."""
         if connection not in self._known:
             self._known.add(connection)

@@ -23,9 +23,7 @@ def parse(value: object) -> Offset:
         return Offset(share=parse_share(value))
     except QuantityError:
         raise PydanticCustomError(
-            "offset",
-            "not a place in an answer",
-            {"hint": "a number of bytes, such as 10KiB, or a share, such as 50%"},
+            "offset", "not a place in an answer", {"hint": "a number of bytes, such as 10KiB, or a share, such as 50%"}
         ) from None
 
 

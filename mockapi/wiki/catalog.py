@@ -101,12 +101,7 @@ class CatalogPage(Strict):
                 raise PydanticCustomError(
                     "parent_contract",
                     "parent {parent} of revision {rev_id} is not an earlier revision of page {page_id}",
-                    {
-                        "parent": parent,
-                        "rev_id": revision.rev_id,
-                        "page_id": self.page_id,
-                        "hint": "use 0 for none",
-                    },
+                    {"parent": parent, "rev_id": revision.rev_id, "page_id": self.page_id, "hint": "use 0 for none"},
                 )
         if any(later.rev_id <= earlier.rev_id for earlier, later in pairwise(self.revisions)):
             raise PydanticCustomError(

@@ -94,16 +94,16 @@ class Namespaces:
 
     def name_of(self, number: int) -> str:
         """The name titles begin with; `Namespace N` for a number this wiki does not have."""
-        found = self.by_id.get(number)
-        return found.name if found else f"Namespace {number}"
+        namespace = self.by_id.get(number)
+        return namespace.name if namespace else f"Namespace {number}"
 
     @property
     def aliases(self) -> tuple[tuple[int, str], ...]:
         """Further names, with the number each stands for."""
         own = tuple(
-            (one.id, one.canonical)
-            for one in self
-            if one.canonical not in {None, one.name} and one.id not in {PROJECT, PROJECT_TALK}
+            (space.id, space.canonical)
+            for space in self
+            if space.canonical not in {None, space.name} and space.id not in {PROJECT, PROJECT_TALK}
         )
         return (*((number, name) for number, name in own if name), *((number, name) for name, number in _ALIASES))
 

@@ -18,10 +18,10 @@ _TITLE_SAFE: Final = ";@$!*(),/~:"
 
 def redirect_target(text: str, model: str = "wikitext") -> str | None:
     """Where `text` leads if it makes its page a redirect; a link to what no page could be called makes none."""
-    found = REDIRECT.match(text) if model == "wikitext" else model in _IN_CODE and _IN_CODE[model].match(text)
-    if not found:
+    match = REDIRECT.match(text) if model == "wikitext" else model in _IN_CODE and _IN_CODE[model].match(text)
+    if not match:
         return None
-    target = found[1] if model == "wikitext" else unquote(found[1])
+    target = match[1] if model == "wikitext" else unquote(match[1])
     try:
         parse_title(target, STANDARD)
     except InvalidTitle:

@@ -61,9 +61,9 @@ class Title:
         return self.namespace_id >= 0
 
 
-def reads_same(one: str, other: str) -> bool:
+def reads_same(first: str, second: str) -> bool:
     """Whether two full titles are the same where spaces and underscores mean the same."""
-    return one.replace("_", " ") == other.replace("_", " ")
+    return first.replace("_", " ") == second.replace("_", " ")
 
 
 def parse_title(text: str, namespaces: Namespaces) -> Title:
@@ -106,9 +106,9 @@ def _split(key: str, namespaces: Namespaces) -> tuple[int, str]:
 
 
 def _refuse_illegal(key: str) -> None:
-    if found := _ILLEGAL.search(key):
+    if match := _ILLEGAL.search(key):
         raise InvalidTitle(
-            "title-invalid-characters", f'The requested page title contains invalid characters: "{found[0]}".'
+            "title-invalid-characters", f'The requested page title contains invalid characters: "{match[0]}".'
         )
     if "." in key and _RELATIVE.search(key):
         raise InvalidTitle(

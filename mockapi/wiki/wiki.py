@@ -128,8 +128,8 @@ class Wiki:
     def revision(self, rev_id: int) -> Located | None:
         """The revision of that id; None for one of a deleted page, as for one that never was."""
         page = self.page_by_id(rev_id // REVISIONS_PER_PAGE)
-        found = None if page is None else revision_of(page, rev_id)
-        return None if page is None or found is None else Located(page, found)
+        revision = None if page is None else revision_of(page, rev_id)
+        return None if page is None or revision is None else Located(page, revision)
 
     def latest(self, page: CatalogPage) -> Located:
         """The current revision of `page`."""

@@ -28,7 +28,8 @@ class Wikis:
                 f"hint: put {DOMAIN_PLACEHOLDER} in place of the host, such as http://{DOMAIN_PLACEHOLDER}:8080"
             )
         self._by_name = {
-            name: Wiki(name, of_wiki[0].domain, of_wiki, base_url=base_url) for name, of_wiki in given.items()
+            name: Wiki(name, pages_of_wiki[0].domain, pages_of_wiki, base_url=base_url)
+            for name, pages_of_wiki in given.items()
         }
         self._by_domain = {wiki.domain: wiki for wiki in self}
 
@@ -66,5 +67,5 @@ class Wikis:
         meant = self.wiki_of_host(host)
         if meant is not None:
             return meant.revision(rev_id)
-        found = [located for one in self if (located := one.revision(rev_id))]
-        return found[0] if len(found) == 1 else None
+        revisions = [located for candidate in self if (located := candidate.revision(rev_id))]
+        return revisions[0] if len(revisions) == 1 else None

@@ -96,12 +96,7 @@ def cache_headers(call: Call, caching: Caching, encoding: Headers, *, is_error: 
     least = min(caching.own, caching.shared)
     expires = call.now + timedelta(seconds=least) if least else _FIRST_SECOND
     kept = b"s-maxage=%d, max-age=%d, public" % (caching.shared, caching.own)
-    return (
-        vary,
-        (b"expires", format_datetime(expires, usegmt=True).encode()),
-        (b"cache-control", kept),
-        *encoding,
-    )
+    return (vary, (b"expires", format_datetime(expires, usegmt=True).encode()), (b"cache-control", kept), *encoding)
 
 
 def _lives(until: datetime, lifetime: timedelta) -> str:

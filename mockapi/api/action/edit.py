@@ -119,7 +119,7 @@ def _save(call: Call, arguments: Arguments, title: Title) -> EditResult:
             section_title, summary = summary, ""
     elif section is not None:
         text = _text_of_section(call, title, section, text)
-        into = partial(_with_section, section)
+        into = partial(with_section, section)
     return call.world.overlay(call.wiki).edit(
         title,
         text,
@@ -147,14 +147,10 @@ def _base(call: Call, arguments: Arguments) -> EditBase:
 def _text_of_section(call: Call, title: Title, section: str, text: str | None) -> str:
     """The text that a section gets: `text`, else what it is on the page. Raises ApiError for one that there is not."""
     page = call.wiki.page(title)
-    found = section_of("" if page is None else facts(call.world.seed, call.wiki.latest(page)).text, section)
-    if found is None:
+    current = section_of("" if page is None else facts(call.world.seed, call.wiki.latest(page)).text, section)
+    if current is None:
         raise ApiError("nosuchsection", f"There is no section {section}.")
-    return found if text is None else text
-
-
-def _with_section(section: str, source: str, text: str) -> str | None:
-    return with_section(source, section, text)
+    return current if text is None else text
 
 
 def _target(call: Call, title: Title) -> Title | None:
@@ -187,11 +183,7 @@ def _shown(result: EditResult) -> dict[str, Tree]:
     if result.new_rev_id is None or result.timestamp is None:
         answer["nochange"] = True
     else:
-        answer |= {
-            "oldrevid": result.old_rev_id,
-            "newrevid": result.new_rev_id,
-            "newtimestamp": iso(result.timestamp),
-        }
+        answer |= {"oldrevid": result.old_rev_id, "newrevid": result.new_rev_id, "newtimestamp": iso(result.timestamp)}
     return {**answer, "watched": True}
 
 

@@ -72,7 +72,7 @@ class ActionApi:
     async def reply(self, context: Context) -> Reply:
         """Nearly always status 200: an error is a member of the body."""
         request, request_id = context.request, context.request_id
-        answer = early(request, self.form, self.wiki, request_id, PATH) or not_modified(request, request_id)
+        answer = answer_early(request, self.form, self.wiki, request_id, PATH) or not_modified(request, request_id)
         if answer is not None or self.wiki is None:
             return answer or web_server(404)
         return await _played(self._call(context, self.wiki), request_id)
@@ -150,7 +150,7 @@ _PHP_HTML: Final = (b"content-type", b"text/html; charset=UTF-8")
 _VARY: Final = (b"vary", b"Accept-Encoding")
 
 
-def early(request: Request, form: Form, wiki: Wiki | None, request_id: str, path: str) -> Reply | None:
+def answer_early(request: Request, form: Form, wiki: Wiki | None, request_id: str, path: str) -> Reply | None:
     """The answer to a request that does not get as far as its action; None for one that does. `path` is the API's."""
     if wiki is None:
         return web_server(404)
@@ -196,10 +196,7 @@ def web_server(code: int) -> Reply:
     """HTML in the words of the web server before MediaWiki, without any header of MediaWiki's."""
     phrase = HTTPStatus(code).phrase if code in HTTPStatus.__members__.values() else "Error"
     body = f"<!DOCTYPE html>\n<title>{code} {phrase}</title>\n<h1>{phrase}</h1>\n".encode()
-    headers: Headers = (
-        (b"content-type", b"text/html; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-    )
+    headers: Headers = ((b"content-type", b"text/html; charset=utf-8"), (b"content-length", str(len(body)).encode()))
     return Reply.of(code, headers, body)
 
 

@@ -100,8 +100,8 @@ def must_be_posted(module: str) -> ApiError:
 
 def must_be_in_body(parameters: Sequence[str]) -> ApiError:
     """Secrets in the query string."""
-    one = len(parameters) == 1
-    subject = "parameter was" if one else "parameters were"
+    single = len(parameters) == 1
+    subject = "parameter was" if single else "parameters were"
     names = ", ".join(parameters)
     return ApiError(
         "mustpostparams", f"The following {subject} found in the query string, but must be in the POST body: {names}."

@@ -44,7 +44,8 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 
 async def play(call: Call) -> tuple[Action, Arguments]:
     """Fills the call's result; gives the action and the main arguments. Raises ApiError."""
-    _add_requested(call)
+    for name, value in requested(call).items():
+        call.result.add(name, value)
     main = read(call, "main", "", PARAMETERS)
     _check_asserted(call, main)
     action = ACTIONS[main.text("action") or "help"]
@@ -89,11 +90,6 @@ def requested(call: Call) -> dict[str, Tree]:
     if "responselanginfo" in values:
         members |= {"uselang": call.wiki.language, "errorlang": call.wiki.language}
     return members
-
-
-def _add_requested(call: Call) -> None:
-    for name, value in requested(call).items():
-        call.result.add(name, value)
 
 
 def _check_asserted(call: Call, main: Arguments) -> None:

@@ -175,19 +175,19 @@ def members_of_error(wiki: Wiki, form: Form, error: ApiError) -> dict[str, Tree]
 def warnings(form: Form, warned: list[Warned]) -> Tree:
     """In the style of `errorformat`: by module for `bc`, else a list."""
     style = error_format(form)
-    return old_style(warned) if style == "bc" else [_modern(style, one) for one in warned]
+    return old_style(warned) if style == "bc" else [_modern(style, warning) for warning in warned]
 
 
-def _modern(style: str, one: Warned, message: ErrorMessage | None = None) -> Tree:
-    item: dict[str, Tree] = {"code": one.code}
+def _modern(style: str, warning: Warned, message: ErrorMessage | None = None) -> Tree:
+    item: dict[str, Tree] = {"code": warning.code}
     match style:
         case "raw":
-            shown = message or ErrorMessage(f"apiwarn-{one.code}")
+            shown = message or ErrorMessage(f"apiwarn-{warning.code}")
             item |= {"key": shown.key, "params": [{"plaintext": param} for param in shown.params]}
         case "html":
-            item["html"] = Content(html.escape(one.english, quote=False))
+            item["html"] = Content(html.escape(warning.english, quote=False))
         case "plaintext" | "wikitext":
-            item["text"] = Content(one.english)
-    if one.data:
-        item["data"] = one.data
-    return {**item, "module": one.module}
+            item["text"] = Content(warning.english)
+    if warning.data:
+        item["data"] = warning.data
+    return {**item, "module": warning.module}

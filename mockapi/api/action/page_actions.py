@@ -70,7 +70,7 @@ async def _run_delete(call: Call, arguments: Arguments) -> None:
     except WriteError as error:
         raise refused(error) from None
     call.wrote = True
-    call.result.add("delete", {"title": result.title, "reason": result.reason, "logid": result.log_id})
+    call.result.add("delete", {"title": title.text, "reason": result.reason, "logid": result.log_id})
 
 
 DELETE: Final = Action("delete", _DELETE_PARAMETERS, _run_delete, posted=True, writes=True, token="csrf")
@@ -93,15 +93,11 @@ async def _run_undelete(call: Call, arguments: Arguments) -> None:
     require(call, "undelete")
     title = writable(call.title(arguments.text("title") or ""))
     try:
-        result = call.world.overlay(call.wiki).undelete(title, reason=arguments.text("reason") or "")
+        revisions = call.world.overlay(call.wiki).undelete(title)
     except WriteError as error:
         raise refused(error) from None
-    answer: dict[str, Tree] = {
-        "title": result.title,
-        "revisions": result.revisions,
-        "fileversions": 0,
-        "reason": result.reason,
-    }
+    answer: dict[str, Tree] = {"title": title.text, "revisions": revisions, "fileversions": 0}
+    answer["reason"] = arguments.text("reason") or ""
     call.wrote = True
     call.result.add("undelete", answer)
 

@@ -138,14 +138,14 @@ def read(call: "Call", module: str, prefix: str, parameters: Sequence[Parameter]
         if text is not None:
             sent.add(parameter.name)
         try:
-            values[parameter.name] = _argument(call, module, parameter, full, text)
+            values[parameter.name] = _read_argument(call, module, parameter, full, text)
         except ApiError as error:
             error.module = module
             raise
     return Arguments(prefix, values, frozenset(sent))
 
 
-def _argument(call: "Call", module: str, parameter: Parameter, full: str, text: str | None) -> Argument:
+def _read_argument(call: "Call", module: str, parameter: Parameter, full: str, text: str | None) -> Argument:
     if text is not None and parameter.unimplemented and not call.world.options.lenient:
         raise not_implemented(full)
     if parameter.kind is Kind.FLAG:
@@ -168,11 +168,11 @@ def _argument(call: "Call", module: str, parameter: Parameter, full: str, text: 
         if parameter.deprecated:
             _warn_deprecated(call, module, full)
     if parameter.several:
-        return _several(call, module, parameter, full, text)
-    return _one(call, module, parameter, full, text)
+        return _read_values(call, module, parameter, full, text)
+    return _read_value(call, module, parameter, full, text)
 
 
-def _several(
+def _read_values(
     call: "Call", module: str, parameter: Parameter, full: str, text: str
 ) -> tuple[str, ...] | tuple[int, ...]:
     words = tuple(dict.fromkeys(split(text)))
@@ -200,7 +200,7 @@ def _several(
     return tuple(word for word in words if word not in unknown)
 
 
-def _one(call: "Call", module: str, parameter: Parameter, full: str, text: str) -> Argument:
+def _read_value(call: "Call", module: str, parameter: Parameter, full: str, text: str) -> Argument:
     if parameter.allowed and text not in parameter.allowed:
         _refuse_unimplemented(call, parameter, full, [text])
         raise bad_value(full, text)
@@ -211,7 +211,7 @@ def _one(call: "Call", module: str, parameter: Parameter, full: str, text: str) 
             most = parameter.most_of_bots if call.high_limits else parameter.most
             return in_range(call, module, full, integer(full, text), parameter.least, most)
         case Kind.TIMESTAMP:
-            return _moment(call, module, full, text)
+            return _read_moment(call, module, full, text)
         case _:
             return text
 
@@ -253,7 +253,7 @@ def in_range(call: "Call", module: str, full: str, value: int, least: int | None
     return least if least is not None and value < least else most if most is not None else value
 
 
-def _moment(call: "Call", module: str, full: str, text: str) -> datetime:
+def _read_moment(call: "Call", module: str, full: str, text: str) -> datetime:
     if text in {"", "0"}:
         warning = (
             f'Passing "{text}" for timestamp parameter "{full}" has been deprecated. If for some reason you need to '

@@ -69,7 +69,7 @@ class ApiResult:
 
     def warn(self, module: str, code: str, english: str, data: Mapping[str, Tree] | None = None) -> None:
         """Says it once, however often it is said."""
-        if all((one.module, one.english) != (module, english) for one in self.warnings):
+        if all((warned.module, warned.english) != (module, english) for warned in self.warnings):
             self.warnings.append(Warned(module, code, english, data or {}))
 
     def deprecate(self, module: str, english: str, feature: str) -> None:
@@ -89,6 +89,6 @@ class ApiResult:
 def old_style(warnings: list[Warned]) -> Tree:
     """By module, the one that warned last first; the texts of a module on lines of their own."""
     texts: dict[str, list[str]] = {}
-    for one in warnings:
-        texts.setdefault(one.module.rpartition("+")[2], []).append(one.english)
+    for warned in warnings:
+        texts.setdefault(warned.module.rpartition("+")[2], []).append(warned.english)
     return {module: {"warnings": Content("\n".join(lines))} for module, lines in reversed(texts.items())}

@@ -93,11 +93,4 @@ def _state(call: Call, located: Located) -> dict[str, Tree]:
     }
 
 
-ACTION: Final = Action(
-    "revisiondelete",
-    PARAMETERS,
-    run,
-    posted=True,
-    writes=True,
-    token="csrf",
-)
+ACTION: Final = Action("revisiondelete", PARAMETERS, run, posted=True, writes=True, token="csrf")

@@ -20,8 +20,8 @@ _REVISIONS: Final = ("revids", "ids")
 
 def subjects(wiki: Wiki, form: Form) -> tuple[Target, ...]:
     """The targets, at least one. A page that is asked for stands for its current revision."""
-    found = tuple(dict.fromkeys(islice(_targets(wiki, form), VALUES_OF_BOTS)))
-    return found or (Target(wiki=wiki.name),)
+    targets = tuple(dict.fromkeys(islice(_targets(wiki, form), VALUES_OF_BOTS)))
+    return targets or (Target(wiki=wiki.name),)
 
 
 def _targets(wiki: Wiki, form: Form) -> Iterator[Target]:
@@ -33,14 +33,14 @@ def _targets(wiki: Wiki, form: Form) -> Iterator[Target]:
             page = wiki.page_by_id(int(word))
             yield Target(wiki=wiki.name, page_id=int(word)) if page is None else page_target(page)
     for word in _words(form, _TITLES):
-        yield _of_title(wiki, word)
+        yield _title_target(wiki, word)
 
 
 def _words(form: Form, names: tuple[str, ...]) -> Iterator[str]:
     return (word for name in names for word in split(form.values.get(name, "")))
 
 
-def _of_title(wiki: Wiki, text: str) -> Target:
+def _title_target(wiki: Wiki, text: str) -> Target:
     try:
         title = wiki.title(text)
     except InvalidTitle:

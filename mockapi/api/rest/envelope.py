@@ -56,13 +56,7 @@ def coding_of(context: "Context") -> Coding | None:
 
 
 def sealed(
-    status: int,
-    own: Headers,
-    data: bytes,
-    request_id: str,
-    *,
-    coding: Coding | None = None,
-    php_type: bool = False,
+    status: int, own: Headers, data: bytes, request_id: str, *, coding: Coding | None = None, php_type: bool = False
 ) -> Reply:
     """An answer whose own headers are `own`, `vary` among them if it is not the usual one. `php_type`: PHP adds its
     content type, since the answer has none.
@@ -80,13 +74,7 @@ async def sealed_long(status: int, own: Headers, data: bytes, request_id: str, *
 
 
 def enclosed(
-    status: int,
-    own: Headers,
-    body: Body,
-    request_id: str,
-    *,
-    coding: Coding | None = None,
-    php_type: bool = False,
+    status: int, own: Headers, body: Body, request_id: str, *, coding: Coding | None = None, php_type: bool = False
 ) -> Reply:
     """An answer whose body is encoded already; `coding` says how."""
     length = body.wire_bytes if status in _MEASURED else None

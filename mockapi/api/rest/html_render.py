@@ -77,10 +77,7 @@ class Render:
     @property
     def validators(self) -> Headers:
         """Last-Modified and ETag, for the client's next conditional request."""
-        return (
-            (b"last-modified", last_modified(self.rendered_at)),
-            (b"etag", self.etag.encode("latin-1")),
-        )
+        return ((b"last-modified", last_modified(self.rendered_at)), (b"etag", self.etag.encode("latin-1")))
 
     @property
     def varies(self) -> Headers:

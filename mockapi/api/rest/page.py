@@ -13,21 +13,10 @@ from typing import TYPE_CHECKING, Final, cast
 
 from mockapi.api.endpoint import Context
 from mockapi.api.rest.envelope import coding_of
-from mockapi.api.rest.errors import (
-    RestError,
-    denied_title,
-    error_reply,
-    method_reply,
-    nonexistent_title,
-)
+from mockapi.api.rest.errors import RestError, denied_title, error_reply, method_reply, nonexistent_title
 from mockapi.api.rest.no_match import NoMatch
 from mockapi.api.rest.page_answers import PageAsked, described, rendered
-from mockapi.api.rest.parameters import (
-    flavor_parameter,
-    missing,
-    parse_query,
-    redirect_parameter,
-)
+from mockapi.api.rest.parameters import flavor_parameter, missing, parse_query, redirect_parameter
 from mockapi.api.rest.path import READING, RENDERED, Form, segment
 from mockapi.api.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.api.rest.visibility import Visible, guarded, visible
@@ -63,11 +52,11 @@ class PageRoute:
     @classmethod
     def match(cls, request: Request, world: "World") -> "PageRoute | NoMatch | None":
         """None for a path that is not this route's."""
-        found = _PATH.fullmatch(request.raw_path)
-        if found is None:
+        match = _PATH.fullmatch(request.raw_path)
+        if match is None:
             return None
-        form = cast(Form, found[3] or "source")
-        text = segment(found[2])
+        form = cast(Form, match[3] or "source")
+        text = segment(match[2])
         wiki = world.wikis.serving(request.host)
         if wiki is None:
             return NoMatch((Target(page=text),), request.path, nonexistent_title(text))
@@ -80,7 +69,7 @@ class PageRoute:
             target = Target(wiki.name, located.page.title, located.page.page_id, located.revision.rev_id)
         key = f"title:{text if title is None else title.dbkey}"
         return cls(
-            asked=PageAsked(request, "content/v1" if found[1] else "v1", form, text, wiki, title),
+            asked=PageAsked(request, "content/v1" if match[1] else "v1", form, text, wiki, title),
             located=located,
             targets=(target,),
             key=key if form in RENDERED else f"{form}:{key}",

@@ -86,8 +86,8 @@ def _boolean(name: str, value: str) -> bool:
         return True
     if value == "" or value.lower() in _FALSE:
         return False
-    *others, last = (f'"{one}"' for one in _TRUE)
-    no = ", ".join(f'"{one}"' for one in _FALSE)
+    *others, last = (f'"{word}"' for word in _TRUE)
+    no = ", ".join(f'"{word}"' for word in _FALSE)
     text = (
         f'Invalid value "{value}" for boolean parameter "{name}". '
         f"Pass {', '.join(others)} and {last} for true, or {no} and the empty string for false."

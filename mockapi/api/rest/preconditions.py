@@ -98,9 +98,9 @@ def _tags(header: str) -> list[str]:
     """What is between the quotes of each tag; nothing of a header that cannot be read to its end."""
     tags, at = [], 0
     while at < len(header):
-        found = _TAG.match(header, at)
-        if found is None:
+        match = _TAG.match(header, at)
+        if match is None:
             return []
-        tags.append(found[1])
-        at = found.end()
+        tags.append(match[1])
+        at = match.end()
     return [] if header.rstrip().endswith(",") else tags

@@ -42,8 +42,10 @@ class Places:
 
 def redirect_reply(status: int, place: str, own: Headers, context: Context) -> Reply:
     """Sends the client to `place`; `own` follows the headers that do."""
-    headers = (*_location_headers(place), *own)
-    return sealed(status, headers, _location_body(place), context.request_id, coding=coding_of(context))
+    shown = html.escape(place)
+    body = f'<!doctype html><title>Redirect</title><a href="{shown}">{shown}</a>'.encode()
+    headers = ((b"content-type", b"text/html; charset=utf-8"), (b"location", place.encode("latin-1")), *own)
+    return sealed(status, headers, body, context.request_id, coding=coding_of(context))
 
 
 def target_of(wiki: Wiki, seen: Visible) -> Title | None:
@@ -63,12 +65,3 @@ def written_target(located: Located) -> str | None:
     text = located.revision.text
     # Generated pages are never redirects, so their source need not be made.
     return redirect_target(text) if text is not None and located.page.content_model == "wikitext" else None
-
-
-def _location_headers(place: str) -> Headers:
-    return (b"content-type", b"text/html; charset=utf-8"), (b"location", place.encode("latin-1"))
-
-
-def _location_body(place: str) -> bytes:
-    shown = html.escape(place)
-    return f'<!doctype html><title>Redirect</title><a href="{shown}">{shown}</a>'.encode()

@@ -56,11 +56,11 @@ class RevisionRoute:
     @classmethod
     def match(cls, request: Request, world: "World") -> "RevisionRoute | None":
         """None for a path that is not this route's."""
-        found = _PATH.fullmatch(request.raw_path)
-        if found is None:
+        match = _PATH.fullmatch(request.raw_path)
+        if match is None:
             return None
-        form = cast(Form, found[3] or "source")
-        text = segment(found[2])
+        form = cast(Form, match[3] or "source")
+        text = segment(match[2])
         rev_id = integer(text)
         located = None if rev_id is None else world.wikis.find(rev_id, host=request.host)
         if located is None:
@@ -72,7 +72,7 @@ class RevisionRoute:
             target = Target(wiki=page.wiki, page=page.title, page_id=page.page_id, revision=rev_id)
         return cls(
             request=request,
-            module="content/v1" if found[1] else "v1",
+            module="content/v1" if match[1] else "v1",
             form=form,
             text=text,
             rev_id=rev_id,

@@ -35,14 +35,18 @@ class EditBase:
         """The base, by id one of any page; None for one that there is not."""
         if self.rev_id is not None:
             return wiki.revision(self.rev_id)
-        found = (one for one in reversed(page.revisions) if seconds(one.timestamp) == self.timestamp)
-        return next((Located(page, one) for one in found), None)
+        for revision in reversed(page.revisions):
+            if seconds(revision.timestamp) == self.timestamp:
+                return Located(page, revision)
+        return None
 
     def is_followed_only_by(self, by: Author, seed: int, page: CatalogPage) -> bool:
         """Whether all revisions after the base's time are by one account."""
         since = self.timestamp
-        later = [one for one in page.revisions if since is not None and seconds(one.timestamp) > since]
-        return since is not None and by.id != 0 and all(author(seed, Located(page, one)).id == by.id for one in later)
+        if since is None or by.id == 0:
+            return False
+        later = (Located(page, revision) for revision in page.revisions if seconds(revision.timestamp) > since)
+        return all(author(seed, located).id == by.id for located in later)
 
 
 LATEST: Final = EditBase()

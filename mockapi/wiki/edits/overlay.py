@@ -17,7 +17,7 @@ from typing import Final
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, HiddenPart, Located
 from mockapi.wiki.edits import source, summaries
 from mockapi.wiki.edits.merge import LATEST, EditBase, merge
-from mockapi.wiki.edits.results import DeleteResult, EditResult, HideResult, MoveResult, UndeleteResult, WriteError
+from mockapi.wiki.edits.results import DeleteResult, EditResult, HideResult, MoveResult, WriteError
 from mockapi.wiki.facts import Facts, facts
 from mockapi.wiki.people import Author, author
 from mockapi.wiki.redirect import redirect_to
@@ -73,7 +73,7 @@ class Overlay:
         new = prepend + (old if text is None else text) + append
         if section_title is not None:
             new = _with_section(old, section_title, prepend + (text or "") + append)
-            summary = summary or summaries.of_section(section_title)
+            summary = summary or summaries.section_summary(section_title)
         sent = source.received(new)
         if before is not None and self._is_conflict(base, before, by, section_title, summary, of_section=bool(into)):
             sent = self._merged(base, before, sent, model, into)
@@ -82,12 +82,9 @@ class Overlay:
         new = source.saved(sent, model, by, seconds(self._now()))
         if page is not None and before is not None and (new, model) == (before.text, page.content_model):
             return EditResult(
-                page_id=page.page_id,
-                title=title.text,
-                content_model=model,
-                old_rev_id=page.revisions[-1].rev_id,
+                page_id=page.page_id, title=title.text, content_model=model, old_rev_id=page.revisions[-1].rev_id
             )
-        comment = summaries.summary(summary) or summaries.of_edit(self._wiki, model, before, sent)
+        comment = summaries.shorten(summary) or summaries.edit_summary(self._wiki, model, before, sent)
         written = self._save(page, title, new, by, comment, model=model, minor=minor and page is not None)
         return EditResult(
             page_id=written.page.page_id,
@@ -118,7 +115,7 @@ class Overlay:
             self._refuse_unless_redirect_to(title, in_the_way, target)
         model = page.content_model
         leads = None if noredirect else redirect_to(target, model, self._wiki.server)
-        comment = summaries.of_move(
+        comment = summaries.move_summary(
             by.name, title.text, target.text, reason, over_redirect=in_the_way is not None, redirect=leads is not None
         )
         self._refuse_full(page)
@@ -131,13 +128,7 @@ class Overlay:
         self._save(moved, target, self._facts(page).text, by, comment, model=model, minor=True)
         if leads is not None:
             self._save(None, title, leads, by, comment, model=model)
-        return MoveResult(
-            source=title.text,
-            target=target.text,
-            reason=reason,
-            redirect_created=leads is not None,
-            over_redirect=in_the_way is not None,
-        )
+        return MoveResult(redirect_created=leads is not None, over_redirect=in_the_way is not None)
 
     def delete(self, title: Title, *, reason: str | None = None) -> DeleteResult:
         """Takes the page away from readers. Raises WriteError."""
@@ -146,12 +137,12 @@ class Overlay:
             raise _missing_title()
         if reason is None:
             authors = {author(self._seed, Located(page, revision)).name for revision in page.revisions}
-            reason = summaries.of_deletion(self._facts(page), authors)
+            reason = summaries.deletion_summary(self._facts(page), authors)
         self._wiki.put(page.model_copy(update={"deleted": True}))
-        return DeleteResult(title=title.text, reason=reason, log_id=next(self._log_ids))
+        return DeleteResult(reason=reason, log_id=next(self._log_ids))
 
-    def undelete(self, title: Title, *, reason: str = "") -> UndeleteResult:
-        """Brings back the page of that title that was deleted last, with its id and revisions.
+    def undelete(self, title: Title) -> int:
+        """Brings back the page of that title that was deleted last, with its id; returns how many revisions it has.
 
         Raises WriteError when there is none, and, other than MediaWiki, when a new page has taken its place.
         """
@@ -162,7 +153,7 @@ class Overlay:
                 "Couldn't undelete: the requested revisions may not exist, or may have been undeleted already.",
             )
         self._wiki.put(deleted[-1].model_copy(update={"deleted": False}))
-        return UndeleteResult(title=title.text, reason=reason, revisions=len(deleted[-1].revisions))
+        return len(deleted[-1].revisions)
 
     def hide(
         self,
@@ -205,7 +196,7 @@ class Overlay:
                 "suppressed": bool(parts) and (revision.suppressed if suppress is None else suppress),
             }
         )
-        revisions = tuple(changed if one.rev_id == rev_id else one for one in page.revisions)
+        revisions = tuple(changed if known.rev_id == rev_id else known for known in page.revisions)
         self._wiki.put(page.model_copy(update={"revisions": revisions}))
         return HideResult(rev_id=rev_id)
 
@@ -224,7 +215,7 @@ class Overlay:
             return False
         if section_title is not None:
             # The same section once more is taken for a request that was sent twice.
-            return (before.user, before.comment) == (by.name, summaries.summary(comment))
+            return (before.user, before.comment) == (by.name, summaries.shorten(comment))
         return of_section or not base.is_followed_only_by(by, self._seed, before.located.page)
 
     def _merged(self, base: EditBase, before: Facts, sent: str, model: str, into: Section | None) -> str:

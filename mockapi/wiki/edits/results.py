@@ -34,9 +34,6 @@ class EditResult:
 class MoveResult:
     """A move. `over_redirect`: a redirect made room at the new title."""
 
-    source: str
-    target: str
-    reason: str
     redirect_created: bool
     over_redirect: bool
 
@@ -45,18 +42,8 @@ class MoveResult:
 class DeleteResult:
     """A deletion; `reason` is the one given, or what MediaWiki says without one."""
 
-    title: str
     reason: str
     log_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndeleteResult:
-    """A restored page with the number of its revisions."""
-
-    title: str
-    reason: str
-    revisions: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

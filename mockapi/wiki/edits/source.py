@@ -26,8 +26,8 @@ _MODELS: Final = {"js": "javascript", "css": "css", "json": "json"}
 def content_model_of(title: Title) -> str:
     """The model of a new page: code for `User:X/….css` and `MediaWiki:….css` (js, json), else wikitext."""
     pattern = {USER: _CODE_SUBPAGE, SYSTEM_MESSAGE: _CODE_PAGE}.get(title.namespace_id)
-    found = pattern.search(title.key) if pattern else None
-    return _MODELS[found[1]] if found else "wikitext"
+    match = pattern.search(title.key) if pattern else None
+    return _MODELS[match[1]] if match else "wikitext"
 
 
 def received(text: str) -> str:
@@ -46,7 +46,7 @@ def saved(text: str, model: str, by: Author, now: datetime) -> str:
     """
     clean = text.replace("\r\n", "\n").replace("\r", "\n")
     if model in _SIGNED:
-        clean = _UNSAVED.sub(lambda found: _signed(len(found[1]), by, now) if found[1] else found[0], clean)
+        clean = _UNSAVED.sub(lambda match: _signed(len(match[1]), by, now) if match[1] else match[0], clean)
     elif model == "json":
         clean = _laid_out(clean)
     refuse_too_big(clean)
@@ -100,7 +100,7 @@ def section_of(text: str, number: str) -> str | None:
     return text[heading.start() : end].rstrip()
 
 
-def with_section(text: str, number: str, replacement: str) -> str | None:
+def with_section(number: str, text: str, replacement: str) -> str | None:
     """`text` with `replacement` in place of its section `number`; None when there is no such section."""
     section = section_of(text, number)
     if section is None:

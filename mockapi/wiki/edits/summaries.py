@@ -16,19 +16,19 @@ _CONTENT_WAS: Final = 'content was: "{}"'
 _ONLY_AUTHOR: Final = ', and the only contributor was "[[Special:Contributions/{0}|{0}]]" ([[User talk:{0}|talk]])'
 
 
-def summary(given: str) -> str:
+def shorten(given: str) -> str:
     """A summary as it is kept: at most 500 characters."""
     text = given.strip()
     return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 3].rstrip() + "..."
 
 
-def of_section(heading: str) -> str:
+def section_summary(heading: str) -> str:
     """For a new section."""
     words = _LINK.sub(r"\1", heading)
     return f"/* {words} */ new section" if words else ""
 
 
-def of_edit(wiki: Wiki, model: str, before: Facts | None, text: str) -> str:
+def edit_summary(wiki: Wiki, model: str, before: Facts | None, text: str) -> str:
     """For an edit that sends `text`; `before` is None for a new page. Empty for most edits."""
     if before is not None and before.size > 0 and not text:
         return "Blanked the page"
@@ -47,18 +47,18 @@ def of_edit(wiki: Wiki, model: str, before: Facts | None, text: str) -> str:
     return ""
 
 
-def of_deletion(latest: Facts, authors: set[str]) -> str:
+def deletion_summary(latest: Facts, authors: set[str]) -> str:
     """For the deletion of a page; `authors` are all who edited it."""
     who = _ONLY_AUTHOR.format(*authors) if len(authors) == 1 else ""
     return _about(_CONTENT_WAS + who, latest.text, latest.located.page.content_model)
 
 
-def of_move(by: str, source: str, target: str, reason: str, *, over_redirect: bool, redirect: bool) -> str:
+def move_summary(by: str, source: str, target: str, reason: str, *, over_redirect: bool, redirect: bool) -> str:
     """For both revisions that a move makes."""
     over = (" over a redirect" if not redirect else " over redirect") if over_redirect else ""
     without = "" if redirect else " without leaving a redirect"
     because = f": {reason}" if reason else ""
-    return summary(f"{by} moved page [[{source}]] to [[{target}]]{over}{without}{because}")
+    return shorten(f"{by} moved page [[{source}]] to [[{target}]]{over}{without}{because}")
 
 
 def _about(message: str, text: str, model: str) -> str:

@@ -58,8 +58,8 @@ def _paragraph(text: Bits, prose: Prose) -> str:
 
 
 def _bullets(text: Bits, prose: Prose) -> str:
-    one, two = pair_words(text, prose)
-    return f"* [[{one}]]\n* [[{two}]]"
+    first, second = pair_words(text, prose)
+    return f"* [[{first}]]\n* [[{second}]]"
 
 
 def _figure(text: Bits, prose: Prose) -> str:

@@ -16,8 +16,8 @@ from mockapi.wiki.pages.block import Block, block_parts
 from mockapi.wiki.pages.coding import even
 from mockapi.wiki.pages.fillers import Bomb, Noise, bomb_parts, noise_parts
 from mockapi.wiki.pages.flavor import Flavor, flavored
-from mockapi.wiki.pages.given import render_given
 from mockapi.wiki.pages.outline import MAX_BYTES
+from mockapi.wiki.pages.rendered_source import render_source
 from mockapi.wiki.wiki import Wiki
 
 Shape = Block | Bomb | Noise
@@ -76,7 +76,7 @@ class Document:
     def _own(self) -> bytes:
         text = self.located.revision.text
         if text is not None:
-            return render_given(self.located, text, self.wiki)
+            return render_source(self.located, text, self.wiki)
         if self.located.page.content_model != "wikitext":
-            return render_given(self.located, generate(self.seed, self.located), self.wiki)
+            return render_source(self.located, generate(self.seed, self.located), self.wiki)
         return render_article(self.seed, self.located, server=None if self.wiki is None else self.wiki.server)

@@ -118,8 +118,8 @@ def paragraph_words(text: Bits, prose: Prose) -> tuple[str, str, str]:
 
 def bullets(place: Place, text: Bits, prose: Prose) -> str:
     """A list of two items, each a link."""
-    one, two = pair_words(text, prose)
-    return f'<ul id="{place.id(0)}"><li>{link(place, 1, one)}</li><li>{link(place, 2, two)}</li></ul>'
+    first, second = pair_words(text, prose)
+    return f'<ul id="{place.id(0)}"><li>{link(place, 1, first)}</li><li>{link(place, 2, second)}</li></ul>'
 
 
 def pair_words(text: Bits, prose: Prose) -> tuple[str, str]:

@@ -87,11 +87,11 @@ class ByteLru(Generic[Value]):
 
     def get(self, key: Hashable) -> Value | None:
         """None for a value that was never kept or had to go; the one found counts as used last."""
-        found = self._values.get(key)
-        if found is None:
+        entry = self._values.get(key)
+        if entry is None:
             return None
         self._values.move_to_end(key)
-        return found[0]
+        return entry[0]
 
     def put(self, key: Hashable, value: Value, size_bytes: int) -> None:
         """Keeps `value`, at the expense of what was not used for longest."""
@@ -129,7 +129,7 @@ class PageStore:
 
     async def plain(self, located: Located, shape: Shape | None = None, *, flavor: Flavor = "view") -> Body:
         """The document, not encoded; its length is known."""
-        document = self._asked(located, shape, flavor)
+        document = self._document(located, shape, flavor)
         size = document.exact_bytes
         if size is not None and size > HELD_BYTES:
             return Streamed(document.pieces, size, size)
@@ -137,7 +137,7 @@ class PageStore:
 
     async def encoded(self, located: Located, shape: Shape | None, coding: Coding, *, flavor: Flavor = "view") -> Body:
         """The same document in a content coding; its length is known if it is held."""
-        document = self._asked(located, shape, flavor)
+        document = self._document(located, shape, flavor)
         key = (document.key, coding)
         if (cached := self._encoded.get(key)) is not None:
             return cached
@@ -152,7 +152,7 @@ class PageStore:
         self._encoded.put(key, body, len(wire))
         return body
 
-    def _asked(self, located: Located, shape: Shape | None, flavor: Flavor) -> Document:
+    def _document(self, located: Located, shape: Shape | None, flavor: Flavor) -> Document:
         wiki = None if self._wikis is None else self._wikis.by_name(located.page.wiki)
         return Document(self._seed, located, shape, flavor, wiki)
 

@@ -36,10 +36,10 @@ def lists(lines: Sequence[str], inline: Callable[[str], list[Node]]) -> list[Nod
     out: list[Node] = []
     open_levels: list[_Level] = []
     for line in lines:
-        found = LIST_LINE.fullmatch(line)
-        if found is None:
+        match = LIST_LINE.fullmatch(line)
+        if match is None:
             raise ValueError(f"no list line: {line!r}")
-        marks, content = found[1][:MAX_DEPTH], found[1][MAX_DEPTH:] + found[2]
+        marks, content = match[1][:MAX_DEPTH], match[1][MAX_DEPTH:] + match[2]
         same = len(
             list(
                 takewhile(
@@ -80,10 +80,10 @@ def _fill(level: _Level, content: str, inline: Callable[[str], list[Node]]) -> N
 def _colon(content: str) -> int | None:
     """Where a term ends and its definition begins; a colon in a link, a tag or an address ends none."""
     depth = 0
-    for found in _IN_TERM.finditer(content):
-        depth += {"[[": 1, "]]": -1}.get(found[0], 0)
-        if found[0] == ":" and depth <= 0:
-            return found.start()
+    for match in _IN_TERM.finditer(content):
+        depth += {"[[": 1, "]]": -1}.get(match[0], 0)
+        if match[0] == ":" and depth <= 0:
+            return match.start()
     return None
 
 
@@ -199,16 +199,16 @@ def paragraphs(nodes: list[Node], breaks: Sequence[Node] = ()) -> list[Node]:
 
     `breaks` are the line breaks with which the first paragraph begins.
     """
-    found: list[Node] = []
+    blocks: list[Node] = []
     run: list[Node] = [Element("", [], list(breaks))] if breaks else []
     for node in nodes:
         if isinstance(node, Element) and node.tag in BLOCK_TAGS:
-            found += _paragraph(run)
+            blocks += _paragraph(run)
             run = []
-            found.append(node)
+            blocks.append(node)
         else:
             run.append(node)
-    return found + _paragraph(run)
+    return blocks + _paragraph(run)
 
 
 def _paragraph(run: list[Node]) -> list[Node]:

@@ -153,47 +153,47 @@ def inline(page: Page, text: str) -> list[Node]:
 def _tokens(page: Page, text: str) -> Iterator[_Token]:
     abouts = Abouts.of(page, page.stash.marks(text))
     at = look_from = 0
-    while found := _TOKEN.search(text, look_from):
-        token, look_from = _token(page, found, abouts)
+    while match := _TOKEN.search(text, look_from):
+        token, look_from = _token(page, match, abouts)
         if token is None:
             continue
-        if found.start() > at:
-            yield text[at : found.start()]
+        if match.start() > at:
+            yield text[at : match.start()]
         yield token
         at = look_from
     if at < len(text):
         yield text[at:]
 
 
-def _token(page: Page, found: re.Match[str], abouts: Abouts) -> tuple[_Token | None, int]:
-    """What was found, None for what is mere text, and where it ends."""
-    end = found.end()
+def _token(page: Page, match: re.Match[str], abouts: Abouts) -> tuple[_Token | None, int]:
+    """The token, None for mere text, and where it ends."""
+    end = match.end()
 
     def nested(text: str) -> list[Node]:
         return inline(page, text)
 
-    match found.lastgroup:
+    match match.lastgroup:
         case "mark":
-            return node_of(page, page.stash[int(found["mark"])], abouts, nested), end
+            return node_of(page, page.stash[int(match["mark"])], abouts, nested), end
         case "quotes":
-            return _Quotes(len(found["quotes"])), end
+            return _Quotes(len(match["quotes"])), end
         case "line":
             return _LineEnd(), end
         case "tail":
-            link = wiki_link(page, found["target"], found["label"], found["tail"], nested)
-            return link, end if link is None or link.tag == "a" else found.start("tail")
+            link = wiki_link(page, match["target"], match["label"], match["tail"], nested)
+            return link, end if link is None or link.tag == "a" else match.start("tail")
         case "outside" | "words":
-            words = found["words"]
-            return external_link(found["outside"], inline(page, words) if words else None, _kind(words)), end
+            words = match["words"]
+            return external_link(match["outside"], inline(page, words) if words else None, _kind(words)), end
         case "free":
-            address = _without_punctuation(found["free"])
-            return external_link(address, [address], "free"), found.start("free") + len(address)
+            address = _without_punctuation(match["free"])
+            return external_link(address, [address], "free"), match.start("free") + len(address)
         case "attributes":
-            return _tag(found), end
+            return _tag(match), end
         case "entity":
-            return _entity(found), end
+            return _entity(match), end
         case _:
-            return _switch(page, found["switch"]), end
+            return _switch(page, match["switch"]), end
 
 
 def _kind(words: str | None) -> str:
@@ -205,22 +205,22 @@ def _without_punctuation(address: str) -> str:
     return address.rstrip(",;.:!?" + closing)
 
 
-def _tag(found: re.Match[str]) -> _Token | None:
-    name = found["tag"].lower()
+def _tag(match: re.Match[str]) -> _Token | None:
+    name = match["tag"].lower()
     if name not in _TAGS:
         return None
     if name in _EMPTY:
-        return Element(name, attributes_of(found["attributes"]))
-    if found["slash"]:
+        return Element(name, attributes_of(match["attributes"]))
+    if match["slash"]:
         return _Tag(f"/{name}")
-    return _Tag(name, tuple(attributes_of(found["attributes"])))
+    return _Tag(name, tuple(attributes_of(match["attributes"])))
 
 
-def _entity(found: re.Match[str]) -> Element | None:
-    name = found["entity"]
+def _entity(match: re.Match[str]) -> Element | None:
+    name = match["entity"]
     if not name.startswith("#") and f"{name};" not in html5:
         return None
-    return Element("span", [("typeof", "mw:Entity")], [html.unescape(found[0])])
+    return Element("span", [("typeof", "mw:Entity")], [html.unescape(match[0])])
 
 
 def _switch(page: Page, name: str) -> Element | None:

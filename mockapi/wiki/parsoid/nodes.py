@@ -40,15 +40,15 @@ Node = Element | Comment | str
 
 def text_of(nodes: Iterable[Node]) -> str:
     """The text in `nodes`, without markup."""
-    found: list[str] = []
+    texts: list[str] = []
     left = list(nodes)[::-1]
     while left:
         node = left.pop()
         if isinstance(node, str):
-            found.append(node)
+            texts.append(node)
         elif isinstance(node, Element):
             left.extend(reversed(node.children))
-    return "".join(found)
+    return "".join(texts)
 
 
 def serialise(nodes: Iterable[Node]) -> str:

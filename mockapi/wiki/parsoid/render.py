@@ -27,11 +27,7 @@ def _every_page(title: Title) -> bool:
 
 
 def render(
-    text: str,
-    *,
-    title: str = "",
-    namespaces: Namespaces = STANDARD,
-    exists: Callable[[Title], bool] = _every_page,
+    text: str, *, title: str = "", namespaces: Namespaces = STANDARD, exists: Callable[[Title], bool] = _every_page
 ) -> list[str]:
     """The content of the document's body in lines: joined by newlines they are what stands between its tags.
 
@@ -41,9 +37,9 @@ def render(
     page = Page(_parsed(title, namespaces), namespaces, exists, _block)
     blocks = Blocks(page)
     target = redirect_target(text)
-    if target is not None and (found := REDIRECT.match(text)):
+    if target is not None and (match := REDIRECT.match(text)):
         blocks.add(_redirect(page, target))
-        text = text[found.end() :]
+        text = text[match.end() :]
         if not text.strip():
             text = ""
     blocks.read(page.stash.take_out(text))
@@ -66,8 +62,7 @@ def _redirect(page: Page, target: str) -> Node:
     _, hash_mark, fragment = target.partition("#")
     href = href_of(title) if title else "./"
     return Element(
-        "link",
-        [("rel", "mw:PageProp/redirect"), ("href", href + hash_mark + fragment.strip().replace(" ", "_"))],
+        "link", [("rel", "mw:PageProp/redirect"), ("href", href + hash_mark + fragment.strip().replace(" ", "_"))]
     )
 
 

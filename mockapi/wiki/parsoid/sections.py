@@ -64,7 +64,7 @@ class Anchors:
 def sectioned(nodes: list[Node], levels: dict[int, int]) -> list[Node]:
     """The nodes of a page in its sections; `levels` has the level of each heading by its place in `nodes`."""
     lead = _section(0)
-    found: list[Node] = [lead]
+    sections: list[Node] = [lead]
     open_sections: list[_Open] = []
     into = lead.children
     number = 0
@@ -75,11 +75,11 @@ def sectioned(nodes: list[Node], levels: dict[int, int]) -> list[Node]:
             while open_sections and open_sections[-1].level >= level:
                 open_sections.pop()
             section = _section(number)
-            (open_sections[-1].section.children if open_sections else found).append(section)
+            (open_sections[-1].section.children if open_sections else sections).append(section)
             open_sections.append(_Open(level, section))
             into = section.children
         into.append(node)
-    return found
+    return sections
 
 
 def _section(number: int) -> Element:

@@ -73,10 +73,10 @@ class Stash:
         unclosed = set() if blocks else set(_BLOCKS)
         at = 0
         while opening := _OPENING.search(text, at):
-            found = self._read(text, opening, unclosed)
-            end = opening.end() if found is None else found[1]
+            stashed = self._read(text, opening, unclosed)
+            end = opening.end() if stashed is None else stashed[1]
             kept.append(text[at : opening.start()])
-            kept.append(opening[0] if found is None else self._mark(found[0]))
+            kept.append(opening[0] if stashed is None else self._mark(stashed[0]))
             at = end
         kept.append(text[at:])
         return "".join(kept)
@@ -92,10 +92,7 @@ class Stash:
             return (
                 (Commented(text[opening.end() :]), len(text))
                 if end < 0
-                else (
-                    Commented(text[opening.end() : end]),
-                    end + 3,
-                )
+                else (Commented(text[opening.end() : end]), end + 3)
             )
         if opening[0] == "{{":
             return None if "{{" in unclosed else _template(text, opening.end(), unclosed)

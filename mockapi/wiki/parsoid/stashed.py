@@ -33,8 +33,8 @@ def attributes_of(written: str) -> list[tuple[str, str]]:
 def raw_attributes(written: str) -> dict[str, str]:
     """All attributes, by lower-case name."""
     return {
-        found[1].lower(): html.unescape(found[2] or found[3] or found[4] or "")
-        for found in _ATTRIBUTE.finditer(written)
+        match[1].lower(): html.unescape(match[2] or match[3] or match[4] or "")
+        for match in _ATTRIBUTE.finditer(written)
     }
 
 
@@ -111,12 +111,7 @@ def _reference(
     given = raw_attributes(attributes)
     content = None if body is None else inline(page.stash.take_out(body.strip(), blocks=False))
     return page.citations.mark(
-        given.get("name") or None,
-        given.get("group", ""),
-        content,
-        about=about,
-        href=page.href,
-        attributes=given,
+        given.get("name") or None, given.get("group", ""), content, about=about, href=page.href, attributes=given
     )
 
 

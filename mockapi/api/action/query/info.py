@@ -58,7 +58,7 @@ async def run(call: Call, arguments: Arguments, pages: PageSet, query: dict[str,
         *((title, number, None) for number, title in pages.missing.items()),
         *((call.wiki.title_of(located.page), page_id, located) for page_id, located in pages.good.items()),
     ]
-    listed.sort(key=lambda one: (one[0].namespace_id, one[0].key.encode()))
+    listed.sort(key=lambda entry: (entry[0].namespace_id, entry[0].key.encode()))
     start = _start(arguments)
     for title, number, located in listed:
         if start is not None and (title.namespace_id, title.key.encode()) < start:
@@ -96,11 +96,7 @@ def _info(call: Call, arguments: Arguments, title: Title, located: Located | Non
     }
     if located is not None:
         known = facts(call.world.seed, located)
-        info |= {
-            "touched": iso(second_of(located)),
-            "lastrevid": located.revision.rev_id,
-            "length": known.size,
-        }
+        info |= {"touched": iso(second_of(located)), "lastrevid": located.revision.rev_id, "length": known.size}
         if known.redirect_target is not None:
             info["redirect"] = True
         if located.revision == located.page.revisions[0]:

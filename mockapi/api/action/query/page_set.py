@@ -12,7 +12,7 @@ from typing import Final
 from mockapi.api.action.call import Call
 from mockapi.api.action.errors import cannot_use_with
 from mockapi.api.action.parameters import Arguments, Kind, Parameter
-from mockapi.api.action.query.reading import current, revision
+from mockapi.api.action.query.visibility import current, revision
 from mockapi.api.action.tree import Numbered, Tree
 from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.facts import facts
@@ -72,16 +72,16 @@ class PageSet:
 
     def members(self) -> dict[str, Tree]:
         """What `query` holds of the set: what was wrong or different, and a node for each page, kept in `nodes`."""
-        found: dict[str, Tree] = {}
+        members: dict[str, Tree] = {}
         if self.normalized:
-            found["normalized"] = self.normalized
+            members["normalized"] = self.normalized
         if self.redirects:
-            found["redirects"] = self.redirects
+            members["redirects"] = self.redirects
         if self.bad_revisions:
             bad: dict[int, Tree] = {rev_id: {"revid": rev_id, "missing": True} for rev_id in self.bad_revisions}
-            found["badrevids"] = Numbered(bad)
+            members["badrevids"] = Numbered(bad)
         self.nodes = self._nodes()
-        return found
+        return members
 
     def _nodes(self) -> dict[int, dict[str, Tree]]:
         nodes: dict[int, dict[str, Tree]] = {}
@@ -157,15 +157,15 @@ def _note_mended(call: Call, pages: PageSet, text: str) -> None:
 
 
 def _add_ids(call: Call, pages: PageSet, page_ids: Iterable[int], *, follow: bool) -> None:
-    found: list[CatalogPage] = []
+    existing: list[CatalogPage] = []
     for page_id in page_ids:
         page = call.wiki.page_by_id(page_id)
         if page is None or current(call, page) is None:
             pages.missing_ids.append(page_id)
         else:
-            found.append(page)
-    found.sort(key=lambda page: page.page_id)
-    _add_pages(call, pages, [call.wiki.title_of(page) for page in found], follow=follow)
+            existing.append(page)
+    existing.sort(key=lambda page: page.page_id)
+    _add_pages(call, pages, [call.wiki.title_of(page) for page in existing], follow=follow)
     pages.good = dict(sorted(pages.good.items()))
 
 
@@ -190,7 +190,7 @@ def _add_pages(call: Call, pages: PageSet, titles: Iterable[Title], *, follow: b
     pending = list(titles)
     while pending:
         leads_on: list[tuple[int, dict[str, Tree], Title]] = []
-        for title in sorted(pending, key=lambda one: (one.namespace_id, one.key.encode())):
+        for title in sorted(pending, key=lambda title: (title.namespace_id, title.key.encode())):
             known.add(title)
             page = call.wiki.page(title)
             located = None if page is None else current(call, page)
@@ -204,7 +204,7 @@ def _add_pages(call: Call, pages: PageSet, titles: Iterable[Title], *, follow: b
             step = {**step, "tofragment": target[1]} if target[1] else step
             leads_on.append((located.page.page_id, step, target[0]))
         _number_missing(call, pages, pending)
-        leads_on.sort(key=lambda one: one[0])
+        leads_on.sort(key=lambda redirect: redirect[0])
         pages.redirects += [step for _, step, _ in leads_on]
         pending = [title for title in dict.fromkeys(title for _, _, title in leads_on) if title not in known]
 
@@ -213,7 +213,7 @@ def _number_missing(call: Call, pages: PageSet, titles: Iterable[Title]) -> None
     missing = [title for title in titles if not _is_there(call, title)]
     # MediaWiki numbers them by namespace, each where one of its titles came first.
     order = list(dict.fromkeys(title.namespace_id for title in missing))
-    for title in sorted(missing, key=lambda one: order.index(one.namespace_id)):
+    for title in sorted(missing, key=lambda title: order.index(title.namespace_id)):
         pages.missing[pages.number()] = title
 
 

@@ -82,7 +82,7 @@ async def run(call: Call, arguments: Arguments) -> None:
             call.result.add("query", query)
         if rest:
             unfinished[module.name] = rest
-    _say_how_to_go_on(call, [module.name for _, module in modules], unfinished, raw=arguments.flag("rawcontinue"))
+    _add_continue(call, [module.name for _, module in modules], unfinished, raw=arguments.flag("rawcontinue"))
 
 
 def _modules(arguments: Arguments) -> list[tuple[str, QueryModule]]:
@@ -105,7 +105,7 @@ def _done(arguments: Arguments) -> tuple[frozenset[str], bool]:
     return frozenset(parts[1].split("|")), parts[0] == "-"
 
 
-def _say_how_to_go_on(call: Call, names: list[str], unfinished: dict[str, Continue], *, raw: bool) -> None:
+def _add_continue(call: Call, names: list[str], unfinished: dict[str, Continue], *, raw: bool) -> None:
     if raw:
         if unfinished:
             call.result.add_on_top("query-continue", {name: dict(rest) for name, rest in unfinished.items()})
@@ -113,7 +113,7 @@ def _say_how_to_go_on(call: Call, names: list[str], unfinished: dict[str, Contin
     of_pages = any(name in PROP for name in unfinished)
     if unfinished:
         finished = [name for name in names if name not in unfinished]
-        rest: dict[str, Tree] = {key: value for one in unfinished.values() for key, value in one.items()}
+        rest: dict[str, Tree] = {key: value for parameters in unfinished.values() for key, value in parameters.items()}
         rest["continue"] = ("" if of_pages else "-") + "||" + "|".join(finished)
         call.result.add_on_top("continue", rest)
     if not of_pages:

@@ -11,7 +11,7 @@ from typing import Final
 
 from mockapi.api.action.call import Call
 from mockapi.api.action.errors import ApiError
-from mockapi.api.action.query.reading import HiddenParts, hidden
+from mockapi.api.action.query.visibility import HiddenParts, hidden
 from mockapi.api.action.tree import Content, Record, Tree
 from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.edits.source import section_of
@@ -165,10 +165,10 @@ _LINK: Final = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
 
 def comment_html(wiki: Wiki, page: CatalogPage, comment: str) -> str:
     """Escaped, with `[[…]]` as links, and `/* section */` as a link into `page`."""
-    found = _SECTION.match(comment)
-    if found is None:
+    match = _SECTION.match(comment)
+    if match is None:
         return _links(wiki, comment)
-    title, section, rest = wiki.title_of(page), _escaped(found[1]), _links(wiki, found[2])
+    title, section, rest = wiki.title_of(page), _escaped(match[1]), _links(wiki, match[2])
     address = html.escape(article_path(title)) + "#" + section.replace(" ", "_")
     link = f'<a href="{address}" title="{_escaped(title.text)}">→<bdi dir="ltr">{section}</bdi></a>'
     return f'<span class="autocomment">{link}{": " if rest.strip() else ""}</span>{rest}'

@@ -13,8 +13,8 @@ from mockapi.api.action.errors import ApiError, bad_continue, cannot_use_with, n
 from mockapi.api.action.module import Continue, QueryModule
 from mockapi.api.action.parameters import Arguments, Kind, Parameter, in_range
 from mockapi.api.action.query.page_set import PageSet
-from mockapi.api.action.query.reading import hidden, revision, sees_hidden
 from mockapi.api.action.query.revision_info import Wanted, revision_info, second_of
+from mockapi.api.action.query.visibility import hidden, revision, sees_hidden
 from mockapi.api.action.tree import Tree
 from mockapi.wiki.catalog import Located
 from mockapi.wiki.facts import facts
@@ -82,13 +82,13 @@ async def run(call: Call, arguments: Arguments, pages: PageSet, query: dict[str,
         rows = _by_id(arguments, pages)
     else:
         rows = _current(arguments, pages)
-    for count, (located, here) in enumerate(rows):
+    for count, (located, next_row) in enumerate(rows):
         if count == limit:
-            return {"rvcontinue": here}
+            return {"rvcontinue": next_row}
         info = revision_info(call, located, wanted)
         listed = _revisions_of(pages.nodes[located.page.page_id])
         if not call.result.fits(info):
-            return {"rvcontinue": here}
+            return {"rvcontinue": next_row}
         listed.append(info)
         if "content" in wanted.props:
             await asyncio.sleep(0)  # making a source takes a while, and others wait
@@ -150,14 +150,10 @@ def _limit(call: Call, arguments: Arguments, *, with_text: bool, listing: bool) 
         return most
     asked = arguments.values["limit"]
     if asked == "max":
-        _say_limit(call, most)
+        call.result.add("limits", {"revisions": most})
         return most
     asked = asked if isinstance(asked, int) else _ORDINARY
     return in_range(call, "query+revisions", arguments.full("limit"), asked, 1, most)
-
-
-def _say_limit(call: Call, limit: int) -> None:
-    call.result.add("limits", {"revisions": limit})
 
 
 def _by_id(arguments: Arguments, pages: PageSet) -> Iterator[Row]:
@@ -186,13 +182,14 @@ def _current(arguments: Arguments, pages: PageSet) -> Iterator[Row]:
 
 
 def _history(call: Call, arguments: Arguments, newest: Located) -> Iterator[Row]:
-    for one, other in (("startid", "start"), ("endid", "end"), ("user", "excludeuser")):
-        if arguments.values[one] is not None and arguments.values[other] is not None:
-            raise not_together([arguments.full(one), arguments.full(other)])
+    for names in (("startid", "start"), ("endid", "end"), ("user", "excludeuser")):
+        if all(arguments.values[name] is not None for name in names):
+            raise not_together([arguments.full(name) for name in names])
     newer = arguments.text("dir") == "newer"
     start, end, goes_on = _bounds(call, arguments)
     fits = _author_filter(call, arguments)
-    known = [Located(newest.page, one) for one in newest.page.revisions if one.rev_id <= newest.revision.rev_id]
+    last_id = newest.revision.rev_id
+    known = [Located(newest.page, shown) for shown in newest.page.revisions if shown.rev_id <= last_id]
     if call.world.rules:
         known = [located for located in known if revision(call, located.revision.rev_id) is not None]
     for located in known if newer else reversed(known):

@@ -15,10 +15,7 @@ _PROPS: Final = (
     "unreadcount", "centralids", "latestcontrib", "cancreateaccount",
 )  # fmt: skip
 
-PARAMETERS: Final = (
-    Parameter("prop", allowed=_PROPS, several=True, all_values=True),
-    Parameter("attachedwiki"),
-)
+PARAMETERS: Final = (Parameter("prop", allowed=_PROPS, several=True, all_values=True), Parameter("attachedwiki"))
 
 
 async def run(call: Call, arguments: Arguments, pages: PageSet, query: dict[str, Tree]) -> Continue:  # noqa: ARG001

@@ -2,7 +2,7 @@ import asyncio
 
 from starlette.types import Message
 
-from mockapi.server.disconnect_watch import Leaving
+from mockapi.server.disconnect_watch import DisconnectWatch
 
 
 class Client:
@@ -16,8 +16,8 @@ class Client:
 
 def test_a_client_that_stays_is_waited_for() -> None:
     async def stay() -> tuple[bool, bool, bool]:
-        async with Leaving(Client().receive, None) as leaving:
-            return await leaving.held_back(0.0), await leaving.held_back(0.001), leaving.seen
+        async with DisconnectWatch(Client().receive, None) as watch:
+            return await watch.wait(0.0), await watch.wait(0.001), watch.disconnected
 
     assert asyncio.run(stay()) == (True, True, False)
 
@@ -25,10 +25,10 @@ def test_a_client_that_stays_is_waited_for() -> None:
 def test_a_client_that_leaves_is_not() -> None:
     async def leave() -> tuple[bool, bool]:
         client = Client()
-        async with Leaving(client.receive, None) as leaving:
-            waiting = asyncio.create_task(leaving.held_back(None))
+        async with DisconnectWatch(client.receive, None) as watch:
+            waiting = asyncio.create_task(watch.wait(None))
             await asyncio.sleep(0)
             client.left.set()
-            return await waiting, leaving.seen
+            return await waiting, watch.disconnected
 
     assert asyncio.run(leave()) == (False, True)

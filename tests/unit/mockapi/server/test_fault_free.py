@@ -6,7 +6,7 @@ import pytest
 
 from mockapi.clock import Clock
 from mockapi.rules.model import Rule
-from mockapi.server.fault_free import undisturbed
+from mockapi.server.fault_free import get_fault_free
 from mockapi.world import World
 from tests.unit.mockapi.conftest import page_with
 
@@ -21,7 +21,7 @@ def world(*rules: dict[str, object]) -> World:
 
 
 def asked(of: World, path: str) -> tuple[int, bytes]:
-    reply = asyncio.run(undisturbed(of, "en.wikipedia.org", path))
+    reply = asyncio.run(get_fault_free(of, "en.wikipedia.org", path))
     return reply.status, b"".join(reply.body.pieces())
 
 

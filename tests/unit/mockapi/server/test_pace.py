@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 from mockapi.server.delivery import AS_IT_IS, Delivery, Pace
-from mockapi.server.disconnect_watch import Leaving
+from mockapi.server.disconnect_watch import DisconnectWatch
 from mockapi.server.pace import PIECE_BYTES, Steps, pace_of
 
 
@@ -33,7 +33,7 @@ def test_a_pace_or_none() -> None:
 
 
 def following(pace: Pace | None) -> Steps:
-    return Steps(pace, Leaving(never, None))
+    return Steps(pace, DisconnectWatch(never, None))
 
 
 async def never() -> Message:
@@ -54,8 +54,8 @@ def test_how_much_may_leave_next() -> None:
 
 def test_steps_wait_only_where_one_ends() -> None:
     async def first() -> list[bool]:
-        async with Leaving(never, None) as leaving:
-            steps = Steps(Pace(10, 3600.0), leaving)
+        async with DisconnectWatch(never, None) as watch:
+            steps = Steps(Pace(10, 3600.0), watch)
             return [await steps.wait(0), await steps.wait(4)]
 
     assert asyncio.run(first()) == [True, True]

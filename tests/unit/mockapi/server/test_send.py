@@ -43,8 +43,8 @@ def reply(data: bytes) -> Reply:
 def play(reply: Reply, how: Delivery, *, head_only: bool = False, patience: int | None = None) -> tuple[Sent, Client]:
     async def run() -> tuple[Sent, Client]:
         client = Client(patience)
-        leaving = await message(reply, how, head_only=head_only)
-        return await send_message(leaving, how, wire=None, receive=client.receive, send=client.send), client
+        response = await message(reply, how, head_only=head_only)
+        return await send_message(response, how, wire=None, receive=client.receive, send=client.send), client
 
     return asyncio.run(run())
 
@@ -92,9 +92,9 @@ def test_dribbled_pieces_are_the_body() -> None:
 def test_what_never_ends_is_waited_for_until_the_client_leaves(do: dict[str, Any]) -> None:
     async def run() -> tuple[Sent, bytes]:
         client = Client()
-        leaving = await message(reply(b"ab"), delivery(do), head_only=False)
+        response = await message(reply(b"ab"), delivery(do), head_only=False)
         sending = asyncio.create_task(
-            send_message(leaving, delivery(do), wire=None, receive=client.receive, send=client.send)
+            send_message(response, delivery(do), wire=None, receive=client.receive, send=client.send)
         )
         await client.began.wait()
         client.left.set()
@@ -118,6 +118,6 @@ def test_what_never_ends_is_waited_for_until_the_client_leaves(do: dict[str, Any
     ],
 )
 def test_what_asgi_cannot_send(do: dict[str, Any], needs: bool) -> None:
-    leaving = asyncio.run(message(reply(b"page"), delivery(do), head_only=False))
-    assert needs_wire(leaving, delivery(do)) is needs
+    response = asyncio.run(message(reply(b"page"), delivery(do), head_only=False))
+    assert needs_wire(response, delivery(do)) is needs
     assert UNABLE.reply.status == 501

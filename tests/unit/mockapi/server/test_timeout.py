@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.server.disconnect_watch import GivenUp, while_awaited
+from mockapi.server.disconnect_watch import GivenUp, await_answer
 
 LONG = timedelta(hours=1)
 
@@ -43,14 +43,14 @@ class Never:
 
 @pytest.mark.parametrize("within", [None, LONG])
 def test_an_answer_that_comes_is_given(within: timedelta | None) -> None:
-    assert asyncio.run(while_awaited(soon(), Client().receive, within=within)) == "answer"
+    assert asyncio.run(await_answer(soon(), Client().receive, within=within)) == "answer"
 
 
 @pytest.mark.parametrize("within", [None, LONG])
 def test_a_client_that_leaves_ends_the_work(within: timedelta | None) -> None:
     async def leave() -> GivenUp | str:
         client, never = Client(), Never()
-        waiting = asyncio.create_task(while_awaited(never.work(), client.receive, within=within))
+        waiting = asyncio.create_task(await_answer(never.work(), client.receive, within=within))
         client.gone.set()
         ended = await waiting
         await asyncio.wait_for(never.cancelled.wait(), 10)
@@ -62,7 +62,7 @@ def test_a_client_that_leaves_ends_the_work(within: timedelta | None) -> None:
 def test_a_proxy_gives_up_after_its_time() -> None:
     async def give_up() -> GivenUp | str:
         never = Never()
-        ended = await while_awaited(never.work(), Client().receive, within=timedelta(milliseconds=1))
+        ended = await await_answer(never.work(), Client().receive, within=timedelta(milliseconds=1))
         await asyncio.wait_for(never.cancelled.wait(), 10)
         return ended
 
@@ -72,7 +72,7 @@ def test_a_proxy_gives_up_after_its_time() -> None:
 def test_cancelling_it_cancels_both_sides() -> None:
     async def cancel() -> bool:
         client, never = Client(), Never()
-        waiting = asyncio.create_task(while_awaited(never.work(), client.receive, within=LONG))
+        waiting = asyncio.create_task(await_answer(never.work(), client.receive, within=LONG))
         await asyncio.wait_for(never.begun.wait(), 10)
         sides = asyncio.all_tasks() - {waiting, asyncio.current_task()}
         waiting.cancel()
@@ -89,4 +89,4 @@ def test_an_error_of_the_work_comes_through() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(while_awaited(fails(), Client().receive, within=None))
+        asyncio.run(await_answer(fails(), Client().receive, within=None))

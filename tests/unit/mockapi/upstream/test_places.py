@@ -24,7 +24,7 @@ class Connection:
 def test_a_connection_keeps_its_place_and_one_too_many_gets_none() -> None:
     places, first, second = ConnectionPlaces(), Connection(), Connection()
     for connection in (first, first, second):
-        places.came(connection)
+        places.note_request(connection)
     place = places.take("few", 1, first)
     assert place is not None
     assert places.take("few", 1, first) is place
@@ -66,11 +66,11 @@ def test_rules_have_places_of_their_own() -> None:
 
 def test_what_is_forgotten_is_counted_anew_and_places_are_kept() -> None:
     places, one = ConnectionPlaces(), Connection()
-    places.came(one)
+    places.note_request(one)
     places.take("few", 1, one)
     places.forget()
     assert places.counts() == ConnectionCounts(opened=0, refused=0, held=1)
-    places.came(one)
+    places.note_request(one)
     assert places.counts().opened == 1
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from mockapi.clock import Clock
 from mockapi.rules.model import Rule
-from mockapi.server.request_handler import Exchange
+from mockapi.server.request_handler import RequestHandler
 from mockapi.wiki.catalog import CatalogPage
 from mockapi.world import ProcessOptions, World, Worlds
 
@@ -120,7 +120,7 @@ class Api:
             sent["content-type"] = content_type
         if self.cookies:
             sent["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        answer = asyncio.run(_play(Exchange(self.worlds), method, path, query, sent, body))
+        answer = asyncio.run(_play(RequestHandler(self.worlds), method, path, query, sent, body))
         for name, value in answer.headers:
             if name == "set-cookie":
                 key, _, content = value.partition(";")[0].partition("=")
@@ -144,7 +144,9 @@ def _query(parameters: dict[str, Any]) -> str:
     return urlencode({"format": "json", "formatversion": 2, **parameters})
 
 
-async def _play(exchange: Exchange, method: str, path: str, query: str, headers: dict[str, str], body: bytes) -> Answer:
+async def _play(
+    handler: RequestHandler, method: str, path: str, query: str, headers: dict[str, str], body: bytes
+) -> Answer:
     sent: list[MutableMapping[str, Any]] = []
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
@@ -167,7 +169,7 @@ async def _play(exchange: Exchange, method: str, path: str, query: str, headers:
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
         "client": (ADDRESS, 4711),
     }
-    await exchange(scope, receive, send)
+    await handler(scope, receive, send)
     start, *rest = sent
     pairs = tuple((name.decode(), value.decode("latin-1")) for name, value in start["headers"])
     return Answer(start["status"], pairs, b"".join(message.get("body", b"") for message in rest))

@@ -192,7 +192,6 @@ def test_a_summary_has_a_limited_length(wiki: Wiki, overlay: Overlay, alice: Aut
 def test_a_moved_page_keeps_its_id_and_leaves_a_redirect(wiki: Wiki, overlay: Overlay, alice: Author) -> None:
     made = overlay.edit(wiki.title("Quay"), "text", by=alice)
     moved = overlay.move(wiki.title("Quay"), wiki.title("talk:Pier"), by=alice, reason="better")
-    assert (moved.source, moved.target, moved.reason) == ("Quay", "Talk:Pier", "better")
     assert (moved.redirect_created, moved.over_redirect) == (True, False)
     at_target = current(wiki, "Talk:Pier")
     assert at_target.located.page.page_id == made.page_id
@@ -264,7 +263,6 @@ def test_a_deleted_page_is_unknown_until_it_is_restored(wiki: Wiki, overlay: Ove
     title = wiki.title("Quay")
     made = overlay.edit(title, "text", by=alice)
     gone = overlay.delete(title)
-    assert gone.title == "Quay"
     assert gone.log_id == 1
     assert gone.reason == (
         'content was: "text", and the only contributor was '
@@ -273,7 +271,7 @@ def test_a_deleted_page_is_unknown_until_it_is_restored(wiki: Wiki, overlay: Ove
     assert made.new_rev_id is not None
     assert wiki.page(title) is None
     assert wiki.revision(made.new_rev_id) is None
-    assert overlay.undelete(title).revisions == 1
+    assert overlay.undelete(title) == 1
     assert wiki.revision(made.new_rev_id) is not None
     assert current(wiki, "Quay").located.page.page_id == made.page_id
 
@@ -355,4 +353,5 @@ def test_a_wiki_without_ids_takes_no_more_pages(make_page: Any, clock: SteppingC
     overlay = Overlay(wiki, SEED, clock)
     assert refused(overlay.edit, wiki.title("New"), "y", by=alice) == "mock-wiki-full"
     assert refused(overlay.move, wiki.title("Last"), wiki.title("Else"), by=alice) == "mock-wiki-full"
-    assert overlay.move(wiki.title("Last"), wiki.title("Else"), by=alice, noredirect=True).target == "Else"
+    overlay.move(wiki.title("Last"), wiki.title("Else"), by=alice, noredirect=True)
+    assert wiki.page(wiki.title("Else")) is not None

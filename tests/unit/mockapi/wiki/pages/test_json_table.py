@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.wiki.pages.given import json_table
+from mockapi.wiki.pages.rendered_source import json_table
 
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=8)
 values = st.recursive(

@@ -6,7 +6,7 @@ import pytest
 
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, Located
 from mockapi.wiki.pages.frame import head
-from mockapi.wiki.pages.given import render_given
+from mockapi.wiki.pages.rendered_source import render_source
 from mockapi.wiki.wiki import Wiki
 
 MakePage = Callable[..., CatalogPage]
@@ -28,7 +28,7 @@ def with_text(text: str, *, model: str = "wikitext", title: str = "Old harbour")
 
 
 def rendered(text: str, *, model: str = "wikitext", wiki: Wiki | None = None) -> str:
-    return render_given(with_text(text, model=model), text, wiki).decode()
+    return render_source(with_text(text, model=model), text, wiki).decode()
 
 
 def test_wikitext_stands_in_parsoids_frame() -> None:

@@ -52,10 +52,8 @@ def current(call: Call, page: CatalogPage) -> Located | None:
     """The newest revision of a page that no rule has missing; None if there is none."""
     if not call.world.rules:
         return call.wiki.latest(page)
-    return next(
-        (Located(page, one) for one in reversed(page.revisions) if not _state(call, one.rev_id).missing),
-        None,
-    )
+    newest_first = (Located(page, revision) for revision in reversed(page.revisions))
+    return next((located for located in newest_first if not _state(call, located.revision.rev_id).missing), None)
 
 
 def _state(call: Call, rev_id: int) -> WikiState:

@@ -20,7 +20,7 @@ _CODE_CLASSES: Final = {"css": "mw-css", "javascript": "mw-js"}
 _CITES: Final = 'typeof="mw:Extension/ref'
 
 
-def render_given(located: Located, text: str, wiki: Wiki | None) -> bytes:
+def render_source(located: Located, text: str, wiki: Wiki | None) -> bytes:
     """The page with the source `text`. Links are red where `wiki` has no such page; without a wiki all are blue."""
     server = None if wiki is None else wiki.server
     match located.page.content_model:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from fastapi import Request
 
-from mockapi.control import given_body as given_module
-from mockapi.control.given_body import Given
+from mockapi.control import json_body as given_module
+from mockapi.control.json_body import JsonBody
 from mockapi.control.refusal import Refusal
 from mockapi.control.rule_routes import RULE, RULES, SWITCH
 from mockapi.control.state_routes import NEW_STATE
@@ -30,7 +30,7 @@ def request(*pieces: bytes, content_type: str | None = None, leaves: bool = Fals
     return Request({"type": "http", "method": "PUT", "headers": headers}, receive)
 
 
-def refused(given: Given[Any], asked: Request) -> Refusal:
+def refused(given: JsonBody[Any], asked: Request) -> Refusal:
     with pytest.raises(Refusal) as raised:
         asyncio.run(given.read(asked))
     return raised.value
@@ -70,7 +70,7 @@ def test_its_examples_are_what_it_takes(name: str) -> None:
     body = GIVEN[name].described["requestBody"]["content"]["application/json"]
     assert body["examples"]
     for example in body["examples"].values():
-        Given(GIVEN[name]._shape, {})._adapter.validate_python(example["value"])
+        JsonBody(GIVEN[name]._shape, {})._adapter.validate_python(example["value"])
 
 
 @pytest.mark.parametrize("text", ["40ms", "1.5s", "0s", "2m", "1h", "10us"])

@@ -11,10 +11,10 @@ def test_a_section_in_its_own_place_changes_no_other(lines: list[str], number: i
     text = "\n".join(lines)
     section = section_of(text, str(number))
     if section is None:
-        assert with_section(text, str(number), "x") is None
+        assert with_section(str(number), text, "x") is None
         return
     assert section in text
-    changed = with_section(text, str(number), section)
+    changed = with_section(str(number), text, section)
     assert changed is not None
     assert lines_of(changed) == lines_of(text)
 

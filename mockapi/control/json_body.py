@@ -16,7 +16,7 @@ _MODEL_REF: Final = "#/components/schemas/{model}-Input"
 T = TypeVar("T")
 
 
-class Given(Generic[T]):
+class JsonBody(Generic[T]):
     """A body that must fit `shape`, a model or an annotation of models; `examples` are for the description."""
 
     def __init__(self, shape: Any, examples: Mapping[str, object]) -> None:
