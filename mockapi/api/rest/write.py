@@ -1,8 +1,7 @@
 """Writes: `POST /v1/page` makes a page, `PUT /v1/page/{title}` makes or changes one.
 
 The JSON of a request is checked as a whole before anything happens. Writes go into memory, as those of the Action API
-do, with a session's token. A client without a session writes under
-its address, with the token that everybody has.
+do, with a session's token. A client without a session writes under its address, with the token that everybody has.
 """
 
 import re
