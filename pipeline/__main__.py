@@ -20,15 +20,13 @@ import click
 from located_config.near import near_miss
 from pipeline import log
 from pipeline.config.config_file import load_config
+from pipeline.config.start_position import CHOICES, parse_new
 from pipeline.config.unsafe import unsafe_settings
 from pipeline.deferral.ledger_start import LedgerWish
-from pipeline.driver.exit_report import say_failed
-from pipeline.driver.jvm_signals import pass_signals_on
+from pipeline.driver.process_exit import say_failed
 from pipeline.driver.session import submitted_settings
-from pipeline.driver.spark_keys import require_of_spark, require_protocol
-from pipeline.driver.start import CHOICES, parse_new
-from pipeline.driver.stop import StoppedEarlyError, on_signals, stop_early
-from pipeline.driver.submitted_conf import given_settings, is_submitted
+from pipeline.driver.spark_conf import given_settings, is_submitted, require_of_spark, require_protocol
+from pipeline.driver.stop import StoppedEarlyError, on_signals, pass_signals_on, stop_early
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import Configuration, Stopped
 from pipeline.extensions import load_extensions

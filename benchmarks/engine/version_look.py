@@ -1,7 +1,7 @@
 """What the look at versions before a batch costs: a backlog is read once more, in three ways, and nothing else is done.
 
 read       what Kafka has, and no look: what either look pays in any case
-in the JVM what a batch gets whose events say their version first: `pipeline.driver.version_look`
+in the JVM what a batch gets whose events say their version first: `pipeline.driver.version_check`
 parsed     what the first batch of a process gets, and one of which the JVM is not sure: the Python workers
 """
 
@@ -21,7 +21,7 @@ from devkit.jvm import jars
 from devkit.jvm.runtime import java_home
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.sink import discard
-from pipeline.driver.version_look import count_uncertain
+from pipeline.driver.version_check import count_uncertain
 from pipeline.schemas import PAGE_CHANGE_URI
 from pipeline.worker.spark_task import RECORD_DDL, SOURCE_COLUMNS, count_versions
 from pipeline.worker.task_results import accumulated_list

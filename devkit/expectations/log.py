@@ -15,7 +15,7 @@ from devkit.expectations.of_program import ProgramCount
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import Observable
-from pipeline.driver.spark_master import is_local
+from pipeline.driver.spark_slots import is_local
 from pipeline.events import OF_WORKERS
 
 

@@ -21,7 +21,7 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.unmet_faults import not_started
 from located_config.count import counted
-from pipeline.driver.spark_master import local_cluster
+from pipeline.driver.spark_slots import local_cluster
 
 _OF_SUPERVISOR = "supervisor."
 _BY_OTHER_SETTINGS = "raw_config"

@@ -15,7 +15,7 @@ from kafka.errors import KafkaError
 from pipeline.aligned.horizon import Offsets
 from pipeline.aligned.kafka_log import KafkaLog
 from pipeline.cluster import BrokersAt, connected
-from pipeline.driver.start import NewStart
+from pipeline.config.start_position import NewStart
 from pipeline.errors import PipelineError, RefusedError
 
 _ANSWER_MS = 10_000

@@ -6,42 +6,104 @@ commits
 
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pipeline import log
 from pipeline.cluster import sink_brokers
+from pipeline.config.batch_section import Reuse
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
 from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
 from pipeline.deferral.rounds import SparkRounds
+from pipeline.deferral.rows import entry_rows
 from pipeline.deferral.snapshot import Snapshot
 from pipeline.deferral.topic import LedgerTopic
-from pipeline.driver.batch_cache import reused
-from pipeline.driver.batch_deferral import BatchDeferral
-from pipeline.driver.commit_watch import CommitWatch, writes_checkpoint
-from pipeline.driver.job_checkpoint import replayed_from
-from pipeline.driver.ownership import Ownership
-from pipeline.driver.progress import Progress
+from pipeline.driver.job_checkpoint import Ownership, replayed_from
 from pipeline.driver.sink import BATCH_BYTES, write
 from pipeline.driver.spark_slots import main_slots
-from pipeline.driver.stall import StallWatch
+from pipeline.driver.stall import CommitWatch, StallWatch, writes_checkpoint
 from pipeline.driver.stop import BatchGate, HeldError, hold
-from pipeline.driver.version_look import VersionLook
+from pipeline.driver.version_check import VersionCheck
 from pipeline.errors import PipelineError
 from pipeline.events import BatchStarted, BatchWritten
+from pipeline.fetch.breakers import reporting_breakers
 from pipeline.fetch.share import bounds
 from pipeline.metrics.in_worker import reporting
+from pipeline.metrics.progress import Progress
 from pipeline.state.deduplicate import PAGE_ORDER
 from pipeline.state.pinned import counts_edits
-from pipeline.worker.spark_task import COUNTED, RECORD_DDL, columns_of, enrich
-from pipeline.worker.task_attempt import reporting_attempts, retried
+from pipeline.worker.arrow import ArrowFunction
+from pipeline.worker.spark_task import COUNTED, RECORD_DDL, columns_of, enrich, enrich_around
+from pipeline.worker.task_attempt import EndedTask, reporting_attempts, retried
 from pipeline.worker.task_results import accumulated_list
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from pipeline.metrics.job_metrics import JobMetrics
+
+
+class BatchDeferral:
+    """The `lanes`, and around each batch: `rows` and `function` of what `Lanes.plan` says, then `written`.
+
+    Made once, for the life of the driver, as its accumulators last that long.
+    """
+
+    def __init__(self, spark: "SparkSession", config: PipelineConfig, lanes: Lanes) -> None:
+        self._spark, self._config, self.lanes = spark, config, lanes
+        self._opened = accumulated_list(spark)
+
+    def rows(self, rows: "DataFrame", snapshot: Snapshot, *, workers: int) -> "DataFrame":
+        """The source's rows, and those of the entries that the batch reserves."""
+        if not snapshot.reserved:
+            return rows
+        # Each page in one task, in the order of the source. A replayed batch may hold a reserved entry twice.
+        return (
+            rows.unionByName(entry_rows(self._spark, snapshot.reserved), allowMissingColumns=True)
+            .repartition(workers, "topic", "partition", "key")
+            .sortWithinPartitions("topic", "partition", "offset")
+        )
+
+    def function(self, snapshot: Snapshot, number: int, *, workers: int) -> ArrowFunction:
+        """What the batch's tasks do with their rows."""
+        self._opened.value = []
+        function = enrich_around(
+            self._config,
+            snapshot.fence,
+            epoch=self.lanes.epoch,
+            batch=number,
+            workers=workers,
+            limit_bytes=self.lanes.limit_bytes,
+        )
+        return reporting_breakers(function, self._config.breaker, self._opened, snapshot.unhealthy)
+
+    def written(self, snapshot: Snapshot, number: int, ended: Sequence[EndedTask]) -> None:
+        """All of the batch is acknowledged, by these attempts of its tasks. Raises PipelineError."""
+        tasks = frozenset(task.attempt for task in ended)
+        deferred = sum(task.deferred for task in ended)
+        self.lanes.written(snapshot, number, tasks, self._opened.value, deferred=deferred)
+
+
+@contextmanager
+def reused(rows: "DataFrame", reuse: Reuse) -> Iterator["DataFrame"]:
+    """The rows, cached while the batch is processed, so that what reads it twice asks Kafka once: in memory first, and
+    on disk where that is full.
+
+    The lesson: Spark drops a cached batch only when the driver does. The setting `cached` never does.
+    """
+    if reuse == "off":
+        yield rows
+        return
+    from pyspark import StorageLevel
+
+    kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield kept
+    finally:
+        if reuse == "released":
+            kept.unpersist()
 
 
 class BatchWriter:
@@ -62,7 +124,7 @@ class BatchWriter:
         self._watch = watch
         self._batch_bytes = batch_bytes
         # For the life of the driver, and made before the slow lane's threads make any.
-        self._look = VersionLook(spark, config)
+        self._versions = VersionCheck(spark, config)
         self._ended = accumulated_list(spark)
         deferring = config.deferral.policy == "defer"
         self._deferral = BatchDeferral(spark, config, _lanes(spark, config, metrics)) if deferring else None
@@ -98,10 +160,10 @@ class BatchWriter:
         """Batches come in this number of partitions, each page in one of them and in no order."""
         self._by_page = tasks
 
-    def look_for_others(self) -> None:
+    def check_ownership(self) -> None:
         """Raises FencedError when a later start of the job has taken the checkpoint."""
         if self._ownership:
-            self._ownership.look()
+            self._ownership.check_if_reachable()
 
     @property
     def batch(self) -> int | None:
@@ -134,7 +196,7 @@ class BatchWriter:
 
     def reads(self, batch: int) -> int:
         """How often a batch has read its source; to be asked once, when it is committed."""
-        return self._look.reads(batch)
+        return self._versions.reads(batch)
 
     @property
     def is_held(self) -> bool:
@@ -214,7 +276,7 @@ class BatchWriter:
         started = time.monotonic()
         self._require_ownership()
         with reused(rows, self._config.batch.reuse) as kept:
-            self._look.require_readable(kept, number, workers=workers)
+            self._versions.require_readable(kept, number, workers=workers)
             self._emit(kept, number, snapshot, workers=workers)
         if deferral and snapshot:
             deferral.written(snapshot, number, self._ended.value)
@@ -242,8 +304,8 @@ class BatchWriter:
             write(rows.mapInArrow(function, RECORD_DDL), self._config.sink, self._config.kafka, self._batch_bytes())
         finally:
             # Also where the batch has failed: the restart makes repeats of its own.
-            for one in retried(self._ended.value, number):
-                log.say(one)
+            for event in retried(self._ended.value, number):
+                log.say(event)
 
 
 def _own(error: Exception) -> PipelineError | None:

@@ -14,8 +14,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, fi
 
 from located_config.problem import in_line
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.start_position import CHOICES
 from pipeline.deferral.ledger_start import LedgerMark
-from pipeline.driver.start import CHOICES
 from pipeline.errors import RefusedError
 from pipeline.state.pinned import StateMark
 

@@ -10,10 +10,14 @@ every question is a request, so `look` asks only for what the top directory says
 """
 
 import json
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JError
+
+from pipeline.deferral.fold import TWO_PROCESSES, FencedError
 from pipeline.driver.identity import FILE
 from pipeline.errors import PipelineError
 from pipeline.ops.spark_checkpoint import SparkCheckpoint, look_at, numbers, read_ends
@@ -162,3 +166,46 @@ def _file_system(spark: "SparkSession", checkpoint: str) -> tuple[Any, Callable[
     root = checkpoint.rstrip("/")
     files = jvm.org.apache.hadoop.fs.Path(root).getFileSystem(context.hadoopConfiguration())
     return files, lambda part: jvm.org.apache.hadoop.fs.Path(f"{root}/{part}" if part else root)
+
+
+# Hidden, so that no version takes it for a file of something else.
+OWNER_FILE = ".owner"
+
+
+class Ownership:
+    """Which start of the job has the checkpoint: the latest, by a small file that each start writes over.
+
+    The driver reads it before a batch emits anything, before Spark commits a batch of a job without a ledger (with one,
+    the ledger's epoch says it), and every few seconds. So a process that was replaced ends by itself, with exit code 2,
+    and does not come back to end the other.
+
+    Between a check and the write behind it, a later start may take over. A batch that is emitted then comes again from
+    the later start, with the same ids. Of Spark's logs the second to write an entry fails. On `s3a://` two that plan
+    one batch in the same moment may both succeed: `docs/running.md`, two processes on one checkpoint. S3A's conditional
+    create (`fs.option.create.conditional.overwrite`) is for the builder of `createFile`, which Spark's logs do not use.
+    """
+
+    def __init__(self, spark: "SparkSession", checkpoint: str) -> None:
+        self._spark, self._checkpoint = spark, checkpoint
+        self._token = uuid.uuid4().hex
+
+    def take(self) -> None:
+        """The checkpoint is this start's from now on."""
+        write_text(self._spark, self._checkpoint, OWNER_FILE, self._token)
+
+    def check(self) -> None:
+        """Raises FencedError when a later start has taken it, and what Hadoop's file system raises."""
+        found = read_text(self._spark, self._checkpoint, OWNER_FILE)
+        # Where an operator has removed the file, no start has taken anything.
+        if found is not None and found != self._token:
+            raise FencedError(
+                f"another start of this job has taken checkpoint {self._checkpoint} over",
+                hint=TWO_PROCESSES,
+            )
+
+    def check_if_reachable(self) -> None:
+        """As `check`, but a store or a JVM that does not answer is no failure."""
+        try:
+            self.check()
+        except (Py4JError, OSError):
+            return  # reported where an answer is needed

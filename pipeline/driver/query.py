@@ -17,23 +17,22 @@ from typing import TYPE_CHECKING
 from py4j.protocol import Py4JError
 
 from pipeline import log
+from pipeline.aligned.event_time_watch import EventTimeWatch
 from pipeline.cluster import sink_brokers
+from pipeline.config.address import is_loopback
 from pipeline.config.effective import effective_spark
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.start_position import NewStart, check, instead_of_missing
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
-from pipeline.driver.backstop import Backstop
-from pipeline.driver.contact import warn_without_contact
-from pipeline.driver.event_time_watch import EventTimeWatch
-from pipeline.driver.exit_report import end_at_once
 from pipeline.driver.heap_dumps import AwaitedDump, await_dump
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.driver.job_checkpoint import HadoopFiles, committed_offsets, look, write_text
-from pipeline.driver.jvm_end import JvmEnd
-from pipeline.driver.periodic_checks import Looking
-from pipeline.driver.query_end import ended_by
+from pipeline.driver.jvm import JvmEnd
+from pipeline.driver.process_exit import Backstop, end_at_once, query_failure
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.driver.sink import producer_options
 from pipeline.driver.source_stream import (
+    SourceWatch,
     note_beyond_spark,
     plan_status,
     reads_with_spark,
@@ -43,15 +42,14 @@ from pipeline.driver.source_stream import (
     source_streams,
     trigger_seconds,
 )
-from pipeline.driver.source_watch import SourceWatch
-from pipeline.driver.spark_keys import require_known
+from pipeline.driver.spark_conf import require_known
 from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.driver.stall import StallWatch
-from pipeline.driver.start import NewStart, check, instead_of_missing
 from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
 from pipeline.errors import PipelineError, TimestampBeyondSparkError, full_disk_hint, root_cause
 from pipeline.events import (
     CheckpointTaken,
+    ContactMissing,
     EffectiveSettings,
     MetricsServed,
     SettingsUnknown,
@@ -74,13 +72,62 @@ if TYPE_CHECKING:
     from pipeline.driver.batch import BatchWriter
     from pipeline.metrics.job_metrics import JobMetrics
 
+
+def warn_without_contact(config: PipelineConfig) -> None:
+    """Log where the wikis' operators cannot reach who runs the job. A mock on this machine needs no contact."""
+    if config.mediawiki.contact is None and not is_loopback(config.mediawiki.endpoint):
+        log.say(
+            ContactMissing(
+                endpoint=config.mediawiki.endpoint,
+                hint="set mediawiki.contact to a mail address or a page: Wikimedia's User-Agent policy asks for one, "
+                "and requests without may be refused",
+            )
+        )
+
+
+class PeriodicChecks:
+    """Runs all checks, one after the other, every `every_s` seconds, in a thread of its own, until one of them raises.
+
+    An object store, for example, may not answer a check for minutes. What ends a job whose batch is late must not wait
+    for that.
+    """
+
+    def __init__(self, checks: Sequence[Callable[[], None]], every_s: float, *, name: str) -> None:
+        self._checks, self._every_s = checks, every_s
+        self._over = threading.Event()
+        self._failure: Exception | None = None
+        # A daemon, as a check that is not answered would keep the process.
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def __enter__(self) -> "PeriodicChecks":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+
+    def check(self) -> None:
+        """Raises what a check has raised."""
+        if self._failure is not None:
+            raise self._failure
+
+    def _run(self) -> None:
+        while not self._over.wait(self._every_s):
+            try:
+                for check in self._checks:
+                    check()
+            except Exception as error:  # noqa: BLE001 - whatever it is, it ends the job, in the thread that watches
+                self._failure = error
+                return
+
+
 _LOOK_S = 0.1
 _LAST_WORDS_S = 5.0
 # Of Spark's word on a query that asks its source where it ends.
 _PLANNING = "Getting offsets from "
-# On an object store each look is a request or two.
+# On an object store each check is a request or two.
 _OTHERS_S = 2.0
-# Each look makes a connection.
+# Each check makes a connection.
 _BROKERS_S = 10.0
 _NO_JAVA = "JAVA_GATEWAY_EXITED"
 _NEEDS = (
@@ -99,8 +146,8 @@ class Running:
     spark: "SparkSession"
     query: "StreamingQuery"
     writer: "BatchWriter"
-    looks: Sequence[Callable[[], None]]
-    broker_looks: Sequence[Callable[[], None]]
+    checks: Sequence[Callable[[], None]]
+    broker_checks: Sequence[Callable[[], None]]
     start: str
     ui: str | None
     ended: threading.Event
@@ -155,8 +202,8 @@ def _until_the_end(running: Running, stop: StopRequest, backstop: Backstop) -> N
     except PipelineError:
         raise
     except Exception as error:
-        raise ended_by(writer, running.jvm, error) from error
-    raise ended_by(writer, running.jvm, words)
+        raise query_failure(writer, running.jvm, error) from error
+    raise query_failure(writer, running.jvm, words)
 
 
 def _watch(running: Running, stop: StopRequest, backstop: Backstop) -> None:
@@ -166,9 +213,9 @@ def _watch(running: Running, stop: StopRequest, backstop: Backstop) -> None:
     query, writer = running.query, running.writer
     draining = committed = False
     with (
-        Looking((writer.look_for_others, *running.looks), _OTHERS_S) as looking,
+        PeriodicChecks((writer.check_ownership, *running.checks), _OTHERS_S, name="periodic-checks") as checks,
         # By itself, as brokers that do not answer are waited for.
-        Looking(running.broker_looks, _BROKERS_S, name="broker-watch") as brokers,
+        PeriodicChecks(running.broker_checks, _BROKERS_S, name="broker-checks") as broker_checks,
     ):
         while query.isActive:
             backstop.goes_on()
@@ -187,8 +234,8 @@ def _watch(running: Running, stop: StopRequest, backstop: Backstop) -> None:
             active = query.status["isTriggerActive"]
             writer.check(committed=None if active else batch)
             writer.check_commit(active=active)
-            looking.check()
-            brokers.check()
+            checks.check()
+            broker_checks.check()
 
 
 def _is_committed(query: "StreamingQuery", writer: "BatchWriter") -> bool:
@@ -267,8 +314,8 @@ def _begin(
     _check_spark(spark, resolved, new, limits.batch_bytes, by_spark=by_spark)
     dump = await_dump(spark, config.heap_dump, config.job)
     from pipeline.driver.batch import BatchWriter  # imported while the JVM started
-    from pipeline.driver.ownership import Ownership
-    from pipeline.driver.progress import ProgressListener
+    from pipeline.driver.job_checkpoint import Ownership
+    from pipeline.metrics.progress import ProgressListener
     from pipeline.state.counted_by_window import counted_by_window
     from pipeline.state.deduplicate import without_repeats
 
@@ -278,12 +325,12 @@ def _begin(
     own = Identity.of(config, brokers.source_cluster, brokers.source_ids)
     taken = _take_checkpoint(spark, config, new, own, slots=slots)
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
-    looks: list[Callable[[], None]] = [hosts.look]
+    checks: list[Callable[[], None]] = [hosts.look]
     source_watch = SourceWatch(brokers.source_ids, functools.partial(source_ids, config))
     planned = plan_status(spark, config)
     metrics = _metrics(spark, config, planned)
     if planned is not None:
-        looks.append(EventTimeWatch(planned).look)
+        checks.append(EventTimeWatch(planned).look)
     writer = BatchWriter(spark, config, watch, metrics, lambda: limits.batch_bytes)
     known, new = taken.maker.ledger if taken.maker else None, taken.new
     _mark_checkpoint(spark, taken, _take_ledger(writer, config, known, new=new is not None, wish=wish))
@@ -318,8 +365,8 @@ def _begin(
         spark,
         query,
         writer,
-        looks,
-        (source_watch.look, limits.look),
+        checks,
+        (source_watch.check, limits.look),
         start,
         spark.sparkContext.uiWebUrl,
         listener.ended,
@@ -414,7 +461,7 @@ def _metrics(
     """Served from now on, if they are wanted. Raises RefusedError."""
     if config.metrics.port is None:
         return None
-    from pipeline.driver.driver_jvm import DriverJvm
+    from pipeline.driver.jvm import DriverJvm
     from pipeline.metrics.job_metrics import JobMetrics, lane_figures
 
     metrics = JobMetrics(

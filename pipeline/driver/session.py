@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from located_config.extension import VARIABLE
-from pipeline.driver.spark_keys import PROTOCOL
+from pipeline.driver.spark_conf import PROTOCOL, Given
 from pipeline.driver.stop import late_signals
-from pipeline.driver.submitted_conf import Given
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,14 +11,15 @@ A row's timestamp is null where it is no time (`pipeline.kafka_records`): of no 
 
 import functools
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.cluster import java_client, source_brokers
 from pipeline.config.pipeline_config import Kafka, PipelineConfig
+from pipeline.config.start_position import NewStart
 from pipeline.driver.job_checkpoint import BEGINS, read_text, watermark_ms, write_text
-from pipeline.driver.start import NewStart
-from pipeline.errors import TimestampBeyondSparkError
+from pipeline.errors import RefusedError, TimestampBeyondSparkError
 from pipeline.kafka_records import LATEST_MS
 
 if TYPE_CHECKING:
@@ -171,3 +172,29 @@ def aligned_options(config: PipelineConfig) -> dict[str, object]:
         "idle_after_ms": round(source.idle_after.total_seconds() * 1000),
         "max_offsets": config.batch.max_offsets,
     }
+
+
+@dataclass(frozen=True)
+class SourceWatch:
+    """Whether the source's topics are still those that the job began to read.
+
+    A topic that was deleted and made again has other events at the same offsets. As soon as it is longer than the old
+    one was read, its position looks right, and the events before that would never be read.
+
+    `known` are Kafka's ids of the topics by name, as the start found them; `ask` tells those of now, without those
+    that no broker reports.
+    """
+
+    known: Mapping[str, str]
+    ask: Callable[[], Mapping[str, str]]
+
+    def check(self) -> None:
+        """Raises RefusedError for a topic that was made again: a restart would be refused too."""
+        found = self.ask()
+        again = sorted(one for one, its in self.known.items() if found.get(one, its) != its)
+        if again:
+            raise RefusedError(
+                "; ".join(f"id of topic {one} {self.known[one]}, not {found[one]}" for one in again),
+                hint="the topic was made again while the job ran, and of the new one's events some were not read: "
+                "begin at a checkpoint of its own, with --new earliest",
+            )

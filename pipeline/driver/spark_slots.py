@@ -5,11 +5,25 @@
 With rounds in all slots a batch would wait for them: the slow pages would hold up the fast ones after all.
 """
 
+import re
 from collections.abc import Mapping
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.spark_master import is_local, local_cluster
 from pipeline.errors import RefusedError
+
+_LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]")
+"""Executors, cores of each, MiB of each."""
+
+
+def is_local(master: str) -> bool:
+    """Whether tasks run in the driver's own JVM; those of `local-cluster[…]` run in processes of this machine."""
+    return master.startswith("local") and not master.startswith("local-cluster")
+
+
+def local_cluster(master: str) -> tuple[int, int] | None:
+    """Executors, and the cores of each; None for any other master."""
+    match = _LOCAL_CLUSTER.fullmatch(master)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def main_slots(slots: int, config: PipelineConfig) -> int:

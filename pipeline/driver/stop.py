@@ -6,8 +6,8 @@ slow rounds end, or are given up with the time: their entries stand in the ledge
 a signal before the query runs ─▶ exit 0 at once: nothing has begun that could be finished
 stop_timeout is over, or a second signal ─▶ exit 3: the batch at work comes again after the next start
 
-Signals come in two ways: to this process, and to the JVM that is its parent (`jvm_signals`). One that goes to a whole
-group of processes, as Ctrl-C does, comes in both, and is one signal all the same.
+Signals come in two ways: to this process, and to the JVM that is its parent (`pass_signals_on`). One that goes to a
+whole group of processes, as Ctrl-C does, comes in both, and is one signal all the same.
 """
 
 import signal
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, RefusedError, root_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -177,3 +177,52 @@ def hold(spark: "SparkSession") -> None:
         # Its own text holds a stack trace that is too long for the expression that Spark looks for the words with.
         raise HeldError(_INTERRUPTED) from None
     raise HeldError("the query was not stopped")
+
+
+_NAMES = ("TERM", "INT")
+
+
+class _Passing:
+    """A handler of the JVM; the JVM gives each signal a thread of its own, in which it is called."""
+
+    def __init__(self, pass_on: Callable[[], None]) -> None:
+        self._pass_on = pass_on
+
+    def handle(self, _signal: object) -> None:
+        self._pass_on()
+
+    class Java:
+        implements: ClassVar = ["sun.misc.SignalHandler"]
+
+
+def pass_signals_on() -> None:
+    """Under `spark-submit`: this process gets SIGTERM and SIGINT of its parent, the JVM, as PASSED_ON.
+
+    A supervisor knows only that JVM, whose shutdown hooks would stop Spark's context in the middle of a batch. So its
+    handlers are replaced. `PythonRunner` waits for this process, and spark-submit ends with its exit code. Raises
+    RefusedError when the JVM does not handle signals.
+    """
+    from py4j.protocol import Py4JJavaError
+    from pyspark import SparkContext
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    SparkContext._ensure_initialized()  # noqa: SLF001 — connects to that JVM
+    gateway: Any = SparkContext._gateway  # noqa: SLF001
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    misc = gateway.jvm.sun.misc
+    handler = _Passing(_to_main_thread)
+    try:
+        for name in _NAMES:
+            misc.Signal.handle(misc.Signal(name), handler)
+    except Py4JJavaError as error:
+        raise RefusedError(
+            f"the driver's JVM leaves signals to the system: {root_cause(str(error))}",
+            hint="remove -Xrs from its options: a stop would end it in the middle of a batch",
+        ) from error
+
+
+def _to_main_thread() -> None:
+    # To that thread, as it alone runs Python's handlers, and may sleep in a call that only a signal wakes.
+    main = threading.main_thread().ident
+    if main is not None:
+        signal.pthread_kill(main, PASSED_ON)

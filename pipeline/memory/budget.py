@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pipeline.config.pipeline_config import MIB, PipelineConfig
-from pipeline.driver.submitted_conf import Given
+from pipeline.driver.spark_conf import Given
 from pipeline.errors import RefusedError
 from pipeline.memory.division import MemoryPlan, applied, derive
 from pipeline.memory.spark import place_of, require_agreement, slots_of, spark_settings

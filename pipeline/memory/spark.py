@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from pipeline.config.pipeline_config import MIB, PipelineConfig
-from pipeline.driver.spark_master import is_local
-from pipeline.driver.submitted_conf import Given
+from pipeline.driver.spark_conf import Given
+from pipeline.driver.spark_slots import is_local
 from pipeline.errors import RefusedError
 from pipeline.memory.division import BESIDES_HEAP, COST_LEDGER, DRIVER, HEAP, MemoryPlan, Place
 

@@ -14,7 +14,6 @@ from prometheus_client.registry import Collector
 from pipeline.aligned.plan_status import PlanStatus
 from pipeline.cluster import source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.progress import Progress
 from pipeline.events import Grain, StateCommitted
 from pipeline.metrics import catalogue
 from pipeline.metrics.clocks import Clocks
@@ -24,6 +23,7 @@ from pipeline.metrics.exposition import families
 from pipeline.metrics.figures import Figures, FiguresParam, Recorder
 from pipeline.metrics.jvm_watch import JvmSource, JvmWatch
 from pipeline.metrics.lag_watch import KafkaSource, LagWatch
+from pipeline.metrics.progress import Progress
 from pipeline.metrics.registry import names_of
 from pipeline.metrics.resident_memory import resident_bytes
 from pipeline.records.record import SourcePartition

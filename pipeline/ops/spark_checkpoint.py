@@ -18,7 +18,7 @@ import orjson
 from pydantic import BaseModel, NonNegativeInt, TypeAdapter, ValidationError
 
 from located_config.problem import in_line
-from pipeline.driver.start import CHOICES
+from pipeline.config.start_position import CHOICES
 from pipeline.errors import RefusedError
 from pipeline.ops.files import CheckpointFiles, ReadableFiles
 from pipeline.ops.moment import show

@@ -11,7 +11,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.start import CHOICES
+from pipeline.config.start_position import CHOICES
 from pipeline.errors import RefusedError
 
 _SCHEMA = 1

@@ -34,7 +34,7 @@ SETTINGS: dict[str, Any] = {
     "batch": {"max_offsets": 120},
 }
 NOT_WRITTEN = CrashPoint(
-    target="pipeline.driver.version_look:VersionLook.require_readable", moment="before", within="_write", call=2
+    target="pipeline.driver.version_check:VersionCheck.require_readable", moment="before", within="_write", call=2
 )
 NOT_COMMITTED = CrashPoint(target="pipeline.driver.batch:write", moment="after", within="_emit", call=1)
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.driver.version_look import count_uncertain, is_certain
+from pipeline.driver.version_check import count_uncertain, is_certain
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.page_change import InvalidEventError, parse
 from pipeline.records.record import Position

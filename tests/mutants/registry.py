@@ -295,7 +295,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         rule=9,
         what="a missing checkpoint is no error",
-        replacements=(Replacement("pipeline/driver/start.py", "if new is None and not exists:", "if False:"),),
+        replacements=(Replacement("pipeline/config/start_position.py", "if new is None and not exists:", "if False:"),),
         test=f"{_PROCESS}::test_a_missing_checkpoint_is_refused_with_the_choices",
         says="it began all the same",
         where=_DRIVER,
@@ -303,7 +303,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         rule=9,
         what="a new start goes on from the checkpoint that is there",
-        replacements=(Replacement("pipeline/driver/start.py", "if new is not None and exists:", "if False:"),),
+        replacements=(Replacement("pipeline/config/start_position.py", "if new is not None and exists:", "if False:"),),
         test=f"{_PROCESS}::test_an_existing_checkpoint_refuses_a_new_start_and_graceful_stop_is_exit_0",
         says="it began all the same",
         where=_DRIVER,

@@ -8,7 +8,7 @@ from devkit.scenario.resolve import ResolvedArm, ResolvedProgram, ResolvedScenar
 from located_config.place import Location
 from located_config.problem import Problem
 from located_config.size import format_size
-from pipeline.driver.spark_keys import unknown_keys
+from pipeline.driver.spark_conf import unknown_keys
 from pipeline.memory.spark import spark_size
 
 _EXECUTOR_MEMORY = "spark.executor.memory"

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 from pipeline import __main__ as command
 from pipeline.__main__ import main
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.start_position import NewStart
 from pipeline.driver import query as module
-from pipeline.driver.start import NewStart
 from pipeline.driver.stop import StoppedHardError
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.memory.budget import Budget

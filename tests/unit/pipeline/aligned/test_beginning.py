@@ -9,7 +9,7 @@ from kafka.errors import TopicAuthorizationFailedError
 from pipeline.aligned import beginning as module
 from pipeline.aligned.beginning import first_offsets, offsets_text, read_offsets, require_event_time
 from pipeline.aligned.kafka_log import KafkaLog
-from pipeline.driver.start import parse_new
+from pipeline.config.start_position import parse_new
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.records.record import SourcePartition
 from tests.unit.pipeline.aligned.records_in_memory import RecordsInMemory

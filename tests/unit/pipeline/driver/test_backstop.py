@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pipeline.driver.backstop import Backstop
+from pipeline.driver.process_exit import Backstop
 from pipeline.driver.stop import StoppedHardError, StopRequest
 from pipeline.errors import PipelineError
 from pipeline.events import Stopped

@@ -15,9 +15,8 @@ from pipeline.deferral.fold import FencedError
 from pipeline.deferral.ledger import ProtocolError
 from pipeline.deferral.snapshot import Fence
 from pipeline.driver import batch as module
-from pipeline.driver import batch_deferral, version_look
+from pipeline.driver import version_check
 from pipeline.driver.batch import BatchWriter
-from pipeline.driver.progress import Progress
 from pipeline.driver.stall import StalledError, StallWatch
 from pipeline.driver.stop import HeldError
 from pipeline.errors import PipelineError, UnreadableSourceError
@@ -26,6 +25,7 @@ from pipeline.fetch import breakers
 from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import Opened
 from pipeline.metrics import in_worker
+from pipeline.metrics.progress import Progress
 from pipeline.records.record import SourcePartition
 from pipeline.worker import spark_task as task
 from pipeline.worker import task_attempt
@@ -83,10 +83,10 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
             steps.append("look")
 
         monkeypatch.setattr(module, "write", write)
-        monkeypatch.setattr(version_look, "discard", discard)
-        for one in (module, version_look, batch_deferral):
+        monkeypatch.setattr(version_check, "discard", discard)
+        for one in (module, version_check):
             monkeypatch.setattr(one, "accumulated_list", lambda _: next(accumulated))
-        monkeypatch.setattr(batch_deferral, "entry_rows", lambda _, entries: Rows(entries))
+        monkeypatch.setattr(module, "entry_rows", lambda _, entries: Rows(entries))
         config = make_config(
             deferral=deferral, fetch={"concurrency": 40}, batch={"max_offsets": max_offsets, "reuse": reuse}
         )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pipeline.config.batch_section import Reuse
-from pipeline.driver.batch_cache import reused
+from pipeline.driver.batch import reused
 from tests.unit.pipeline.driver.batch_parts import Frame
 
 

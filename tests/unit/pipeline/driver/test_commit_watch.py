@@ -9,8 +9,7 @@ import pytest
 
 from pipeline import log
 from pipeline.config.commit_section import Commit
-from pipeline.driver.commit_watch import CommitWatch, writes_checkpoint
-from pipeline.driver.stall import StalledError
+from pipeline.driver.stall import CommitWatch, StalledError, writes_checkpoint
 from pipeline.events import CommitSlow
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.contact import warn_without_contact
+from pipeline.driver.query import warn_without_contact
 
 
 @pytest.mark.parametrize(

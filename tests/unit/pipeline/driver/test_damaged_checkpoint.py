@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 
 from pipeline.__main__ import main
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.start_position import NewStart, parse_new
 from pipeline.driver import query
 from pipeline.driver.identity import Identity
-from pipeline.driver.start import NewStart, parse_new
 from pipeline.errors import RefusedError
 from pipeline.ops import checkpoint_commands
 from pipeline.ops.source import SourceTopic

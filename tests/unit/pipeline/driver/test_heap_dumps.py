@@ -11,7 +11,7 @@ from pipeline.config.heap_dump_section import HeapDumps
 from pipeline.driver.heap_dumps import AwaitedDump, await_dump
 from pipeline.errors import RefusedError
 from pipeline.events import Event, HeapDumped, HeapDumpsOff
-from tests.unit.pipeline.jvm.test_heap_dump import CLASSES, HEAD, instance, record, values
+from tests.unit.pipeline.driver.test_heap_dump import CLASSES, HEAD, instance, record, values
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.start_position import CHOICES
 from pipeline.deferral.ledger_start import LedgerMark
 from pipeline.driver.identity import Identity, require_checkpoint, require_own
-from pipeline.driver.start import CHOICES
 from pipeline.errors import RefusedError
 from pipeline.state.pinned import StateMark
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JNetworkError
 
-from pipeline.driver.jvm_end import JvmEnd
+from pipeline.driver.jvm import JvmEnd
 
 LEFT, NOTHING = SimpleNamespace(is_there=True), SimpleNamespace(is_there=False)
 

@@ -9,8 +9,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext, java_gateway
 
-from pipeline.driver.jvm_signals import pass_signals_on
-from pipeline.driver.stop import PASSED_ON
+from pipeline.driver.stop import PASSED_ON, pass_signals_on
 from pipeline.errors import RefusedError
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.start_position import NewStart
 from pipeline.deferral.fold import FencedError
 from pipeline.driver import query as module
-from pipeline.driver.start import NewStart
 from pipeline.driver.stop import StoppedHardError
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import fields_of
@@ -75,7 +75,7 @@ class Writer:
     def reads(self, _batch: int) -> int:
         return 1
 
-    def look_for_others(self) -> None:
+    def check_ownership(self) -> None:
         if self.others:
             raise FencedError("another start of this job has taken the checkpoint over")
 
@@ -129,14 +129,21 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
     def go(
         query: Query,
         writer: Writer,
-        looks: Sequence[Callable[[], object]] = (),
+        checks: Sequence[Callable[[], object]] = (),
         source_look: Callable[[], None] = lambda: None,
     ) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
-        running = {"query": query, "writer": writer, "looks": looks, "start": "checkpoint", "ui": None, "ended": ended}
+        running = {
+            "query": query,
+            "writer": writer,
+            "checks": checks,
+            "start": "checkpoint",
+            "ui": None,
+            "ended": ended,
+        }
         running["dump"] = SimpleNamespace(tell=lambda: looked.append(query))
-        running["broker_looks"] = (source_look,)
+        running["broker_checks"] = (source_look,)
         running["jvm"] = SimpleNamespace(is_out_of_memory=lambda: False)
         monkeypatch.setattr(module, "_OTHERS_S", 0.001)
         monkeypatch.setattr(module, "_BROKERS_S", 0.001)
@@ -265,7 +272,7 @@ def test_when_a_later_start_has_the_checkpoint_that_is_why_it_failed(run: Run) -
     assert fenced.value.exit_code == 2
 
 
-def looks_are_over(name: str = "looking") -> None:
+def looks_are_over(name: str = "periodic-checks") -> None:
     """Of a look that raises no other follows."""
     for thread in threading.enumerate():
         if thread.name == name:
@@ -282,7 +289,7 @@ def test_a_source_topic_that_was_made_again_ends_the_job(run: Run) -> None:
     def look() -> None:
         raise RefusedError("id of topic b 2, not 3")
 
-    query = Query(events=[None, lambda: looks_are_over("broker-watch"), lambda: pytest.fail("it should have ended")])
+    query = Query(events=[None, lambda: looks_are_over("broker-checks"), lambda: pytest.fail("it should have ended")])
     with pytest.raises(RefusedError, match="id of topic b 2"):
         run(query, Writer(query), source_look=look)
 
@@ -297,7 +304,7 @@ def test_a_store_that_answers_nobody_does_not_hold_the_end_of_a_late_batch(run: 
     query = Query(events=[None, lambda: asked.wait(LONG_S), None])
     try:
         with pytest.raises(PipelineError, match=r"^no commit within 15 s$"):
-            run(query, Writer(query, failures=[None, PipelineError("no commit within 15 s")]), looks=[unanswered])
+            run(query, Writer(query, failures=[None, PipelineError("no commit within 15 s")]), checks=[unanswered])
         assert asked.is_set()
     finally:
         answer.set()
@@ -307,7 +314,7 @@ def test_the_table_of_wikis_is_looked_at_while_nothing_is_fetched(run: Run) -> N
     looked = threading.Event()
     query = Query(active=[False] * 3, events=[None, lambda: looked.wait(LONG_S), RuntimeError(TRACE)])
     with pytest.raises(PipelineError):
-        run(query, Writer(query), looks=[looked.set])
+        run(query, Writer(query), checks=[looked.set])
     assert looked.is_set()
 
 

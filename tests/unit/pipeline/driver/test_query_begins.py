@@ -10,13 +10,13 @@ import pytest
 
 from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.start_position import NewStart, parse_new
 from pipeline.deferral import without_deferral
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.driver import query as module
 from pipeline.driver.identity import Identity
 from pipeline.driver.job_checkpoint import Found
-from pipeline.driver.start import NewStart, parse_new
 from pipeline.driver.stop import stop_early
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.limits import broker_wait, read

@@ -10,8 +10,8 @@ from pipeline.aligned import beginning
 from pipeline.aligned.plan_status import PlanStatus, write_status
 from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.start_position import NewStart
 from pipeline.driver import source_stream as module
-from pipeline.driver.start import NewStart
 from pipeline.errors import TimestampBeyondSparkError
 from pipeline.records.record import SourcePartition
 

@@ -1,7 +1,6 @@
 import pytest
 
-from pipeline.driver.spark_keys import PROTOCOL, require_known, require_of_spark, require_protocol
-from pipeline.driver.submitted_conf import Given
+from pipeline.driver.spark_conf import PROTOCOL, Given, require_known, require_of_spark, require_protocol
 from pipeline.errors import RefusedError
 
 KNOWN = {"spark.executor.memoryOverhead", "spark.executor.memory", "spark.driver.memory", "spark.ui.enabled"}

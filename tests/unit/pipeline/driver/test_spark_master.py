@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.driver.spark_master import is_local, local_cluster
+from pipeline.driver.spark_slots import is_local, local_cluster
 
 
 @pytest.mark.parametrize(

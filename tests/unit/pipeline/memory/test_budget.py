@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from pipeline.config.pipeline_config import MIB, PipelineConfig
-from pipeline.driver.submitted_conf import Given
+from pipeline.driver.spark_conf import Given
 from pipeline.errors import RefusedError
 from pipeline.memory.budget import budget, require_heap
 from pipeline.memory.division import derive

@@ -12,7 +12,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pipeline.aligned.plan_status import PlanStatus
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.progress import Progress
 from pipeline.errors import RefusedError
 from pipeline.events import Grain, StateCommitted
 from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, METRICS, WORKER_MEMORY
@@ -20,6 +19,7 @@ from pipeline.metrics.clocks import Clocks, Noted
 from pipeline.metrics.figures import Figures, Origin, Recorder
 from pipeline.metrics.job_metrics import JobMetrics
 from pipeline.metrics.lag_watch import SourceLag
+from pipeline.metrics.progress import Progress
 from pipeline.records.record import SourcePartition
 
 MakeConfig = Callable[..., PipelineConfig]

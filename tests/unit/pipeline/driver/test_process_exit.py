@@ -4,7 +4,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from pipeline.deferral.fold import FencedError
-from pipeline.driver.query_end import ended_by
+from pipeline.driver.process_exit import query_failure
 from pipeline.errors import PipelineError
 
 FULL, LIVES = (SimpleNamespace(is_out_of_memory=lambda full=full: full) for full in (True, False))
@@ -19,7 +19,7 @@ class Writer:
         if self.failed is not None:
             raise self.failed
 
-    def look_for_others(self) -> None:
+    def check_ownership(self) -> None:
         if self.others:
             raise FencedError("another start has taken the checkpoint over")
 
@@ -29,18 +29,18 @@ def test_a_jvm_that_ran_out_of_memory_is_said_to_have(found: Exception | str) ->
     """A batch that could not ask it any more has failed as well, and says less."""
     failed = PipelineError("batch 3 failed: [Errno 111] Connection refused")
     for writer in (Writer(), Writer(failed)):
-        assert str(ended_by(writer, FULL, found)).startswith("query failed: java.lang.OutOfMemoryError: the JVM")
+        assert str(query_failure(writer, FULL, found)).startswith("query failed: java.lang.OutOfMemoryError: the JVM")
 
 
 @pytest.mark.parametrize("error", GONE)
 def test_one_that_is_gone_for_another_reason_is_said_to_be(error: Exception) -> None:
-    assert f"does not answer ({type(error).__name__})" in str(ended_by(Writer(), LIVES, error))
+    assert f"does not answer ({type(error).__name__})" in str(query_failure(Writer(), LIVES, error))
     with pytest.raises(PipelineError, match=r"^batch 3 failed"):
-        ended_by(Writer(PipelineError("batch 3 failed")), LIVES, error)
+        query_failure(Writer(PipelineError("batch 3 failed")), LIVES, error)
 
 
 def test_what_spark_says_stands_where_it_answers() -> None:
     for found in ("Query failed\nCaused by: a.b.C: text", RuntimeError("Query failed\nCaused by: a.b.C: text")):
-        assert str(ended_by(Writer(), LIVES, found)) == "query failed: a.b.C: text"
+        assert str(query_failure(Writer(), LIVES, found)) == "query failed: a.b.C: text"
     with pytest.raises(FencedError):
-        ended_by(Writer(others=True), LIVES, "Query failed")
+        query_failure(Writer(others=True), LIVES, "Query failed")

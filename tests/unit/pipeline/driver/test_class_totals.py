@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.jvm.class_totals import ClassTotal, largest, readable
+from pipeline.driver.heap_dumps import ClassTotal, java_name, largest
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from pipeline.jvm.class_totals import ClassTotal, largest, readable
     ],
 )
 def test_names_are_those_of_source_code(name: str, expected: str) -> None:
-    assert readable(name) == expected
+    assert java_name(name) == expected
 
 
 TOTALS = st.lists(st.builds(ClassTotal, st.sampled_from("abcd"), st.integers(0, 99)))

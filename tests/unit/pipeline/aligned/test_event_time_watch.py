@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from pipeline.aligned.event_time_watch import EventTimeWatch
 from pipeline.aligned.plan_status import PartitionStatus, PlanStatus
-from pipeline.driver.event_time_watch import EventTimeWatch
 from pipeline.events import Event, EventTimeFreed, EventTimeHeld, PartitionsIdle
 
 

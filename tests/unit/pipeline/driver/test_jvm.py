@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from pipeline.driver.driver_jvm import DriverJvm
+from pipeline.driver.jvm import DriverJvm
 from pipeline.metrics.jvm_watch import MemoryPool
 
 

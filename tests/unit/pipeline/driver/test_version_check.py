@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver import version_look as module
-from pipeline.driver.version_look import VersionLook
+from pipeline.driver import version_check as module
+from pipeline.driver.version_check import VersionCheck
 from pipeline.errors import UnreadableSourceError
 from pipeline.worker.unknown_versions import VersionsSeen
 from tests.unit.pipeline.driver.batch_parts import Accumulated
@@ -27,7 +27,7 @@ class Bench:
         monkeypatch.setattr(module, "count_uncertain", self._count)
         monkeypatch.setattr(module, "discard", lambda _: self.steps.append("workers"))
         spark: Any = None
-        self.of = VersionLook(spark, config)
+        self.of = VersionCheck(spark, config)
 
     def _count(self, _rows: Any, readable: set[tuple[str, str]]) -> tuple[int, int]:
         self.steps.append("JVM")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline import log
-from pipeline.driver.progress import Progress, ProgressListener
 from pipeline.events import StateCommitted, fields_of
+from pipeline.metrics.progress import Progress, ProgressListener
 
 # As Spark 4.2 writes it, but for what is not read.
 TOLD: dict[str, Any] = {

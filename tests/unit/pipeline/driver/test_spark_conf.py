@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.driver.submitted_conf import Given, given_settings, is_submitted
+from pipeline.driver.spark_conf import Given, given_settings, is_submitted
 from pipeline.errors import RefusedError
 
 DEFAULTS = """\

@@ -1,17 +1,69 @@
-"""Ends the process where its main thread cannot, as that waits for an answer of Spark's which does not come.
+"""What a process says when it ends, whichever of its threads ends it."""
 
-What the driver asks Spark goes to the JVM and back, without a limit of time. A JVM that stands still (stopped, swapped
-out, busy with its garbage, held by a full pipe behind its standard error) holds the main thread with it: that hears of
-signals and of late batches, and can act on none of it. This thread asks Spark for nothing.
-"""
-
+import os
 import threading
 from collections.abc import Callable
-from typing import Self
+from typing import NoReturn, Protocol, Self
 
+from py4j.protocol import Py4JNetworkError
+
+from pipeline import log
+from pipeline.driver.stall import StalledError
 from pipeline.driver.stop import StoppedHardError, StopRequest
-from pipeline.errors import PipelineError
-from pipeline.events import Stopped
+from pipeline.errors import PipelineError, RefusedError, failure
+from pipeline.events import Failed, Stopped
+
+
+def say_failed(error: PipelineError) -> None:
+    """For the log, and for a person."""
+    stage = error.stage if isinstance(error, StalledError) else None
+    refused = isinstance(error, RefusedError)
+    log.say(Failed(error=str(error), refused=refused, stalled=stage is not None, stalled_in=stage))
+    log.tell(error.render())
+
+
+def end_at_once(how: PipelineError | Stopped) -> NoReturn:
+    """Also where Spark does not answer. Nothing of it is left, unless this process is its child."""
+    if isinstance(how, Stopped):
+        log.say(how)
+    else:
+        say_failed(how)
+    from pipeline.driver.jvm import kill_jvm  # with Spark's own modules, which other commands need not wait for
+
+    kill_jvm()
+    os._exit(how.exit_code if isinstance(how, PipelineError) else 0)
+
+
+class Writes(Protocol):
+    """The batches' writer."""
+
+    def check(self) -> None:
+        """Raises PipelineError for a cause of the job's own."""
+
+    def check_ownership(self) -> None:
+        """Raises FencedError when a later start has taken the checkpoint."""
+
+
+class Jvm(Protocol):
+    """The driver's."""
+
+    def is_out_of_memory(self) -> bool:
+        """Whether that has ended it."""
+
+
+def query_failure(writer: Writes, jvm: Jvm, found: Exception | str) -> PipelineError:
+    """`found` is what Spark says of the query, or what asking it raised. Raises PipelineError for a cause of the job's
+    own.
+    """
+    # What was to ask it failed too, and says less.
+    if jvm.is_out_of_memory():
+        return failure("query", "java.lang.OutOfMemoryError: the JVM of Spark ran out of memory and has ended")
+    writer.check()
+    writer.check_ownership()
+    if isinstance(found, Py4JNetworkError | OSError):
+        found = f"the JVM of Spark does not answer ({type(found).__name__}); its last words are in Spark's log, above"
+    return failure("query", str(found))
+
 
 _LOOK_S = 0.5
 _GRACE_S = 5.0
@@ -19,8 +71,11 @@ _GRACE_S = 5.0
 
 
 class Backstop:
-    """Told by the main thread that it goes on; ends the process, by `end`, when it does not: with the error, or with
-    what is said of a stop where all that had begun is committed.
+    """Ends the process, by `end`, where its main thread waits for an answer of Spark's that does not come.
+
+    A call to Spark goes to the JVM and back, without a timeout. A JVM that hangs (stopped, swapped out, in garbage
+    collection, blocked on a full stderr pipe) blocks the main thread, which then handles neither signals nor late
+    batches. This thread calls nothing of Spark.
     """
 
     def __init__(

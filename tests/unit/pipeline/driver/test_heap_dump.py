@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pipeline.driver.heap_dumps import read_dump
 from pipeline.errors import RefusedError
-from pipeline.jvm.heap_dump import read_dump
 
 HEAD = b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 8, 0)
 ROOTS = [b"\xff" + bytes(8), b"\x01" + bytes(16), b"\x04" + bytes(12), b"\x05" + bytes(8), b"\x08" + bytes(16)]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.driver.start import CHOICES, MissingCheckpoint, NewStart, check, instead_of_missing, parse_new
+from pipeline.config.start_position import CHOICES, MissingCheckpoint, NewStart, check, instead_of_missing, parse_new
 from pipeline.errors import RefusedError
 
 ZONES = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))

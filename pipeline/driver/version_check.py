@@ -36,7 +36,7 @@ _MOST_KNOWN = 100
 """Producers that name a schema of its own for each event would fill the driver; those are looked at one by one."""
 
 
-class VersionLook:
+class VersionCheck:
     """For the life of the driver. Made before other threads make accumulators."""
 
     def __init__(self, spark: "SparkSession", config: PipelineConfig) -> None:

@@ -1,0 +1,211 @@
+"""Spark's settings before it starts: which an operator gave, and where, and whether Spark knows them.
+
+    spark-defaults.conf or --properties-file  <  SPARK_DRIVER_MEMORY  <  --conf, --master … of PYSPARK_SUBMIT_ARGS
+
+Under spark-submit they are set already, and the running session is asked instead (`session.submitted_settings`).
+
+Spark silently ignores a key that it does not know. Its modules register their settings when they are loaded, so a
+running Spark can be asked for those it knows.
+"""
+
+import os
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from located_config.near import nearest
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.errors import RefusedError
+
+_OPTIONS = {
+    "--master": "spark.master",
+    "--deploy-mode": "spark.submit.deployMode",
+    "--driver-memory": "spark.driver.memory",
+    "--executor-memory": "spark.executor.memory",
+    "--executor-cores": "spark.executor.cores",
+    "--total-executor-cores": "spark.cores.max",
+    "--num-executors": "spark.executor.instances",
+    "--name": "spark.app.name",
+    "--jars": "spark.jars",
+    "--packages": "spark.jars.packages",
+    "--py-files": "spark.submit.pyFiles",
+    "--archives": "spark.archives",
+    "--files": "spark.files",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A setting, and the file or option that has it."""
+
+    value: str
+    where: str
+
+
+def is_submitted(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the JVM runs already, as under spark-submit: its memory can be changed no more."""
+    return "PYSPARK_GATEWAY_PORT" in environment
+
+
+def given_settings(environment: Mapping[str, str] = os.environ) -> dict[str, Given]:
+    """By key, what wins. Raises RefusedError for a file that is named and cannot be read."""
+    arguments = shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", ""))
+    options = list(_options(arguments))
+    named = next((value for name, value in reversed(options) if name == "--properties-file"), None)
+    if named is not None:
+        found = _of_file(Path(named), required=True)
+    else:
+        found = _of_file(_defaults_file(environment), required=False)
+    if memory := environment.get("SPARK_DRIVER_MEMORY"):
+        found.setdefault("spark.driver.memory", Given(memory, "SPARK_DRIVER_MEMORY"))
+    # An option of its own, as --driver-memory, wins over --conf.
+    for name, value in options:
+        key, separator, of_key = value.partition("=")
+        if name in ("--conf", "-c") and separator:
+            found[key.strip()] = Given(of_key.strip(), f"--conf {key.strip()}")
+    for name, value in options:
+        if name in _OPTIONS:
+            found[_OPTIONS[name]] = Given(value, name)
+    return found
+
+
+def _options(arguments: list[str]) -> Iterable[tuple[str, str]]:
+    place = 0
+    while place < len(arguments):
+        name, separator, value = arguments[place].partition("=")
+        if name.startswith("-") and separator and name not in ("--conf", "-c"):
+            yield name, value
+        elif name.startswith("-") and place + 1 < len(arguments) and not arguments[place + 1].startswith("--"):
+            place += 1
+            yield name, arguments[place]
+        place += 1
+
+
+def _defaults_file(environment: Mapping[str, str]) -> Path | None:
+    if directory := environment.get("SPARK_CONF_DIR"):
+        return Path(directory, "spark-defaults.conf")
+    if home := environment.get("SPARK_HOME"):
+        return Path(home, "conf", "spark-defaults.conf")
+    return None
+
+
+def _of_file(path: Path | None, *, required: bool) -> dict[str, Given]:
+    """As Java reads properties, as far as these are written so: `key value`, `key=value` or `key: value`."""
+    if path is None:
+        return {}
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if required:
+            raise RefusedError(f"--properties-file {path}: there is no such file") from None
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise RefusedError(f"{path}: cannot be read: {error}") from error
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#!":
+            continue
+        end = next((at for at, character in enumerate(stripped) if character in "=: \t"), len(stripped))
+        value = stripped[end:].strip()
+        found[stripped[:end]] = Given(value[1:].strip() if value[:1] in ("=", ":") else value, f"{path}:{number}")
+    return found
+
+
+# Whatever cluster it runs on: what the protocol depends on, and why.
+PROTOCOL: Mapping[str, tuple[str, str]] = {
+    "spark.task.maxFailures": ("1", "a failed task is a crash, which the restart handles; a repeated one writes again"),
+    "spark.stage.maxConsecutiveAttempts": (
+        "1",
+        "a stage that is to run again is a crash too; what its tasks repeat could not be told from what they do not",
+    ),
+    "spark.speculation": ("false", "a task that runs twice writes twice"),
+    "spark.python.worker.reuse": ("true", "connections live in the Python workers"),
+    "spark.sql.session.timeZone": ("UTC", "times of events are in UTC"),
+}
+# Of these Spark takes any key, or modules register them that are not loaded.
+_OPEN = (
+    "spark.hadoop.",
+    "spark.hive.",
+    "spark.executorEnv.",
+    "spark.yarn.",
+    "spark.kubernetes.",
+    "spark.metrics.",
+    "spark.sql.catalog.",
+    "spark.kafka.",
+    "spark.deploy.",
+    "spark.worker.",
+    "spark.history.",
+    "spark.launcher.",
+    "spark.repl.",
+    "spark.submit.",
+    "spark.app.",
+    "spark.jars.",
+    "spark.ssl.",
+    "spark.history.",
+)
+# Read by name only.
+_UNREGISTERED = (
+    "spark.master",
+    "spark.home",
+    "spark.local.dir",
+    "spark.port.maxRetries",
+    "spark.jars",
+    "spark.files",
+    "spark.sql.streaming.checkpointFileManagerClass",
+    # Read by what launches the JVM, before the extra ones.
+    "spark.driver.defaultJavaOptions",
+    "spark.executor.defaultJavaOptions",
+)
+_NEAR = 0.85
+
+
+def require_of_spark(given: Mapping[str, Given]) -> None:
+    """Raises RefusedError for a setting of the job's own, which Spark would pass over."""
+    wrong = [
+        f"{key} ({given[key].where}): it is the job's, and belongs into the job's YAML"
+        for key in given
+        if key.split(".")[0] in PipelineConfig.model_fields
+    ]
+    if wrong:
+        raise RefusedError("\n".join(wrong))
+
+
+def require_protocol(given: Mapping[str, Given]) -> None:
+    """Raises RefusedError for a setting that contradicts what the job depends on."""
+    wrong = [
+        f"{key} is {given[key].value} ({given[key].where}), and the job needs {needed}: {why}"
+        for key, (needed, why) in PROTOCOL.items()
+        if key in given and given[key].value.lower() != needed.lower()
+    ]
+    if wrong:
+        raise RefusedError("\n".join(wrong), hint="remove it: the job sets it")
+
+
+def require_known(given: Mapping[str, Given], known: Collection[str]) -> list[str]:
+    """Raises RefusedError for keys that look misspelt; returns the others that Spark does not know."""
+    wrong, unknown = [], []
+    for key, near in unknown_keys(given, known):
+        if near is None:
+            unknown.append(f"{key} ({given[key].where})")
+        else:
+            wrong.append(f"{key} ({given[key].where}): unknown to Spark, which would ignore it; did you mean {near!r}?")
+    if wrong:
+        raise RefusedError("\n".join(wrong))
+    return unknown
+
+
+def unknown_keys(given: Collection[str], known: Collection[str]) -> Iterator[tuple[str, str | None]]:
+    """The keys that Spark does not know, each with the one that is meant if it looks misspelt."""
+    every = {*known, *_UNREGISTERED, *PROTOCOL}
+    by_lower = {key.lower(): key for key in sorted(every)}
+    for key in given:
+        if key in every or key.startswith(_OPEN):
+            continue
+        lower = key.lower()
+        prefixed = lower if lower.startswith("spark.") else f"spark.{lower}"
+        near = by_lower.get(prefixed)
+        if near is None:
+            near = by_lower.get(nearest(prefixed, by_lower, like=_NEAR) or "")
+        yield key, near

@@ -1,1 +1,0 @@
-"""Reads the heap dump of a JVM."""
