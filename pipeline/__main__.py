@@ -29,7 +29,7 @@ from pipeline.driver.spark_conf import given_settings, is_submitted, require_of_
 from pipeline.driver.stop import StoppedEarlyError, on_signals, pass_signals_on, stop_early
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import Configuration, Stopped
-from pipeline.extensions import load_extensions
+from pipeline.jobs.extensions import load_extensions
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.memory.budget import budget
 from pipeline.memory.options import SizeParam

@@ -25,7 +25,7 @@ from devkit.jvm import jars
 from devkit.jvm.runtime import java_home
 from devkit.stack.topics import recreate_topics
 from pipeline.config.pipeline_config import MIB
-from pipeline.driver.sink import discard
+from pipeline.kafka.sink import discard
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

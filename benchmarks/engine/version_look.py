@@ -20,8 +20,8 @@ from benchmarks.results import keep
 from devkit.jvm import jars
 from devkit.jvm.runtime import java_home
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.sink import discard
 from pipeline.driver.version_check import count_uncertain
+from pipeline.kafka.sink import discard
 from pipeline.schemas import PAGE_CHANGE_URI
 from pipeline.worker.spark_task import RECORD_DDL, SOURCE_COLUMNS, count_versions
 from pipeline.worker.task_results import accumulated_list

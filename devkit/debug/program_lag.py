@@ -11,7 +11,7 @@ from devkit.observe.deferrals import DeferralTopic
 from devkit.stack.topic_reader import answering, connect
 from devkit.stack.topics import TopicEnds
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.record_quirks import record_time_ms
 
 _POLL_MS = 5_000
 

@@ -23,7 +23,7 @@ from devkit.stack.topic_reader import (
     require_topic,
 )
 from devkit.waiting import wait_until
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.record_quirks import record_time_ms
 
 _DEADLINE = timedelta(seconds=30)
 _POLL_MS = 200

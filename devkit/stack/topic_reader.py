@@ -13,10 +13,10 @@ from kafka.structs import TopicPartition
 from devkit.errors import PartError, UsageError
 from located_config.count import counted
 from located_config.near import nearest
-from pipeline.connection_failures import connection_failures
-from pipeline.kafka_records import accept_any_header_name
-from pipeline.long_lived import LONG_LIVED
-from pipeline.partition_offsets import end_offsets, first_offsets
+from pipeline.kafka.errors import connection_failures
+from pipeline.kafka.long_lived import LONG_LIVED
+from pipeline.kafka.partition_offsets import end_offsets, first_offsets
+from pipeline.kafka.record_quirks import accept_any_header_name
 
 LARGE: Mapping[str, int] = MappingProxyType(
     {"max_partition_fetch_bytes": 64 * 1024 * 1024, "fetch_max_bytes": 64 * 1024 * 1024}

@@ -22,7 +22,7 @@ from devkit.traffic.manifest import Manifest, ManifestEntry
 from devkit.traffic.received import Stamp, as_generated
 from devkit.traffic.records import Expected, SourceRecord, Traffic
 from located_config.count import counted
-from pipeline.long_lived import LONG_LIVED
+from pipeline.kafka.long_lived import LONG_LIVED
 
 _MAX_REQUEST_BYTES = 32 * 1024 * 1024
 _DELIVERY_TIMEOUT_S = 120

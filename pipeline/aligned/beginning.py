@@ -14,9 +14,9 @@ from kafka.errors import KafkaError
 
 from pipeline.aligned.horizon import Offsets
 from pipeline.aligned.kafka_log import KafkaLog
-from pipeline.cluster import BrokersAt, connected
 from pipeline.config.start_position import NewStart
 from pipeline.errors import PipelineError, RefusedError
+from pipeline.kafka.cluster import BrokersAt, connected
 
 _ANSWER_MS = 10_000
 _FETCH_BYTES = 1024

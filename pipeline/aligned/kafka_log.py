@@ -16,11 +16,11 @@ from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 from pipeline.aligned.horizon import Offsets
 from pipeline.aligned.record_ranges import SilentError, read_ranges
-from pipeline.authorization_errors import broker_failure
-from pipeline.cluster import BrokersAt, connected
 from pipeline.errors import PipelineError
-from pipeline.long_lived import LONG_LIVED
-from pipeline.partition_offsets import end_offsets, first_offsets, offsets_at
+from pipeline.kafka.cluster import BrokersAt, connected
+from pipeline.kafka.errors import broker_failure
+from pipeline.kafka.long_lived import LONG_LIVED
+from pipeline.kafka.partition_offsets import end_offsets, first_offsets, offsets_at
 from pipeline.records.record import SourcePartition
 
 Enough = Callable[[SourcePartition, ConsumerRecord], bool]

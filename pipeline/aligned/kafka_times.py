@@ -11,7 +11,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 from pipeline.aligned.horizon import Front, Offsets
 from pipeline.aligned.kafka_log import KafkaLog
 from pipeline.errors import PipelineError
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.records.record import SourcePartition
 
 _BEFORE = 20

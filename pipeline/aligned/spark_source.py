@@ -44,10 +44,10 @@ from pipeline.aligned.kafka_times import Around, KafkaTimes
 from pipeline.aligned.latest_times import LatestTimes
 from pipeline.aligned.plan_status import StatusWatch, write_status
 from pipeline.aligned.silence import SilenceWatch
-from pipeline.cluster import BrokersAt, brokers_of
 from pipeline.config.pipeline_config import Kafka
 from pipeline.errors import PipelineError, PositionGoneError
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.cluster import BrokersAt, brokers_of
+from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.records.record import SourcePartition
 
 FORMAT = "aligned-kafka"

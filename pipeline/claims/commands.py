@@ -16,11 +16,11 @@ import click
 from located_config.duration import format_duration, parse_duration
 from pipeline.claims.orphans import ClaimShelf, Stored, unnamed
 from pipeline.claims.suppressed import outputs, suppressed_claims
-from pipeline.cluster import sink_brokers
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.consumer.by_time import PART_BYTES
 from pipeline.errors import RefusedError
+from pipeline.kafka.cluster import sink_brokers
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import usable_store
 from pipeline.ops.source import OF_SINK, opened_topic

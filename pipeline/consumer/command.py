@@ -12,7 +12,6 @@ from time import sleep
 
 import click
 
-from pipeline.cluster import sink_brokers
 from pipeline.config.config_file import load_config
 from pipeline.consumer.by_time import PART_BYTES, Stretch, oldest_first
 from pipeline.consumer.claims import Claims
@@ -20,6 +19,7 @@ from pipeline.consumer.consume import Counts, line, once
 from pipeline.consumer.delivery import Delivery, read, read_error
 from pipeline.consumer.seen_events import SeenEvents
 from pipeline.errors import PipelineError
+from pipeline.kafka.cluster import sink_brokers
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.source import OF_SINK, SourceTopic, opened_topic
 from pipeline.ops.spark_checkpoint import Offsets

@@ -9,7 +9,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact
 from pipeline.deferral.rows import entry_rows
-from pipeline.driver.sink import discard
+from pipeline.kafka.sink import discard
 from pipeline.metrics.figures import Figures
 from pipeline.metrics.in_worker import reporting
 from pipeline.worker.spark_task import RECORD_DDL, process_deferred

@@ -16,14 +16,14 @@ from kafka.errors import KafkaError
 from kafka.producer.future import FutureRecordMetadata
 from kafka.structs import TopicPartition
 
-from pipeline.authorization_errors import broker_failure
-from pipeline.cluster import BrokersAt, connected
 from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.deferral.topic_settings import require_topic
 from pipeline.deferral.wire import Item, NullRecord, parse
 from pipeline.errors import PipelineError
-from pipeline.long_lived import LONG_LIVED
-from pipeline.partition_offsets import end_offsets
+from pipeline.kafka.cluster import BrokersAt, connected
+from pipeline.kafka.errors import broker_failure
+from pipeline.kafka.long_lived import LONG_LIVED
+from pipeline.kafka.partition_offsets import end_offsets
 from pipeline.records.record import Headers, Record
 from pipeline.records.size import serialized_size
 

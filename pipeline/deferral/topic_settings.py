@@ -16,11 +16,11 @@ from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, Ne
 from kafka.errors import KafkaTimeoutError, TopicAlreadyExistsError
 
 from pipeline import log
-from pipeline.cluster import BrokersAt, connected
 from pipeline.config.pipeline_config import ledger_topic_settings
 from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import LedgerAtRisk
+from pipeline.kafka.cluster import BrokersAt, connected
 
 _DEADLINE_S = 60.0
 # A broker that has just started may not know its topics yet.

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pipeline import log
-from pipeline.cluster import sink_brokers
 from pipeline.config.batch_section import Reuse
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
@@ -21,7 +20,6 @@ from pipeline.deferral.rows import entry_rows
 from pipeline.deferral.snapshot import Snapshot
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.driver.job_checkpoint import Ownership, replayed_from
-from pipeline.driver.sink import BATCH_BYTES, write
 from pipeline.driver.spark_slots import main_slots
 from pipeline.driver.stall import CommitWatch, StallWatch, writes_checkpoint
 from pipeline.driver.stop import BatchGate, HeldError, hold
@@ -30,6 +28,8 @@ from pipeline.errors import PipelineError
 from pipeline.events import BatchStarted, BatchWritten
 from pipeline.fetch.breakers import reporting_breakers
 from pipeline.fetch.share import bounds
+from pipeline.kafka.cluster import sink_brokers
+from pipeline.kafka.sink import BATCH_BYTES, write
 from pipeline.metrics.in_worker import reporting
 from pipeline.metrics.progress import Progress
 from pipeline.state.deduplicate import PAGE_ORDER

@@ -18,7 +18,6 @@ from py4j.protocol import Py4JError
 
 from pipeline import log
 from pipeline.aligned.event_time_watch import EventTimeWatch
-from pipeline.cluster import sink_brokers
 from pipeline.config.address import is_loopback
 from pipeline.config.effective import effective_spark
 from pipeline.config.pipeline_config import PipelineConfig
@@ -30,7 +29,6 @@ from pipeline.driver.job_checkpoint import HadoopFiles, committed_offsets, look,
 from pipeline.driver.jvm import JvmEnd
 from pipeline.driver.process_exit import Backstop, end_at_once, query_failure
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
-from pipeline.driver.sink import producer_options
 from pipeline.driver.source_stream import (
     SourceWatch,
     note_beyond_spark,
@@ -58,6 +56,8 @@ from pipeline.events import (
     Stopping,
 )
 from pipeline.fetch.wiki_hosts import WikiHosts
+from pipeline.kafka.cluster import sink_brokers
+from pipeline.kafka.sink import producer_options
 from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
 from pipeline.ops.spark_checkpoint import require_whole
@@ -296,9 +296,8 @@ def _begin(
     names_of(config.metrics)  # a name used twice is known without Spark
     hosts = WikiHosts(config.mediawiki, say=log.say)  # so is a file of wikis that is not there
     # A Kafka client, which only a job that starts needs.
-    from pipeline.limits.access import require_access
-    from pipeline.limits.broker_wait import await_brokers
-    from pipeline.limits.read import LimitsWatch, ask_brokers, require_limits, require_topics, source_ids
+    from pipeline.kafka.access import await_brokers, require_access
+    from pipeline.kafka.broker_limits import LimitsWatch, ask_brokers, require_limits, require_topics, source_ids
 
     await_brokers(config)
     require_access(config)

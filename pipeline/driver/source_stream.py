@@ -6,7 +6,7 @@ Spark's own converts each record's timestamp to microseconds of 64 bits, whether
 does not fit. Such a record ends the query once: the checkpoint then notes it, and later starts read with the aligned
 source also what is `proportional`.
 
-A row's timestamp is null where it is no time (`pipeline.kafka_records`): of no event, so it moves no watermark.
+A row's timestamp is null where it is no time (`pipeline.kafka.record_quirks`): of no event, so it moves no watermark.
 """
 
 import functools
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.cluster import java_client, source_brokers
 from pipeline.config.pipeline_config import Kafka, PipelineConfig
 from pipeline.config.start_position import NewStart
 from pipeline.driver.job_checkpoint import BEGINS, read_text, watermark_ms, write_text
 from pipeline.errors import RefusedError, TimestampBeyondSparkError
-from pipeline.kafka_records import LATEST_MS
+from pipeline.kafka.cluster import java_client, source_brokers
+from pipeline.kafka.record_quirks import LATEST_MS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.sink import discard
+from pipeline.kafka.sink import discard
 from pipeline.state.pinned import has_state
 from pipeline.worker.spark_task import RECORD_DDL, count_versions
 from pipeline.worker.task_results import accumulated_list

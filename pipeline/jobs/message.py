@@ -16,7 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 @dataclass(frozen=True, slots=True)
 class SourceMessage:
     """A message of the source topic as Spark hands it over. `appended` is the time of its record, the epoch where that
-    has none (`pipeline.kafka_records`). `horizon` is the latest event time that was read before
+    has none (`pipeline.kafka.record_quirks`). `horizon` is the latest event time that was read before
     its batch, None where the source does not say. `headers` are those to pass on. `counted` are the events that it
     stands for, itself among them, None where that is itself alone.
     """

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.config.pipeline_config import MIB, PipelineConfig
-from pipeline.driver.sink import producer_sizes
 from pipeline.driver.spark_slots import slow_rounds
 from pipeline.errors import RefusedError
+from pipeline.kafka.sink import producer_sizes
 from pipeline.state.pinned import has_state
 
 Place = Literal["local", "executor"]

@@ -12,9 +12,9 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
 from pipeline.aligned.plan_status import PlanStatus
-from pipeline.cluster import source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.events import Grain, StateCommitted
+from pipeline.kafka.cluster import source_brokers
 from pipeline.metrics import catalogue
 from pipeline.metrics.clocks import Clocks
 from pipeline.metrics.endpoint import Endpoint, serve

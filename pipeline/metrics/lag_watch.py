@@ -17,12 +17,12 @@ from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
 from pipeline import log
-from pipeline.cluster import BrokersAt, connected
 from pipeline.events import LagUnknown
-from pipeline.kafka_records import record_time_ms
-from pipeline.long_lived import LONG_LIVED
+from pipeline.kafka.cluster import BrokersAt, connected
+from pipeline.kafka.long_lived import LONG_LIVED
+from pipeline.kafka.partition_offsets import end_offsets, first_offsets
+from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.metrics.clocks import Clocks, Noted
-from pipeline.partition_offsets import end_offsets, first_offsets
 from pipeline.records.record import SourcePartition
 
 _POLL_MS = 200

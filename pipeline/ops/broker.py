@@ -6,8 +6,8 @@ from contextlib import closing, contextmanager
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from pipeline.cluster import BrokersAt, connected
 from pipeline.errors import PipelineError
+from pipeline.kafka.cluster import BrokersAt, connected
 
 CLIENT_ID = "enrichment-operator"
 CONNECT_MS = 10_000

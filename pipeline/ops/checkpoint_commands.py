@@ -12,12 +12,12 @@ from pathlib import Path
 
 import click
 
-from pipeline.cluster import source_brokers
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.errors import RefusedError
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.cluster import source_brokers
+from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.ops import checkpoint_write as write
 from pipeline.ops.broker import cluster_id
 from pipeline.ops.checkpoint_check import problems

@@ -12,9 +12,9 @@ from typing import ClassVar, Protocol
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-from pipeline.authorization_errors import broker_failure
-from pipeline.cluster import BrokersAt, connected
 from pipeline.errors import PipelineError, RefusedError
+from pipeline.kafka.cluster import BrokersAt, connected
+from pipeline.kafka.errors import broker_failure
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.ops.source import SourceHeaders
 

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pipeline.cluster import sink_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import Entry, order, rests
 from pipeline.deferral.fold import fold
@@ -28,6 +27,7 @@ from pipeline.deferral.wire import (
     position_of,
 )
 from pipeline.errors import RefusedError
+from pipeline.kafka.cluster import sink_brokers
 from pipeline.records.page_change import InvalidEventError
 from pipeline.records.page_change import parse as parse_event
 from pipeline.records.record import Position

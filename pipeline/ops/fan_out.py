@@ -13,10 +13,10 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, NewTopic
 from kafka.errors import KafkaError, for_code
 
-from pipeline.authorization_errors import broker_failure
-from pipeline.cluster import BrokersAt, connected
 from pipeline.errors import PipelineError, RefusedError
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.cluster import BrokersAt, connected
+from pipeline.kafka.errors import broker_failure
+from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.ops.copying import Copy
 from pipeline.ops.source import Bounds, SourceRecord
 from pipeline.records.record import Position

@@ -7,7 +7,7 @@ lesson: a lag that only counts the partitions being read is 0 when none is read.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.ops.source import Bounds, SourceRecord
 from pipeline.ops.spark_checkpoint import SparkCheckpoint
 

@@ -13,13 +13,13 @@ from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from pipeline.aligned.record_ranges import SilentError, read_ranges
-from pipeline.authorization_errors import broker_failure
-from pipeline.cluster import BrokersAt, connected
 from pipeline.errors import PipelineError, RefusedError
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.cluster import BrokersAt, connected
+from pipeline.kafka.errors import broker_failure
+from pipeline.kafka.partition_offsets import end_offsets, first_offsets, offsets_at
+from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.ops.spark_checkpoint import Offsets
-from pipeline.partition_offsets import end_offsets, first_offsets, offsets_at
 from pipeline.records.record import Headers
 
 OF_SOURCE = "`source` in the job's file"

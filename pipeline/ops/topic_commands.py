@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 
 from located_config.duration import format_duration
-from pipeline.cluster import source_brokers
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
+from pipeline.kafka.cluster import source_brokers
 from pipeline.ops.copying import CopyStoppedError, Pace, copy_all, opened_target
 from pipeline.ops.event_rate import EventRate
 from pipeline.ops.exit_codes import exit_codes

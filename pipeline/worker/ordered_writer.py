@@ -12,13 +12,13 @@ from typing import Any
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError
 
-from pipeline.cluster import brokers_of, connected
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.places import Sink
 from pipeline.deferral.wire import NullRecord
-from pipeline.driver.sink import REQUEST_MS, patience_ms
 from pipeline.errors import PipelineError
-from pipeline.long_lived import LONG_LIVED
+from pipeline.kafka.cluster import brokers_of, connected
+from pipeline.kafka.long_lived import LONG_LIVED
+from pipeline.kafka.sink import REQUEST_MS, patience_ms
 from pipeline.records.record import Record
 from pipeline.records.size import serialized_size
 

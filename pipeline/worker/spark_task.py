@@ -25,13 +25,13 @@ from pipeline.deferral.lane import MainLane, Policy, SlowLane
 from pipeline.deferral.round_writer import RoundWriter, Settled
 from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, page_of
-from pipeline.extensions import load_extensions
 from pipeline.fetch import breakers
 from pipeline.fetch.client import WikiClient
 from pipeline.fetch.in_flight import InFlightBytes
 from pipeline.fetch.share import of_worker
 from pipeline.jobs import registry
 from pipeline.jobs.enrichment import Enrichment
+from pipeline.jobs.extensions import load_extensions
 from pipeline.jobs.message import Processed, SourceMessage
 from pipeline.metrics.catalogue import EVENTS
 from pipeline.metrics.in_worker import RECORDER, Measured, Task

@@ -8,7 +8,7 @@ from kafka.protocol.producer import ProduceRequest
 from kafka.record.memory_records import MemoryRecordsBuilder
 
 from devkit.stack.topics import topic_admin
-from pipeline.kafka_records import HeaderName
+from pipeline.kafka.record_quirks import HeaderName
 
 ANY_TIME = {
     "message.timestamp.type": "CreateTime",

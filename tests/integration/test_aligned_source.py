@@ -36,9 +36,9 @@ from pipeline.aligned.kafka_log import KafkaLog
 from pipeline.aligned.kafka_times import KafkaTimes
 from pipeline.aligned.latest_times import LatestTimes
 from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource
-from pipeline.cluster import BrokersAt, brokers_of
 from pipeline.config.pipeline_config import Kafka
 from pipeline.driver.job_checkpoint import watermark_ms
+from pipeline.kafka.cluster import BrokersAt, brokers_of
 from pipeline.ops.files import LocalFiles
 from pipeline.ops.source import opened_topic
 from pipeline.ops.spark_checkpoint import read_checkpoint

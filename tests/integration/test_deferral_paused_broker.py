@@ -31,7 +31,7 @@ SETTINGS: dict[str, Any] = {
     "deferral": {"inline_allowance": "8s", "slow_lane": {"deadline": "60s", "attempts": 20, "backoff": "1s"}},
 }
 # The producer would take 32 MiB before it pushes back.
-CONSTANTS = {"pipeline.driver.sink:_MIN_PRODUCER_BUFFER": 1024 * 1024}
+CONSTANTS = {"pipeline.kafka.sink:_MIN_PRODUCER_BUFFER": 1024 * 1024}
 
 
 def test_deadlines_fire_while_results_wait_for_the_sink(make_bench: MakeBench) -> None:

@@ -10,8 +10,8 @@ from devkit.guardian import Guardian
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
 from pipeline.config.pipeline_config import Deferral, MediaWiki, PipelineConfig, Sink, Source
-from pipeline.limits.judge import Limits, disagreements
-from pipeline.limits.read import ask_brokers
+from pipeline.kafka.broker_limits import ask_brokers
+from pipeline.kafka.limit_rules import Limits, disagreements
 
 MIB = 1024 * 1024
 

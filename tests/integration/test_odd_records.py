@@ -27,7 +27,7 @@ from devkit.stack.topics import recreate_topics
 from devkit.traffic.capture.capture_file import CapturedRecord
 from devkit.traffic.capture.take import CaptureOrder, take_capture
 from devkit.traffic.capture.topic_window import WindowStart
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.ops.source import SourceRecord, opened_topic
 from tests.integration.crash.bench import Bench, Run
 from tests.integration.odd_records import (

@@ -15,9 +15,9 @@ from devkit.guardian import Guardian
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
 from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.kafka.partition_offsets import end_offsets, first_offsets, offsets_at
 from pipeline.metrics import lag_watch
 from pipeline.metrics.lag_watch import KafkaSource, lag_of
-from pipeline.partition_offsets import end_offsets, first_offsets, offsets_at
 from pipeline.records.record import SourcePartition
 
 PARTITIONS = {"offsets.page_change": 2, "offsets.page_links": 1}

@@ -15,15 +15,15 @@ from kafka import KafkaProducer
 from kafka.admin import ACLOperation
 
 from pipeline.aligned.beginning import first_offsets, require_event_time
-from pipeline.cluster import sink_brokers, source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.start_position import NewStart
 from pipeline.deferral.ledger_start import ledger_start
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import NullRecord
 from pipeline.errors import RefusedError
-from pipeline.limits.access import require_access
-from pipeline.limits.read import ask_brokers
+from pipeline.kafka.access import require_access
+from pipeline.kafka.broker_limits import ask_brokers
+from pipeline.kafka.cluster import sink_brokers, source_brokers
 from pipeline.metrics.lag_watch import KafkaSource
 from pipeline.ops.broker import cluster_id
 from pipeline.ops.copying import Copy, copy_all, opened_target

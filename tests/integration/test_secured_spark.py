@@ -20,9 +20,9 @@ from devkit.stack.topics import recreate_topics
 from located_config.redaction import redacted
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.start_position import NewStart
-from pipeline.driver.sink import BATCH_BYTES, producer_options, write
 from pipeline.driver.source_stream import source_options, source_stream
 from pipeline.errors import RefusedError, failure
+from pipeline.kafka.sink import BATCH_BYTES, producer_options, write
 from tests.integration.local_spark import local_spark
 from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, secured_with
 

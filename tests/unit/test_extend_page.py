@@ -48,7 +48,7 @@ from pyspark import cloudpickle
 
 from pipeline.worker import spark_task as task
 from pipeline.config.pipeline_config import MediaWiki, PipelineConfig, Sink, Source
-from pipeline.extensions import load_extensions
+from pipeline.jobs.extensions import load_extensions
 
 load_extensions(["./page_size.py"])
 config = PipelineConfig.model_validate({

@@ -24,7 +24,7 @@ from devkit.programs.program_topics import ProgramTopics
 from devkit.stack.parts.mock_api import JournalCounts, MockApi
 from devkit.traffic.life import REVISIONS_PER_PAGE
 from mockapi.rules.model import Rule
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.record_quirks import record_time_ms
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -22,7 +22,7 @@ from devkit.scenario.arm.until import SoFar, reached
 from devkit.scenario.arm_step import ArmStep, Awaited, OperatorCommand, Start
 from devkit.scenario.placeholders import filled
 from located_config.duration import format_duration
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.record_quirks import record_time_ms
 
 _STOPPING = timedelta(seconds=60)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -24,7 +24,7 @@ from devkit.stack.topic_reader import (
     places_of,
     require_topic,
 )
-from pipeline.kafka_records import record_time_ms
+from pipeline.kafka.record_quirks import record_time_ms
 
 _POLL_MS = 500
 # As with the pipeline's commands. kafka-python asks again for as long, also where it was refused, by default for 30 s.

@@ -2,7 +2,7 @@
 
     CRASH_POINT='{"target": "pipeline.deferral.ledger_log:LedgerLog.resolve", "moment": "before", …}' launcher.py run …
 
-What stands in PIPELINE_CONSTANTS is set before it starts: `{"pipeline.driver.sink:_MIN_PRODUCER_BUFFER": 1048576}`.
+What stands in PIPELINE_CONSTANTS is set before it starts: `{"pipeline.kafka.sink:_MIN_PRODUCER_BUFFER": 1048576}`.
 """
 
 import functools

@@ -11,7 +11,7 @@ from devkit.extensions import GROUPS, load_extensions_of, require_here
 from located_config import extension, registry
 from located_config.registry import Addition
 from mockapi import inputs as of_mock
-from pipeline import extensions as of_pipeline
+from pipeline.jobs import extensions as of_pipeline
 
 BODY = Addition("fault of the mock", "body", "my_fault", "/home/me/my_fault.py:7")
 

@@ -8,7 +8,7 @@ from typing import TextIO
 
 import pytest
 
-from pipeline.line_output import LineOutput
+from pipeline.log import LineOutput
 
 LONG = "x" * 300_000  # more than a pipe holds
 
@@ -114,7 +114,7 @@ def test_a_terminal_that_nobody_reads_holds_no_thread() -> None:
     """In a process of its own, which can be ended."""
     program = """
 import pty
-from pipeline.line_output import LineOutput
+from pipeline.log import LineOutput
 with open(pty.openpty()[1], "w") as terminal:
     output = LineOutput(0.0)
     for _ in range(100):

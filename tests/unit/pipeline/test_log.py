@@ -9,7 +9,7 @@ import pytest
 
 from pipeline import log
 from pipeline.events import BatchWritten, GaveUp, Stopping, Waiting
-from pipeline.line_output import LineOutput
+from pipeline.log import LineOutput
 
 IMPORTS = "from pipeline import log; from pipeline.events import Failed"
 

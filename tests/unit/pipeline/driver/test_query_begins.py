@@ -19,8 +19,8 @@ from pipeline.driver.identity import Identity
 from pipeline.driver.job_checkpoint import Found
 from pipeline.driver.stop import stop_early
 from pipeline.errors import PipelineError, RefusedError
-from pipeline.limits import broker_wait, read
-from pipeline.limits.judge import Limits
+from pipeline.kafka import access, broker_limits
+from pipeline.kafka.limit_rules import Limits
 from pipeline.memory.budget import Budget
 from pipeline.ops.spark_checkpoint import SparkCheckpoint
 from tests.unit.signal_handlers import restored_handlers
@@ -142,9 +142,11 @@ def test_the_state_is_fixed_by_the_first_start(
 def test_a_missing_topic_is_refused_before_spark_starts(
     make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
 ) -> None:
-    brokers = read.Brokers(Limits(2**20, 2**25), "c1", (read.Missing("source.topic", "no.such", "here:1"),))
-    monkeypatch.setattr(broker_wait, "await_brokers", lambda _: None)
-    monkeypatch.setattr(read, "ask_brokers", lambda _: brokers)
+    brokers = broker_limits.Brokers(
+        Limits(2**20, 2**25), "c1", (broker_limits.Missing("source.topic", "no.such", "here:1"),)
+    )
+    monkeypatch.setattr(access, "await_brokers", lambda _: None)
+    monkeypatch.setattr(broker_limits, "ask_brokers", lambda _: brokers)
     monkeypatch.setattr(module, "start_session", lambda *_, **__: pytest.fail("Spark was started"))
     with pytest.raises(RefusedError, match=r"^source\.topic: there is no topic no\.such at here:1$"):
         module.run(Budget(make_config()), NEW)
@@ -171,8 +173,8 @@ def test_a_session_that_takes_the_signals_does_not_keep_them(
         assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == [stop_early] * 2
         raise ReachedError
 
-    monkeypatch.setattr(broker_wait, "await_brokers", lambda _: None)
-    monkeypatch.setattr(read, "ask_brokers", lambda _: read.Brokers(Limits(2**20, 2**25), "c1"))
+    monkeypatch.setattr(access, "await_brokers", lambda _: None)
+    monkeypatch.setattr(broker_limits, "ask_brokers", lambda _: broker_limits.Brokers(Limits(2**20, 2**25), "c1"))
     monkeypatch.setattr(module, "start_session", session)
     monkeypatch.setattr(module, "reads_with_spark", lambda *_: True)
     monkeypatch.setattr(module, "_check_spark", reached)

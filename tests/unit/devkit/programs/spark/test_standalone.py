@@ -13,7 +13,7 @@ from devkit.programs.spark import place, standalone
 from devkit.programs.spark.standalone import default_topics, start_pipeline
 from devkit.stack.stack import Stack
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.limits.judge import Limits, disagreements
+from pipeline.kafka.limit_rules import Limits, disagreements
 from tests.unit.devkit.programs.spark.test_training import named
 from tests.unit.devkit.stack.fakes import FakeGuardian, FakeProcess
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pipeline.config.pipeline_config import PipelineConfig, Source
-from pipeline.driver.sink import BATCH_BYTES
 from pipeline.events import LimitOf
+from pipeline.kafka.sink import BATCH_BYTES
 from pipeline.records.error_event import (
     MAX_KEY_BYTES,
     MAX_MESSAGE_BYTES,

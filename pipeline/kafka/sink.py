@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from pipeline.cluster import java_client
 from pipeline.config.pipeline_config import Kafka, Sink
+from pipeline.kafka.cluster import java_client
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -12,10 +12,10 @@ from kafka import KafkaConsumer, codec
 from kafka.errors import KafkaTimeoutError
 from pydantic import ValidationError
 
-from pipeline.cluster import Cluster, connected, java_client, python_client, sink_brokers, source_brokers
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
+from pipeline.kafka.cluster import Cluster, connected, java_client, python_client, sink_brokers, source_brokers
 
 COMPRESSION = Kafka.model_fields["compression"].annotation
 LOGIN: dict[str, Any] = {"security_protocol": "SASL_PLAINTEXT", "username": "job", "password": "pw"}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.record.memory_records import MemoryRecords, MemoryRecordsBuilder
 
-from pipeline.kafka_records import LATEST_MS, HeaderName, accept_any_header_name, record_time_ms
+from pipeline.kafka.record_quirks import LATEST_MS, HeaderName, accept_any_header_name, record_time_ms
 
 NAMES = st.one_of(st.text(max_size=20).map(str.encode), st.binary(max_size=20))
 RECORDS = st.lists(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pipeline.config.pipeline_config import Kafka, PipelineConfig
-from pipeline.driver.sink import BATCH_BYTES, producer_options
+from pipeline.kafka.sink import BATCH_BYTES, producer_options
 
 LARGEST_INT = 2**31 - 1
 

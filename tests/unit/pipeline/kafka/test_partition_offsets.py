@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kafka.errors import KafkaTimeoutError
 from kafka.structs import OffsetAndTimestamp, TopicPartition
 
-from pipeline.partition_offsets import end_offsets, first_offsets, offsets_at
+from pipeline.kafka.partition_offsets import end_offsets, first_offsets, offsets_at
 
 PLACES = [TopicPartition(topic, number) for topic in ("page_change", "page_links") for number in range(3)]
 FIRST = {place: at for at, place in enumerate(PLACES)}

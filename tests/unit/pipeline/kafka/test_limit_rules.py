@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.limits.judge import MOST_REQUEST_BYTES, Limits, disagreements, largest_batch, largest_error_event
+from pipeline.kafka.limit_rules import MOST_REQUEST_BYTES, Limits, disagreements, largest_batch, largest_error_event
 from pipeline.records.error_event import Failure, error_record
 from pipeline.records.error_types import ERROR_TYPES
 from pipeline.records.record import Position

@@ -7,12 +7,12 @@ import pytest
 from kafka.errors import KafkaTimeoutError
 
 from pipeline import log
-from pipeline.cluster import BrokersAt
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import BrokersAwaited
-from pipeline.limits import broker_wait
-from pipeline.limits.broker_wait import await_brokers
+from pipeline.kafka import access as broker_wait
+from pipeline.kafka.access import await_brokers
+from pipeline.kafka.cluster import BrokersAt
 
 MakeConfig = Callable[..., PipelineConfig]
 AWAY = KafkaTimeoutError("Unable to bootstrap from a:1")

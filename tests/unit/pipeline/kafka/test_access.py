@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.cluster import Cluster
 from pipeline.config.kafka_section import Kafka
 from pipeline.errors import RefusedError
-from pipeline.limits.access import Needs, refused
+from pipeline.kafka.access import Needs, refused
+from pipeline.kafka.cluster import Cluster
 
 LOGIN = Cluster("a:1", Kafka(security_protocol="SASL_SSL", username="job", password="pw"))
 TLS = Cluster("a:1", Kafka(security_protocol="SSL"))

@@ -12,8 +12,8 @@ from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.events import fields_of
-from pipeline.limits import read
-from pipeline.limits.read import LimitsWatch, Missing, ask_brokers, require_limits, require_topics
+from pipeline.kafka import broker_limits as read
+from pipeline.kafka.broker_limits import LimitsWatch, Missing, ask_brokers, require_limits, require_topics
 
 MakeConfig = Callable[..., PipelineConfig]
 SOURCE, SINK = "source:1", "sink:1"

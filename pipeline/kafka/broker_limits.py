@@ -13,14 +13,14 @@ from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from pipeline import log
-from pipeline.cluster import BrokersAt, connected, sink_brokers, source_brokers
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.topic_settings import topic_id
-from pipeline.driver.sink import producer_sizes
 from pipeline.errors import RefusedError
 from pipeline.events import BrokerLimits, LimitsDisagree, LimitsUnknown
-from pipeline.limits.judge import Disagreement, Limits, disagreements, largest_batch
-from pipeline.long_lived import LONG_LIVED
+from pipeline.kafka.cluster import BrokersAt, connected, sink_brokers, source_brokers
+from pipeline.kafka.limit_rules import Disagreement, Limits, disagreements, largest_batch
+from pipeline.kafka.long_lived import LONG_LIVED
+from pipeline.kafka.sink import producer_sizes
 
 _ANSWER_S = 10.0
 _NO_ANSWER = (KafkaError, OSError, ValueError, TypeError)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
-from pipeline.kafka_records import accept_any_header_name
+from pipeline.kafka.record_quirks import accept_any_header_name
 
 _LOGIN_MODULES = {"PLAIN": "plain.PlainLoginModule"}
 _SCRAM = "scram.ScramLoginModule"
