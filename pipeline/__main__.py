@@ -32,8 +32,8 @@ from pipeline.events import Configuration, Stopped
 from pipeline.jobs.extensions import load_extensions
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.memory.budget import budget
-from pipeline.memory.options import SizeParam
-from pipeline.memory.show import memory_event
+from pipeline.memory.command import memory_event
+from pipeline.ops.options import SizeParam
 
 # Loaded when they are asked for: a job that starts need not wait for a Kafka client's modules.
 _OPERATIONS = {

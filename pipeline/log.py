@@ -26,8 +26,10 @@ class LineOutput:
     """Lines into a standard stream whose reader may be slow or gone.
 
     A full pipe blocks the thread that writes to it, and that is the one that handles signals and late batches. So a
-    line is written only where there is room for it, and none is kept for later: what Python still held at the end would
-    change the exit code. The first line for which there is no room waits for it; then none does until there is some.
+    line is written only where there is room for it, and none is kept for later: what Python still held at the end
+    would change the exit code.
+
+    The first line for which there is no room waits for it; then none does until there is some.
     """
 
     def __init__(self, patience_s: float, clock: Callable[[], float] = time.monotonic) -> None:

@@ -11,7 +11,7 @@ one horizon for all, whatever is still to come of what the topics hold now is la
 
 The horizon lies `slice_ms` behind the earliest record that waits, and nearer where that would be more than
 `max_offsets`. It does not pass the newest record of a partition either, as the next one of that may be only a little
-later: such a partition holds the others back until it has been silent for long enough (`pipeline.aligned.silence`).
+later: such a partition holds the others back until it has been silent for long enough (`SilenceWatch`).
 
 Times are event times in milliseconds since the epoch, and a horizon is the first that the batch does not take.
 """

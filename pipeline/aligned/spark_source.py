@@ -16,8 +16,8 @@ timestamp that that one cannot read.
 
 import functools
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +43,40 @@ from pipeline.aligned.kafka_log import KafkaLog
 from pipeline.aligned.kafka_times import Around, KafkaTimes
 from pipeline.aligned.latest_times import LatestTimes
 from pipeline.aligned.plan_status import StatusWatch, write_status
-from pipeline.aligned.silence import SilenceWatch
 from pipeline.config.pipeline_config import Kafka
 from pipeline.errors import PipelineError, PositionGoneError
 from pipeline.kafka.cluster import BrokersAt, brokers_of
 from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.records.record import SourcePartition
+
+
+@dataclass
+class SilenceWatch:
+    """Which partitions have been silent for `idle_after_s`, so that they hold the others back no longer.
+
+    Silence is counted by this process's clock from when a partition's end was first seen where it is. Every start gives
+    each partition the whole time once more.
+    """
+
+    idle_after_s: float
+    _seen: dict[SourcePartition, tuple[int, float]] = field(default_factory=dict)
+
+    def look(
+        self, ends: Offsets, now_s: float, without_event: Collection[SourcePartition] = ()
+    ) -> frozenset[SourcePartition]:
+        """The partitions that are idle at `now_s`, where each ends at `ends`. Those `without_event` have none that
+        waits: what moved their end is an aborted transaction or a marker, which ends no silence.
+        """
+        for partition, end in ends.items():
+            known = self._seen.get(partition)
+            if known is None or (known[0] != end and partition not in without_event):
+                self._seen[partition] = end, now_s
+        return frozenset(one for one in ends if now_s - self._seen[one][1] >= self.idle_after_s)
+
+    def silent_s(self, partition: SourcePartition, now_s: float) -> float:
+        """For how long a partition has been silent at `now_s`; 0 for one that was never looked at."""
+        return now_s - self._seen[partition][1] if partition in self._seen else 0.0
+
 
 FORMAT = "aligned-kafka"
 SCHEMA = StructType(

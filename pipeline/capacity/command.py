@@ -26,7 +26,7 @@ from pipeline.driver.spark_slots import main_slots
 from pipeline.errors import RefusedError
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.ops.exit_codes import exit_codes
-from pipeline.ops.number import Number
+from pipeline.ops.options import Number
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 # What has to be there in a configuration, and makes no difference here.

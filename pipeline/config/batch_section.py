@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, PositiveInt
 
-from located_config.duration import Duration
+from located_config.duration import Duration, PositiveDuration
 from pipeline.config.section import Section
 
 Reuse = Literal["off", "released", "cached"]
@@ -41,4 +41,23 @@ class Batch(Section):
         description="What happens to source events that are read twice, as a batch of 100 or more may be, first for "
         "their version. `off`: Kafka is asked again. `released`: Spark keeps them, in memory and on the local disk, "
         "until the batch is written. `cached` is unsafe: they are kept as long as the driver runs.",
+    )
+
+
+class Commit(Section):
+    """What happens when Spark's writes to the checkpoint, the offsets of a micro-batch and its commit, take long."""
+
+    policy: Literal["bounded", "wait"] = Field(
+        default="bounded",
+        description="`bounded` logs slow writes, and ends the process when they take longer than `timeout`. `wait` is "
+        "unsafe: nothing is logged, and they may take as long as the client of the store has patience.",
+    )
+    slow_after: PositiveDuration = Field(
+        default=timedelta(seconds=5),
+        description="Time after which writes to the checkpoint that have not ended are logged (`commit_slow`).",
+    )
+    timeout: PositiveDuration | None = Field(
+        default=None,
+        description="Time that the writes between two micro-batches may take; then the process ends with exit code 1, "
+        "so that its supervisor sees a failure. Default: `stall_timeout`.",
     )

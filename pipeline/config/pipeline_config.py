@@ -22,10 +22,8 @@ from pydantic import (
 from located_config.duration import PositiveDuration
 from located_config.size import Size
 from pipeline.config.address import require_something
-from pipeline.config.batch_section import Batch
+from pipeline.config.batch_section import Batch, Commit
 from pipeline.config.breaker_section import Breaker
-from pipeline.config.commit_section import Commit
-from pipeline.config.count_section import Count
 from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
 from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig, RetryUnknown
 from pipeline.config.heap_dump_section import HeapDumps
@@ -34,7 +32,7 @@ from pipeline.config.limits_section import ClaimCheck, ContentLimit, ErrorEvents
 from pipeline.config.metrics_section import Metrics
 from pipeline.config.places import MediaWiki, Sink, Source
 from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
-from pipeline.config.state_section import Deduplicate, State
+from pipeline.config.state_section import Count, Deduplicate, State
 from pipeline.jobs.names import FIRST_JOB, JOB_DEFAULTS, JobDefaults, JobName
 
 __all__ = [

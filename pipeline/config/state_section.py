@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
-from located_config.duration import PositiveDuration
+from located_config.duration import Duration, PositiveDuration
 from located_config.size import Size
 from pipeline.config.section import MIB, Section
 
@@ -45,4 +45,20 @@ class State(Section):
     max_bytes: Annotated[Size, Field(ge=_LEAST_BYTES)] = Field(
         default=64 * MIB,
         description="Bytes of memory that RocksDB may take in each JVM beside its heap, for all partitions together.",
+    )
+
+
+_LEAST = timedelta(milliseconds=1)
+
+
+class Count(Section):
+    """By page and window, of event time: the record's own timestamp."""
+
+    window: Annotated[PositiveDuration, Field(ge=_LEAST)] = Field(
+        default=timedelta(minutes=1), description="Length of a window. The first begins at the epoch."
+    )
+    delay: Annotated[Duration, Field(ge=_LEAST)] = Field(
+        default=timedelta(seconds=30),
+        description="Delay of the watermark: event time for which a window stays open behind the latest event that "
+        "was read. Under `source.read: aligned`, `source.lateness` must be no more than this.",
     )

@@ -4,7 +4,8 @@
 its events of one key in one source partition, and is emitted in the order of their offsets.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.records.record import Headers, Position
@@ -70,3 +71,51 @@ def rests(not_before_ms: int, now_ms: int, longest_ms: int) -> bool:
 def order(position: Position) -> tuple[str, int, int]:
     """Sorts positions: by topic, partition and offset. Within a page that is the order in which events are emitted."""
     return (position.topic, position.partition, position.offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The event is emitted, or emits nothing. `gave_up`: as an error event, since its last try met this."""
+
+    position: Position
+    gave_up: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The entry is to be written again, of the wiki that was asked. The driver does: a task that Spark gave up on could
+    do it too late.
+    """
+
+    position: Position
+    attempt: int
+    not_before_ms: int
+    reason: str
+    wiki_id: str | None = None
+
+
+Fact = Resolved | Rewritten
+"""What a slow round's task tells its driver of an entry."""
+
+
+def entries_after(entries: Sequence[Entry], facts: Iterable[Fact]) -> tuple[list[Position], list[Entry]]:
+    """Positions that are resolved, and entries as they are to be written again; what no fact names stands as it was."""
+    before = {entry.position: entry for entry in entries}
+    resolved: list[Position] = []
+    rewritten: list[Entry] = []
+    for fact in facts:
+        if isinstance(fact, Resolved):
+            resolved.append(fact.position)
+            continue
+        rewritten.append(
+            replace(
+                before[fact.position],
+                kind="stuck",
+                attempt=fact.attempt,
+                not_before_ms=fact.not_before_ms,
+                reason=fact.reason,
+                cause=None,
+                wiki_id=fact.wiki_id,
+            )
+        )
+    return resolved, rewritten

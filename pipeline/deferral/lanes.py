@@ -21,22 +21,19 @@ from typing import Protocol
 from located_config.share import format_share
 from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.deferral.entry import Entry
-from pipeline.deferral.facts import Fact, Resolved, entries_after
+from pipeline.deferral.entry import Entry, Fact, Resolved, entries_after
 from pipeline.deferral.ledger import Ledger
 from pipeline.deferral.ledger_log import ANY, LedgerLog
 from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
-from pipeline.deferral.lost_tries import LostTries
-from pipeline.deferral.outages import NAMED_WIKIS, BreakerStatus, Outages
-from pipeline.deferral.prober import Prober
+from pipeline.deferral.outages import NAMED_WIKIS, BreakerStatus, LostTries, Outages, Prober
 from pipeline.deferral.snapshot import Round, Snapshot
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import Command
 from pipeline.errors import PipelineError, failure
 from pipeline.events import CommandCarriedOut, DeferralStatus, GaveUp, Resumed, SlowRound, Waiting
-from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import Answer, Opened
 from pipeline.fetch.probe import probe
+from pipeline.fetch.route import Ask
 from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.records.record import Position, SourcePartition
 

@@ -13,7 +13,7 @@ from uuid import uuid4
 from pipeline import log
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.fold import TWO_PROCESSES, Folded, Winners, check_epoch, fold
-from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
+from pipeline.deferral.ledger_start import LedgerMark, LedgerStart, LedgerWish
 from pipeline.deferral.topic import LedgerTopic, items_of
 from pipeline.deferral.wire import (
     EpochMarker,
@@ -25,7 +25,7 @@ from pipeline.deferral.wire import (
     epoch_marker,
     tombstone,
 )
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import LedgerTaken
 from pipeline.records.record import Position, Record
 
@@ -134,3 +134,28 @@ class LedgerLog:
 
     def _tombstone(self, position: Position) -> NullRecord:
         return tombstone(position, topic=self._topic.topic, epoch=self.epoch)
+
+
+def require_nothing_deferred(topic: LedgerTopic, wish: LedgerWish | None) -> LedgerMark | None:
+    """For a start without deferral of a job that has deferred: nothing would process those events, which are committed,
+    so they would be lost. `topic` is that of the checkpoint's ledger, and closed afterwards. Returns what the
+    checkpoint has to know of it from now on, None where nothing has changed.
+
+    Raises RefusedError while it holds deferred events that the operator does not discard, PipelineError where it cannot
+    be read.
+    """
+    if wish == "discard":
+        log = LedgerLog(topic)
+        log.begin(LedgerStart(missing="make", entries="discard"))
+        topic.close()
+        return log.mark
+    topic.open()
+    deferred = len(fold(items_of(topic.read())).deferred)
+    topic.close()
+    if deferred:
+        raise RefusedError(
+            f"ledger topic {topic.topic} holds {deferred} deferred events, which no job with deferral.policy: none "
+            "processes",
+            hint="start with deferral.policy: defer until `deferred list` shows none; --discard-ledger gives them up",
+        )
+    return None

@@ -15,13 +15,16 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Set
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from pipeline import log
 from pipeline.config.pipeline_config import Breaker
+from pipeline.deferral.entry import Entry
 from pipeline.events import BreakerClosed, BreakerOpen, BreakerProbe, Grain
-from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import ENDPOINT, KEPT_FAILURES, Answer, Opened, Scope
+from pipeline.fetch.route import Ask
+from pipeline.records.record import Position
 
 NAMED_WIKIS = 20
 """Number of wikis that are named at once where names are costly, as in a metric's labels."""
@@ -206,3 +209,57 @@ def _both(one: Opened, other: Opened) -> Opened:
         max(one.retry_after_s, other.retry_after_s),
         max(one.wikis, other.wikis),
     )
+
+
+class LostTries:
+    """Tries that failed before an outage was known, which are given back when it is. For one lock, like the ledger.
+
+    A worker knows of an outage when enough requests have failed, and the driver at the end of the batch. What failed
+    until then in the batch, and in slow rounds that ended since the batch before it, was written with one try more. Not
+    given back are the last try of an event, which is an error event by then, and those before a crash.
+    """
+
+    def __init__(self) -> None:
+        self._of_rounds: dict[Position, str | None] = {}
+
+    def in_round(self, rewritten: Iterable[Entry]) -> None:
+        """These entries were tried by a slow round that has ended, and no outage was known of."""
+        self._of_rounds.update((entry.position, entry.wiki_id) for entry in rewritten)
+
+    def by(self, found: Set[Scope], written: Iterable[Entry]) -> list[Position]:
+        """The entries whose last try met what a batch has `found` to be open, once: of those that it has `written`, and
+        of the rounds since the batch before.
+        """
+        tries = self._of_rounds | {entry.position: entry.wiki_id for entry in written if entry.kind == "stuck"}
+        self._of_rounds = {}
+        return [position for position, wiki_id in tries.items() if ENDPOINT in found or wiki_id in found]
+
+
+Probe = Callable[[str, Ask, Callable[[], bool]], Answer | None]
+"""Makes one request to a wiki, by its id; None as soon as it is stopped, which the last argument tells."""
+
+# Wikis that hang must not keep the others waiting for long, nor the endpoint's probe, should it open.
+_AT_ONCE = 8
+
+
+class Prober:
+    """Probes what has an open breaker, while the main lane sends it no requests. `look` now and then; it returns when
+    the probes that it made have been answered, or it is stopped.
+    """
+
+    def __init__(self, outages: Outages, probe: Probe, stopped: Callable[[], bool]) -> None:
+        self._outages, self._probe, self._stopped = outages, probe, stopped
+
+    def look(self) -> None:
+        """Ask for those probes that have been due for longest, a few at once, and wait for the answers."""
+        due = self._outages.due(_AT_ONCE)
+        if not due:
+            return
+        with ThreadPoolExecutor(len(due), thread_name_prefix="probe") as threads:
+            for _ in threads.map(self._ask, *zip(*due, strict=True)):
+                pass
+
+    def _ask(self, scope: Scope, ask: Ask) -> None:
+        answer = self._probe(scope or ask.wiki_id, ask, self._stopped)
+        if answer is not None:
+            self._outages.probed(scope, ask, answer)

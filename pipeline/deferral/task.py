@@ -8,20 +8,21 @@
 defers goes out as a record of the ledger's topic; what the slow lane's driver must know goes out as facts.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from pipeline.deferral.batch_budget import BATCH_BUDGET, BatchBudget
-from pipeline.deferral.entry import Cause, Entry, Page
-from pipeline.deferral.facts import Fact, Resolved, Rewritten
+from pipeline.deferral.entry import Cause, Entry, Fact, Page, Resolved, Rewritten
 from pipeline.deferral.lane import WAITS, Destination, MainLane, SlowLane
 from pipeline.deferral.snapshot import UNRESERVED, Reservation
-from pipeline.deferral.wire import bounded_record
+from pipeline.deferral.wire import bounded_record, tombstone
 from pipeline.fetch.deadline import notice_begin
 from pipeline.jobs.message import InTurn, Outcome, Processed, Processor, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
+from pipeline.records.size import serialized_size
+from pipeline.worker.ordered_writer import OrderedWriter
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WAITS = Unfinished(Failure("waits", "waits for its page"))
@@ -280,3 +281,44 @@ def given_up(reservation: Reservation) -> Failure:
 def destination(record: Record, error_topic: str) -> Destination:
     """Whether a record is an error event or an output, by its topic."""
     return "error" if record.topic == error_topic else "output"
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of one entry: the record that is emitted, and what the driver must know; both may be missing."""
+
+    record: Record | None
+    fact: Fact | None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the record."""
+        record = self.record
+        return serialized_size(record.key, record.value, record.headers) if record else 0
+
+
+@dataclass(frozen=True)
+class RoundWriter:
+    """Writes events of a slow round while it is at work, and behind their acks the tombstones of their entries.
+
+    Spark's sink tells of acks only when the task ends, which may be minutes later; a crash would repeat all of the
+    round. A tombstone is written only for what is acknowledged, so it is right from any attempt. `topic` is the
+    ledger's, `epoch` that of the round's driver.
+    """
+
+    writer: OrderedWriter
+    topic: str
+    epoch: int
+
+    def write(self, settled: Sequence[Settled]) -> list[Fact]:
+        """What became of the entries, when all of it is acknowledged, and behind that the tombstones of the resolved.
+
+        Raises PipelineError when something is refused.
+        """
+        self.writer.send(one.record for one in settled if one.record)
+        self.writer.flush()
+        facts = [one.fact for one in settled if one.fact]
+        gone = [fact.position for fact in facts if isinstance(fact, Resolved)]
+        self.writer.send(tombstone(position, topic=self.topic, epoch=self.epoch) for position in gone)
+        self.writer.flush()
+        return facts

@@ -26,12 +26,42 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, get_args
 from uuid import UUID
 
+import orjson
+from pydantic import NonNegativeInt, TypeAdapter, ValidationError
+
 from located_config.redaction import redacted_text
-from pipeline.deferral.counted import counted_in, counted_text
 from pipeline.deferral.entry import Cause, Entry, Kind
 from pipeline.errors import PipelineError
 from pipeline.records.record import Headers, Position, Record
 from pipeline.records.size import serialized_size
+
+_BY_TOPIC = TypeAdapter(dict[str, dict[NonNegativeInt, list[NonNegativeInt]]])
+
+
+def counted_text(positions: Iterable[Position]) -> bytes:
+    """The events that a deferred one stands for, by topic and partition as Spark writes offsets:
+    `{"mediawiki.page_change.v1": {"0": [17, 19]}}`. They are committed, and no record of the ledger has their position
+    as its key. In the order of the positions, where those of a partition follow each other, and partitions of a topic.
+    """
+    by_topic: dict[str, dict[str, list[int]]] = {}
+    for one in positions:
+        by_topic.setdefault(one.topic, {}).setdefault(str(one.partition), []).append(one.offset)
+    return orjson.dumps(by_topic)
+
+
+def counted_in(text: bytes) -> tuple[Position, ...]:
+    """What `counted_text` was given. Raises ValueError for anything else."""
+    try:
+        found = _BY_TOPIC.validate_json(text)
+    except ValidationError as error:
+        raise ValueError(f"header counted is {text[:80]!r}, no offsets by topic and partition") from error
+    return tuple(
+        Position(topic, partition, offset)
+        for topic, partitions in found.items()
+        for partition, offsets in partitions.items()
+        for offset in offsets
+    )
+
 
 Action = Literal["retry", "drop"]
 WireHeaders = Iterable[tuple[str, bytes | None]]

@@ -15,8 +15,7 @@ from pipeline.config.batch_section import Reuse
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
 from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
-from pipeline.deferral.rounds import SparkRounds
-from pipeline.deferral.rows import entry_rows
+from pipeline.deferral.rounds import SparkRounds, entry_rows
 from pipeline.deferral.snapshot import Snapshot
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.driver.job_checkpoint import Ownership, replayed_from

@@ -19,7 +19,6 @@ from py4j.protocol import Py4JError
 from pipeline import log
 from pipeline.aligned.event_time_watch import EventTimeWatch
 from pipeline.config.address import is_loopback
-from pipeline.config.effective import effective_spark
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.start_position import NewStart, check, instead_of_missing
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
@@ -40,7 +39,7 @@ from pipeline.driver.source_stream import (
     source_streams,
     trigger_seconds,
 )
-from pipeline.driver.spark_conf import require_known
+from pipeline.driver.spark_conf import effective_spark, require_known
 from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.driver.stall import StallWatch
 from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
@@ -439,10 +438,10 @@ def _take_ledger(
 ) -> LedgerMark | None:
     """What the checkpoint has to know of the ledger, None where nothing has changed. Raises PipelineError."""
     if config.deferral.policy == "none" and known is not None:
-        from pipeline.deferral import topic, without_deferral
+        from pipeline.deferral import ledger_log, topic
 
         ledger = topic.LedgerTopic(sink_brokers(config), known.topic, config.sink.max_request_size)
-        return without_deferral.require_nothing_deferred(ledger, wish)
+        return ledger_log.require_nothing_deferred(ledger, wish)
     return writer.start(ledger_start(new=new, known=known, wish=wish))
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from located_config.near import nearest
+from located_config.redaction import redacted
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 
@@ -209,3 +210,12 @@ def unknown_keys(given: Collection[str], known: Collection[str]) -> Iterator[tup
         if near is None:
             near = by_lower.get(nearest(prefixed, by_lower, like=_NEAR) or "")
         yield key, near
+
+
+_LONG = 200
+
+
+def effective_spark(settings: Iterable[tuple[str, str]]) -> dict[str, object]:
+    """The settings of a Spark that runs, by key, long ones shortened and secrets removed."""
+    shown = ((key, redacted(value, key)) for key, value in sorted(settings))
+    return {key: value if len(value) <= _LONG else f"{value[:_LONG]}…" for key, value in shown}

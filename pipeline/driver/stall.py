@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipeline import log
-from pipeline.config.commit_section import Commit
+from pipeline.config.batch_section import Commit
 from pipeline.errors import PipelineError
 from pipeline.events import CommitSlow, Stalled
 

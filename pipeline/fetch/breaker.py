@@ -19,8 +19,8 @@ from math import ceil
 from typing import Final, Literal
 
 from pipeline.config.pipeline_config import Breaker
-from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker_window import RequestWindow, WikiWindow
+from pipeline.fetch.route import Ask
 
 Scope = str | None
 """What a breaker is for: the wiki of this id, or the endpoint."""

@@ -16,7 +16,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Protocol
 
-from pipeline.fetch.ask import Ask
+from pipeline.fetch.route import Ask
 
 
 class RequestWindow(Protocol):

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipeline.config.pipeline_config import Breaker
-from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import ENDPOINT, Answer, CircuitBreaker, Opened, Pass, Scope
 from pipeline.fetch.breaker_window import WikisWindow
+from pipeline.fetch.route import Ask
 
 if TYPE_CHECKING:
     import pyarrow as pa

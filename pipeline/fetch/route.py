@@ -135,3 +135,16 @@ def _not_the_page(why: str) -> TryAgainError:
 
 
 HTML = HtmlRoute()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request that a probe can make again: path and query below the endpoint, the `X-Request-Id`, and the wiki.
+    `route` reads the answer's body; None when nothing is to be read in it.
+    """
+
+    path: str
+    request_id: str
+    rev_id: int = field(default=0, compare=False)
+    route: Route | None = field(default=None, compare=False, repr=False)
+    wiki_id: str = ""

@@ -21,8 +21,7 @@ from pipeline.fetch.api_errors import error_type_of, meaning_of
 from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import Head, TryAgainError, json_object, without_bom
-from pipeline.jobs.not_found_grace import within_not_found_grace
-from pipeline.jobs.page_change_job import PageChangeJob
+from pipeline.jobs.page_change_job import PageChangeJob, within_not_found_grace
 from pipeline.records.error_event import Failure
 from pipeline.records.error_types import ErrorType
 from pipeline.records.output import SourceContent, source_value

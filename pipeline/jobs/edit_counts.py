@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import orjson
 
-from pipeline.config.count_section import Count
+from pipeline.config.state_section import Count
 from pipeline.fetch.deadline import Deadline
 from pipeline.jobs.enrichment import CANARY_DOMAIN
 from pipeline.jobs.message import SourceMessage

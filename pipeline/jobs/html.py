@@ -14,8 +14,7 @@ from datetime import datetime
 from pipeline.config.pipeline_config import Fetch
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
-from pipeline.jobs.not_found_grace import within_not_found_grace
-from pipeline.jobs.page_change_job import PageChangeJob
+from pipeline.jobs.page_change_job import PageChangeJob, within_not_found_grace
 from pipeline.records.diff import unified_diff_of_bytes
 from pipeline.records.error_types import ErrorType
 from pipeline.records.output import HtmlContent, html_value

@@ -1,5 +1,7 @@
 """What jobs have in common that read page change events: how they are parsed, and which of them need no fetch."""
 
+from datetime import datetime, timedelta
+
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.page_change import PageChange, parse, schema_of
 
@@ -24,3 +26,15 @@ class PageChangeJob:
         published of a page has to stay in one partition.
         """
         return event.page_key if message.key is None else message.key
+
+
+def within_not_found_grace(event: PageChange, limit: timedelta, now: datetime) -> bool:
+    """Whether an unknown revision may still appear, as a wiki's replicas lag behind: the event was received less than
+    `limit` before `now`, which has a zone; not so when its time is odd.
+    """
+    # `meta.dt`, when it was received: an import's own time may be weeks old, and its revision new all the same.
+    received = event.raw["meta"].get("dt", event.raw["dt"])
+    try:
+        return now - datetime.fromisoformat(received) < limit
+    except (ValueError, TypeError, OverflowError):
+        return False  # such as a leap second, which the schema allows

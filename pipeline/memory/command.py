@@ -1,16 +1,51 @@
 """`python -m pipeline memory --memory-limit 4GiB --slots 4`: how the limit is divided; exit 2 when it is too small."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from pipeline.config.config_file import load_config
-from pipeline.config.pipeline_config import MediaWiki, PipelineConfig, Sink, Source
-from pipeline.memory.division import derive
-from pipeline.memory.options import SizeParam
-from pipeline.memory.show import lines
-from pipeline.memory.spark import place_of
+from pipeline.config.pipeline_config import MIB, MediaWiki, PipelineConfig, Sink, Source
+from pipeline.events import Memory
+from pipeline.memory.division import MemoryPlan, derive
+from pipeline.memory.spark import place_of, spark_settings
 from pipeline.ops.exit_codes import exit_codes
+from pipeline.ops.options import SizeParam
+
+
+def lines(plan: MemoryPlan, config: PipelineConfig) -> Iterator[str]:
+    """What `pipeline memory` prints."""
+    whose = "this process and its children" if plan.place == "local" else "an executor"
+    rounds = f", {plan.rounds} of them for slow rounds" if plan.rounds else ""
+    yield f"{_mib(plan.limit)} for {whose}, {plan.slots} slots{rounds}"
+    yield ""
+    row = "  {:<18} {:>9}  {}".format
+    for part in plan.parts:
+        yield row(part.what, _mib(part.size), part.why)
+    yield row("remaining", _mib(plan.limit - plan.total), "")
+    yield ""
+    yield "The pipeline's settings:"
+    for key, value in plan.settings.items():
+        yield f"  {key}: {_mib(value).replace(' ', '')}"
+    yield ""
+    yield "Spark's settings, which `run` gives itself where it starts Spark:"
+    for key, setting in spark_settings(plan, config).items():
+        yield f"  --conf {key}={setting}"
+
+
+def memory_event(plan: MemoryPlan) -> Memory:
+    """For the log."""
+    return Memory(
+        limit={"bytes": plan.limit, "slots": plan.slots, "place": plan.place},
+        parts={part.what: part.size for part in plan.parts},
+        settings=plan.settings,
+    )
+
+
+def _mib(size: int) -> str:
+    return f"{size // MIB} MiB"
+
 
 _NOWHERE = "127.0.0.1:1"
 

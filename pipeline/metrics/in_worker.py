@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
 
 import orjson
@@ -20,7 +21,6 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.message import Unfinished
 from pipeline.metrics import catalogue
 from pipeline.metrics.figures import Figures, Origin, Recorder
-from pipeline.metrics.resident_memory import resident_bytes
 from pipeline.records.claim_check import KEY_HEADER
 from pipeline.records.record import Record
 
@@ -28,6 +28,20 @@ if TYPE_CHECKING:
     import aiohttp
     import pyarrow as pa
     from pyspark.accumulators import Accumulator
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+def resident_bytes(pid: int | None = None, *, proc: Path = Path("/proc")) -> int | None:
+    """Resident memory of this process, or of `pid`, from `/proc`; None when it cannot be known, as of a process that
+    has ended.
+    """
+    try:
+        fields = (proc / ("self" if pid is None else str(pid)) / "statm").read_text().split()
+        return int(fields[1]) * _PAGE_BYTES
+    except (OSError, IndexError, ValueError):
+        return None
+
 
 M = TypeVar("M")
 M_contra = TypeVar("M_contra", contravariant=True)

@@ -18,19 +18,34 @@ from pipeline.kafka.cluster import source_brokers
 from pipeline.metrics import catalogue
 from pipeline.metrics.clocks import Clocks
 from pipeline.metrics.endpoint import Endpoint, serve
-from pipeline.metrics.event_times import record_event_times
 from pipeline.metrics.exposition import families
 from pipeline.metrics.figures import Figures, FiguresParam, Recorder
+from pipeline.metrics.in_worker import resident_bytes
 from pipeline.metrics.jvm_watch import JvmSource, JvmWatch
 from pipeline.metrics.lag_watch import KafkaSource, LagWatch
 from pipeline.metrics.progress import Progress
 from pipeline.metrics.registry import names_of
-from pipeline.metrics.resident_memory import resident_bytes
 from pipeline.records.record import SourcePartition
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.accumulators import Accumulator, AccumulatorParam
+
+
+def record_event_times(planned: PlanStatus, levels: Recorder) -> None:
+    """The last plan of an aligned source as levels, in the place of the one before."""
+    levels.forget(catalogue.EVENT_TIME_WAITING)  # what was taken waits no more
+    if planned.common_ms is not None:
+        levels.set(catalogue.EVENT_TIME_COMMON, planned.common_ms / 1000)
+    for one in planned.partitions:
+        labels = one.topic, str(one.partition)
+        if one.read_ms is not None:
+            levels.set(catalogue.EVENT_TIME, one.read_ms / 1000, *labels)
+        if one.waiting_ms is not None:
+            levels.set(catalogue.EVENT_TIME_WAITING, one.waiting_ms / 1000, *labels)
+        levels.set(catalogue.EVENT_TIME_HELD, one.held_s, *labels)
+        levels.set(catalogue.EVENT_TIME_IDLE, float(one.idle), *labels)
+
 
 LedgerStatus = tuple[int, int, int]
 """Entries, bytes and pages of the ledger."""

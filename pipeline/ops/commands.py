@@ -16,7 +16,7 @@ from pipeline.deferral.wire import Action
 from pipeline.errors import RefusedError
 from pipeline.ops.deferred import details, entries_in, lines, opened, parse_position, wish
 from pipeline.ops.exit_codes import exit_codes
-from pipeline.ops.number import Number
+from pipeline.ops.options import Number
 
 _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."

@@ -15,9 +15,9 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.kafka.cluster import source_brokers
 from pipeline.ops.copying import CopyStoppedError, Pace, copy_all, opened_target
-from pipeline.ops.event_rate import EventRate
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.fan_out import copied, make_target, require_target
+from pipeline.ops.options import EventRate
 from pipeline.ops.replay import FORMS, parse_edge, part_between, replayed
 from pipeline.ops.source import Bounds, SourceRecord, opened_topic, total
 from pipeline.ops.spark_checkpoint import Offsets

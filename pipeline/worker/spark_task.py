@@ -22,9 +22,8 @@ from pipeline.config.pipeline_config import Kafka, PipelineConfig, Sink, Source
 from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.deferral.entry import Entry, Page
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
-from pipeline.deferral.round_writer import RoundWriter, Settled
 from pipeline.deferral.snapshot import Fence, Reservation
-from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, page_of
+from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, RoundWriter, Settled, SlowTask, page_of
 from pipeline.fetch import breakers
 from pipeline.fetch.client import WikiClient
 from pipeline.fetch.in_flight import InFlightBytes
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from kafka import KafkaProducer
     from pyspark.accumulators import Accumulator
 
-    from pipeline.deferral.facts import Fact
+    from pipeline.deferral.entry import Fact
 
 
 RECORD_SCHEMA = pa.schema(

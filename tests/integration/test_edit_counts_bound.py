@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import DataFrame
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.deferral.rows import entry_table
+from pipeline.deferral.rounds import entry_table
 from pipeline.jobs.edit_counts import window_start
 from pipeline.records.lapsed_action import is_late
 from pipeline.state.counted_by_window import counted_by_window

@@ -111,7 +111,7 @@ def test_a_room_imports_only_what_it_may(room: str) -> None:
         ("devkit", "from mockapi.rules.model import Rule", False),
         ("devkit", "from pipeline.config.pipeline_config import Config", False),
         ("devkit", "from pipeline.events import Started", False),
-        ("devkit", "from pipeline.config.effective import effective", True),
+        ("devkit", "from pipeline.driver.spark_conf import effective", True),
         ("devkit", "import devkit.errors, json", False),
         ("pipeline", "import pipelines", False),
         ("pipeline", "from located_config.duration import Duration", False),

@@ -18,8 +18,8 @@ from devkit.report.result import Result
 from devkit.report.without_secrets import redact_files, without_secrets
 from pipeline import log
 from pipeline.config.config_file import load_config
-from pipeline.config.effective import effective_spark
 from pipeline.deferral.wire import to_record
+from pipeline.driver.spark_conf import effective_spark
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import Configuration, Failed
 from pipeline.records.error_event import Failure, error_record

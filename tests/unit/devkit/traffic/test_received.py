@@ -7,7 +7,7 @@ from devkit.traffic.generate import generate
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.received import as_generated, received_now
 from devkit.traffic.records import SourceRecord
-from pipeline.jobs.not_found_grace import within_not_found_grace
+from pipeline.jobs.page_change_job import within_not_found_grace
 from pipeline.records.page_change import parse
 
 NOW = datetime(2031, 5, 6, 7, 8, 9, 123_000, tzinfo=UTC)

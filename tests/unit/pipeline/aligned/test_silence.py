@@ -1,4 +1,4 @@
-from pipeline.aligned.silence import SilenceWatch
+from pipeline.aligned.spark_source import SilenceWatch
 from pipeline.records.record import SourcePartition
 
 A, B = SourcePartition("a", 0), SourcePartition("b", 0)

@@ -1,9 +1,8 @@
 import pytest
 
 from pipeline.capacity.costs import Costs
-from pipeline.capacity.executor_memory import executors_for, least_memory
 from pipeline.capacity.load import Load
-from pipeline.capacity.sizing import plan
+from pipeline.capacity.sizing import executors_for, least_memory, plan
 from pipeline.config.pipeline_config import MIB
 from pipeline.errors import RefusedError
 from tests.unit.pipeline.capacity.asking import configured

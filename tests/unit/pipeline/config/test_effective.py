@@ -1,4 +1,4 @@
-from pipeline.config.effective import effective_spark
+from pipeline.driver.spark_conf import effective_spark
 
 
 def test_settings_are_told_in_order_and_without_secrets() -> None:

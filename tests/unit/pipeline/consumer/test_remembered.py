@@ -3,7 +3,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.consumer.remembered import Remembered
+from pipeline.consumer.seen_events import Remembered
 
 
 def is_new(remembered: Remembered[int], key: int) -> bool:

@@ -9,8 +9,8 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.lanes import Lanes
 from pipeline.events import fields_of
-from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import Answer
+from pipeline.fetch.route import Ask
 from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.records.record import SourcePartition
 from tests.unit.pipeline.deferral.lanes_bench import HANG_S, NOW_MS, Driver, MakeDriver, Rounds

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.ledger import Ledger
-from pipeline.deferral.lost_tries import LostTries
+from pipeline.deferral.outages import LostTries
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.world import Violation
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.deferral.entry import Entry
-from pipeline.deferral.facts import Fact, Resolved
+from pipeline.deferral.entry import Entry, Fact, Resolved
 from pipeline.deferral.lanes import Lanes
 from pipeline.deferral.wire import command_record, tombstone
 from pipeline.errors import PipelineError

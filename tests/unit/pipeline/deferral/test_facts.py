@@ -2,7 +2,7 @@
 
 from pyspark import cloudpickle
 
-from pipeline.deferral.facts import Fact, Resolved, Rewritten, entries_after
+from pipeline.deferral.entry import Fact, Resolved, Rewritten, entries_after
 from pipeline.deferral.lane import Policy, SlowLane
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.making import entry

@@ -3,7 +3,7 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.deferral.fenced import BlockedPages, Positions
+from pipeline.deferral.pages import BlockedPages, Positions
 from pipeline.records.record import Position
 
 SOURCES = st.tuples(st.sampled_from(["a", "b"]), st.integers(0, 3))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.deferral.batch_budget import BATCH_BUDGET, BatchBudget
-from pipeline.deferral.facts import Fact, Resolved
+from pipeline.deferral.entry import Fact, Resolved
 from pipeline.deferral.lane import OPEN_FENCE, MainLane
 from pipeline.deferral.snapshot import UNRESERVED
 from pipeline.deferral.task import DirectTask

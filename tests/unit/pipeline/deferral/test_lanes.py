@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.deferral.facts import Resolved, Rewritten
+from pipeline.deferral.entry import Resolved, Rewritten
 from pipeline.deferral.fold import FencedError
 from pipeline.deferral.lanes import Lanes
 from pipeline.deferral.wire import NullRecord, command_record, epoch_marker, key_of, tombstone

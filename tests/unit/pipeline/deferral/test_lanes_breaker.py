@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.deferral.entry import Entry
-from pipeline.deferral.facts import Resolved, Rewritten
-from pipeline.fetch.ask import Ask
+from pipeline.deferral.entry import Entry, Resolved, Rewritten
 from pipeline.fetch.breaker import ENDPOINT, Answer, Opened
+from pipeline.fetch.route import Ask
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.lanes_bench import HANG_S, TASK, Driver, MakeDriver, until, waiting_batch
 from tests.unit.pipeline.deferral.making import entry, offsets

@@ -8,8 +8,8 @@ from pipeline import log
 from pipeline.config.pipeline_config import Breaker
 from pipeline.deferral.outages import NAMED_WIKIS, OTHERS, Outages
 from pipeline.events import fields_of
-from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import ENDPOINT, Answer, Opened
+from pipeline.fetch.route import Ask
 
 SETTINGS = Breaker.model_validate({"open_for": "10s", "open_for_cap": "40s"})
 WELL, SICK = Answer(failed=False, why="status 200"), Answer(failed=True, why="status 503")

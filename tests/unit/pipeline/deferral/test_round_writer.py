@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from kafka.errors import KafkaTimeoutError
 
-from pipeline.deferral.facts import Resolved, Rewritten
-from pipeline.deferral.round_writer import RoundWriter, Settled
+from pipeline.deferral.entry import Resolved, Rewritten
+from pipeline.deferral.task import RoundWriter, Settled
 from pipeline.deferral.wire import Tombstone, parse
 from pipeline.records.record import Record
 from pipeline.worker.ordered_writer import OrderedWriter

@@ -12,8 +12,7 @@ from pyspark import accumulators
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral import rounds as module
-from pipeline.deferral.entry import Entry
-from pipeline.deferral.facts import Fact, Resolved
+from pipeline.deferral.entry import Entry, Fact, Resolved
 from pipeline.deferral.rounds import SparkRounds
 from pipeline.events import OffsetsRead
 from pipeline.metrics import in_worker

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pipeline.config.pipeline_config import Source
 from pipeline.deferral.entry import Entry
-from pipeline.deferral.rows import entry_table
+from pipeline.deferral.rounds import entry_table
 from pipeline.deferral.task import appended_us
 from pipeline.worker.spark_task import SOURCE_COLUMNS, messages_of
 from tests.unit.pipeline.deferral.making import ENTRIES, entry

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.deferral.batch_budget import BatchBudget
-from pipeline.deferral.entry import Cause, Entry
-from pipeline.deferral.facts import Fact, Resolved, Rewritten
+from pipeline.deferral.entry import Cause, Entry, Fact, Resolved, Rewritten
 from pipeline.deferral.lane import OPEN_FENCE, WAITS, MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, appended_us

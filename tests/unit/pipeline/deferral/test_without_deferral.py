@@ -3,9 +3,8 @@
 import pytest
 
 from pipeline import log as log_module
-from pipeline.deferral.ledger_log import LedgerLog
+from pipeline.deferral.ledger_log import LedgerLog, require_nothing_deferred
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish
-from pipeline.deferral.without_deferral import require_nothing_deferred
 from pipeline.errors import RefusedError
 from tests.unit.pipeline.deferral.making import entry
 from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic

@@ -22,8 +22,8 @@ from pipeline.driver.stop import HeldError
 from pipeline.errors import PipelineError, UnreadableSourceError
 from pipeline.events import OffsetsRead
 from pipeline.fetch import breakers
-from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import Opened
+from pipeline.fetch.route import Ask
 from pipeline.metrics import in_worker
 from pipeline.metrics.progress import Progress
 from pipeline.records.record import SourcePartition

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pipeline import log
-from pipeline.config.commit_section import Commit
+from pipeline.config.batch_section import Commit
 from pipeline.driver.stall import CommitWatch, StalledError, writes_checkpoint
 from pipeline.events import CommitSlow
 

@@ -11,7 +11,7 @@ import pytest
 from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.start_position import NewStart, parse_new
-from pipeline.deferral import without_deferral
+from pipeline.deferral import ledger_log
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.driver import query as module
@@ -195,7 +195,7 @@ def test_a_start_without_deferral_looks_into_the_ledger_of_its_checkpoint(
     def look(topic: LedgerTopic, _wish: LedgerWish | None) -> None:
         looked.append(topic.topic)
 
-    monkeypatch.setattr(without_deferral, "require_nothing_deferred", look)
+    monkeypatch.setattr(ledger_log, "require_nothing_deferred", look)
     writer = SimpleNamespace(start=lambda _: LedgerMark("ledger", "id-1", 2))
     config = make_config(deferral={"policy": policy, "topic": "renamed"})
     mark = module._take_ledger(writer, config, known, new=False, wish=None)  # type: ignore[arg-type]

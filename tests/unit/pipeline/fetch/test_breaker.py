@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.config.pipeline_config import Breaker
-from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import Answer, CircuitBreaker, Pass
+from pipeline.fetch.route import Ask
 
 WELL = Answer(failed=False)
 SICK = Answer(failed=True, why="status 503")

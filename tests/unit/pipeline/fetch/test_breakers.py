@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.config.pipeline_config import Breaker
-from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import ENDPOINT, Answer, Opened
 from pipeline.fetch.breakers import BreakerOpenError, Breakers, Permit, of_process, reporting_breakers
+from pipeline.fetch.route import Ask
 
 WELL = Answer(failed=False)
 SICK = Answer(failed=True, why="status 503")

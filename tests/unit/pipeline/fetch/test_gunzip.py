@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.fetch.gunzip import Gunzip, NotGzipError
+from pipeline.fetch.body import Gunzip, NotGzipError
 
 PIECE = 1000
 

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import Answer
 from pipeline.fetch.probe import limit, probe
-from pipeline.fetch.route import HTML, Route
+from pipeline.fetch.route import HTML, Ask, Route
 from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.jobs.content import ContentRoute
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pipeline.config.count_section import Count
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.state_section import Count
 from pipeline.jobs.edit_counts import EditCountsJob, window_start
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.page_change import InvalidEventError

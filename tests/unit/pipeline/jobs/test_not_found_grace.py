@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from pipeline.jobs.not_found_grace import within_not_found_grace
+from pipeline.jobs.page_change_job import within_not_found_grace
 from pipeline.records.page_change import parse
 
 NOW = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)

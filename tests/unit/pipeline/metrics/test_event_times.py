@@ -1,7 +1,7 @@
 from pipeline.aligned.plan_status import PartitionStatus, PlanStatus
 from pipeline.metrics import catalogue
-from pipeline.metrics.event_times import record_event_times
 from pipeline.metrics.figures import Recorder
+from pipeline.metrics.job_metrics import record_event_times
 
 
 def part(topic: str, *, read_ms: int | None, waiting_ms: int | None = None, held_s: float = 0) -> PartitionStatus:

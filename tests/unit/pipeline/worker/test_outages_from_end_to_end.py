@@ -12,10 +12,9 @@ import pytest
 from aiohttp import web
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.deferral.entry import Entry
-from pipeline.deferral.facts import Fact
+from pipeline.deferral.entry import Entry, Fact
 from pipeline.deferral.lanes import Lanes
-from pipeline.deferral.rows import entry_table
+from pipeline.deferral.rounds import entry_table
 from pipeline.deferral.wire import NullRecord
 from pipeline.fetch.breakers import reporting_breakers
 from pipeline.records.record import Position, Record

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyspark import cloudpickle
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.deferral.facts import Fact, Resolved
+from pipeline.deferral.entry import Fact, Resolved
 from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.fetch.breakers import of_process
 from pipeline.jobs.message import SourceMessage, Unfinished
