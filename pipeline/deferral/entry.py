@@ -99,7 +99,7 @@ Fact = Resolved | Rewritten
 
 
 def entries_after(entries: Sequence[Entry], facts: Iterable[Fact]) -> tuple[list[Position], list[Entry]]:
-    """Positions that are resolved, and entries as they are to be written again; what no fact names stands as it was."""
+    """Positions that are resolved, and entries as they are to be written again; what no fact names is unchanged."""
     before = {entry.position: entry for entry in entries}
     resolved: list[Position] = []
     rewritten: list[Entry] = []

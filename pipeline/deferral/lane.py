@@ -1,7 +1,7 @@
 """What a lane does with one event; decisions only, made page by page in the order of positions.
 
-    main lane    admit ─▶ drop (its entry stands) │ hold (becomes a waiting entry) │ run ─▶ emit │ stick
-    slow lane    admit ─▶ stand (untouched)       │ run ─▶ emit │ failed: a later round, or an error event
+    main lane    admit ─▶ drop (its entry is unchanged) │ hold (becomes a waiting entry) │ run ─▶ emit │ defer
+    slow lane    admit ─▶ skip (unchanged)              │ run ─▶ emit │ failed: a later round, or an error event
 
 Results may be computed ahead and at the same time, so ask `admit` again when the event's turn has come: if an earlier
 event of its page was deferred meanwhile, its result is thrown away.
@@ -64,8 +64,7 @@ class MainLane:
         self._destinations = _Destinations()
 
     def admit(self, position: Position, page: Page) -> Admission:
-        """`drop`: the ledger has it, and it is not this batch's. `hold`: defer it without a request, see `hold`. Else
-        `run`.
+        """`drop`: the ledger has it, and it is not this batch's. `hold`: `defer` it without a request. Else `run`.
 
         A `run` before the event's turn is good only until then; `drop` and `hold` are final.
         """
@@ -77,18 +76,18 @@ class MainLane:
         return "run"
 
     def may_emit(self, page: Page, destination: Destination) -> bool:
-        """Whether the event whose turn it is may go there; it then has to. Otherwise `hold` it."""
+        """Whether the event whose turn it is may go there; it then has to. Otherwise `defer` it."""
         return self._destinations.may_emit(page, destination)
 
-    def deferred(self, page: Page) -> None:
-        """An event of the page was deferred in this batch, so all later ones of it will be."""
+    def hold_page(self, page: Page) -> None:
+        """Defer all later events of the page in this batch."""
         self._deferred.add(page)
 
     def reservation(self, position: Position) -> Reservation:
         """What the ledger says of the row; one that was dropped becomes an error event, without a fetch."""
         return self._fence.reserved.get(position, UNRESERVED)
 
-    def hold(
+    def defer(
         self,
         position: Position,
         *,
@@ -97,57 +96,22 @@ class MainLane:
         appended_us: int,
         reason: str = WAITS,
         cause: Cause | None = None,
-        wiki_id: str | None = None,
-        headers: Headers = (),
-        counted: tuple[Position, ...] | None = None,
-    ) -> Entry:
-        """The entry of an event that was not tried, for its page's sake or `reason`; later events of the page are held
-        from now on. Its try does not count.
-        """
-        reservation = self.reservation(position)
-        if reservation.dropped:
-            reason, cause = reservation.reason, reservation.cause
-        attempt = reservation.attempt
-        return self._entry(
-            position, key, value, appended_us, "waiting", attempt, 0, reason, cause, wiki_id, headers, counted
-        )
-
-    def stick(
-        self,
-        position: Position,
-        *,
-        key: bytes | None,
-        value: bytes | None,
-        appended_us: int,
-        reason: str,
-        cause: Cause | None = None,
+        is_tried: bool = False,
         not_before_ms: int = 0,
         wiki_id: str | None = None,
         headers: Headers = (),
         counted: tuple[Position, ...] | None = None,
     ) -> Entry:
-        """The entry of an event that was tried and did not finish; later events of the page are held from now on."""
-        attempt = self.reservation(position).attempt + 1
-        return self._entry(
-            position, key, value, appended_us, "stuck", attempt, not_before_ms, reason, cause, wiki_id, headers, counted
-        )
+        """The entry of an event; later events of the page are held from now on.
 
-    def _entry(
-        self,
-        position: Position,
-        key: bytes | None,
-        value: bytes | None,
-        appended_us: int,
-        kind: Kind,
-        attempt: int,
-        not_before_ms: int,
-        reason: str,
-        cause: Cause | None,
-        wiki_id: str | None,
-        headers: Headers,
-        counted: tuple[Position, ...] | None,
-    ) -> Entry:
+        `is_tried`: it was tried and did not finish, which counts as a try. Else it waits, for its page's sake or
+        `reason`.
+        """
         known = self.reservation(position)
+        if known.dropped and not is_tried:
+            reason, cause = known.reason, known.cause
+        kind: Kind = "stuck" if is_tried else "waiting"
+        attempt = known.attempt + is_tried
         wiki_id = wiki_id or known.wiki_id
         entry = Entry(
             position,
@@ -164,7 +128,7 @@ class MainLane:
             headers,
             counted,
         )
-        self.deferred(entry.page)
+        self.hold_page(entry.page)
         return entry
 
 
@@ -185,14 +149,14 @@ class SlowLane:
         self._stopped_pages.add(page)
 
     def may_emit(self, page: Page, destination: Destination) -> bool:
-        """Whether the entry whose turn it is may go there; it then has to. Otherwise it and the rest stand."""
+        """Whether the entry whose turn it is may go there; it then has to. Otherwise it and the rest are unchanged."""
         allowed = self._destinations.may_emit(page, destination)
         if not allowed:
             self._stopped_pages.add(page)
         return allowed
 
     def failed(self, entry: Entry, *, now_ms: int, reason: str, retry_after_s: float | None = None) -> Entry | None:
-        """The entry to write after a try that may succeed later, and the rest of the page stands.
+        """The entry to write after a try that may succeed later; the rest of the page is unchanged.
 
         None when it was the last try: the event becomes an error event, and the page goes on. `retry_after_s` is what
         the upstream asked for.

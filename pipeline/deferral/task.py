@@ -1,7 +1,7 @@
 """A job within a lane: what becomes of a record in the main lane's tasks and in those of the slow lane.
 
-    main  admit ─ drop (its entry stands) · hold (behind a deferred one) · run ─▶ done, or deferred as stuck
-    slow  a page's entries one after the other ─▶ done, or again as stuck and the rest of the page stands
+    main  admit ─ drop (its entry is unchanged) · hold (behind a deferred one) · run ─▶ done, or deferred as stuck
+    slow  a page's entries one after the other ─▶ done, or again as stuck, and the rest of the page unchanged
 
 `process` may run ahead of the page's order; `in_turn`, which does what an outcome has to do in the page's order, and
 `settle` come in that order, and `settle` has the last word. What the main lane
@@ -117,43 +117,42 @@ class MainTask:
         if admission == "drop":
             return None
         if admission == "hold":
-            return self._hold(message)
+            return self._defer(message)
         match finished(outcome):
             case None:
                 return None
             case Unfinished(failure, tried=False, wiki_id=wiki_id):
-                return self._hold(message, reason_of(failure), cause_of(failure), wiki_id)
+                return self._defer(message, reason_of(failure), cause_of(failure), wiki_id)
             case Unfinished(failure, retry_after_s, wiki_id=wiki_id):
-                return self.target.record(
-                    self.lane.stick(
-                        message.position,
-                        key=message.key,
-                        value=message.value,
-                        appended_us=appended_us(message),
-                        reason=reason_of(failure),
-                        cause=cause_of(failure),
-                        not_before_ms=self.now_ms() + self.backoff_ms(retry_after_s),
-                        wiki_id=wiki_id,
-                        headers=message.headers,
-                        counted=message.counted,
-                    )
+                not_before_ms = self.now_ms() + self.backoff_ms(retry_after_s)
+                return self._defer(
+                    message, reason_of(failure), cause_of(failure), wiki_id, is_tried=True, not_before_ms=not_before_ms
                 )
             case Record() as record:
                 if not self.lane.may_emit(page, destination(record, self.error_topic)):
-                    return self._hold(message)
+                    return self._defer(message)
                 return record
 
-    def _hold(
-        self, message: SourceMessage, reason: str = WAITS, cause: Cause | None = None, wiki_id: str | None = None
+    def _defer(
+        self,
+        message: SourceMessage,
+        reason: str = WAITS,
+        cause: Cause | None = None,
+        wiki_id: str | None = None,
+        *,
+        is_tried: bool = False,
+        not_before_ms: int = 0,
     ) -> Record:
         return self.target.record(
-            self.lane.hold(
+            self.lane.defer(
                 message.position,
                 key=message.key,
                 value=message.value,
                 appended_us=appended_us(message),
                 reason=reason,
                 cause=cause,
+                is_tried=is_tried,
+                not_before_ms=not_before_ms,
                 wiki_id=wiki_id,
                 headers=message.headers,
                 counted=message.counted,
@@ -192,7 +191,7 @@ class SlowTask:
         return await outcome.finish() if isinstance(outcome, InTurn) else outcome
 
     def settle(self, message: SourceMessage, outcome: Processed) -> Record | None:
-        """The record that is emitted. An entry of which nothing is reported stands as it was."""
+        """The record that is emitted. An entry of which nothing is reported is unchanged."""
         page, gave_up = page_of(message), ""
         if self.lane.admit(page) == "skip":
             return None

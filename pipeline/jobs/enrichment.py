@@ -81,8 +81,8 @@ class Enrichment(Generic[E, F]):
                 text = f"key of {len(message.key or b'')} bytes, more than {MOST_KEY_BYTES}"
                 return self.error(message, Failure("source_event_too_large", text))
             if not self._job.needs_fetch(event):
-                return await self._fit(message, event, None)
-            return await self._fit(
+                return await self._enforce_limits(message, event, None)
+            return await self._enforce_limits(
                 message, event, await self._job.fetch(event, deadline=self._client.deadline(limit_s))
             )
         except InvalidEventError as error:
@@ -149,7 +149,7 @@ class Enrichment(Generic[E, F]):
             return None
         return suppression_of(event.raw)
 
-    async def _fit(self, message: SourceMessage, event: E, fetched: F | None) -> Processed:
+    async def _enforce_limits(self, message: SourceMessage, event: E, fetched: F | None) -> Processed:
         """The record as it is when it fits, else by claim check; an error event when not even that fits."""
         record = self._record(message, event, fetched)
         if fetched is None or not (self._content_is_over(fetched) or self._record_is_over(record)):

@@ -32,8 +32,8 @@ Settle = Callable[[M, O], R | None]
 # The main thread is woken for this number of finished messages, this long after the first of them, or for the last:
 # each time it is, the two threads fight for the interpreter. Where few are under way it is woken for a quarter of them,
 # else most of them would have ended before others are begun.
-_NEWS = 16
-_NEWS_S = 0.02
+_WAKE_AFTER = 16
+_WAKE_AFTER_S = 0.02
 _STOP_S = 5.0
 # Without news for this time, the main thread has waited enough: what comes next may take its allowance.
 _QUIET_S = 0.1
@@ -73,8 +73,8 @@ class ResultBuffer(Generic[R]):
         self._results: deque[R] = deque()
         self._bytes = 0
         self._finished = 0
-        self._untold = 0
-        self._news = _NEWS
+        self._unnotified = 0
+        self._wake_after = _WAKE_AFTER
         self._last: int | None = None
         self._error: BaseException | None = None
         self._changed = threading.Condition()
@@ -90,10 +90,10 @@ class ResultBuffer(Generic[R]):
                         self._bytes += self._size_of(result)
                         RECORDER.peak(BUFFER_PEAK, self._bytes)
                     self._finished += 1
-                    self._untold += 1
-                    if self._untold == 1:
-                        asyncio.get_running_loop().call_later(_NEWS_S, self._tell)
-                    if self._untold % self._news == 0 or self._finished == self._last:
+                    self._unnotified += 1
+                    if self._unnotified == 1:
+                        asyncio.get_running_loop().call_later(_WAKE_AFTER_S, self._notify)
+                    if self._unnotified % self._wake_after == 0 or self._finished == self._last:
                         self._changed.notify()
                     return
                 room = asyncio.Event()
@@ -107,9 +107,9 @@ class ResultBuffer(Generic[R]):
             self._error = self._error or error
             self._changed.notify()
 
-    def under_way(self, most: int) -> None:
+    def limit_in_flight(self, most: int) -> None:
         """The number of messages that may be under way at once."""
-        self._news = max(1, min(_NEWS, most // 4))
+        self._wake_after = max(1, min(_WAKE_AFTER, most // 4))
 
     def expect(self, messages: int) -> None:
         """The number of messages there will be in all, at most."""
@@ -128,22 +128,22 @@ class ResultBuffer(Generic[R]):
                 raise self._error
             taken = list(self._results)
             self._results.clear()
-            self._bytes = self._untold = 0
+            self._bytes = self._unnotified = 0
             waiting, self._waiting = self._waiting, deque()
             finished = self._finished
         if waiting:
-            loop.call_soon_threadsafe(_open, waiting)
+            loop.call_soon_threadsafe(_wake, waiting)
         return taken, finished
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         with self._changed:
-            if self._untold:
+            if self._unnotified:
                 self._changed.notify()
 
 
-def _open(doors: Iterable[asyncio.Event]) -> None:
-    for door in doors:
-        door.set()
+def _wake(waiters: Iterable[asyncio.Event]) -> None:
+    for waiter in waiters:
+        waiter.set()
 
 
 def run(
@@ -174,9 +174,9 @@ def run(
     source = iter(messages)
     started = finished = 0
     exhausted = quiet = False
-    buffer.under_way(max_started)
+    buffer.limit_in_flight(max_started)
 
-    async def one(message: M, before: asyncio.Event | None, done: asyncio.Event) -> None:
+    async def process_message(message: M, before: asyncio.Event | None, done: asyncio.Event) -> None:
         try:
             with around():
                 if before is not None and not ahead:
@@ -196,14 +196,14 @@ def run(
         except BaseException as error:  # noqa: BLE001 — whatever it is, the generator raises it, and the loop lives on
             buffer.fail(error)
 
-    def begin() -> None:
+    def start_tasks() -> None:
         while coming:
             task = thread.loop.create_task(coming.popleft())
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
     def cancel() -> None:
-        begin()  # what never began would be complained of
+        start_tasks()  # what never began would be complained of
         for task in tasks:
             task.cancel()
 
@@ -217,11 +217,11 @@ def run(
                     buffer.expect(started)
                     break
                 key, done = key_of(message), asyncio.Event()
-                coming.append(one(message, tails.get(key), done))
+                coming.append(process_message(message, tails.get(key), done))
                 tails[key] = done
                 started += 1
                 if len(coming) == 1:  # else it is woken already, or sees it on its way
-                    thread.loop.call_soon_threadsafe(begin)
+                    thread.loop.call_soon_threadsafe(start_tasks)
             if exhausted and finished == started:
                 return
             patience_s = None if quiet else _QUIET_S

@@ -200,7 +200,7 @@ class Driver:
                 assert self.batch
                 assert self.batch.snapshot
                 if wiki_id in self.batch.snapshot.unhealthy and not dropped:
-                    put = lane.hold(position, key=page[2], value=value, appended_us=7, reason="open", wiki_id=wiki_id)
+                    put = lane.defer(position, key=page[2], value=value, appended_us=7, reason="open", wiki_id=wiki_id)
                     return self._entry(put, batch)
                 is_down = wiki_id in self.world.down
                 if is_down and not dropped:
@@ -208,14 +208,16 @@ class Driver:
                     self.batch.tries[position] = lane.reservation(position).attempt
                 outcome = "final" if dropped else "slow" if is_down else self.world.outcomes(position)
                 if outcome == "slow":
-                    put = lane.stick(position, key=page[2], value=value, appended_us=7, reason="slow", wiki_id=wiki_id)
+                    put = lane.defer(
+                        position, key=page[2], value=value, appended_us=7, reason="slow", wiki_id=wiki_id, is_tried=True
+                    )
                     return self._entry(put, batch)
                 if lane.may_emit(page, destination := _destination(outcome)):
                     self._check_block(position)
                     return self._emission(position, destination, batch.task)
             case "hold":
                 pass
-        return self._entry(lane.hold(position, key=page[2], value=value, appended_us=7), batch)
+        return self._entry(lane.defer(position, key=page[2], value=value, appended_us=7), batch)
 
     def _check_block(self, position: Position) -> None:
         assert self.batch

@@ -252,7 +252,7 @@ class BatchForgetsWhatItDeferred(Driver):
     """A later event of a page runs, though an earlier one was deferred in the same batch."""
 
     class main_lane_type(MainLane):  # noqa: N801
-        def deferred(self, page: Page) -> None:
+        def hold_page(self, page: Page) -> None:
             pass
 
 

@@ -26,11 +26,13 @@ def main_lane(
 
 
 def hold(lane: MainLane, offset: int) -> Entry:
-    return lane.hold(at(offset), key=b"p", value=b"value", appended_us=1)
+    return lane.defer(at(offset), key=b"p", value=b"value", appended_us=1)
 
 
 def stick(lane: MainLane, offset: int, **changes: int) -> Entry:
-    return lane.stick(at(offset), key=b"p", value=b"value", appended_us=1, reason="took too long", **changes)
+    return lane.defer(
+        at(offset), key=b"p", value=b"value", appended_us=1, reason="took too long", **changes, is_tried=True
+    )
 
 
 # --- main lane

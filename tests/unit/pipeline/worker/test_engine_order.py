@@ -250,7 +250,7 @@ def test_few_under_way_need_no_clock(
     loop_thread: LoopThread, in_time: InTime, monkeypatch: pytest.MonkeyPatch, max_started: int
 ) -> None:
     """Nobody waits for more to be finished than there are."""
-    monkeypatch.setattr(engine, "_NEWS_S", 10_000)
+    monkeypatch.setattr(engine, "_WAKE_AFTER_S", 10_000)
 
     async def process(message: int) -> int:
         return message
