@@ -5,15 +5,14 @@
     bursty  ────────────│───────■■■■■■■■■■
                      horizon
 
-Spark has one watermark over all partitions, which the furthest of them moves. Shared by the number of records, a batch
-takes a burst to its end and leaves the dense partition minutes behind: its records are late before they are read. With
-one horizon for all, whatever is still to come of what the topics hold now is later than what was read.
+Spark has one watermark over all partitions, which the furthest of them moves. A batch that is shared by the number of
+records takes a burst to its end, and the dense partition's records are late before they are read. With one horizon for
+all, nothing that the topics hold now is late.
 
 The horizon lies `slice_ms` behind the earliest record that waits, and nearer where that would be more than
 `max_offsets`. It does not pass the newest record of a partition either, as the next one of that may be only a little
-later: such a partition holds the others back until it has been silent for long enough (`SilenceWatch`).
-
-Times are event times in milliseconds since the epoch, and a horizon is the first that the batch does not take.
+later: such a partition holds the others back until it has been silent for long enough (`SilenceWatch`). Times are event
+times in milliseconds since the epoch, and a horizon is the first that the batch does not take.
 """
 
 from collections.abc import Collection, Mapping

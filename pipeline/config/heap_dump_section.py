@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, PositiveInt
 
-from pipeline.config.address import require_something
-from pipeline.config.section import Section
+from pipeline.config.section import Section, require_something
 
 
 class HeapDumps(Section):

@@ -21,7 +21,6 @@ from pydantic import (
 
 from located_config.duration import PositiveDuration
 from located_config.size import Size
-from pipeline.config.address import require_something
 from pipeline.config.batch_section import Batch, Commit
 from pipeline.config.breaker_section import Breaker
 from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
@@ -31,7 +30,7 @@ from pipeline.config.kafka_section import Kafka
 from pipeline.config.limits_section import ClaimCheck, ContentLimit, ErrorEvents, RecordLimit
 from pipeline.config.metrics_section import Metrics
 from pipeline.config.places import MediaWiki, Sink, Source
-from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
+from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic, require_something
 from pipeline.config.state_section import Count, Deduplicate, State
 from pipeline.jobs.names import FIRST_JOB, JOB_DEFAULTS, JobDefaults, JobName
 

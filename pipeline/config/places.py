@@ -17,8 +17,7 @@ from pydantic import (
 
 from located_config.duration import Duration, PositiveDuration
 from located_config.size import Size
-from pipeline.config.address import require_contact, require_something
-from pipeline.config.section import KIB, MIB, Host, HttpUrl, Section, Servers, Topic
+from pipeline.config.section import KIB, MIB, Host, HttpUrl, Section, Servers, Topic, require_contact, require_something
 from pipeline.config.state_section import Deduplicate
 from pipeline.jobs.names import FIRST, other_defaults
 from pipeline.records.passed_headers import is_own

@@ -1,19 +1,16 @@
 """The state that the ledger's topic describes: its fold, a partition at a time, in the order of offsets.
 
-A driver that starts writes its epoch's marker to every partition and then folds. What an older epoch wrote behind the
-marker is void: it comes from a process that was given up, and no process may act on it. It does hide the record before
-it from Kafka's compaction, though, so a driver that meets a void record writes the ledger's state of that key again
-(`voids`). Where no driver met it within the topic's `min.compaction.lag.ms`, it may be all that remains of the event.
-It carries the source's bytes, so a driver that starts revives it (`orphans`). The event may have been emitted before; a
-repeat is no loss.
+A driver that starts writes its epoch's marker to every partition and then folds. Behind the marker, records of an older
+epoch are void: their process was given up. Such a record still hides the one before it from Kafka's compaction, so a
+driver that meets it writes the ledger's state of that key again (`voids`). If none did within the topic's
+`min.compaction.lag.ms`, it may be all that remains of the event, and a driver that starts revives it (`orphans`).
 
-Void too is what an attempt of a task wrote by which its batch did not end (`Winners`): an executor that Spark takes for
-lost may write on beside the attempt that takes its place, and after the batch. Only the driver whose batch it was can
-tell, and writes over it. To the next one such a record counts like any other; the worst of it is a repeat.
+Records of a task attempt by which its batch did not end are void too (`Winners`): an executor that Spark takes for lost
+may write on. Only the driver of that batch can tell, and writes over them. To the next driver they count like any
+other; the worst of it is a repeat.
 
-A fold may go on where another ended (`markers`), as it does after each batch. A driver that then finds a marker newer
-than its own epoch has been given up itself, and must not commit (`check_epoch`): its records may have been void, and
-committing the batch would lose them.
+A fold may go on where another ended (`markers`), as after each batch. A driver that finds a marker newer than its own
+epoch was given up, and must not commit (`check_epoch`): its records may be void, and the batch would lose them.
 """
 
 from collections.abc import Iterable, Mapping, Set

@@ -7,9 +7,8 @@
 A page is blocked exactly while it has an entry here when a batch is planned; nothing else releases it. An entry stays
 until its tombstone is acked, and a page belongs to at most one of the lanes. Until a batch is replayed a *gate* stands
 at the offsets where it begins: behind it the ledger may hold entries whose earlier events were never emitted, so the
-slow lane gets none of them. Before it all is committed, and what is not emitted stands here; so of each page the slow
-lane may take the entries up to the gate. Likewise no lane gets an entry of an *unhealthy* wiki, whose breaker is open,
-nor what stands behind one on its page.
+slow lane gets none of them, only those of a page up to the gate. Likewise no lane gets an entry of an *unhealthy* wiki,
+whose breaker is open, nor what is behind one on its page.
 
 The caller holds one lock around every call. It keeps the lock from `batch_done` to the `forget` that follows, and
 while what `command` and `repairs` return is written and acked. A write that fails leaves all this worthless: the query

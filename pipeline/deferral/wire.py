@@ -1,23 +1,18 @@
 """The records of the ledger's topic: what is written there and what is read back.
 
     key                              value            means
-    <topic>/<partition>/<offset>     source's bytes   an entry; all else stands in headers
+    <topic>/<partition>/<offset>     source's bytes   an entry; all else is in headers
     <topic>/<partition>/<offset>     null             a tombstone: the event is resolved
     epoch/<n>/<process>              empty            from here on in this partition, records of epochs below n are void
-    command/<id>                     empty            an operator's wish for one position; null when it is carried out
+    command/<id>                     empty            an operator's command for one position; null when it is done
 
-A topic's name has no slash, so keys are distinguished by their slashes, and a position has exactly one key. Every
-record but a command carries the epoch of the driver under which it was written; one of the main lane also its batch, by
-which step 4 knows the batch's own records from those of the driver, and its task, by which it knows those of an attempt
-that Spark has given up.
+A topic's name has no slash, so a position has exactly one key. Every record but a command carries the epoch of its
+driver; one of the main lane also its batch and its task, as records of a task attempt that Spark gave up are void. The
+key of a marker is its process's own: with a shared key, compaction could keep only a late marker of a process that
+ended as it started, behind records that it makes void.
 
-The key of a marker is its process's own. The epoch of a process that ended as it started may be taken again, by one
-that did not see its marker. Were the keys the same and the first one's marker late, compaction would keep it alone,
-behind records that the other's has made void.
-
-An earlier version of the job passes over a header that it does not know, and refuses a kind that it does not know. So
-what it must not pass over is a kind of its own: an entry that stands for several events is `stuck_of_several` or
-`waiting_of_several`, as a job that takes it for one loses the others.
+An earlier version of the job ignores a header that it does not know, and refuses such a kind. So an entry that stands
+for several events has a kind of its own: `stuck_of_several` or `waiting_of_several`.
 """
 
 import re

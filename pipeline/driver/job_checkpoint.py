@@ -1,12 +1,12 @@
 """The job's checkpoint as the job itself sees it: through Hadoop's file system, wherever it is.
 
-    look              once, before the query begins: what lies there, whose it is, and which position it fixes
+    read_content      once, before the query begins: what lies there, whose it is, and which position it fixes
     replayed_from     once, behind the epoch's markers: until then another driver may plan a batch
     watermark_ms      once, by a job that has one
     committed_offsets while nothing has been committed in this process
 
 Spark's own files are read as the operators' commands read them (`pipeline.ops.spark_checkpoint`). On an object store
-every question is a request, so `look` asks only for what the top directory says is there.
+every question is a request, so `read_content` asks only for what the top directory says is there.
 """
 
 import json
@@ -32,7 +32,7 @@ BEGIN = f"{BEGINS}/0/0"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckpointContent:
     """What lies in a checkpoint. `identity` is the text of the job's own file, None without one."""
 
     spark: SparkCheckpoint
@@ -71,10 +71,10 @@ class HadoopFiles:
         return text.encode()
 
 
-def look(spark: "SparkSession", checkpoint: str) -> Found:
+def read_content(spark: "SparkSession", checkpoint: str) -> CheckpointContent:
     """What lies there now. Raises RefusedError for a file of Spark's that is not in its form."""
     found = look_at(HadoopFiles(spark, checkpoint))
-    return Found(found, read_text(spark, checkpoint, FILE) if FILE in found.entries else None)
+    return CheckpointContent(found, read_text(spark, checkpoint, FILE) if FILE in found.entries else None)
 
 
 def replayed_from(

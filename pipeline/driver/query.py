@@ -18,13 +18,13 @@ from py4j.protocol import Py4JError
 
 from pipeline import log
 from pipeline.aligned.event_time_watch import EventTimeWatch
-from pipeline.config.address import is_loopback
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.section import is_loopback
 from pipeline.config.start_position import NewStart, check, instead_of_missing
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
 from pipeline.driver.heap_dumps import AwaitedDump, await_dump
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
-from pipeline.driver.job_checkpoint import HadoopFiles, committed_offsets, look, write_text
+from pipeline.driver.job_checkpoint import HadoopFiles, committed_offsets, read_content, write_text
 from pipeline.driver.jvm import JvmEnd
 from pipeline.driver.process_exit import Backstop, end_at_once, query_failure
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
@@ -418,7 +418,7 @@ def _take_checkpoint(
 ) -> _Taken:
     """See that the checkpoint is this job's. Raises RefusedError."""
     place = config.checkpoint
-    found = look(spark, place)
+    found = read_content(spark, place)
     require_checkpoint(found.spark.entries, place)
     exists = found.spark.has_position
     new = instead_of_missing(new, exists=exists, policy=config.missing_checkpoint)

@@ -5,7 +5,7 @@
 
 import sys
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,13 +20,12 @@ from pipeline.kafka.cluster import source_brokers
 from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.ops import checkpoint_write as write
 from pipeline.ops.broker import cluster_id
-from pipeline.ops.checkpoint_check import problems
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import CheckpointFiles, open_files
 from pipeline.ops.lag import lines as lag_lines
 from pipeline.ops.lag import measure
 from pipeline.ops.moment import FORMS, milliseconds, parse_moment, show
-from pipeline.ops.source import SourceTopic, opened_topic, shown, total
+from pipeline.ops.source import Bounds, SourceTopic, opened_topic, shown, total
 from pipeline.ops.spark_checkpoint import (
     Offsets,
     SparkCheckpoint,
@@ -38,6 +37,50 @@ from pipeline.ops.spark_checkpoint import (
     require_position,
 )
 from pipeline.state.pinned import pinned
+
+_AGAIN = "begin again at another checkpoint, with `run --new`"
+
+
+def problems(checkpoint: SparkCheckpoint, topics: Mapping[str, Bounds]) -> list[str]:
+    """Each reason why the job could not continue from a whole checkpoint, with what there is to do: a checkpoint of
+    another topic, or of offsets that the broker no longer has. `topics` are those that the job reads.
+    """
+    found = [*_of_topics(checkpoint, topics)]
+    for topic, bounds in topics.items():
+        found += _of_broker(checkpoint, topic, bounds)
+    return found
+
+
+def _of_topics(checkpoint: SparkCheckpoint, topics: Collection[str]) -> Iterator[str]:
+    foreign = sorted(set(checkpoint.topics) - set(topics))
+    if foreign:
+        yield (
+            f"it is of topic {', '.join(foreign)}, and the job reads {', '.join(topics)}: name this job's checkpoint, "
+            "or give the new topic one with `run --new`"
+        )
+
+
+def _of_broker(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds) -> Iterator[str]:
+    wanted = dict(checkpoint.committed().get(topic, {}))
+    planned = dict(checkpoint.last.ends.get(topic, {})) if checkpoint.last and not checkpoint.is_committed else {}
+    for partition in sorted({*wanted, *planned}):
+        place = f"{topic}/{partition}"
+        if partition not in bounds.end:
+            yield f"partition {place} is not there: the topic was made again with fewer; {_AGAIN}"
+            continue
+        first, end = bounds.first[partition], bounds.end[partition]
+        offset, furthest = wanted.get(partition, 0), max(wanted.get(partition, 0), planned.get(partition, 0))
+        if furthest > end:
+            yield (
+                f"{place}/{furthest} is behind the topic's end {end}: it is another cluster's, or the topic was made "
+                f"again; {_AGAIN}"
+            )
+        elif partition in wanted and offset < first:
+            yield (
+                f"{place}/{offset} is gone: retention has kept {first} and later, {first - offset} events are lost; "
+                "set-offsets --at goes on with what remains"
+            )
+
 
 _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."

@@ -4,22 +4,14 @@
     revision whose text, editor or comment is   what was published of the revision, and of    scope `revision`
     hidden, whichever event says so             its children: their diff has its text
 
-With `claim_check.suppressed: remove`, when the event's turn in its page has come
+With `claim_check.suppressed: remove`, the removal waits for the event's turn in its page, as claim checks of the page
+are written in theirs: claim checks under the page's prefix are listed, and for each a mark is written and the object
+removed. Then the event's own record is emitted, with headers that say the scope. A deferred event holds removals behind
+it back. A batch that is repeated writes the same record.
 
-    earlier events of the page emitted ─▶ claim checks listed by the page's prefix ─▶ each: mark written, object removed
-                                       ─▶ the event's own record, with headers that say the scope ─▶ later events
-
-Claim checks of the page are written in its turn too, so that none is written behind the removal. A deferred event
-holds those behind it back, removals included. The headers are a function of the event: a batch that is repeated writes
-the same record, and removes what it wrote again.
-
-Later events of the page, such as an undelete, have then published already, and what they stored is not taken: an object
-says by which event it was stored (`claim_origin`). So whatever is repeated, a payload is there from its event on for as
-long as no later one suppresses it; and behind the last repeat it is there by the last event of the page that says so.
-
-A store that does not answer is tried for a bounded time; then the record leaves all the same, and the log, a metric
-and `claims suppress`, which removes by what the output topic says, have what remains. Nothing is restored by itself:
-an undelete, or a revision that is shown again, is fetched and published as any event is.
+An object says by which event it was stored (`claim_origin`): what later events stored, such as an undelete, is kept. A
+store that does not answer is tried for a bounded time; then the record is emitted, and `claims suppress` removes the
+rest, by what the output topic says. An undelete is fetched and published as any event is.
 """
 
 from collections.abc import Mapping

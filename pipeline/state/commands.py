@@ -9,7 +9,7 @@ import click
 
 from pipeline.config.config_file import load_config
 from pipeline.driver.identity import Identity
-from pipeline.driver.job_checkpoint import last_commit, look, size_of
+from pipeline.driver.job_checkpoint import last_commit, read_content, size_of
 from pipeline.driver.session import start_session
 from pipeline.errors import RefusedError
 from pipeline.ops.exit_codes import exit_codes
@@ -74,7 +74,7 @@ def _read(config_file: Path) -> tuple[StateMark | None, StateReport]:
     spark = start_session("state", _SPARK)
     try:
         spark.sparkContext.setLogLevel("ERROR")
-        found = look(spark, place)
+        found = read_content(spark, place)
         batch = last_commit(spark, place)
         if "state" not in found.spark.entries or batch is None:
             raise RefusedError(

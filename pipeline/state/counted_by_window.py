@@ -13,17 +13,64 @@
   group by itself (`pipeline.state.deduplicate` has the same reason), and leaves as a lapsed_action event.
 """
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.jobs.edit_counts import is_counted, parse_edit
+from pipeline.jobs.enrichment import is_key_too_large
+from pipeline.jobs.message import SourceMessage
+from pipeline.records.lapsed_action import is_late
+from pipeline.records.page_change import InvalidEventError
 from pipeline.state.event_time import in_time
-from pipeline.worker.page_of_edit import GROUP, groups
-from pipeline.worker.spark_task import COUNTED, HEADERS, HORIZON, columns_of
+from pipeline.worker.arrow import ArrowFunction
+from pipeline.worker.spark_task import COUNTED, HEADERS, HORIZON, columns_of, messages_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+GROUP = "count_group"
+
+
+def groups(config: PipelineConfig) -> ArrowFunction:
+    """A function for `mapInArrow`: the rows as they are, and `GROUP` behind their columns."""
+    return functools.partial(_with_groups, config.model_dump_json(by_alias=True))
+
+
+def _with_groups(config_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    config = _config(config_json)
+    for batch in batches:
+        found = [group_of(message, config) for message in messages_of(iter([batch]))]
+        yield batch.append_column(GROUP, pa.array(found, pa.string()))
+
+
+@functools.cache
+def _config(config_json: str) -> PipelineConfig:
+    return PipelineConfig.model_validate_json(config_json)
+
+
+def group_of(message: SourceMessage, config: PipelineConfig) -> str | None:
+    """The group of an event: its page. An event that cannot be read, has too large a key, is late or has no time is a
+    group by itself, which leaves as an error or lapsed_action event. None for any other: it is left out, and moves the
+    watermark.
+    """
+    if config.source.late == "lapse" and is_late(message, config.source.lateness):
+        return str(message.position)
+    try:
+        event = parse_edit(message.value, str(message.position))
+    except InvalidEventError:
+        return str(message.position)
+    if not is_counted(event):
+        return None
+    if not message.has_time or is_key_too_large(message):
+        return str(message.position)
+    # No topic's name has a blank, so no page has the name of a position.
+    return f"page {event.page_key.decode()}"
+
 
 _EVENT_TIME, _LAST, _WINDOW = "event_time", "last_event", "count_window"
 _TYPES = {

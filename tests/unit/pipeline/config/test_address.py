@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.config.address import is_loopback, require_contact, require_servers, require_something, require_url
+from pipeline.config.section import is_loopback, require_contact, require_servers, require_something, require_url
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pipeline.deferral.ledger_start import LedgerMark, LedgerWish
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.driver import query as module
 from pipeline.driver.identity import Identity
-from pipeline.driver.job_checkpoint import Found
+from pipeline.driver.job_checkpoint import CheckpointContent
 from pipeline.driver.stop import stop_early
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.kafka import access, broker_limits
@@ -51,10 +51,10 @@ LEDGER = LedgerMark("ledger", "id-1", 1)
 ANOTHER = Identity(job="html-enrichment", source="no.such", cluster="c1", sink="html").model_dump_json()
 
 
-def found(topic: str | None = None, identity: str | None = None) -> Found:
+def found(topic: str | None = None, identity: str | None = None) -> CheckpointContent:
     """A checkpoint that begins at the topic's beginning, or has no position."""
     start = None if topic is None else {topic: {0: 0}}
-    return Found(SparkCheckpoint("unused", frozenset(), None, start, (), (), ()), identity)
+    return CheckpointContent(SparkCheckpoint("unused", frozenset(), None, start, (), (), ()), identity)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_mark_without_a_position_does_not_stop_a_new_start(
 ) -> None:
     """A start that failed has left it."""
     config = make_config()
-    monkeypatch.setattr(module, "look", lambda *_: found(identity=mark))
+    monkeypatch.setattr(module, "read_content", lambda *_: found(identity=mark))
     own = Identity.of(config, "c1")
     taken = module._take_checkpoint(SimpleNamespace(), config, NEW, own, slots=3)  # type: ignore[arg-type]
     assert written == [], "what the start may still refuse leaves nothing"
@@ -89,7 +89,7 @@ def test_a_mark_is_completed_once(
     own = Identity.of(config, "c1", {config.source.topic: "a"})
     for mark in (Identity.of(config, None), own.model_copy(update={"ledger": LEDGER})):
         at = found(config.source.topic, mark.model_dump_json())
-        monkeypatch.setattr(module, "look", lambda *_, at=at: at)
+        monkeypatch.setattr(module, "read_content", lambda *_, at=at: at)
         taken = module._take_checkpoint(SimpleNamespace(), config, None, own, slots=3)  # type: ignore[arg-type]
         module._mark_checkpoint(SimpleNamespace(), taken, LEDGER)  # type: ignore[arg-type]
     assert written == [own.model_copy(update={"ledger": LEDGER}).model_dump_json()]
@@ -102,7 +102,7 @@ def test_a_mark_with_a_position_does(
     written: list[str],
     new: NewStart | None,
 ) -> None:
-    monkeypatch.setattr(module, "look", lambda *_: found("no.such", ANOTHER))
+    monkeypatch.setattr(module, "read_content", lambda *_: found("no.such", ANOTHER))
     config = make_config()
     own = Identity.of(config, "c1")
     with pytest.raises(RefusedError, match="is another job's: source topic no"):
@@ -114,7 +114,7 @@ def test_a_mark_with_a_position_does(
 def test_the_incidents_policy_begins_at_the_beginning_where_there_is_no_checkpoint(
     make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, new: NewStart | None
 ) -> None:
-    monkeypatch.setattr(module, "look", lambda *_: found())
+    monkeypatch.setattr(module, "read_content", lambda *_: found())
     config = make_config(missing_checkpoint="earliest")
     own = Identity.of(config, "c1")
     taken = module._take_checkpoint(SimpleNamespace(), config, new, own, slots=3)  # type: ignore[arg-type]
@@ -128,8 +128,8 @@ def test_the_state_is_fixed_by_the_first_start(
     config = make_config(source={"deduplicate": {"within": "10m"}})
     own = Identity.of(config, "c1")
 
-    def take(at: Found, new: NewStart | None, slots: int) -> Any:
-        monkeypatch.setattr(module, "look", lambda *_: at)
+    def take(at: CheckpointContent, new: NewStart | None, slots: int) -> Any:
+        monkeypatch.setattr(module, "read_content", lambda *_: at)
         return module._take_checkpoint(SimpleNamespace(), config, new, own, slots=slots)  # type: ignore[arg-type]
 
     module._mark_checkpoint(SimpleNamespace(), take(found(), NEW, 3), None)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from pipeline.jobs.message import SourceMessage
 from pipeline.records.page_change import InvalidEventError
 from pipeline.records.record import Position
 from pipeline.schemas import edit_count_validator
-from pipeline.worker.page_of_edit import group_of
+from pipeline.state.counted_by_window import group_of
 
 MakeConfig = Callable[..., PipelineConfig]
 MakeEvent = Callable[..., dict[str, Any]]

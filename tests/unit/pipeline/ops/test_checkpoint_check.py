@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ops.checkpoint_check import _AGAIN, problems
+from pipeline.ops.checkpoint_commands import _AGAIN, problems
 from pipeline.ops.checkpoint_write import set_in_place
 from pipeline.ops.source import Bounds
 from tests.unit.pipeline.ops.places import BOUNDS, STOPPED, TOPIC, checkpoint_at, files_at, recorded, rewrite
