@@ -164,14 +164,14 @@ def run(
         resolved = budget(config, given, limit=memory_limit, slots=slots)
         config = resolved.config
         effective = config.model_dump(mode="json", by_alias=True)
-        log.say(Configuration(unsafe=tuple(unsafe), effective=effective))
+        log.emit(Configuration(unsafe=tuple(unsafe), effective=effective))
         if resolved.plan is not None:
-            log.say(memory_event(resolved.plan))
+            log.emit(memory_event(resolved.plan))
         from pipeline.driver import query
 
         query.run(resolved, new, allow_unsafe=allow_unsafe, ledger=wish)
     except (StoppedEarlyError, KeyboardInterrupt):
-        log.say(Stopped(seconds=0, rounds_given_up=0))
+        log.emit(Stopped(seconds=0, rounds_given_up=0))
     except PipelineError as error:
         say_failed(error)
         if not isinstance(error, RefusedError):

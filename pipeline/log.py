@@ -113,24 +113,24 @@ def _not_blocking(number: int) -> Iterator[int]:
 
 # For a reader that is slow; less than what a stop leaves for the end of a batch.
 _PATIENCE_S = 5.0
-_SAID, _TOLD = LineOutput(_PATIENCE_S), LineOutput(_PATIENCE_S)
+_STDOUT, _STDERR = LineOutput(_PATIENCE_S), LineOutput(_PATIENCE_S)
 
 
-def say(event: Event) -> None:
+def emit(event: Event) -> None:
     """Print one line, with the time in UTC, without secrets."""
-    if _is_said(event) and (lost := _SAID.take_lost()) and not _is_said(LinesLost(lines=lost)):
-        _SAID.give_back(lost)
+    if _is_written(event) and (lost := _STDOUT.take_lost()) and not _is_written(LinesLost(lines=lost)):
+        _STDOUT.give_back(lost)
 
 
-def _is_said(event: Event) -> bool:
+def _is_written(event: Event) -> bool:
     head = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event.event}
     line = head | redacted(fields_of(event))
     try:
-        return _SAID.write(json.dumps(line, ensure_ascii=False), sys.stdout)
+        return _STDOUT.write(json.dumps(line, ensure_ascii=False), sys.stdout)
     except UnicodeEncodeError:
-        return _SAID.write(json.dumps(line), sys.stdout)
+        return _STDOUT.write(json.dumps(line), sys.stdout)
 
 
-def tell(text: str) -> None:
+def write_stderr(text: str) -> None:
     """Print on standard error, for a person, without secrets."""
-    _TOLD.write(redacted_text(text), sys.stderr)
+    _STDERR.write(redacted_text(text), sys.stderr)

@@ -24,7 +24,7 @@ class EventTimeWatch:
     """`status` is that of the last plan, None while there is none."""
 
     status: Callable[[], PlanStatus | None]
-    say: Callable[[Event], None] = log.say
+    say: Callable[[Event], None] = log.emit
     clock: Callable[[], float] = time.monotonic
     _seen_at: float | None = None
     _held_said: float | None = None

@@ -76,7 +76,7 @@ class ClaimRemoval:
         source, revision = str(origin.position), suppression.rev_id
         if counts is None:
             RECORDER.count(CLAIM_REMOVALS_FAILED)
-            log.say(
+            log.emit(
                 ClaimChecksNotRemoved(
                     wiki=suppression.wiki_id,
                     page=suppression.page_id,
@@ -88,7 +88,7 @@ class ClaimRemoval:
             )
         elif counts.removed or counts.stay:
             RECORDER.count(CLAIM_CHECKS_REMOVED, by=counts.removed)
-            log.say(
+            log.emit(
                 ClaimChecksRemoved(
                     wiki=suppression.wiki_id,
                     page=suppression.page_id,

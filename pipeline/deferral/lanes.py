@@ -246,7 +246,7 @@ class Lanes:
         waiting = blocked()
         if waiting is None:
             return
-        log.say(replace(waiting, batch=number))
+        log.emit(replace(waiting, batch=number))
         self._waiting = True
         try:
             while blocked() is not None:
@@ -255,7 +255,7 @@ class Lanes:
                     raise PipelineError(f"a wait was ended: {waiting.reason}")
         finally:
             self._waiting = False
-        log.say(Resumed(batch=number))
+        log.emit(Resumed(batch=number))
 
     def _without_endpoint(self) -> Waiting | None:
         if not self._outages.endpoint_is_open:
@@ -327,8 +327,8 @@ class Lanes:
             self._say_ledger()
         for fact in facts:
             if isinstance(fact, Resolved) and fact.gave_up:
-                log.say(GaveUp(position=str(fact.position), reason=fact.gave_up))
-        log.say(
+                log.emit(GaveUp(position=str(fact.position), reason=fact.gave_up))
+        log.emit(
             SlowRound(
                 pages=len(taken.pages),
                 entries=len(taken.entries),
@@ -373,13 +373,13 @@ class Lanes:
         for command in ready:
             del self._commands[command.id]
             found = command.position in changes
-            log.say(CommandCarriedOut(action=command.action, position=str(command.position), found=found))
+            log.emit(CommandCarriedOut(action=command.action, position=str(command.position), found=found))
 
     def _say_ledger(self) -> None:
         figures = (self._ledger.entries, self._ledger.bytes, self._ledger.pages)
         if figures != self._logged:
             self._logged = figures
-            log.say(DeferralStatus(entries=figures[0], bytes=figures[1], pages=figures[2]))
+            log.emit(DeferralStatus(entries=figures[0], bytes=figures[1], pages=figures[2]))
 
 
 def _not_all_read(batch: int, deferred: int, seen: int, topic: str) -> PipelineError:

@@ -65,7 +65,7 @@ class LedgerLog:
             self.resolve({**discarded, **dict.fromkeys(folded.voids)})
             folded = replace(folded, entries={}, orphans={}, voids=[])
         mark = self.mark
-        log.say(
+        log.emit(
             LedgerTaken(
                 topic=mark.topic, id=mark.id, epoch=mark.epoch, entries=len(folded.deferred), discarded=len(discarded)
             )

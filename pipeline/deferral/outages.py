@@ -123,7 +123,7 @@ class Outages:
                 one.next_at = now + max(one.delay_s, min(answer.retry_after_s or 0.0, self._cap_s))
             next_s = round(one.next_at - now, 3) if answer.failed else None
             healthy = not answer.failed
-            log.say(
+            log.emit(
                 BreakerProbe(
                     grain=_grain(scope),
                     wiki=scope or ask.wiki_id,
@@ -135,7 +135,7 @@ class Outages:
             )
             if healthy:
                 seconds = round(now - one.since, 3)
-                log.say(BreakerClosed(grain=_grain(scope), wiki=scope, seconds=seconds, probes=one.probes))
+                log.emit(BreakerClosed(grain=_grain(scope), wiki=scope, seconds=seconds, probes=one.probes))
 
     def _opens(self, scope: Scope, one: Opened) -> None:
         delay_s = self._longer(self._rested_s.get(scope))
@@ -146,7 +146,7 @@ class Outages:
         self._last[scope] = math.inf
         if scope is not ENDPOINT:
             self._name(scope)
-        log.say(
+        log.emit(
             BreakerOpen(
                 grain=_grain(scope),
                 wiki=scope,

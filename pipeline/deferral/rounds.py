@@ -95,7 +95,7 @@ class SparkRounds:
             return facts.value
         finally:
             for one in retried(ended.value, batch=None):
-                log.say(one)
+                log.emit(one)
             self._forget(facts, ended)
 
     def _accumulators(self) -> "tuple[Accumulator[list[Fact]], Accumulator[list[EndedTask]]]":

@@ -135,7 +135,7 @@ def _checked(settings: dict[str, str], topic: str, max_record_bytes: int, replic
             hint="add replicas, or lower min.insync.replicas",
         )
     if 0 < replicas < _REPLICAS:
-        log.say(
+        log.emit(
             LedgerAtRisk(
                 topic=topic, replicas=replicas, hint=f"what is deferred stands nowhere else: give it {_REPLICAS}"
             )

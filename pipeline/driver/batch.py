@@ -265,13 +265,13 @@ class BatchWriter:
             rows = rows.coalesce(workers)
         if workers != self._workers:
             self._workers = workers
-            log.say(bounds(self._config, workers))
+            log.emit(bounds(self._config, workers))
         deferral = self._deferral
         snapshot = deferral.lanes.plan(number) if deferral else None
         self._begin_to_write(number)
         self._watch.begin(number)
         reserved = len(snapshot.reserved) if snapshot else 0
-        log.say(BatchStarted(batch=number, reserved=reserved, began_ms=time.time_ns() // 1_000_000))
+        log.emit(BatchStarted(batch=number, reserved=reserved, began_ms=time.time_ns() // 1_000_000))
         started = time.monotonic()
         self._require_ownership()
         with reused(rows, self._config.batch.reuse) as kept:
@@ -285,7 +285,7 @@ class BatchWriter:
         seconds = time.monotonic() - started
         if self._metrics:
             self._metrics.batch_written(seconds)
-        log.say(BatchWritten(batch=number, seconds=round(seconds, 3)))
+        log.emit(BatchWritten(batch=number, seconds=round(seconds, 3)))
 
     def _emit(self, rows: "DataFrame", number: int, snapshot: Snapshot | None, *, workers: int) -> None:
         """One write action. Raises what Spark raises."""
@@ -304,7 +304,7 @@ class BatchWriter:
         finally:
             # Also where the batch has failed: the restart makes repeats of its own.
             for event in retried(self._ended.value, number):
-                log.say(event)
+                log.emit(event)
 
 
 def _own(error: Exception) -> PipelineError | None:

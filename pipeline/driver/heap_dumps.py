@@ -212,8 +212,8 @@ class AwaitedDump:
             try:
                 classes = {total.name: total.size for total in read_dump(self.file)[:_SHOWN]}
             except PipelineError as error:
-                log.tell(error.render())
-        log.say(HeapDumped(file=str(self.file), bytes=size, classes=classes))
+                log.write_stderr(error.render())
+        log.emit(HeapDumped(file=str(self.file), bytes=size, classes=classes))
 
 
 def await_dump(spark: "SparkSession", settings: HeapDumps, job: str) -> AwaitedDump:
@@ -229,7 +229,7 @@ def await_dump(spark: "SparkSession", settings: HeapDumps, job: str) -> AwaitedD
         ) from error
     there = len(list(directory.glob("*.hprof")))
     if there >= settings.keep:
-        log.say(HeapDumpsOff(directory=str(directory), dumps=there, keep=settings.keep))
+        log.emit(HeapDumpsOff(directory=str(directory), dumps=there, keep=settings.keep))
         return AwaitedDump(None)
     # In a container every start has the same number, and a file that is there is not written again.
     file = directory / f"{job}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{jvm_pid(spark)}.hprof"

@@ -18,14 +18,14 @@ def say_failed(error: PipelineError) -> None:
     """For the log, and for a person."""
     stage = error.stage if isinstance(error, StalledError) else None
     refused = isinstance(error, RefusedError)
-    log.say(Failed(error=str(error), refused=refused, stalled=stage is not None, stalled_in=stage))
-    log.tell(error.render())
+    log.emit(Failed(error=str(error), refused=refused, stalled=stage is not None, stalled_in=stage))
+    log.write_stderr(error.render())
 
 
 def end_at_once(how: PipelineError | Stopped) -> NoReturn:
     """Also where Spark does not answer. Nothing of it is left, unless this process is its child."""
     if isinstance(how, Stopped):
-        log.say(how)
+        log.emit(how)
     else:
         say_failed(how)
     from pipeline.driver.jvm import kill_jvm  # with Spark's own modules, which other commands need not wait for

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 def warn_without_contact(config: PipelineConfig) -> None:
     """Log where the wikis' operators cannot reach who runs the job. A mock on this machine needs no contact."""
     if config.mediawiki.contact is None and not is_loopback(config.mediawiki.endpoint):
-        log.say(
+        log.emit(
             ContactMissing(
                 endpoint=config.mediawiki.endpoint,
                 hint="set mediawiki.contact to a mail address or a page: Wikimedia's User-Agent policy asks for one, "
@@ -178,7 +178,7 @@ def run(
             cause = root_cause(str(error))
             hint = full_disk_hint(cause) or (_java_hint(os.environ) if _NO_JAVA in str(error) else _NEEDS)
             raise PipelineError(f"query could not begin: {cause}", hint=hint) from error
-        log.say(Started(start=running.start, spark_ui=running.ui or "off"))
+        log.emit(Started(start=running.start, spark_ui=running.ui or "off"))
         try:
             _until_the_end(running, stop, backstop)
         except TimestampBeyondSparkError as error:
@@ -220,7 +220,7 @@ def _watch(running: Running, stop: StopRequest, backstop: Backstop) -> None:
             backstop.goes_on()
             if stop.is_there and not draining:
                 draining = True
-                log.say(Stopping(batch=writer.writing, rounds=writer.rounds, within_s=stop.limit_s))
+                log.emit(Stopping(batch=writer.writing, rounds=writer.rounds, within_s=stop.limit_s))
                 writer.drain()
             if draining:
                 # It stays so: a batch that begins now is held before it writes anything, and most triggers have none.
@@ -273,7 +273,7 @@ def _end(running: Running, stop: StopRequest, backstop: Backstop) -> None:
     running.query.stop()
     running.ended.wait(_LAST_WORDS_S)
     running.writer.close()
-    log.say(Stopped(seconds=round(stop.seconds, 3), rounds_given_up=rounds))
+    log.emit(Stopped(seconds=round(stop.seconds, 3), rounds_given_up=rounds))
 
 
 def _java_hint(environment: Mapping[str, str]) -> str:
@@ -293,7 +293,7 @@ def _begin(
     """`will_run` is called when from then on something may be under way."""
     config = resolved.config
     names_of(config.metrics)  # a name used twice is known without Spark
-    hosts = WikiHosts(config.mediawiki, say=log.say)  # so is a file of wikis that is not there
+    hosts = WikiHosts(config.mediawiki, say=log.emit)  # so is a file of wikis that is not there
     # A Kafka client, which only a job that starts needs.
     from pipeline.kafka.access import await_brokers, require_access
     from pipeline.kafka.broker_limits import LimitsWatch, ask_brokers, require_limits, require_topics, source_ids
@@ -386,11 +386,11 @@ def _check_spark(
     """Log the effective settings. Raises RefusedError when they are not as they have to be."""
     unknown = require_known(resolved.given, known_keys(spark))
     if unknown:
-        log.say(SettingsUnknown(settings=tuple(unknown), hint="no module of Spark that is loaded knows them"))
+        log.emit(SettingsUnknown(settings=tuple(unknown), hint="no module of Spark that is loaded knows them"))
     heap = heap_bytes(spark)
     if resolved.plan is not None and resolved.plan.place == "local":
         require_heap(resolved.plan, heap)
-    log.say(
+    log.emit(
         EffectiveSettings(
             heap_bytes=heap,
             spark=effective_spark(spark.sparkContext.getConf().getAll()),
@@ -450,7 +450,7 @@ def _mark_checkpoint(spark: "SparkSession", taken: _Taken, ledger: LedgerMark | 
     mark = (taken.maker or taken.own).completed(taken.own, ledger)
     if mark != taken.maker:
         write_text(spark, taken.place, FILE, mark.model_dump_json())
-    log.say(CheckpointTaken(place=taken.place, made_by=mark.model_dump(), adopted=taken.adopted))
+    log.emit(CheckpointTaken(place=taken.place, made_by=mark.model_dump(), adopted=taken.adopted))
 
 
 def _metrics(
@@ -471,5 +471,5 @@ def _metrics(
     )
     if planned is not None:
         metrics.watch_event_times(planned)
-    log.say(MetricsServed(url=metrics.start()))
+    log.emit(MetricsServed(url=metrics.start()))
     return metrics

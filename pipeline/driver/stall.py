@@ -186,7 +186,7 @@ class CommitWatch:
                 return
             slow, self._is_slow = seconds >= self._slow_s and not self._is_slow, True
         if slow:
-            log.say(CommitSlow(batch=last, seconds=round(seconds, 3), place=self._place))
+            log.emit(CommitSlow(batch=last, seconds=round(seconds, 3), place=self._place))
             self._on_slow()
         if seconds > self._limit_s:
             raise StalledError(

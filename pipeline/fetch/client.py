@@ -149,7 +149,7 @@ class WikiClient:
         self._clock = clock
         self._now = now
         self._jitter = jitter
-        self._hosts = WikiHosts(config.mediawiki, say=log.say)
+        self._hosts = WikiHosts(config.mediawiki, say=log.emit)
         self._slots = asyncio.Semaphore(config.fetch.concurrency)
         self._in_flight = in_flight or InFlightBytes(config.fetch.in_flight_bound)
         self._breakers = breakers or Breakers(None)

@@ -148,7 +148,7 @@ def await_brokers(
             remaining_s = until - clock()
             if remaining_s <= 0:
                 raise _unreachable(brokers, reason, limit)
-            log.say(BrokersAwaited(bootstrap=str(brokers), reason=reason, remaining_s=round(remaining_s, 3)))
+            log.emit(BrokersAwaited(bootstrap=str(brokers), reason=reason, remaining_s=round(remaining_s, 3)))
             sleep(min(_PAUSE_S, remaining_s))
 
 

@@ -109,12 +109,12 @@ class LimitsWatch:
 def _log_limits(limits: Limits, config: PipelineConfig) -> None:
     of_brokers = asdict(limits)
     source_topic = max(of_brokers.pop("source_topics").values(), default=None)
-    log.say(BrokerLimits(source_topic=source_topic, batch_size=largest_batch(limits, config), **of_brokers))
+    log.emit(BrokerLimits(source_topic=source_topic, batch_size=largest_batch(limits, config), **of_brokers))
 
 
 def _log_disagreements(found: Iterable[Disagreement]) -> None:
     for one in found:
-        log.say(LimitsDisagree(problem=one.text, hint=one.hint, of=one.of))
+        log.emit(LimitsDisagree(problem=one.text, hint=one.hint, of=one.of))
 
 
 def _asked_again(config: PipelineConfig, known: Limits) -> Limits:
@@ -194,7 +194,7 @@ def _ask(bootstrap: BrokersAt, topics: Iterable[str]) -> _Cluster:
             found = replace(found, ids=_ids(admin, topics))
             return _with_limits(found, admin, [str(one["broker_id"]) for one in described["brokers"]], topics)
     except _NO_ANSWER as error:
-        log.say(LimitsUnknown(bootstrap=str(bootstrap), reason=f"{type(error).__name__}: {error}"))
+        log.emit(LimitsUnknown(bootstrap=str(bootstrap), reason=f"{type(error).__name__}: {error}"))
         return found
 
 

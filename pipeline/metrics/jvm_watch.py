@@ -72,7 +72,7 @@ class JvmWatch:
             figures = self._source.look()
         except Exception as error:  # noqa: BLE001 — whatever it is, the job itself must not end by it
             if not self._failing and not self._stopped.is_set():
-                log.say(JvmUnknown(error=f"{type(error).__name__}: {error}"))
+                log.emit(JvmUnknown(error=f"{type(error).__name__}: {error}"))
             self._failing = True
             self._forget()
             return

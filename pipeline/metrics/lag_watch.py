@@ -170,7 +170,7 @@ class LagWatch:
             self._failing = False
         except Exception as error:  # noqa: BLE001 — whatever it is, the job itself must not end by it
             if not self._failing and not self._stopped.is_set():
-                log.say(LagUnknown(error=f"{type(error).__name__}: {error}"))
+                log.emit(LagUnknown(error=f"{type(error).__name__}: {error}"))
             self._failing = True
             self._drop()
 

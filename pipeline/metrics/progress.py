@@ -100,9 +100,9 @@ class ProgressListener(StreamingQueryListener):
         progress = Progress.of(json.loads(event.progress.json), self._reads)
         if progress is None:
             return
-        log.say(BatchCommitted(batch=progress.batch, rows=progress.rows, durations_ms=progress.durations_ms))
+        log.emit(BatchCommitted(batch=progress.batch, rows=progress.rows, durations_ms=progress.durations_ms))
         for state in progress.states:
-            log.say(state)
+            log.emit(state)
         if self._committed is not None:
             self._committed(progress)
 

@@ -197,7 +197,7 @@ class ClaimStore:
         elif now - self._said_at < _REMIND_S:
             return
         self._said_at = now
-        log.say(
+        log.emit(
             ClaimStoreDown(
                 store=self._place(),
                 seconds=round(now - self._down_since, 1),
@@ -209,7 +209,7 @@ class ClaimStore:
     def _say_back(self) -> None:
         if self._down_since is not None:
             seconds = round(self._clock() - self._down_since, 1)
-            log.say(ClaimStoreBack(store=self._place(), seconds=seconds))
+            log.emit(ClaimStoreBack(store=self._place(), seconds=seconds))
         self._down_since = None
 
     def _place(self) -> str:

@@ -41,7 +41,7 @@ def attached(port: int) -> DebugClient:
 @pytest.mark.parametrize(
     ("role", "file", "text", "expression", "value"),
     [
-        ("driver", "pipeline/driver/query.py", "log.say(Started(", "config.job", "'html-enrichment'"),
+        ("driver", "pipeline/driver/query.py", "log.emit(Started(", "config.job", "'html-enrichment'"),
         ("worker", "pipeline/worker/spark_task.py", "policy = _policy(config)", "concurrency > 0", "True"),
     ],
 )

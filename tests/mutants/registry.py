@@ -342,7 +342,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         rule=11,
         what="the configuration is not said",
-        replacements=(Replacement("pipeline/__main__.py", "log.say(Configuration(", "repr(Configuration("),),
+        replacements=(Replacement("pipeline/__main__.py", "log.emit(Configuration(", "repr(Configuration("),),
         test=f"{_DAY}::test_the_configuration_in_force_is_said_before_all_else",
         says="the configuration is not said",
         where=_DRIVER,

@@ -37,8 +37,8 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_jobs_log_and_its_errors(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    log.say(Failed(error=text, refused=True, stalled=False))
-    log.tell(PipelineError(text, hint=text).render())
+    log.emit(Failed(error=text, refused=True, stalled=False))
+    log.write_stderr(PipelineError(text, hint=text).render())
     said = capsys.readouterr()
     assert said.out
     assert said.err
@@ -48,7 +48,7 @@ def test_the_jobs_log_and_its_errors(text: str, capsys: pytest.CaptureFixture[st
 
 def test_the_configuration_that_the_job_logs(capsys: pytest.CaptureFixture[str]) -> None:
     effective = {"kafka": {"properties": {"ssl.key.password": SECRET}, "jaas": [SECRET]}, "x": f"a://b:{SECRET}@c"}
-    log.say(Configuration(unsafe=(), effective=effective))
+    log.emit(Configuration(unsafe=(), effective=effective))
     assert SECRET not in capsys.readouterr().out
     java = f"-Xmx1g -Djavax.net.ssl.trustStorePassword={SECRET}"
     shown = effective_spark([("spark.driver.extraJavaOptions", java), ("spark.x.secret.key", SECRET)])

@@ -70,7 +70,7 @@ def _find(target: str) -> tuple[Any, str]:
 
 
 def _die(point: CrashPoint, kill: Callable[[int, int], None] = os.kill) -> None:
-    log.say(Crashing(moment=point.moment, target=point.target))
+    log.emit(Crashing(moment=point.moment, target=point.target))
     kill(os.getpid(), signal.SIGKILL)
 
 

@@ -16,8 +16,8 @@ IMPORTS = "from pipeline import log; from pipeline.events import Failed"
 
 def test_one_json_object_a_line_with_the_time_in_utc(capsys: pytest.CaptureFixture[str]) -> None:
     reason = "two\nlines, ä"
-    log.say(Waiting(batch=3, reason=reason, wikis=("enwiki", "dewiki")))
-    log.say(Stopping(batch=None, rounds=0, within_s=0.25))
+    log.emit(Waiting(batch=3, reason=reason, wikis=("enwiki", "dewiki")))
+    log.emit(Stopping(batch=None, rounds=0, within_s=0.25))
     output = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [datetime.fromisoformat(line.pop("at")).utcoffset() for line in output] == [timedelta(0), timedelta(0)]
     assert output == [
@@ -33,7 +33,7 @@ def test_what_standard_output_has_no_letter_for_is_escaped(
 ) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
-    log.say(GaveUp(position="topic/0/7", reason=reason))
+    log.emit(GaveUp(position="topic/0/7", reason=reason))
     (line,) = raw.getvalue().splitlines()
     assert json.loads(line)["reason"] == reason
 
@@ -52,16 +52,16 @@ def test_a_line_that_cannot_be_written_is_lost_and_nothing_else(
         to.close()
     monkeypatch.setattr(sys, "stdout", to)
     monkeypatch.setattr(sys, "stderr", to)
-    log.say(BatchWritten(batch=3, seconds=0.25))
-    log.tell("error: it broke")
+    log.emit(BatchWritten(batch=3, seconds=0.25))
+    log.write_stderr("error: it broke")
 
 
 def test_a_reader_that_went_away_changes_no_exit_code() -> None:
     """Neither while the process runs nor when Python writes out what it still holds."""
     reader, writer = os.pipe()
     os.close(reader)
-    says = "log.say(Failed(error='it broke'))"
-    program = f"{IMPORTS}; {says}; log.tell('error'); {says}; raise SystemExit(3)"
+    says = "log.emit(Failed(error='it broke'))"
+    program = f"{IMPORTS}; {says}; log.write_stderr('error'); {says}; raise SystemExit(3)"
     try:
         # Without a buffer nothing would be left to be written at the end.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
@@ -75,7 +75,7 @@ def test_a_reader_that_went_away_changes_no_exit_code() -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="of Linux")  # noqa: PTH110
 def test_a_disk_that_is_full_changes_no_exit_code() -> None:
     """A supervisor that does not restart after 2 would after Python's own 120."""
-    program = f"{IMPORTS}; log.say(Failed(error='it broke')); log.tell('error'); raise SystemExit(2)"
+    program = f"{IMPORTS}; log.emit(Failed(error='it broke')); log.write_stderr('error'); raise SystemExit(2)"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with open("/dev/full", "w") as full:  # noqa: PTH123
         argv = [sys.executable, "-c", program]
@@ -90,10 +90,10 @@ def test_a_reader_that_stands_still_holds_no_process(monkeypatch: pytest.MonkeyP
     with os.fdopen(writer, "w") as stream, os.fdopen(reader, "rb") as log_reader:
         monkeypatch.setattr(sys, "stdout", stream)
         for number in range(100):
-            log.say(GaveUp(position=f"topic/0/{number}", reason="r" * 10_000))
+            log.emit(GaveUp(position=f"topic/0/{number}", reason="r" * 10_000))
         os.set_blocking(log_reader.fileno(), False)
         log_reader.read()
-        log.say(BatchWritten(batch=3, seconds=0.25))
+        log.emit(BatchWritten(batch=3, seconds=0.25))
         written, lost = (json.loads(line) for line in log_reader.read().splitlines() if line)
     assert written["batch"] == 3
     assert (lost["event"], lost["lines"] > 80) == ("lines_lost", True)
@@ -108,8 +108,8 @@ def test_lines_are_counted_until_that_is_told(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(sys, "stdout", stream)
         os.set_blocking(log_reader.fileno(), False)
         fill = GaveUp(position="topic/0/1", reason="r" * 1_000_000)
-        log.say(fill)
-        log.say(BatchWritten(batch=1, seconds=0.25))
+        log.emit(fill)
+        log.emit(BatchWritten(batch=1, seconds=0.25))
         log_reader.read()
         take_lost = output.take_lost
 
@@ -119,9 +119,9 @@ def test_lines_are_counted_until_that_is_told(monkeypatch: pytest.MonkeyPatch) -
             return lost
 
         monkeypatch.setattr(output, "take_lost", take_lost_and_fill)
-        log.say(BatchWritten(batch=2, seconds=0.25))
+        log.emit(BatchWritten(batch=2, seconds=0.25))
         monkeypatch.setattr(output, "take_lost", take_lost)
         log_reader.read()
-        log.say(BatchWritten(batch=3, seconds=0.25))
+        log.emit(BatchWritten(batch=3, seconds=0.25))
         lost = json.loads(log_reader.read().splitlines()[-1])
     assert (lost["event"], lost["lines"]) == ("lines_lost", 4), "the two, the one that fills the pipe, and the count"

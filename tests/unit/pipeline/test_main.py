@@ -99,7 +99,7 @@ def test_under_spark_submit_signals_of_the_jvm_are_passed_on_before_the_job_says
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
     monkeypatch.setattr(command, "pass_signals_on", lambda: passed.append("signals"))
     monkeypatch.setattr(command, "submitted_settings", dict)
-    monkeypatch.setattr(command.log, "say", lambda event: passed.append(event.event))
+    monkeypatch.setattr(command.log, "emit", lambda event: passed.append(event.event))
     assert start().exit_code == 0
     assert passed[:2] == ["signals", "configuration"]
     assert query.started

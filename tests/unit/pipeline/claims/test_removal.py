@@ -65,7 +65,7 @@ def bench(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> Bench:
     bench = Bench(bucket)
     monkeypatch.setattr(claim_check, "store_client", lambda _: bucket)
     monkeypatch.setattr(module, "RECORDER", bench.recorder)
-    monkeypatch.setattr(log, "say", bench.say)
+    monkeypatch.setattr(log, "emit", bench.say)
     return bench
 
 

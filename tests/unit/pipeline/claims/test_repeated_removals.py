@@ -138,7 +138,7 @@ class Page:
 
 @pytest.fixture(autouse=True)
 def _silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log, "say", lambda _event: None)
+    monkeypatch.setattr(log, "emit", lambda _event: None)
 
 
 UNDELETED = [Stores(1, b"a"), PAGE, Stores(1, b"b")]

@@ -45,7 +45,7 @@ def driver(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monke
             probe=probe,
         )
         lines: list[dict[str, Any]] = []
-        monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
+        monkeypatch.setattr(log, "emit", lambda event: lines.append({"event": event.event} | fields_of(event)))
         lanes.take_over()
         drivers.append(Driver(lanes, topic, rounds, lines, now, answers, asked))
         return drivers[-1]

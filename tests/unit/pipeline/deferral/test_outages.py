@@ -28,7 +28,7 @@ class Driver:
         self.now = 1000.0
         self.logged: list[dict[str, Any]] = []
         self.outages = Outages(SETTINGS, lambda: self.now)
-        monkeypatch.setattr(log, "say", lambda event: self.logged.append({"event": event.event} | fields_of(event)))
+        monkeypatch.setattr(log, "emit", lambda event: self.logged.append({"event": event.event} | fields_of(event)))
 
     def probe(self, answer: Answer) -> str:
         """The one probe that is due, answered; what it asked for."""

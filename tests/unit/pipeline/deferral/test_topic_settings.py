@@ -185,6 +185,6 @@ def test_few_replicas_are_a_risk_that_is_logged(
     require: Require, monkeypatch: pytest.MonkeyPatch, replicas: int, lines: list[int]
 ) -> None:
     events: list[Any] = []
-    monkeypatch.setattr(log, "say", events.append)
+    monkeypatch.setattr(log, "emit", events.append)
     require(Admin(settings=RIGHT | {"min.insync.replicas": "1"}, listed=True, replicas=replicas))
     assert [line.replicas for line in events] == lines

@@ -13,7 +13,7 @@ from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> Log:
     """As a job has left it that began one epoch."""
-    monkeypatch.setattr(log_module, "say", lambda _: None)
+    monkeypatch.setattr(log_module, "emit", lambda _: None)
     log = Log()
     LedgerLog(MemoryTopic(log).as_topic()).begin()
     return log

@@ -39,7 +39,7 @@ class Scene:
 @pytest.fixture
 def events(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     lines: list[Any] = []
-    monkeypatch.setattr(log, "say", lines.append)
+    monkeypatch.setattr(log, "emit", lines.append)
     return lines
 
 

@@ -23,7 +23,7 @@ def test_a_job_that_asks_wikis_of_others_without_a_contact_says_so(
     warned: list[str],
 ) -> None:
     said: list[Any] = []
-    monkeypatch.setattr(log, "say", said.append)
+    monkeypatch.setattr(log, "emit", said.append)
     warn_without_contact(make_config(mediawiki=mediawiki))
     assert [one.endpoint for one in said] == warned
     assert all("User-Agent policy" in one.hint for one in said)

@@ -17,7 +17,7 @@ from tests.unit.pipeline.driver.test_heap_dump import CLASSES, HEAD, instance, r
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
     events: list[Event] = []
-    monkeypatch.setattr(log, "say", events.append)
+    monkeypatch.setattr(log, "emit", events.append)
     return events
 
 

@@ -148,7 +148,7 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(module, "_OTHERS_S", 0.001)
         monkeypatch.setattr(module, "_BROKERS_S", 0.001)
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
-        monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
+        monkeypatch.setattr(log, "emit", lambda event: lines.append({"event": event.event} | fields_of(event)))
 
         def begin(_budget: Budget, _new: NewStart | None, will_run: Callable[[], None], **_: Any) -> SimpleNamespace:
             will_run()

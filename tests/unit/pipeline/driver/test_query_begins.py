@@ -60,7 +60,7 @@ def found(topic: str | None = None, identity: str | None = None) -> CheckpointCo
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
-    monkeypatch.setattr(log, "say", lambda _: None)
+    monkeypatch.setattr(log, "emit", lambda _: None)
     monkeypatch.setattr(module, "write_text", lambda *args: texts.append(args[-1]))
     return texts
 

@@ -28,7 +28,7 @@ class Brokers:
         self.asked: list[tuple[str, float]] = []
         self.said: list[BrokersAwaited] = []
         monkeypatch.setattr(broker_wait, "admin_at", self.admin_at)
-        monkeypatch.setattr(log, "say", self.said.append)
+        monkeypatch.setattr(log, "emit", self.said.append)
 
     def admin_at(self, brokers: BrokersAt, *, within_s: float) -> Any:
         name = str(brokers).partition(":")[0]

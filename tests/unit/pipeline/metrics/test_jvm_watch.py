@@ -39,7 +39,7 @@ class Jvm:
 @pytest.fixture
 def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lines: list[str] = []
-    monkeypatch.setattr(log, "say", lambda event: lines.append(event.event))
+    monkeypatch.setattr(log, "emit", lambda event: lines.append(event.event))
     return lines
 
 

@@ -83,7 +83,7 @@ def test_no_partition_is_left_out_and_nothing_is_negative(
 @pytest.fixture
 def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lines: list[str] = []
-    monkeypatch.setattr(log, "say", lambda event: lines.append(event.event))
+    monkeypatch.setattr(log, "emit", lambda event: lines.append(event.event))
     return lines
 
 

@@ -93,7 +93,7 @@ def event(progress: dict[str, Any]) -> Any:
 def test_it_is_said_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[dict[str, Any]] = []
     progresses: list[Progress] = []
-    monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
+    monkeypatch.setattr(log, "emit", lambda event: lines.append({"event": event.event} | fields_of(event)))
     listener = ProgressListener(progresses.append)
     listener.onQueryProgress(event(TOLD))
     listener.onQueryProgress(event(TOLD | {"durationMs": {}}))
@@ -103,6 +103,6 @@ def test_it_is_said_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nobody_has_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[str] = []
-    monkeypatch.setattr(log, "say", lambda event: events.append(event.event))
+    monkeypatch.setattr(log, "emit", lambda event: events.append(event.event))
     ProgressListener().onQueryProgress(event(TOLD))
     assert events == ["batch_committed"]

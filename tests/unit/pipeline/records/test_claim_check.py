@@ -250,7 +250,7 @@ class Outage:
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
-    monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
+    monkeypatch.setattr(log, "emit", lambda event: lines.append({"event": event.event} | fields_of(event)))
     return lines
 
 

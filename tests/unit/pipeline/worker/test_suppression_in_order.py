@@ -201,7 +201,7 @@ def test_the_store_ends_as_if_events_had_come_one_by_one(
     slow = frozenset(str(UUID(int=offset + 1)) for offset, one in enumerate(plan) if one[3])
     ended = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(log, "say", lambda _event: None)
+        patch.setattr(log, "emit", lambda _event: None)
         for through in ("one by one", "batches"):
             world = World(config, Bucket(), messages)
             patch.setattr(boto3, "client", lambda *_, bucket=world.bucket, **__: bucket)
