@@ -202,7 +202,7 @@ class AwaitedDump:
         """Whether the JVM has run out of memory since the start."""
         return self.file is not None and self.file.exists()
 
-    def tell(self) -> None:
+    def log_dump(self) -> None:
         """Log the dump if there is one, with its largest classes unless it is too large to be read at once."""
         if self.file is None or not self.is_there:
             return

@@ -186,7 +186,7 @@ def run(
                 note_beyond_spark(running.spark, resolved.config, error)
             raise
         finally:
-            running.dump.tell()
+            running.dump.log_dump()
 
 
 def _until_the_end(running: Running, stop: StopRequest, backstop: Backstop) -> None:

@@ -17,14 +17,14 @@ from pipeline.driver.session import start_session
 spark = start_session("heap", {"spark.master": "local[1]", "spark.driver.memory": "512m", "spark.ui.enabled": "false"})
 dump = await_dump(spark, HeapDumps(directory=sys.argv[1]), "heap")
 held = spark.sparkContext._gateway.new_array(spark._jvm.long, 8 << 20)
-dump.tell()
+dump.log_dump()
 try:
     spark.sparkContext._gateway.new_array(spark._jvm.long, 128 << 20)
 except Exception:
     pass  # of a thread that ends so the bridge says only that it does not answer; the dump is the proof
 else:
     sys.exit("the heap holds what it must not")
-dump.tell()
+dump.log_dump()
 assert await_dump(spark, HeapDumps(directory=sys.argv[1]), "heap").file is None
 """
 

@@ -85,7 +85,7 @@ def test_a_disk_that_is_full_changes_no_exit_code() -> None:
 
 def test_a_reader_that_stands_still_holds_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a pipe holds is far less than these lines."""
-    monkeypatch.setattr(log, "_SAID", LineOutput(0.0))
+    monkeypatch.setattr(log, "_STDOUT", LineOutput(0.0))
     reader, writer = os.pipe()
     with os.fdopen(writer, "w") as stream, os.fdopen(reader, "rb") as log_reader:
         monkeypatch.setattr(sys, "stdout", stream)
@@ -102,7 +102,7 @@ def test_a_reader_that_stands_still_holds_no_process(monkeypatch: pytest.MonkeyP
 def test_lines_are_counted_until_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set-up: room for the first line that is taken again, and not for the one that says how many are missing."""
     output = LineOutput(0.0)
-    monkeypatch.setattr(log, "_SAID", output)
+    monkeypatch.setattr(log, "_STDOUT", output)
     reader, writer = os.pipe()
     with os.fdopen(writer, "w") as stream, os.fdopen(reader, "rb") as log_reader:
         monkeypatch.setattr(sys, "stdout", stream)

@@ -15,7 +15,7 @@ from pipeline.deferral.entry import Entry
 from pipeline.deferral.fold import fold
 from pipeline.deferral.wire import parse
 from pipeline.driver.identity import Identity, require_checkpoint, require_own
-from pipeline.driver.job_checkpoint import committed_offsets, look, watermark_ms
+from pipeline.driver.job_checkpoint import committed_offsets, read_content, watermark_ms
 from pipeline.state.pinned import pinned
 from tests.unit.pipeline.conftest import MakeConfig
 from tests.unit.pipeline.driver.hadoop_files import Files, spark
@@ -38,7 +38,7 @@ def deferred(name: str) -> dict[int, Entry]:
 
 
 def identity(name: str) -> Identity:
-    found = look(spark(Files()), str(EARLIER / name))
+    found = read_content(spark(Files()), str(EARLIER / name))
     require_checkpoint(found.spark.entries - {"ledger.jsonl"}, name)
     assert found.spark.has_position
     assert found.spark.topics == ["page_change"]

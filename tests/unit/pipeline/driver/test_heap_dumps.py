@@ -35,7 +35,7 @@ def spark(options: dict[str, str]) -> Any:
 
 def test_without_a_directory_the_jvm_is_left_as_it_is(said: list[Event]) -> None:
     options: dict[str, str] = {}
-    await_dump(spark(options), HeapDumps(), "job").tell()
+    await_dump(spark(options), HeapDumps(), "job").log_dump()
     assert options == {}
     assert said == []
 
@@ -48,7 +48,7 @@ def test_the_jvm_is_told_a_file_that_no_other_start_has(tmp_path: Path, said: li
     assert dump.file.parent == tmp_path / "a" / "b"
     assert dump.file.name.startswith("job-20")
     assert dump.file.name.endswith("-77.hprof")
-    dump.tell()
+    dump.log_dump()
     assert said == [], "there was no OutOfMemoryError"
 
 
@@ -72,7 +72,7 @@ def test_a_directory_that_cannot_be_made_ends_the_start(tmp_path: Path) -> None:
 def test_a_dump_is_told_with_its_largest_classes(tmp_path: Path, said: list[Event]) -> None:
     file = tmp_path / "x.hprof"
     file.write_bytes(HEAD + CLASSES + record(0x1C, values(8, 984, 1) + instance(1, 8)))
-    AwaitedDump(file).tell()
+    AwaitedDump(file).log_dump()
     size = file.stat().st_size
     assert said == [HeapDumped(file=str(file), bytes=size, classes={"byte[]": 1000, "a.Row": 24})]
 
@@ -80,5 +80,5 @@ def test_a_dump_is_told_with_its_largest_classes(tmp_path: Path, said: list[Even
 def test_a_file_that_cannot_be_read_is_named_all_the_same(tmp_path: Path, said: list[Event]) -> None:
     file = tmp_path / "x.hprof"
     file.touch()
-    AwaitedDump(file).tell()
+    AwaitedDump(file).log_dump()
     assert said == [HeapDumped(file=str(file), bytes=0, classes={})]

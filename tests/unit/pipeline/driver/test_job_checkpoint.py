@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.driver.job_checkpoint import committed_offsets, look, replayed_from, watermark_ms, write_text
+from pipeline.driver.job_checkpoint import committed_offsets, read_content, replayed_from, watermark_ms, write_text
 from pipeline.errors import RefusedError
 from tests.unit.pipeline.driver.hadoop_files import Files, spark
 
@@ -67,7 +67,7 @@ def test_it_does_not_matter_which_source_wrote_the_offsets(checkpoint: Path) -> 
     (checkpoint / "commits" / "0").touch()
     expected = {("page_change", 0): 9, ("page_change", 1): 4, ("page_links", 0): 3}
     assert committed_offsets(spark(Files()), str(checkpoint)) == expected
-    assert look(spark(Files()), str(checkpoint)).spark.topics == ["page_change", "page_links"]
+    assert read_content(spark(Files()), str(checkpoint)).spark.topics == ["page_change", "page_links"]
 
 
 def test_a_job_that_unites_streams_has_a_line_for_each(checkpoint: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_job_that_unites_streams_has_a_line_for_each(checkpoint: Path) -> None
     (checkpoint / "offsets" / "0").write_text(lines)
     (checkpoint / "commits" / "0").touch()
     assert committed_offsets(spark(Files()), str(checkpoint)) == {("page_change", 0): 9, ("page_links", 0): 3}
-    assert look(spark(Files()), str(checkpoint)).spark.topics == ["page_change", "page_links"]
+    assert read_content(spark(Files()), str(checkpoint)).spark.topics == ["page_change", "page_links"]
 
 
 def test_before_the_first_plan_there_is_no_position(checkpoint: Path) -> None:
@@ -83,7 +83,7 @@ def test_before_the_first_plan_there_is_no_position(checkpoint: Path) -> None:
 
 
 def test_what_lies_at_the_top_of_a_checkpoint(checkpoint: Path) -> None:
-    found = look(spark(Files()), f"{checkpoint}/")
+    found = read_content(spark(Files()), f"{checkpoint}/")
     assert (sorted(found.spark.entries), found.identity, found.spark.has_position) == (
         ["commits", "offsets", "sources"],
         None,
@@ -93,26 +93,26 @@ def test_what_lies_at_the_top_of_a_checkpoint(checkpoint: Path) -> None:
 
 def test_where_nothing_lies_nothing_more_is_asked(tmp_path: Path) -> None:
     files = Files()
-    assert not look(spark(files), str(tmp_path / "nowhere")).spark.has_position
+    assert not read_content(spark(files), str(tmp_path / "nowhere")).spark.has_position
     assert files.asked == 1
 
 
 def test_a_small_file_is_written_over(checkpoint: Path) -> None:
     write_text(spark(Files()), str(checkpoint), "job.json", '{"ä": 1}')
-    assert look(spark(Files()), str(checkpoint)).identity == '{"ä": 1}'
+    assert read_content(spark(Files()), str(checkpoint)).identity == '{"ä": 1}'
     write_text(spark(Files()), str(checkpoint), "job.json", "other")
-    assert look(spark(Files()), str(checkpoint)).identity == "other"
+    assert read_content(spark(Files()), str(checkpoint)).identity == "other"
 
 
 def test_the_topics_are_those_of_the_last_plan_or_of_the_beginning(checkpoint: Path) -> None:
-    assert look(spark(Files()), str(checkpoint)).spark.topics == []
+    assert read_content(spark(Files()), str(checkpoint)).spark.topics == []
     (checkpoint / "sources/0/0").write_text('\0v1\n{"earlier":{"0":0}}')
-    found = look(spark(Files()), str(checkpoint))
+    found = read_content(spark(Files()), str(checkpoint))
     assert (found.spark.topics, found.spark.has_position) == (["earlier"], True)
     for batch in (9, 10):
         (checkpoint / "offsets" / str(batch)).write_text(OFFSETS % 5)
     (checkpoint / "offsets" / "11.tmp").touch()
-    found = look(spark(Files()), str(checkpoint))
+    found = read_content(spark(Files()), str(checkpoint))
     assert (found.spark.topics, found.spark.batches) == (["page_change"], (9, 10))
 
 
@@ -143,4 +143,4 @@ def test_where_events_leave_later_than_they_are_read_no_offset_is_before_the_rep
 def test_a_file_that_is_not_sparks_is_refused(checkpoint: Path, text: str, why: str) -> None:
     (checkpoint / "offsets" / "0").write_text(text)
     with pytest.raises(RefusedError, match=f"offsets/0 .*{why}"):
-        look(spark(Files()), str(checkpoint))
+        read_content(spark(Files()), str(checkpoint))

@@ -142,7 +142,7 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
             "ui": None,
             "ended": ended,
         }
-        running["dump"] = SimpleNamespace(tell=lambda: looked.append(query))
+        running["dump"] = SimpleNamespace(log_dump=lambda: looked.append(query))
         running["broker_checks"] = (source_look,)
         running["jvm"] = SimpleNamespace(is_out_of_memory=lambda: False)
         monkeypatch.setattr(module, "_OTHERS_S", 0.001)
