@@ -89,10 +89,15 @@ def _is_of_consumer(resolved: ResolvedScenario, key: str) -> bool:
 def _alike(resolved: ResolvedScenario, key: str) -> str:
     first, *_ = resolved.arms.values()
     known, difference = set(keys_of(first.main.effective)), resolved.difference
+    for name, program in first.programs.items():
+        before = f"programs.{name}." if name else ""
+        known |= {f"{before}{each}" for each in keys_of(first.launched[name])}
+        if name != resolved.main_name:
+            known |= {f"{before}{each}" for each in keys_of(program.effective)}
     if key in known:
         return f"{key} is the same in all arms, so it is no cause"
     near = nearest(key, [*difference, *sorted(known)])
-    return f"the pipeline has no key {key!r}; " + (f"did you mean {near!r}?" if near else near_miss(key, difference))
+    return f"no program has a key {key!r}; " + (f"did you mean {near!r}?" if near else near_miss(key, difference))
 
 
 def check_faultless_arms(resolved: ResolvedScenario) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from devkit.scenario.source_location import located_expectations, location_of, l
 from devkit.scenario.validate.causes import check_causes, check_faultless_arms, check_same_arms
 from devkit.scenario.validate.outcomes import check_outcome
 from devkit.scenario.validate.spark import check_spark
+from devkit.scenario.validate.traffic import check_error_types
 from devkit.scenario.validate.until import check_until
 from located_config.duration import format_duration
 from located_config.problem import Problem
@@ -55,6 +56,7 @@ def check_evidence(resolved: ResolvedScenario) -> Iterator[Problem]:
     configurations = {name: _config(arm) for name, arm in resolved.arms.items()}
     yield from _unsafe_fix(resolved, configurations)
     yield from check_spark(resolved)
+    yield from check_error_types(resolved)
     yield from check_causes(resolved)
     yield from check_faultless_arms(resolved)
     yield from check_same_arms(resolved)

@@ -14,7 +14,7 @@ from located_config.problem import Problem
 def check_patches(scenario: Scenario) -> Iterator[Problem]:
     """Each with its place; of one patch the first event that it does not fit."""
     traffic = scenario.traffic
-    while any(patches for _, patches in _patches(traffic)):
+    while any(patches for _, patches in patches_at(traffic)):
         try:
             generate_all(traffic)
         except UnfitPatchError as error:
@@ -26,7 +26,8 @@ def check_patches(scenario: Scenario) -> Iterator[Problem]:
             return
 
 
-def _patches(traffic: TrafficSpec) -> Iterator[tuple[Location, tuple[Patch, ...]]]:
+def patches_at(traffic: TrafficSpec) -> Iterator[tuple[Location, tuple[Patch, ...]]]:
+    """Those of each stream, with the place of their list."""
     yield ("traffic", "patch"), traffic.patch
     for name, stream in traffic.streams.items():
         yield ("traffic", "streams", name, "patch"), stream.patch
@@ -35,7 +36,7 @@ def _patches(traffic: TrafficSpec) -> Iterator[tuple[Location, tuple[Patch, ...]
 def _place(traffic: TrafficSpec, patch: Patch) -> Location:
     """Equal ones are told apart, as each is an object of its own."""
     return next(
-        (*place, number) for place, patches in _patches(traffic) for number, one in enumerate(patches) if one is patch
+        (*place, number) for place, patches in patches_at(traffic) for number, one in enumerate(patches) if one is patch
     )
 
 

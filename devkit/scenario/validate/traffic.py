@@ -4,13 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from devkit.observe.arm_role import ArmName
+from devkit.programs.spark.program import SparkProgram
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedScenario
+from devkit.scenario.validate.patches import patches_at
 from devkit.traffic.stream import Paced
 from located_config.count import counted
 from located_config.near import near_miss
 from located_config.place import Location
 from located_config.problem import Problem
+from pipeline.records.error_types import ERROR_TYPES
 
 _KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
 # Key, headers and the batch around a record count towards the topic's limit as well.
@@ -98,3 +101,21 @@ def _too_large(scenario: Scenario, place: Location, stream: Paced) -> Iterator[P
                 f"an event of {named.event_bytes} bytes is more than the source topic takes ({limit})",
                 "raise kafka.topics.source.max.message.bytes",
             )
+
+
+def check_error_types(resolved: ResolvedScenario) -> Iterator[Problem]:
+    """Error types that the pipeline does not have, of pages and patches; a program of the user's own may have any."""
+    if not isinstance(resolved.main, SparkProgram):
+        return
+    traffic = resolved.scenario.traffic
+    stated: list[tuple[Location, str]] = []
+    for place, page in traffic.pages_at():
+        if isinstance(page.error, str):
+            stated.append(((*place, "error"), page.error))
+        elif page.error is not None:
+            stated += [((*place, "error", arm), error) for arm, error in page.error.items()]
+    for place, patches in patches_at(traffic):
+        stated += [((*place, number, "error"), one.error) for number, one in enumerate(patches) if one.error]
+    for place, error in stated:
+        if error not in ERROR_TYPES:
+            yield Problem(place, f"the pipeline has no error type {error!r}", near_miss(error, sorted(ERROR_TYPES)))

@@ -56,7 +56,7 @@ SAME = (
 UNSHOWABLE = {
     "{ fault: hug page }": "cause[0].fault: there is no fault 'hug page'; did you mean 'huge page'?",
     "{ timeline: any }": "cause[0].timeline: the timeline is empty, so none of its faults can act",
-    "{ differs: record_limit.polcy }": "cause[0].differs: the pipeline has no key 'record_limit.polcy'; did you mean "
+    "{ differs: record_limit.polcy }": "cause[0].differs: no program has a key 'record_limit.polcy'; did you mean "
     "'record_limit.policy'?",
     "{ differs: batch.max_offsets }": "cause[0].differs: batch.max_offsets is the same in all arms, so it is no cause",
     "{ refused: no }": "cause[0].refused: no start may be refused: say in `tried_first` what is tried, or expect "
@@ -64,7 +64,8 @@ UNSHOWABLE = {
     "{}": "cause[0]: write one of fault, timeline, differs, refused, event_time_skew",
     "{ event_time_skew: 2m }": "cause[0].event_time_skew: events have no times of their own; write `event_times: { "
     "published: x1 }` there",
-    "{ fault: huge page, refused: no }": "cause[0]: write one of fault, timeline, differs, refused, event_time_skew",
+    "{ fault: huge page, refused: no }": "cause[0].fault: write one of fault, timeline, differs, refused, "
+    "event_time_skew",
 }
 
 

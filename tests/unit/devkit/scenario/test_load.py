@@ -278,11 +278,11 @@ BAD = {
     ),
     "a check of nothing": (
         ("- restarts: { at_least: 2 }", "- restarts:"),
-        ["38:7: expect.incident[0]: restarts says nothing; write what it must be"],
+        ["38:7: expect.incident[0].restarts: restarts says nothing; write what it must be"],
     ),
     "a condition of nothing": (
         ("{ replays: 2 }", "{ replays: }"),
-        ["28:28: until.any[1]: replays says nothing; write its value"],
+        ["28:30: until.any[1].replays: replays says nothing; write its value"],
     ),
     "an item without a condition": (
         ("{ drained: true }, { replays: 2 }", "{}, { replays: 2 }"),
@@ -359,11 +359,11 @@ BAD = {
     ),
     "the traffic's own rules: titles": (
         ("Huge: {", "huge: {"),
-        ["12:3: traffic.pages: page title 'huge': a wiki begins it with a capital, write 'Huge'"],
+        ["13:5: traffic.pages.huge: page title 'huge': a wiki begins it with a capital, write 'Huge'"],
     ),
     "the traffic's own rules: moments": (
         ("at: [0.4]", "at: [0.4, 0.5]"),
-        ["13:5: traffic.pages.Huge: at names 2 moments for 1 edits, write one for each edit"],
+        ["13:43: traffic.pages.Huge.at: at names 2 moments for 1 edits, write one for each edit"],
     ),
     "the traffic's own rules: no events": (
         ("for: 8s", "for: 0s"),

@@ -29,6 +29,9 @@ KILLED = "{ name: killed, do: { kill_process: { process: driver } }, at: 1s, arm
 OWN = ("kafka:\n", "programs: { mine: { run: 'command sh -c true' } }\nkafka:\n")
 
 
+VARIABLE = ("run: 'command sh -c true'", "run: 'command sh -c true', environment: { MODE: right }")
+
+
 def exists(pattern: str) -> Change:
     return FIXED, f"- metric_exists: {{ {pattern} }}"
 
@@ -58,6 +61,14 @@ WRONG = [
     (
         [spark("spark.executor.memory: 1g", "executors: 3"), ("kafka:\n", "container: { memory: 2GiB }\nkafka:\n")],
         "arms.fixed.spark.spark.executor.memory: 3 executors take 3GiB, and the container has 2GiB",
+    ),
+    (
+        [("Huge: { edits: 1,", "Huge: { edits: 1, error: { fixed: revision_not_fuond },")],
+        "traffic.pages.Huge.error.fixed: the pipeline has no error type 'revision_not_fuond'; did you mean",
+    ),
+    (
+        [OWN, ("arms:\n", "cause: [{ differs: programs.mine.environment.MODE }]\narms:\n"), VARIABLE],
+        "cause[0].differs: programs.mine.environment.MODE is the same in all arms, so it is no cause",
     ),
     ([ends("{ elapsed: 90s }")], "until.any[0].elapsed: each arm ends at its deadline of 90s before that"),
     ([ends("{ running_for: 90s }")], "until.any[0].running_for: each arm ends at its deadline of 90s before that"),
