@@ -60,7 +60,7 @@ class ProgramObservation:
     other_settings: Mapping[str, OtherSetting] | None = None
     """Those in which it ran otherwise than declared; None where it logged no configuration."""
     environment: Mapping[str, str] | None = None
-    """The variables of its newest process that any arm gives it; None where no process was seen."""
+    """The variables of its newest process that any arm gives it; None where none was started."""
     command_line: tuple[str, ...] | None = None
     """Of its newest process."""
 

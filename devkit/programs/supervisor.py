@@ -44,7 +44,7 @@ class Supervisor:
     the program is started again: after each, only when the exit code is not 0, or after none; `policy` after which
     delay, and when it gives up. `container` looks at each process where the program has limits. Where the program
     `may_refuse`, a refused start is an outcome, and where it `may_never_run`, an end before it began anything.
-    `given` is what the newest process that was seen got: its command line, and `variables` of its environment.
+    `given` is what the newest process was started with: its command line, and `variables` of its environment.
     """
 
     def __init__(
@@ -258,7 +258,11 @@ class Supervisor:
         name = f"{self._name}-{self.starts + 1}"
         process = self._launch.spawn(self._guardian, name, logs=self._logs, addition=addition)
         self._processes.append(process)
-        self.given = given_to(process.pid, self._variables) or self.given
+        passed = {**self._launch.environment, **addition.environment}
+        self.given = given_to(process.pid, self._variables) or Given(  # one that has ended already
+            {name: passed[name] for name in self._variables if name in passed},
+            (*self._launch.argv, *addition.arguments),
+        )
         self._spawned_at = self._clock()
         self._tails = (LineTail(process.stdout),) if self._view.writes_events else ()
         if self._view.worker_events:

@@ -114,7 +114,7 @@ def _difference(
     if _can_do_without(silent, played, roles):
         found = {arm: value for arm, value in found.items() if arm not in silent}
     else:
-        where = "had ended before its process was looked at" if is_of_process else "did not confirm it in its log"
+        where = "was never started" if is_of_process else "did not confirm it in its log"
         return False, f"the program of {', '.join(silent)} {where}"
     # What an arm leaves open the program derives, and says so.
     other = {arm: value for arm, value in found.items() if values.get(arm) not in (None, value)}

@@ -121,7 +121,7 @@ class NamedPage(_Model):
         default=None,
         description="Error type in which its events must end, in all arms or by arm or role. Default, and in an arm "
         "that is not named: they must leave as output.",
-        examples=["revision_not_found", {"fixed": "poisoned"}],
+        examples=["revision_not_found", {"fixed": "revision_not_found"}],
     )
     at: tuple[Share, ...] | None = Field(
         default=None,

@@ -335,7 +335,7 @@ class TestWhatAProcessWasStartedWith:
         [
             ("environment.BATCH", {"BATCH": "500"}, {}, "500 (incident), not set (fixed), as its process was started"),
             ("environment.BATCH", {}, {}, "incident ran with not set, which is not what it was given"),
-            ("environment.BATCH", None, {}, "the program of incident had ended before its process was looked at"),
+            ("environment.BATCH", None, {}, "the program of incident was never started"),
             (
                 "arguments",
                 ("x", "--at", "5 s", "--new"),

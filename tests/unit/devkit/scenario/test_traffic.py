@@ -92,7 +92,7 @@ class TestErrorByArm:
     PAGE = "Huge: { edits: 1, event_bytes: 40KiB, at: [0.4] }"
 
     def test_an_event_ends_as_an_error_in_the_arm_that_says_so(self, load: Load) -> None:
-        scenario = load((self.PAGE, "Huge: { error: { fixed: poisoned } }"))
+        scenario = load((self.PAGE, "Huge: { error: { fixed: revision_not_found } }"))
         (record,) = [
             one
             for one in ScenarioTraffic(scenario.traffic)._traffic.records
@@ -102,7 +102,7 @@ class TestErrorByArm:
         for arm in scenario.roles:
             found = with_errors_of(scenario.errors_of_pages(arm), stated)("t", record.value, record.expected)
             fates[arm] = (found.fate, found.reason, found.event_id == record.expected.event_id)
-        assert fates == {"incident": ("output", None, True), "fixed": ("error", "poisoned", True)}
+        assert fates == {"incident": ("output", None, True), "fixed": ("error", "revision_not_found", True)}
 
     def test_an_arm_that_does_not_exist_is_refused_with_its_place(self, load: Load) -> None:
         with pytest.raises(InvalidFileError, match=r"traffic\.pages\.Huge\.error\.fixt: there is no arm"):
