@@ -1,0 +1,48 @@
+"""What a process was started with: as the system shows it, else as the supervisor passed it on."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from devkit.guardian import Guardian
+from devkit.programs.given import Given, given_to
+from devkit.programs.launch import Addition, Launch
+from devkit.programs.program_state import ProgramState
+from devkit.programs.spark.view import SparkView
+from devkit.programs.supervisor import Supervisor
+from devkit.programs.supervisor_policy import SupervisorPolicy
+from tests.unit.devkit.programs.file_guardian import FileGuardian
+
+WAITS = (sys.executable, "-c", "input()", "--at", "5 s")
+
+
+def test_a_process_shows_its_command_line_and_the_variables_that_are_asked_for() -> None:
+    with subprocess.Popen(WAITS, env={**os.environ, "MODE": "x"}, stdin=subprocess.PIPE) as process:
+        found = given_to(process.pid, ("MODE", "ABSENT"))
+        process.kill()
+    assert found == Given({"MODE": "x"}, WAITS)
+
+
+def test_one_that_has_ended_shows_nothing() -> None:
+    with subprocess.Popen(("true",)) as process:
+        process.wait()
+        assert given_to(process.pid, ()) is None
+
+
+def test_of_one_that_ended_before_it_was_looked_at_it_is_known_what_was_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("devkit.programs.supervisor.given_to", lambda _pid, _variables: None)
+    supervisor = Supervisor(
+        cast(Guardian, FileGuardian(tmp_path)),
+        SparkView(ProgramState()),
+        logs=tmp_path,
+        policy=SupervisorPolicy(),
+        variables=("MODE", "OTHER"),
+    )
+    supervisor.start(Launch(("python", "-m", "pipeline"), {"MODE": "x"}, first=Addition(("--new", "earliest"))))
+    assert supervisor.given == Given({"MODE": "x"}, ("python", "-m", "pipeline", "--new", "earliest"))
