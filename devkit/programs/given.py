@@ -15,10 +15,12 @@ class Given:
 
 
 def given_to(pid: int, variables: Collection[str]) -> Given | None:
-    """None where the process has ended, or is another user's."""
+    """None where the process has ended or just begins, or is another user's."""
     try:
         process = psutil.Process(pid)
-        found, words = process.environ(), tuple(process.cmdline())
+        words, found = tuple(process.cmdline()), process.environ()
     except psutil.Error:
+        return None
+    if not (words and found):  # for a moment of its start the system shows neither
         return None
     return Given({name: found[name] for name in variables if name in found}, words)

@@ -38,12 +38,16 @@ class Launch:
     scratch: Path | None = None
     container: EngineContainer | None = None
 
+    def with_addition(self, addition: Addition) -> tuple[list[str], dict[str, str]]:
+        """The command line and the environment of a start."""
+        return [*self.argv, *addition.arguments], {**self.environment, **addition.environment}
+
     def spawn(self, guardian: Guardian, name: str, *, logs: Path, addition: Addition | None = None) -> ManagedProcess:
         """Start a process; its output and its errors go into files of their own. Without `addition` it is a first
         start. Raises StackError.
         """
         addition = self.first if addition is None else addition
-        argv, environment = [*self.argv, *addition.arguments], {**self.environment, **addition.environment}
+        argv, environment = self.with_addition(addition)
         if self.container is not None:
             return self.container.spawn(guardian, name, argv, environment, logs=logs)
         return guardian.spawn(name, argv, logs=logs, env=environment, split=True, scratch=self.scratch, program=True)

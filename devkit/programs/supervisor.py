@@ -258,11 +258,10 @@ class Supervisor:
         name = f"{self._name}-{self.starts + 1}"
         process = self._launch.spawn(self._guardian, name, logs=self._logs, addition=addition)
         self._processes.append(process)
-        passed = {**self._launch.environment, **addition.environment}
-        self.given = given_to(process.pid, self._variables) or Given(  # one that has ended already
-            {name: passed[name] for name in self._variables if name in passed},
-            (*self._launch.argv, *addition.arguments),
-        )
+        self.given = given_to(process.pid, self._variables)
+        if self.given is None:  # it has ended already, or just begins
+            argv, passed = self._launch.with_addition(addition)
+            self.given = Given({name: passed[name] for name in self._variables if name in passed}, tuple(argv))
         self._spawned_at = self._clock()
         self._tails = (LineTail(process.stdout),) if self._view.writes_events else ()
         if self._view.worker_events:

@@ -17,11 +17,14 @@ from devkit.programs.supervisor import Supervisor
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from tests.unit.devkit.programs.file_guardian import FileGuardian
 
-WAITS = (sys.executable, "-c", "input()", "--at", "5 s")
+WAITS = (sys.executable, "-c", "print(flush=True); input()", "--at", "5 s")
 
 
 def test_a_process_shows_its_command_line_and_the_variables_that_are_asked_for() -> None:
-    with subprocess.Popen(WAITS, env={**os.environ, "MODE": "x"}, stdin=subprocess.PIPE) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(WAITS, env={**os.environ, "MODE": "x"}, **pipes) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline(), "it runs"
         found = given_to(process.pid, ("MODE", "ABSENT"))
         process.kill()
     assert found == Given({"MODE": "x"}, WAITS)
