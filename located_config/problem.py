@@ -97,7 +97,7 @@ def described(
     if detail["type"] == "extra_forbidden":
         known = known_keys(root, detail["loc"][:-1])
         return Problem(place, "unknown key", _of_unknown_key(place, str(detail["loc"][-1]), known, elsewhere))
-    if any(is_secret(str(step)) for step in place):
+    if any(is_secret(str(step)) for step in location):
         return Problem(place, _PLAIN.get(detail["type"], "is not valid, and not shown as it is a secret"))
     context = detail.get("ctx") or {}
     text = str(context.get("problem") or _PLAIN.get(detail["type"]) or _message(detail, context))
