@@ -82,8 +82,8 @@ class Sampler:
             connections_refused=counts.connections.refused,
             partitions=self._begun(source_ends),
             partitions_read=self._begun(committed),
-            source_ends=self._by_partition(source_ends),
-            lags=self._lags(committed, source_ends),
+            source_ends=_by_partition(self._since_start(source_ends)),
+            lags=_by_partition(self._lags(committed, source_ends)),
             event_time_skew_s=self.skew(committed),
             event_times=self.event_times(committed),
             programs=self._programs(usage),
@@ -109,25 +109,12 @@ class Sampler:
 
     def _begun(self, offsets: Offsets) -> int:
         """Number of partitions that have come beyond where the arm found them."""
-        return sum(offset > self._first.get(partition, 0) for partition, offset in offsets.items())
+        return sum(offset > 0 for offset in self._since_start(offsets).values())
 
-    def _lags(self, committed: Offsets, source_ends: Offsets) -> dict[str, int]:
-        """Empty where there is only one partition."""
-        if len(source_ends) < 2:
-            return {}
+    def _lags(self, committed: Offsets, source_ends: Offsets) -> Offsets:
         return {
-            f"{topic}/{partition}": end
-            - max(committed.get((topic, partition), 0), self._first.get((topic, partition), 0))
-            for (topic, partition), end in sorted(source_ends.items())
-        }
-
-    def _by_partition(self, source_ends: Offsets) -> dict[str, int]:
-        """Empty where there is only one partition."""
-        if len(source_ends) < 2:
-            return {}
-        return {
-            f"{topic}/{partition}": max(0, end - self._first.get((topic, partition), 0))
-            for (topic, partition), end in sorted(source_ends.items())
+            partition: end - max(committed.get(partition, 0), self._first.get(partition, 0))
+            for partition, end in source_ends.items()
         }
 
     def _ends_of(self, *topics: str) -> Offsets:
@@ -137,7 +124,18 @@ class Sampler:
         return found
 
     def _since(self, offsets: Offsets) -> int:
-        return sum(max(0, offset - self._first.get(partition, 0)) for partition, offset in offsets.items())
+        return sum(self._since_start(offsets).values())
+
+    def _since_start(self, offsets: Offsets) -> Offsets:
+        """Counted from where the arm found each partition."""
+        return {partition: max(0, offset - self._first.get(partition, 0)) for partition, offset in offsets.items()}
+
+
+def _by_partition(offsets: Offsets) -> dict[str, int]:
+    """By `topic/partition`; empty where there is only one partition."""
+    if len(offsets) < 2:
+        return {}
+    return {f"{topic}/{partition}": offset for (topic, partition), offset in sorted(offsets.items())}
 
 
 def _by_name(*sources: object) -> dict[str, Any]:

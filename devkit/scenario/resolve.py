@@ -274,6 +274,12 @@ def _launched(found: LaunchSettings) -> dict[str, Any]:
     }
 
 
+def kind_of(key: str) -> str:
+    """The first word of a difference's key, behind the name of a program where it has one."""
+    parts = key.split(".")
+    return parts[2] if parts[0] == "programs" and len(parts) > 2 else parts[0]
+
+
 def differences(settings: Mapping[ArmName, Any]) -> dict[str, Difference]:
     """What not every arm has alike, by its dotted path: down to single values where all have a mapping.
 

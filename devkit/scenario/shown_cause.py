@@ -18,17 +18,17 @@ from devkit.report.result import CauseResult
 from devkit.scenario.cause import NamedCause
 from devkit.scenario.fault_proof import ByArm, arms_with, arms_without_any, unproven
 from devkit.scenario.model import Scenario
-from devkit.scenario.resolve import ResolvedScenario
+from devkit.scenario.resolve import ResolvedScenario, kind_of
 from devkit.scenario.unmet_faults import not_started
 from located_config.count import counted
 from pipeline.driver.spark_slots import local_cluster
 
 _OF_SUPERVISOR = "supervisor."
-_BY_OTHER_SETTINGS = "raw_config"
+BY_OTHER_SETTINGS = "raw_config"
 """What no program logs as such, and one confirms by having run otherwise than declared."""
 _OF_PROCESS = ("environment", "arguments")
 """What is looked up in the process itself."""
-SEEN = (_BY_OTHER_SETTINGS, *_OF_PROCESS)
+SEEN = (BY_OTHER_SETTINGS, *_OF_PROCESS)
 """The differences of the kit's making that a run shows."""
 _NOT_SAID = object()
 _LOCAL = re.compile(r"local\[(\d+)\]")
@@ -106,10 +106,10 @@ def _difference(
     if key.startswith(_OF_SUPERVISOR):
         acted = [arm for arm, seen in played.items() if seen.main.restarts or seen.main.gave_up]
         return bool(acted), f"the supervisor acted in {', '.join(acted)}" if acted else "the supervisor never acted"
-    if _kind(key) == _BY_OTHER_SETTINGS:
+    if kind_of(key) == BY_OTHER_SETTINGS:
         return _by_other_settings(key, played, roles)
     found = {arm: _confirmed(seen, key, values.get(arm)) for arm, seen in played.items()}
-    is_of_process = _kind(key) in _OF_PROCESS
+    is_of_process = kind_of(key) in _OF_PROCESS
     silent = [arm for arm, value in found.items() if value is _NOT_SAID]
     if _can_do_without(silent, played, roles):
         found = {arm: value for arm, value in found.items() if arm not in silent}
@@ -144,12 +144,6 @@ def _skew(
     }
     measured = ", ".join(f"{seconds:.1f}s ({arm})" for arm, seconds in found.items())
     return any(seconds >= least.total_seconds() for seconds in found.values()), f"highest {measured}"
-
-
-def _kind(key: str) -> str:
-    """The first word of a key, behind the name of a program where it has one."""
-    parts = key.split(".")
-    return parts[2] if parts[0] == "programs" and len(parts) > 2 else parts[0]
 
 
 def _by_other_settings(key: str, played: Mapping[ArmName, ArmObservation], roles: Roles) -> tuple[bool, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from devkit.observe.arm_role import in_role
 from devkit.observe.run_metadata import Difference
 from devkit.scenario.model import Scenario
-from devkit.scenario.resolve import OF_KIT, ResolvedScenario, keys_of
+from devkit.scenario.resolve import OF_KIT, ResolvedScenario, keys_of, kind_of
 
 _ALWAYS_WRITTEN = (*OF_KIT, "executors", "slots", "spark", "supervisor")
 """The first words of keys that have a value only where a file writes it."""
@@ -36,8 +36,7 @@ def _is_of_fix(scenario: Scenario, values: Difference) -> bool:
 
 
 def _is_of_kit(key: str) -> bool:
-    parts = key.split(".")
-    return (parts[2] if parts[0] == "programs" and len(parts) > 2 else parts[0]) in _ALWAYS_WRITTEN
+    return kind_of(key) in _ALWAYS_WRITTEN
 
 
 def _written(resolved: ResolvedScenario) -> Iterator[str]:

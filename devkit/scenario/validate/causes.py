@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from devkit.observe.arm_role import ROLES, ArmRole, arms_named, in_role
 from devkit.programs.consumer import ConsumerProgram
 from devkit.scenario.cause import NamedCause
-from devkit.scenario.resolve import OF_KIT, ResolvedScenario, keys_of
-from devkit.scenario.shown_cause import SEEN, differs_by_role
+from devkit.scenario.resolve import OF_KIT, ResolvedScenario, keys_of, kind_of
+from devkit.scenario.shown_cause import BY_OTHER_SETTINGS, SEEN, differs_by_role
 from located_config.near import near_miss, nearest
 from located_config.problem import Problem
 
@@ -61,9 +61,7 @@ def can_be_cause(key: str) -> bool:
 
 
 def _is_of_kit(key: str) -> bool:
-    parts = key.split(".")
-    of_program = parts[2:] if parts[0] == "programs" else parts
-    return bool(of_program) and of_program[0] in OF_KIT and of_program[0] not in SEEN
+    return kind_of(key) in OF_KIT and kind_of(key) not in SEEN
 
 
 def _remedy_for(key: str) -> str:
@@ -75,7 +73,7 @@ def _remedy_for(key: str) -> str:
 
 def _roles_without_config(resolved: ResolvedScenario, key: str) -> list[ArmRole]:
     """The roles of which every arm may be refused its start, where the key is shown by logged configurations alone."""
-    if key.split(".")[-1] != "raw_config":
+    if kind_of(key) != BY_OTHER_SETTINGS:
         return []
     arms = resolved.scenario.roles
     return [role for role in ROLES if all(map(resolved.scenario.may_refuse, in_role(arms, role)))]

@@ -18,9 +18,9 @@ from devkit.programs.spark.program import ConfiguredSpark
 from devkit.scenario.resolve import ResolvedArm, ResolvedScenario, keys_of
 from devkit.scenario.validate.compare import compared
 from devkit.scenario.validate.metrics import check_metric, served_metrics
+from devkit.scenario.validate.traffic import unknown_error_type
 from located_config.near import near_miss, nearest
 from located_config.place import Location
-from pipeline.records.error_types import ERROR_TYPES
 
 _OF_DEFERRAL = ("deferred", "batch_budget")
 
@@ -43,9 +43,9 @@ def check_outcome(
         known = near_miss(argument.event, sorted(LOGGED))
         yield ("event",), f"the pipeline writes no event {argument.event!r}; {known}"
     if isinstance(argument, ErrorEventPattern) and isinstance(here, ConfiguredSpark):
-        wanted = argument.type
-        if wanted is not None and wanted not in ERROR_TYPES:
-            yield ("type",), f"the pipeline has no error type {wanted!r}; {near_miss(wanted, sorted(ERROR_TYPES))}"
+        wrong = "" if argument.type is None else unknown_error_type(argument.type)
+        if wrong:
+            yield ("type",), wrong
     if isinstance(argument, MetricPattern):
         arms = tuple(resolved.arms) if expectation.kind == "metric_missing" else (arm.name,)
         served = [served_metrics(one.config) for each in arms if isinstance(one := found[each], ConfiguredSpark)]

@@ -117,5 +117,12 @@ def check_error_types(resolved: ResolvedScenario) -> Iterator[Problem]:
     for place, patches in patches_at(traffic):
         stated += [((*place, number, "error"), one.error) for number, one in enumerate(patches) if one.error]
     for place, error in stated:
-        if error not in ERROR_TYPES:
-            yield Problem(place, f"the pipeline has no error type {error!r}", near_miss(error, sorted(ERROR_TYPES)))
+        if wrong := unknown_error_type(error):
+            yield Problem(place, wrong)
+
+
+def unknown_error_type(error: str) -> str:
+    """What is wrong with an error type that the pipeline does not have; "" for one that it has."""
+    if error in ERROR_TYPES:
+        return ""
+    return f"the pipeline has no error type {error!r}; {near_miss(error, sorted(ERROR_TYPES))}"
