@@ -20,7 +20,8 @@ from devkit.report.expectation_result import ExpectationResult
 from devkit.report.outcome import Outcome
 from devkit.report.result import ArmResult, Result
 from devkit.report.run_record import RunRecord
-from devkit.scenario.resolve import OF_KIT, differences
+from devkit.scenario.resolve import OF_KIT
+from located_config.dotted_keys import differences
 from located_config.duration import parse_duration
 
 _OUTSIDE = (*OF_KIT, "programs", "slots", "spark", "supervisor")

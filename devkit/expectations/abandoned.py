@@ -13,8 +13,8 @@ def _tell(value: float, observation: ArmObservation) -> str:
 
 
 ABANDONED = Measure(
-    "abandoned",
-    lambda observation: observation.figures.abandoned_share,
+    name="abandoned",
+    of=lambda observation: observation.figures.abandoned_share,
     argument=ShareBound,
     absent="no parse ended",
     tell=_tell,

@@ -1,7 +1,10 @@
 """How many requests the upstream got for each distinct fetch: 1 when every fetch is asked for once."""
 
+from collections.abc import Iterator
+
 from devkit.expectations.base import Measure
-from devkit.expectations.bounds import NumberBound
+from devkit.expectations.bounds import Number, NumberBound
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.timing import of_arm
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import UPSTREAM
@@ -16,13 +19,20 @@ def _tell(value: float, observation: ArmObservation) -> str:
     )
 
 
+def _flaws(argument: Number, _arm: CheckedArm) -> Iterator[Flaw]:
+    if argument.at_most is None and argument.at_least is not None and argument.at_least <= 1:
+        text = "each fetch takes a request, so it is never below 1: write a higher bound, or at_most"
+        yield Flaw(text, ("at_least",), is_playable=True)
+
+
 AMPLIFICATION = Measure(
-    "amplification",
-    lambda observation: observation.figures.amplification,
+    name="amplification",
+    of=lambda observation: observation.figures.amplification,
     argument=NumberBound,
     absent="no fetch",
     tell=_tell,
     timing=of_arm,
+    flaws=_flaws,
     needs=UPSTREAM,
     summary=(
         "Requests that the upstream got for each distinct fetch, replays included: 1 when every fetch is "

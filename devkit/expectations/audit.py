@@ -1,5 +1,6 @@
 """Whether the delivery audit is clean: every input event met its expected fate, once, in order; or how many did not."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,8 @@ from devkit.expectations.audit_counts import (
     of_no_machine,
     window_of,
 )
-from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.base import ExpectationKind, Finding
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.audit.model import Audit
@@ -23,12 +25,14 @@ from located_config.count import counted
 
 NOT_AUDITED = "not audited, as no truth is registered for its job, which would say what its output must be"
 
+_OF_EVENTS = ("lost", "lapsed", "deduplicated", "repeats_emitted", "misrouted", "out_of_order")
+"""Counts in which an event counts once."""
 _BY_BATCH: frozenset[Observable] = frozenset({"batches", "offsets"})
 """What shows which offsets were read again."""
 
 
-@dataclass(frozen=True)
-class _Audit:
+@dataclass(frozen=True, kw_only=True)
+class _Audit(ExpectationKind):
     name: str = "audit"
     summary: str = (
         "Every input event met its expected fate, once and in order: nothing lost, duplicated, conflicting, "
@@ -37,7 +41,6 @@ class _Audit:
     )
     example: str = "clean"
     argument: Any = CleanOrCounts
-    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: str | AuditCounts, observation: ArmObservation) -> Finding:
         if observation.audit.unaudited:
@@ -71,6 +74,16 @@ class _Audit:
         figures = tuple(bound.bounded(count(name, audits), name) for name, bound in argument.bounds.items())
         is_final = is_decided(argument, audits)
         return Finding(self.name, expected, measured, not wrong, decisive=is_final, figures=figures)
+
+    def check(self, argument: str | AuditCounts, arm: CheckedArm) -> Iterator[Flaw]:
+        """What no truth is registered for cannot be audited, and no more events can fail than the traffic has."""
+        if arm.main.configured is not None and arm.main.configured.truth is None:
+            yield Flaw(f"the main program is {NOT_AUDITED}: docs/extend.md shows how a job brings it")
+        bounds, events = argument.bounds if isinstance(argument, AuditCounts) else {}, arm.traffic.event_count
+        for name in _OF_EVENTS:
+            least = bounds[name].at_least if name in bounds else None
+            if least is not None and least > events:
+                yield Flaw(f"no run has {least}: its traffic has {counted(events, 'event')}", (name,))
 
     def depends_on_time(self, argument: str | AuditCounts, observation: ArmObservation) -> Window | None:
         """That nothing was taken by the arm's end does, and that events ended another way than they had to. What was

@@ -2,17 +2,22 @@
 what was observed to a finding.
 """
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from devkit.expectations.bounds import Bound, Range
+from devkit.expectations.checked_arm import CheckedArm, Flaw
+from devkit.expectations.of_program import named_program
 from devkit.expectations.timing import Timing, timeless
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.arm_role import ArmName
 from devkit.observe.bounded_figure import BoundedFigure
 from devkit.observe.observable import Observable
+from devkit.programs.unknown import unknown_program
 
 T = TypeVar("T")
 NOTHING: frozenset[Observable] = frozenset()
@@ -41,61 +46,72 @@ class Finding:
     figures: tuple[BoundedFigure, ...] = ()
 
 
-class ExpectationKind(Protocol):
-    """What the registry has for one key of `expect`."""
+@dataclass(frozen=True, kw_only=True)
+class ExpectationKind(ABC):
+    """What the registry has for one key of `expect`.
 
-    @property
-    def name(self) -> str:
-        """Its key in a scenario file. The registry refuses a name that it already has."""
+    `name` is the key, and `argument` the type that its value must fit: a pydantic model or an annotated type. `summary`
+    and `example` (a value in YAML, without the key) are for the reference. Where something that it `needs` was not
+    observable the finding is undecided, whatever `judge` returns; empty where less may be enough: then `judge` decides.
+    """
 
-    @property
-    def argument(self) -> Any:
-        """The type that its value in a scenario file must fit: a pydantic model or an annotated type."""
+    name: str
+    argument: Any
+    summary: str = ""
+    example: str = ""
+    needs: frozenset[Observable] = NOTHING
 
-    @property
-    def summary(self) -> str:
-        """A sentence or two for the reference: what is measured, or what holds."""
-
-    @property
-    def example(self) -> str:
-        """A value in YAML, without the key."""
-
-    @property
-    def needs(self) -> frozenset[Observable]:
-        """Where one of these was not observable the finding is undecided, whatever `judge` returns. Empty where less
-        may be enough: then `judge` decides.
-        """
-
+    @abstractmethod
     def judge(self, argument: Any, observation: ArmObservation) -> Finding:
         """Looks at these two alone, so that a recorded observation gives the same finding again."""
 
-    def depends_on_time(self, argument: Any, observation: ArmObservation) -> Window | None:
+    def depends_on_time(self, argument: Any, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         """The time whose shortage would make the finding say nothing; None where time has no part in it."""
+        return None
+
+    def check(self, argument: Any, arm: CheckedArm) -> Iterable[Flaw]:  # noqa: ARG002
+        """Why nothing in any run of the arm could meet or break the argument. A program that it names is known."""
+        return ()
+
+    def bounds_progress(self, argument: Any, arm: ArmName) -> bool:  # noqa: ARG002
+        """Whether an arm that did too little breaks it."""
+        return False
 
 
-def _plainly(value: object, _observation: ArmObservation) -> str:
+def check_argument(kind: ExpectationKind, argument: Any, arm: CheckedArm) -> Iterator[Flaw]:
+    """Why the argument decides nothing, its program included."""
+    program = named_program(argument)
+    if program is not None and program not in arm.programs:
+        yield Flaw(unknown_program(program, [name for name in arm.programs if name]), ("program",))
+    else:
+        yield from kind.check(argument, arm)
+
+
+def _format_plainly(value: object, _observation: ArmObservation) -> str:
     return f"{value}"
 
 
-@dataclass(frozen=True)
-class Measure(Generic[T]):
+def has_no_flaws(_argument: Any, _arm: CheckedArm) -> Iterable[Flaw]:
+    """Any argument decides something."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure(ExpectationKind, Generic[T]):
     """One figure. Where `of` gives None there was nothing to measure, so no bound holds; `absent` says why. Or nothing
     is known then, and no bound is broken either: `unknown` says why.
 
     `argument` is a bound on what `of` gives, and `tell` says it with what a reader needs beside it. `timing` says
-    whether it depends on time.
+    whether it depends on time, and `flaws` checks an argument.
     """
 
-    name: str
     of: Callable[[ArmObservation], T | None]
     argument: Any = Bound
     absent: str = "nothing to count"
     unknown: str = ""
-    tell: Callable[[T, ArmObservation], str] = _plainly
+    tell: Callable[[T, ArmObservation], str] = _format_plainly
     timing: Timing = timeless
-    needs: frozenset[Observable] = NOTHING
-    summary: str = ""
-    example: str = ""
+    flaws: Callable[[Any, CheckedArm], Iterable[Flaw]] = has_no_flaws
 
     def judge(self, argument: Range[Any], observation: ArmObservation) -> Finding:
         """Undecided where nothing is known, and only there."""
@@ -117,3 +133,7 @@ class Measure(Generic[T]):
     def depends_on_time(self, argument: Range[Any], observation: ArmObservation) -> Window | None:
         """By `timing`; by default a finding does not depend on time."""
         return self.timing(argument, observation)
+
+    def check(self, argument: Range[Any], arm: CheckedArm) -> Iterable[Flaw]:
+        """By `flaws`."""
+        return self.flaws(argument, arm)

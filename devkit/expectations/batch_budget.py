@@ -1,12 +1,14 @@
 """How many source events were deferred because their batch was over its budget."""
 
 from devkit.expectations.base import Measure
+from devkit.expectations.deferred import check_deferral
 from devkit.expectations.timing import of_commit
 
 BATCH_BUDGET = Measure(
-    "batch_budget",
-    lambda observation: observation.figures.over_budget,
+    name="batch_budget",
+    of=lambda observation: observation.figures.over_budget,
     timing=of_commit,
+    flaws=check_deferral,
     needs=frozenset({"deferrals"}),
     summary=(
         "Number of source events that were deferred because their batch was over its budget, the backstop "

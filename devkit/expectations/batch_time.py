@@ -23,7 +23,7 @@ def _absent(_argument: BatchTime, observation: ArmObservation) -> str:
 
 
 BATCH_TIME = OfCourse(
-    "batch_time",
+    name="batch_time",
     summary=(
         "Time that a micro-batch lasted, from its start until its records are emitted and its state is written: the "
         "`highest`, `lowest`, `mean` or `last` of all that the main program wrote. The first one of a process "

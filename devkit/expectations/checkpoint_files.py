@@ -5,8 +5,8 @@ from devkit.observe.arm_observation import ArmObservation
 from located_config.count import counted
 
 CHECKPOINT_FILES = Measure(
-    "checkpoint_files",
-    lambda observation: observation.checkpoint.files if observation.checkpoint else None,
+    name="checkpoint_files",
+    of=lambda observation: observation.checkpoint.files if observation.checkpoint else None,
     unknown="no checkpoint was looked at",
     tell=lambda value, observation: _told(value, observation),
     needs=frozenset({"offsets"}),

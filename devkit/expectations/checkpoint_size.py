@@ -6,8 +6,8 @@ from devkit.observe.arm_observation import ArmObservation
 from located_config.count import counted
 
 CHECKPOINT_SIZE = Measure(
-    "checkpoint_size",
-    lambda observation: observation.checkpoint.bytes if observation.checkpoint else None,
+    name="checkpoint_size",
+    of=lambda observation: observation.checkpoint.bytes if observation.checkpoint else None,
     argument=SizeBound,
     unknown="no checkpoint was looked at",
     tell=lambda value, observation: _measured(value, observation),

@@ -4,8 +4,8 @@ from devkit.expectations.base import Measure
 from devkit.expectations.timing import of_fetches
 
 CLAIM_CHECKS = Measure(
-    "claim_checks",
-    lambda observation: observation.audit.claim_checks,
+    name="claim_checks",
+    of=lambda observation: observation.audit.claim_checks,
     timing=of_fetches,
     needs=frozenset({"sources"}),
     summary=(

@@ -23,7 +23,7 @@ def _absent(_argument: CommitTime, observation: ArmObservation) -> str:
 
 
 COMMIT_TIME = OfCourse(
-    "commit_time",
+    name="commit_time",
     summary=(
         "Time that Spark took to write a micro-batch's offsets and its commit to the checkpoint: the `highest`, "
         "`lowest`, `mean` or `last` of all commits that it reported."

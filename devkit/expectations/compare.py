@@ -5,18 +5,20 @@ to the second one's. It stands in the list of the arm that is played last of the
 """
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Protocol, Self, runtime_checkable
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
 
-from devkit.expectations.base import NOTHING, ExpectationKind, Finding, gone
+from devkit.expectations.base import ExpectationKind, Finding, check_argument, gone
 from devkit.expectations.bounds import Number
-from devkit.expectations.of_program import OfProgram
+from devkit.expectations.checked_arm import CheckedArm, Flaw
+from devkit.expectations.of_program import named_program
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.observable import Observable, why_not_observable
+from devkit.observe.arm_role import ArmName
+from devkit.observe.observable import why_not_observable
 from located_config.near import near_miss
 
 _ANYTHING = (0, "0s", "1/d")
@@ -63,8 +65,8 @@ class Comparison:
         return self
 
 
-@dataclass(frozen=True)
-class Compare:
+@dataclass(frozen=True, kw_only=True)
+class Compare(ExpectationKind):
     """`kinds` gives all kinds of expectations by name, those that are registered later among them."""
 
     kinds: Callable[[], Mapping[str, ExpectationKind]]
@@ -75,12 +77,11 @@ class Compare:
         "was not played."
     )
     example: str = "{rate: {of: healthy, arms: [fixed, incident], at_least: 8}}"
-    needs: frozenset[Observable] = NOTHING
+    argument: Any = field(init=False)
 
-    @property
-    def argument(self) -> Any:
-        """One figure, with its keys, the arms and the bounds."""
-        return Annotated[Any, PlainValidator(self._read, json_schema_input_type=dict[str, Ratio])]
+    def __post_init__(self) -> None:
+        read = PlainValidator(self._read, json_schema_input_type=dict[str, Ratio])
+        object.__setattr__(self, "argument", Annotated[Any, read])
 
     def judge(self, argument: Comparison, observation: ArmObservation) -> Finding:
         """Undecided where the figure of one of the arms is not known."""
@@ -105,6 +106,26 @@ class Compare:
         windows = [kind.depends_on_time(argument.argument, one.observation) for one in arms]
         # That of a duration, whose own bound says nothing here, is a time of 0 s.
         return "arm" if any(window is not None for window in windows) else None
+
+    def check(self, argument: Comparison, arm: CheckedArm) -> Iterator[Flaw]:
+        """An arm that there is not, or that is played only after this one, and what is wrong with the figure."""
+        order, compared = list(arm.arms), argument.ratio.arms
+        for other in compared:
+            if other not in order:
+                yield Flaw(f"there is no arm {other!r}; {near_miss(other, order)}")
+            elif order.index(other) > order.index(arm.name):
+                yield Flaw(f"arm {other} is played after this one: let it stand in expect.{other}")
+        if arm.name not in compared and {*compared} <= {*order}:
+            yield Flaw(f"this arm is not among the two: let it stand in expect.{compared[0]}")
+        for other in (name for name in compared if name in order):
+            for flaw in check_argument(self.kinds()[argument.figure], argument.argument, arm.arms[other]):
+                yield replace(flaw, key=(argument.figure, *flaw.key))
+
+    def bounds_progress(self, argument: Comparison, arm: ArmName) -> bool:
+        """Where the arm's rate has to be the higher one."""
+        first, second = argument.ratio.arms
+        least, most = argument.ratio.at_least is not None, argument.ratio.at_most is not None
+        return argument.figure == "rate" and ((first == arm and least) or (second == arm and most))
 
     def _figure(self, argument: Comparison, arm: str, observation: ArmObservation) -> float | str:
         """The arm's, or why it is not known."""
@@ -152,6 +173,6 @@ def _argument(kind: ExpectationKind, own: dict[str, Any]) -> Any:
 
 
 def _of_program(argument: Any, observation: ArmObservation) -> ArmObservation:
-    name = argument.program if isinstance(argument, OfProgram) else None
+    name = named_program(argument)
     program = observation.program(name) if name else None
     return observation.of(program) if program else observation

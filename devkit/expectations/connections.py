@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.bounds import Number
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
@@ -27,8 +27,8 @@ class Connected(Number):
     )
 
 
-@dataclass(frozen=True)
-class _Connections:
+@dataclass(frozen=True, kw_only=True)
+class _Connections(ExpectationKind):
     name: str = "connections"
     summary: str = (
         "Number of connections that carried a request to the upstream (`opened`), of those it refused for want of a "

@@ -4,7 +4,11 @@ container_kills: {at_least: 1}      how often a process was over a limit
 peak_memory: {at_most: 2GiB}        all processes of the program together, at the worst look
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 from devkit.expectations.base import Measure
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.of_program import ProgramBound, ProgramSizeBound
 from devkit.observe.arm_observation import ArmObservation
 
@@ -33,21 +37,28 @@ def _tell_peak(value: int, observation: ArmObservation) -> str:
     return f"{value / (1 << 20):.0f}MiB ({container.measure})"
 
 
+def _flaws(_argument: Any, arm: CheckedArm) -> Iterator[Flaw]:
+    if arm.container is None:
+        yield Flaw("the scenario gives its programs no container: say `container: {memory: 2GiB}`")
+
+
 CONTAINER_KILLS = Measure(
-    "container_kills",
-    _kills,
+    name="container_kills",
+    of=_kills,
     argument=ProgramBound,
     absent=_ABSENT,
     tell=_tell_kills,
+    flaws=_flaws,
     summary="Number of times that the program was killed at a limit of its `container`.",
     example="{at_least: 1}",
 )
 PEAK_MEMORY = Measure(
-    "peak_memory",
-    _peak,
+    name="peak_memory",
+    of=_peak,
     argument=ProgramSizeBound,
     absent=_ABSENT,
     tell=_tell_peak,
+    flaws=_flaws,
     summary="Most memory that all processes of the program held together at one look, in a `container`.",
     example="{at_most: 2GiB}",
 )

@@ -6,14 +6,14 @@ Where offsets are not observable (some programs under test): every event that ha
 from dataclasses import dataclass
 from typing import Any
 
-from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.base import ExpectationKind, Finding
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.observable import Observable
+from devkit.observe.arm_role import ArmName
 
 
-@dataclass(frozen=True)
-class _Drained:
+@dataclass(frozen=True, kw_only=True)
+class _Drained(ExpectationKind):
     name: str = "drained"
     summary: str = (
         "All traffic is published, the committed offset has reached its end and nothing is deferred; with "
@@ -21,7 +21,6 @@ class _Drained:
     )
     example: str = "true"
     argument: Any = bool
-    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: bool, observation: ArmObservation) -> Finding:
         sample = observation.last_sample
@@ -30,6 +29,10 @@ class _Drained:
         if (emitted := observation.emitted) is not None:
             measured = f"{emitted.count} of {emitted.due} events that had to be emitted were"
         return Finding(self.name, str(argument).lower(), measured, observation.drained == argument)
+
+    def bounds_progress(self, argument: bool, arm: ArmName) -> bool:  # noqa: ARG002
+        """It says itself whether the arm was to be done."""
+        return True
 
     def depends_on_time(self, argument: bool, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return "arm"

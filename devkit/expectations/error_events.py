@@ -3,17 +3,19 @@
 Without a bound it is at least one; `max_size` alone is about those that there are.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.bounds import Bytes, Count, or_exactly
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.error_events import of_type
-from devkit.observe.observable import Observable
+from devkit.observe.error_types import unknown_error_type
 from located_config.count import counted
 from located_config.size import Size, format_size
 
@@ -48,8 +50,8 @@ class ErrorEventPattern(Count):
         return ", ".join(parts)
 
 
-@dataclass(frozen=True)
-class _ErrorEvents:
+@dataclass(frozen=True, kw_only=True)
+class _ErrorEvents(ExpectationKind):
     name: str = "error_events"
     summary: str = (
         "Number of source events that ended as an error event of `type`, by default of any, and the size of the "
@@ -57,7 +59,6 @@ class _ErrorEvents:
     )
     example: str = "{type: revision_not_found, at_least: 1, max_size: 4KiB}"
     argument: Any = Annotated[ErrorEventPattern, or_exactly(ErrorEventPattern, int, int)]
-    needs: frozenset[Observable] = frozenset()
 
     def judge(self, argument: ErrorEventPattern, observation: ArmObservation) -> Finding:
         if hidden := observation.hidden:
@@ -77,6 +78,15 @@ class _ErrorEvents:
         if largest is not None and argument.max_size is not None:
             figures.append(Bytes(at_most=argument.max_size).bounded(largest, "largest"))
         return Finding(self.name, str(argument), measured, holds, figures=tuple(figures))
+
+    def check(self, argument: ErrorEventPattern, arm: CheckedArm) -> Iterator[Flaw]:
+        """More events than the traffic has, and a type that the pipeline does not have."""
+        events = arm.traffic.event_count
+        if (argument.at_least or 0) > events:
+            yield Flaw(f"its traffic has {counted(events, 'event')}", ("at_least",))
+        wrong = unknown_error_type(argument.type) if argument.type and arm.main.program.runs_on_spark else ""
+        if wrong:
+            yield Flaw(wrong, ("type",), is_playable=True)
 
     def depends_on_time(self, argument: ErrorEventPattern, observation: ArmObservation) -> Window | None:
         """Which events end so is decided by what they are, unless a timeout ended one, or not all have ended."""

@@ -36,7 +36,7 @@ def _course(_argument: EventTimeSkewBound, observation: ArmObservation) -> Cours
 
 
 EVENT_TIME_SKEW = OfCourse(
-    "event_time_skew",
+    name="event_time_skew",
     summary=(
         "Event time by which the newest committed event is newer than the oldest one that is not committed: the "
         "`highest`, `lowest`, `mean` or `last` of all looks. It needs traffic with event time of its own."

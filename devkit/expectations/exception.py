@@ -6,13 +6,12 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.of_program import OfProgram
 from devkit.expectations.timing import of_fetches
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.logs import LoggedException
-from devkit.observe.observable import Observable
 from devkit.observe.timeouts import names_timeout
 from located_config.count import times
 
@@ -30,13 +29,12 @@ class ExceptionPattern(OfProgram):
         return name == re.split(r"[.$]", self.class_)[-1]
 
 
-@dataclass(frozen=True)
-class _Exception:
+@dataclass(frozen=True, kw_only=True)
+class _Exception(ExpectationKind):
     name: str = "exception"
     summary: str = "The program's log shows an exception of `class`, with `message` as part of its text."
     example: str = '{class: RecordTooLargeException, message: "23048294"}'
     argument: Any = ExceptionPattern
-    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: ExceptionPattern, observation: ArmObservation) -> Finding:
         expected = f"{argument.class_}: …{argument.message}…" if argument.message else argument.class_

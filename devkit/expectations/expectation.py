@@ -1,5 +1,6 @@
 """The model of one expectation in a scenario file, made from the registry: one name, and the argument behind it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Self
 
@@ -9,11 +10,13 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 from ruamel.yaml import YAML
 
-from devkit.expectations.base import ExpectationKind, Finding, gone
-from devkit.expectations.of_program import OfProgram
+from devkit.expectations.base import ExpectationKind, Finding, check_argument, gone
+from devkit.expectations.checked_arm import CheckedArm, Flaw
+from devkit.expectations.of_program import named_program
 from devkit.expectations.registry import EXPECTATIONS
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.arm_role import ArmName
 from devkit.observe.observable import why_not_observable
 
 
@@ -44,12 +47,15 @@ class Expectation(BaseModel):
     @property
     def program(self) -> str | None:
         """The program that it names; None is the first one."""
-        return self.argument.program if isinstance(self.argument, OfProgram) else None
+        return named_program(self.argument)
 
-    @staticmethod
-    def of(kind: str, argument: Any) -> "Expectation":
-        """One whose argument was checked already."""
-        return Expectation.model_construct({kind}, **{kind: argument})
+    def check(self, arm: CheckedArm) -> Iterator[Flaw]:
+        """Why it decides nothing, whatever happens in a run of the arm."""
+        yield from check_argument(EXPECTATIONS[self.kind], self.argument, arm)
+
+    def bounds_progress(self, arm: ArmName) -> bool:
+        """Whether an arm that did too little breaks it."""
+        return EXPECTATIONS[self.kind].bounds_progress(self.argument, arm)
 
     def depends_on_time(self, observation: ArmObservation) -> Window | None:
         """The time whose shortage would make the finding say nothing; None where time has no part in it."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.of_program import OfProgram
 from devkit.expectations.timing import is_of_time, of_fetches
 from devkit.headroom.shortage import Window
@@ -20,8 +20,8 @@ class FailurePattern(OfProgram):
     message: str = Field(min_length=1, description="Part of what the program reported when it failed.")
 
 
-@dataclass(frozen=True)
-class _Failure:
+@dataclass(frozen=True, kw_only=True)
+class _Failure(ExpectationKind):
     name: str = "failure"
     summary: str = "A process of the program reported that it failed, with `message` as part of what it reported."
     example: str = "{message: no commit within}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from devkit.expectations.base import Finding, Measure
+from devkit.expectations.base import ExpectationKind, Finding, Measure
 from devkit.expectations.bounds import DurationBound, NumberBound, Range
 from devkit.expectations.timing import of_bound
 from devkit.headroom.shortage import Window
@@ -17,8 +17,8 @@ from devkit.observe.figures import FlatCommit
 from devkit.observe.observable import Observable
 
 
-@dataclass(frozen=True)
-class _FlatCommit:
+@dataclass(frozen=True, kw_only=True)
+class _FlatCommit(ExpectationKind):
     """Where it was not observable for a while, the time is known between two bounds only, and so
     perhaps no answer is.
     """
@@ -89,8 +89,8 @@ def _while_flat(_argument: Range[Any], observation: ArmObservation) -> Window | 
 _NEEDS: frozenset[Observable] = frozenset({"offsets"})
 FLAT_COMMIT = _FlatCommit()
 IDLE_CPU = Measure(
-    "idle_cpu",
-    _cores,
+    name="idle_cpu",
+    of=_cores,
     argument=NumberBound,
     absent="no query ran while the committed offset stood still",
     tell=_tell_cores,

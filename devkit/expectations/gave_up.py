@@ -1,16 +1,17 @@
 """Whether the supervisor gave up on a program: `gave_up: true`, or of one of several `gave_up: {program: reader}`."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.base import ExpectationKind, Finding
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.of_program import WhetherItDid, or_whether
 from devkit.expectations.timing import restarts_window
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.observable import Observable
 from located_config.count import counted
 
 
@@ -20,8 +21,8 @@ class GaveUp(WhetherItDid):
     it_did: bool = Field(default=True, description="Whether the supervisor gave up by the arm's end.")
 
 
-@dataclass(frozen=True)
-class _GaveUp:
+@dataclass(frozen=True, kw_only=True)
+class _GaveUp(ExpectationKind):
     name: str = "gave_up"
     summary: str = (
         "The supervisor gave up on the program, by the `attempts` of its policy; with `false`, or `it_did: false`, it "
@@ -29,12 +30,16 @@ class _GaveUp:
     )
     example: str = "true"
     argument: Any = Annotated[GaveUp, or_whether(GaveUp)]
-    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: GaveUp, observation: ArmObservation) -> Finding:
         after = f"after {counted(observation.main.restarts, 'restart')}"
         measured = f"gave up {after}" if observation.main.gave_up else f"not given up {after}"
         return Finding(self.name, str(argument), measured, observation.main.gave_up is argument.it_did)
+
+    def check(self, argument: GaveUp, arm: CheckedArm) -> Iterator[Flaw]:
+        """A supervisor without `attempts` never gives up."""
+        if argument.it_did and arm.attempts is None:
+            yield Flaw("this arm's supervisor never gives up: write `supervisor: { attempts: 3 }`")
 
     def depends_on_time(self, argument: GaveUp, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         """As the restarts do of which it had enough."""

@@ -4,16 +4,19 @@ That of partitions is by committed offsets, as a dashboard has it. That of a pag
 and not emitted, by the records' own times.
 """
 
+from collections.abc import Iterator
 from typing import Self
 
 from pydantic import Field, NonNegativeInt, model_validator
 
 from devkit.expectations.base import gone
 from devkit.expectations.bounds import Number
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import Observable, why_not_observable
 from devkit.observe.time_series import Course, waiting
+from located_config.near import near_miss
 
 
 class LagBound(Number, OfSamples):
@@ -75,8 +78,33 @@ def _of_page(title: str, observation: ArmObservation) -> Course:
     return waiting(((begin, end if is_emitted else None) for begin, end, is_emitted in spans), looks)
 
 
+def _flaws(argument: LagBound, arm: CheckedArm) -> Iterator[Flaw]:
+    pages = [title.replace("_", " ") for title in arm.traffic.titles]
+    if argument.page is not None and argument.page.replace("_", " ") not in pages:
+        remedy = arm.traffic.remedy_for_page(argument.page)
+        yield Flaw(f"there is no page {argument.page!r} in traffic.pages; {remedy}", ("page",))
+    if argument.partition is None or arm.main.configured is None:
+        return
+    count, sources = arm.source_partitions, arm.main.configured.topics.sources
+    if count * len(sources) == 1:
+        only = "there is one source partition only: leave it out, or raise kafka.topics.source.partitions"
+        yield Flaw(only, ("partition",))
+    elif argument.partition >= count:
+        yield Flaw(f"there are {count} source partitions, the last is {count - 1}", ("partition",))
+    if argument.topic is None and len(sources) > 1:
+        yield Flaw(f"write the topic as well, one of {', '.join(sources)}", ("partition",))
+    elif argument.topic is not None and argument.topic not in sources:
+        near = near_miss(argument.topic, sources)
+        yield Flaw(f"the main program does not read {argument.topic!r}; {near}", ("topic",))
+
+
+def _is_of_all_to_the_end(argument: LagBound) -> bool:
+    is_of_all = argument.page is None and argument.partition is None and argument.during is None
+    return is_of_all and argument.of != "lowest" and argument.at_most is not None
+
+
 LAG = OfCourse(
-    "lag",
+    name="lag",
     summary=(
         "Events that wait: source offsets that are not committed, of all partitions or of one `partition` (with its "
         "`topic` where there are several), or the events of a `page` of the traffic that are published and not "
@@ -87,4 +115,6 @@ LAG = OfCourse(
     course=_course,
     show="{:,.0f}".format,
     absent=_absent,
+    flaws=_flaws,
+    is_progress=_is_of_all_to_the_end,
 )

@@ -3,8 +3,8 @@
 from devkit.expectations.base import Measure
 
 LATE_DROPPED = Measure(
-    "late_dropped",
-    lambda observation: observation.late_dropped,
+    name="late_dropped",
+    of=lambda observation: observation.late_dropped,
     unknown="the main program reported no state",
     summary=(
         "Number of source rows that Spark dropped in a stateful operator as they were behind its watermark, by what it "

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.bounds import Time
 from devkit.expectations.of_events import OfEvents, latencies_of, not_known_of
 from devkit.expectations.timing import of_bound
@@ -33,8 +33,8 @@ class Latency(Time):
 _OF = {"all": "all events", "healthy": "events of healthy pages"}
 
 
-@dataclass(frozen=True)
-class _Latency:
+@dataclass(frozen=True, kw_only=True)
+class _Latency(ExpectationKind):
     name: str = "latency"
     summary: str = (
         "End-to-end latency of the events, from the append to the source to the append of their first output "

@@ -5,16 +5,19 @@ judged. Nor can that one wrote no more than it may, when it crashed for good: it
 workers of the pipeline write, where they are those of executors of their own, whose output is elsewhere.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field, model_validator
 
-from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.base import ExpectationKind, Finding
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.of_program import ProgramCount
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.observable import Observable
+from devkit.observe.logs import LOGGED
+from located_config.near import near_miss
 from pipeline.driver.spark_slots import is_local
 from pipeline.events import OF_WORKERS
 
@@ -31,8 +34,8 @@ class LoggedEvent(ProgramCount):
         return {**value, "at_least": 1} if isinstance(value, dict) and is_bare else value
 
 
-@dataclass(frozen=True)
-class _Log:
+@dataclass(frozen=True, kw_only=True)
+class _Log(ExpectationKind):
     name: str = "log"
     summary: str = (
         "Number of times that the program wrote the event named `event` on its standard output, as a JSON line; of the "
@@ -42,7 +45,6 @@ class _Log:
     )
     example: str = "{event: gave_up, at_most: 0}"
     argument: Any = LoggedEvent
-    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: LoggedEvent, observation: ArmObservation) -> Finding:
         expected, count = f"{argument} of {argument.event}", observation.main.log.get(argument.event, 0)
@@ -57,6 +59,12 @@ class _Log:
             crashed = f"{count} until it ended with exit code {code} and was not started again"
             return Finding(self.name, expected, crashed, holds=None)
         return Finding(self.name, expected, f"{count}", holds, figures=(argument.bounded(count),))
+
+    def check(self, argument: LoggedEvent, arm: CheckedArm) -> Iterator[Flaw]:
+        """An event that the pipeline does not log."""
+        if arm.program_of(argument).program.runs_on_spark and argument.event not in LOGGED:
+            near = near_miss(argument.event, sorted(LOGGED))
+            yield Flaw(f"the pipeline writes no event {argument.event!r}; {near}", ("event",), is_playable=True)
 
     def depends_on_time(self, argument: LoggedEvent, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return "arm"

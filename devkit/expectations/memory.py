@@ -55,7 +55,7 @@ def _held(use: ProgramUse | Sample | None, kind: ProcessKind | None) -> int:
 
 
 MEMORY = OfCourse(
-    "memory",
+    name="memory",
     summary=(
         "Resident memory of the program's processes, of one `kind` or all together: its `highest`, `last`, `lowest` or "
         "`mean`, or its `slope` a minute."

@@ -4,19 +4,23 @@ One exists that is on the last page of some process: one that was there and has 
 was on no page of the arm. Without a page that could be read it cannot be judged.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.base import ExpectationKind, Finding
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.arm_role import TWO_ARMS
 from devkit.observe.bounded_figure import BoundedFigure
 from devkit.observe.metrics import Labels, Scraped, Series
-from devkit.observe.observable import Observable
+from devkit.programs.program import ServedMetrics
 from located_config.count import counted
-from located_config.near import nearest
+from located_config.near import near_miss, nearest
+from located_config.place import Location
 
 _SHOWN = 3
 
@@ -54,13 +58,9 @@ class RisingMetric(MetricPattern):
         return super().__str__() + ("" if self.above is None else f" above {self.above:g}")
 
 
-@dataclass(frozen=True)
-class _Metric:
+@dataclass(frozen=True, kw_only=True)
+class _Metric(ExpectationKind):
     name: Literal["metric_exists", "metric_missing"]
-    argument: Any
-    summary: str
-    example: str
-    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: MetricPattern, observation: ArmObservation) -> Finding:
         scraped = observation.metrics
@@ -77,10 +77,66 @@ class _Metric:
         figures = () if above is None or not stands else (_bounded(above, [scraped.highest[one] for one in stands]),)
         return Finding(self.name, expected, measured, holds, figures=figures)
 
+    def check(self, argument: MetricPattern, arm: CheckedArm) -> Iterator[Flaw]:
+        """A metric that no page of the arm can have, and one that is missing because its name is misspelt."""
+        if self.name == "metric_missing" and is_served(arm) and not _is_shown_elsewhere(argument, arm):
+            others = "another arm" if len(arm.arms) > len(TWO_ARMS) else "the other arm"
+            with_labels = " with these labels" if argument.labels else ""
+            yield Flaw(
+                f"no metric_exists of {others} asks for it{with_labels}, so it could be misspelt and it would be "
+                "overlooked",
+                ("name",),
+            )
+        yield from check_metric(argument, arm, *(arm.arms.values() if self.name == "metric_missing" else ()))
+
     def depends_on_time(self, argument: MetricPattern, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         """How high a metric rises may; that it is there does not."""
         rises = isinstance(argument, RisingMetric) and argument.above is not None and argument.above > 0
         return "arm" if rises else None
+
+
+def is_served(arm: CheckedArm) -> bool:
+    """Whether the main program has an endpoint; so too where its configuration is refused."""
+    return arm.main.configured is None or arm.main.configured.serves_metrics
+
+
+def check_metric(wanted: MetricPattern, arm: CheckedArm, *others: CheckedArm) -> Iterator[Flaw]:
+    """What is wrong with a name or label that none of the arms serves, as far as it is known what they serve."""
+    if not is_served(arm):
+        yield Flaw("this arm serves no metrics: set metrics.port (0 takes a free one) in `pipeline`")
+    pages = [each.main.configured.metrics if each.main.configured else None for each in (arm, *others)]
+    served = [page for page in pages if page is not None]
+    if len(served) == len(pages):
+        for key, text in find_unserved(wanted, served):
+            yield Flaw(text, key, is_playable=True)
+
+
+def find_unserved(wanted: MetricPattern, pages: Iterable[ServedMetrics]) -> Iterator[tuple[Location, str]]:
+    """What is wrong with a name or label that is on none of the pages, and the key where it stands."""
+    served = {series: labels for page in pages for series, labels in page.items()}
+    labels = served.get(wanted.name)
+    if labels is None:
+        endings = (f"{wanted.name}{ending}" for ending in ("_total", "_count"))
+        near = next((series for series in endings if series in served), None) or nearest(wanted.name, served)
+        known = (
+            f"did you mean {near!r}?" if near else "docs/reference/metrics.md lists all, `metrics.rename` renames one"
+        )
+        yield ("name",), f"the pipeline serves no metric {wanted.name!r} in this scenario; {known}"
+        return
+    for label in wanted.labels.keys() - labels:
+        yield ("labels", label), f"{wanted.name} has no label {label!r}; {near_miss(label, sorted(labels))}"
+
+
+def _is_shown_elsewhere(missing: MetricPattern, arm: CheckedArm) -> bool:
+    """Whether another arm has to show a series that the pattern matches."""
+    shown = [
+        argument
+        for name, other in arm.arms.items()
+        if name != arm.name
+        for kind, argument in other.expected
+        if kind == "metric_exists"
+    ]
+    return any(missing.matches((one.name, frozenset(one.labels.items()))) for one in shown)
 
 
 def _bounded(above: float, highest: list[float]) -> BoundedFigure:
@@ -118,21 +174,21 @@ def _shown(name: str, labels: Labels) -> str:
 
 
 METRIC_EXISTS = _Metric(
-    "metric_exists",
-    RisingMetric,
-    (
+    name="metric_exists",
+    argument=RisingMetric,
+    summary=(
         "The program's metrics endpoint still shows the metric on the last page of some process, and on some "
         "page more than `above`. `name` is as a query asks for it, and each of `labels` has the given value. "
         "It needs `pipeline.metrics.port`."
     ),
-    '{name: enrichment_lag_seconds, labels: {partition: "0"}, above: 2}',
+    example='{name: enrichment_lag_seconds, labels: {partition: "0"}, above: 2}',
 )
 METRIC_MISSING = _Metric(
-    "metric_missing",
-    MetricPattern,
-    (
+    name="metric_missing",
+    argument=MetricPattern,
+    summary=(
         "No page of the program's metrics endpoint shows the metric. Another arm has to expect it by "
         "`metric_exists`, so that no misspelt name passes."
     ),
-    "{name: enrichment_breaker_open}",
+    example="{name: enrichment_breaker_open}",
 )

@@ -5,7 +5,7 @@ again begins its counters anew.
 """
 
 from devkit.expectations.bounds import Number
-from devkit.expectations.metric import MetricPattern, no_page
+from devkit.expectations.metric import MetricPattern, check_metric, no_page
 from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.time_series import Course
@@ -32,7 +32,7 @@ def _course(argument: MetricValue, observation: ArmObservation) -> Course:
 
 
 METRIC = OfCourse(
-    "metric",
+    name="metric",
     summary=(
         "A metric of the program's endpoint: its `last`, `highest`, `lowest` or `mean` value, or its `slope` a minute. "
         "Series that match `name` and `labels` are summed. It needs `pipeline.metrics.port`."
@@ -42,4 +42,5 @@ METRIC = OfCourse(
     course=_course,
     show="{:g}".format,
     absent=_absent,
+    flaws=check_metric,
 )

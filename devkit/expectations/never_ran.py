@@ -4,17 +4,18 @@ Its processes may have refused their start, ended before their query began, or h
 nothing runs once it fetched or wrote anything.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.base import ExpectationKind, Finding
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.of_program import WhetherItDid, or_whether
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_end import EndByRefusal
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.observable import Observable
 from located_config.count import counted
 
 
@@ -24,8 +25,8 @@ class NeverRan(WhetherItDid):
     it_did: bool = Field(default=True, description="Whether its query never ran; false where it ran at some time.")
 
 
-@dataclass(frozen=True)
-class _NeverRan:
+@dataclass(frozen=True, kw_only=True)
+class _NeverRan(ExpectationKind):
     name: str = "never_ran"
     summary: str = (
         "The query of the program never ran in the arm: each of its processes refused its start, ended before, or "
@@ -34,7 +35,6 @@ class _NeverRan:
     )
     example: str = "true"
     argument: Any = Annotated[NeverRan, or_whether(NeverRan)]
-    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: NeverRan, observation: ArmObservation) -> Finding:
         if observation.main.ran is None:
@@ -42,6 +42,12 @@ class _NeverRan:
         after = f" in {counted(observation.main.restarts + 1, 'process', 'processes')}"
         measured = "it ran" if observation.main.ran else f"it never ran{after}"
         return Finding(self.name, str(argument), measured, observation.main.ran is not argument.it_did)
+
+    def check(self, argument: NeverRan, arm: CheckedArm) -> Iterator[Flaw]:
+        """A program has to show that it runs."""
+        program = arm.program_of(argument).program
+        if not program.shows_running or (program.command and len(arm.programs) > 1):
+            yield Flaw("nothing shows whether this program runs: a pipeline says it, and a command that is alone")
 
     def depends_on_time(self, argument: NeverRan, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         """That it never ran might be for want of time, unless it said that it refused."""

@@ -21,6 +21,11 @@ class OfProgram(BaseModel):
     )
 
 
+def named_program(argument: object) -> str | None:
+    """The program that the argument of an expectation names; None is the main one."""
+    return argument.program if isinstance(argument, OfProgram) else None
+
+
 class WhetherItDid(OfProgram):
     """Something that a program did or did not do; `true` alone is short for `it_did: true`."""
 

@@ -6,20 +6,22 @@ after: broker cut   from its end to the arm's end
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.base import ExpectationKind, Finding, has_no_flaws
 from devkit.expectations.bounds import Time
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.timing import of_arm
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.observable import Observable
+from devkit.observe.arm_role import ArmName
 from devkit.observe.time_series import FEWEST, Course, Of, between, figure
 from located_config.count import counted
+from located_config.near import near_miss
 
 
 class InPhase(BaseModel):
@@ -97,23 +99,26 @@ def _nothing_absent(_argument: Any, _observation: ArmObservation) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class OfCourse:
+def _is_no_progress(_argument: Any) -> bool:
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfCourse(ExpectationKind):
     """An expectation on a number of a course: `course` gives the points, `show` tells the number.
 
     `absent` says why there is no course to look at, "" where there is one. `look` is what a point is called, `looks`
     what several are where that takes more than an `s`, and `as_bound` turns the number into what the bounds are of.
+    `flaws` checks what an argument has besides its part of the arm, and `is_progress` is whether an arm that did too
+    little breaks it.
     """
 
-    name: str
-    summary: str
-    example: str
-    argument: Any
     course: Callable[[Any, ArmObservation], Course]
     show: Callable[[float], str]
     timing: Callable[[Any, ArmObservation], Window | None] = of_arm
     absent: Callable[[Any, ArmObservation], str] = _nothing_absent
-    needs: frozenset[Observable] = NOTHING
+    flaws: Callable[[Any, CheckedArm], Iterable[Flaw]] = has_no_flaws
+    is_progress: Callable[[Any], bool] = _is_no_progress
     look: str = "look"
     looks: str | None = None
     as_bound: Callable[[float], Any] = float
@@ -134,6 +139,17 @@ class OfCourse:
     def depends_on_time(self, argument: Any, observation: ArmObservation) -> Window | None:
         """By `timing`; by default the whole arm counts."""
         return self.timing(argument, observation)
+
+    def check(self, argument: InPhase, arm: CheckedArm) -> Iterator[Flaw]:
+        """A part that the arm does not have, and by `flaws`."""
+        if argument.phase is not None and argument.phase not in arm.phases:
+            text = f"nothing of this arm is called {argument.phase!r}; {near_miss(argument.phase, arm.phases)}"
+            yield Flaw(text, ("during" if argument.during else "after",))
+        yield from self.flaws(argument, arm)
+
+    def bounds_progress(self, argument: Any, arm: ArmName) -> bool:  # noqa: ARG002
+        """By `is_progress`."""
+        return self.is_progress(argument)
 
     def _found(self, argument: OfSamples, observation: ArmObservation) -> tuple[float | None, str]:
         """The number, or None; and how many points it is made of, or why there is none."""

@@ -5,17 +5,19 @@ By the event `configuration` that it logs when it starts. A file of its own, a v
 stronger than what it was given.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.bounds import or_exactly
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.of_program import ProgramCount
-from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.observable import Observable
+from located_config.dotted_keys import keys_of
+from located_config.near import nearest
 
 _SHOWN = 3
 
@@ -38,8 +40,8 @@ class OtherSettings(ProgramCount):
         return self.key is None or key == self.key or key.startswith(f"{self.key}.")
 
 
-@dataclass(frozen=True)
-class _OtherSettings:
+@dataclass(frozen=True, kw_only=True)
+class _OtherSettings(ExpectationKind):
     name: str = "other_settings"
     summary: str = (
         "Number of settings in which the program ran otherwise than the scenario declares, by the configuration that "
@@ -48,7 +50,6 @@ class _OtherSettings:
     )
     example: str = "{key: batch.max_offsets}"
     argument: Any = Annotated[OtherSettings, or_exactly(OtherSettings, int, int)]
-    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: OtherSettings, observation: ArmObservation) -> Finding:
         expected = f"{argument}" + (f" of {argument.key}" if argument.key else "")
@@ -61,8 +62,14 @@ class _OtherSettings:
         count = len(found)
         return Finding(self.name, expected, measured, argument.admits(count), figures=(argument.bounded(count),))
 
-    def depends_on_time(self, argument: OtherSettings, observation: ArmObservation) -> Window | None:  # noqa: ARG002
-        return None
+    def check(self, argument: OtherSettings, arm: CheckedArm) -> Iterator[Flaw]:
+        """A key that its configuration does not have."""
+        program = arm.program_of(argument).configured
+        keys = () if argument.key is None or program is None else tuple(keys_of(program.effective()))
+        if argument.key is not None and keys and argument.key not in keys:
+            near = nearest(argument.key, keys)
+            remedy = f"did you mean {near!r}?" if near else "docs/reference/configuration.md has all of them"
+            yield Flaw(f"its configuration has no key {argument.key!r}; {remedy}", ("key",), is_playable=True)
 
 
 OTHER_SETTINGS = _OtherSettings()

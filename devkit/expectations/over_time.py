@@ -28,8 +28,8 @@ def _restart_progress(observation: ArmObservation) -> float | None:
 
 
 BATCH_GROWTH = Measure(
-    "batch_growth",
-    _batch_growth,
+    name="batch_growth",
+    of=_batch_growth,
     argument=NumberBound,
     timing=of_arm,
     unknown=f"fewer than {_FEWEST} batches came after the first one of their process",
@@ -44,8 +44,8 @@ BATCH_GROWTH = Measure(
 )
 
 RESTART_PROGRESS = Measure(
-    "restart_progress",
-    _restart_progress,
+    name="restart_progress",
+    of=_restart_progress,
     argument=NumberBound,
     timing=of_restarts,
     unknown="fewer than two processes ended by themselves after their query had begun, or the first wrote no batch",

@@ -17,8 +17,8 @@ def _tell(_share: float, observation: ArmObservation) -> str:
 
 
 PARTITIONS_READ = Measure(
-    "partitions_read",
-    _share,
+    name="partitions_read",
+    of=_share,
     argument=ShareBound,
     unknown="no source partition has an event",
     tell=_tell,

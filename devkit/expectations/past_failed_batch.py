@@ -4,8 +4,8 @@ from devkit.expectations.base import Measure
 from devkit.expectations.timing import of_failed_batch
 
 PAST_FAILED_BATCH = Measure(
-    "past_failed_batch",
-    lambda observation: observation.past_failed_batch,
+    name="past_failed_batch",
+    of=lambda observation: observation.past_failed_batch,
     absent="no batch failed",
     timing=of_failed_batch,
     needs=frozenset({"offsets"}),

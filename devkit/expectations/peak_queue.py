@@ -5,8 +5,8 @@ from devkit.expectations.timing import of_arm
 from devkit.observe.observable import UPSTREAM
 
 PEAK_QUEUE = Measure(
-    "peak_queue",
-    lambda observation: observation.figures.peak_queue,
+    name="peak_queue",
+    of=lambda observation: observation.figures.peak_queue,
     timing=of_arm,
     needs=UPSTREAM,
     summary="Number of requests that waited for the upstream's parsers at once, at the worst.",

@@ -6,11 +6,12 @@ Where events still wait at the arm's end the time goes on to there, so an arm ca
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.bounds import Range
 from devkit.expectations.of_events import OfEvents, latencies_of, not_known_of
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.arm_role import ArmName
 from devkit.observe.latency import Latencies
 from devkit.observe.observable import Observable
 from located_config.count import counted
@@ -34,8 +35,8 @@ class RateBound(Range[Rate]):
         return super().__str__() + ("" if self.of == "all" else " (events of healthy pages)")
 
 
-@dataclass(frozen=True)
-class _Rate:
+@dataclass(frozen=True, kw_only=True)
+class _Rate(ExpectationKind):
     name: str = "rate"
     summary: str = (
         "Events a second that were emitted as output or error event, from the first published to the last emitted, "
@@ -60,6 +61,10 @@ class _Rate:
     def figure(self, argument: RateBound, observation: ArmObservation) -> float | None:
         """A second; None where there is no event to count."""
         return _rate(latencies_of(argument.of, observation))
+
+    def bounds_progress(self, argument: RateBound, arm: ArmName) -> bool:  # noqa: ARG002
+        """With a lower bound."""
+        return argument.at_least is not None
 
     def depends_on_time(self, argument: RateBound, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return "arm"

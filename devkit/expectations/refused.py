@@ -2,15 +2,15 @@
 where none was, the arm's own.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from devkit.expectations.base import NOTHING, Finding
-from devkit.headroom.shortage import Window
+from devkit.expectations.base import ExpectationKind, Finding
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.observable import Observable
 
 
 class RefusalPattern(BaseModel):
@@ -23,8 +23,8 @@ class RefusalPattern(BaseModel):
     )
 
 
-@dataclass(frozen=True)
-class _Refused:
+@dataclass(frozen=True, kw_only=True)
+class _Refused(ExpectationKind):
     name: str = "refused"
     summary: str = (
         "The start that was `tried_first`, or without one the arm's own, was refused, with `message` as part of what "
@@ -32,7 +32,6 @@ class _Refused:
     )
     example: str = "{message: metric}"
     argument: Any = RefusalPattern
-    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: RefusalPattern, observation: ArmObservation) -> Finding:
         expected, tried = f"…{argument.message}…", observation.tried_first
@@ -41,8 +40,10 @@ class _Refused:
             return Finding(self.name, expected, "it started", holds=False)
         return Finding(self.name, expected, refusal, argument.message in refusal)
 
-    def depends_on_time(self, argument: RefusalPattern, observation: ArmObservation) -> Window | None:  # noqa: ARG002
-        return None
+    def check(self, argument: RefusalPattern, arm: CheckedArm) -> Iterator[Flaw]:  # noqa: ARG002
+        """A command's refusal is not known from a crash."""
+        if arm.main.program.command:
+            yield Flaw("the exit codes of a command are its own, so nothing shows that it refused its start")
 
 
 REFUSED = _Refused()

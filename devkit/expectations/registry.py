@@ -88,6 +88,6 @@ _ALL: tuple[ExpectationKind, ...] = (
     MEMORY,
     CONTAINER_KILLS,
     PEAK_MEMORY,
-    Compare(lambda: EXPECTATIONS),
+    Compare(kinds=lambda: EXPECTATIONS),
 )
 EXPECTATIONS: Registry[ExpectationKind] = Registry("expectation", {one.name: one for one in _ALL})

@@ -5,8 +5,8 @@ from devkit.expectations.of_program import ProgramBound
 from devkit.expectations.timing import of_restarts
 
 REPLAYS = Measure(
-    "replays",
-    lambda observation: observation.main.replays,
+    name="replays",
+    of=lambda observation: observation.main.replays,
     argument=ProgramBound,
     timing=of_restarts,
     needs=frozenset({"batches"}),
@@ -14,8 +14,8 @@ REPLAYS = Measure(
     example="{at_least: 1}",
 )
 REPLAYED_OFFSETS = Measure(
-    "replayed_offsets",
-    lambda observation: observation.replayed_offsets,
+    name="replayed_offsets",
+    of=lambda observation: observation.replayed_offsets,
     timing=of_restarts,
     needs=frozenset({"batches", "offsets"}),
     summary="Number of source offsets that were read again, each counted as often as it was.",

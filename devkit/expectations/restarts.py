@@ -5,8 +5,8 @@ from devkit.expectations.of_program import ProgramBound
 from devkit.expectations.timing import of_restarts
 
 RESTARTS = Measure(
-    "restarts",
-    lambda observation: observation.main.restarts,
+    name="restarts",
+    of=lambda observation: observation.main.restarts,
     argument=ProgramBound,
     timing=of_restarts,
     summary="Number of times that the supervisor restarted the program.",

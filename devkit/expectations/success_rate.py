@@ -5,13 +5,15 @@ of the traffic: what makes an upstream unhealthy is over, and what it is asked f
 the load is the clients' own doing; high again, the upstream recovers.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import Field
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.bounds import Percentage
+from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import UPSTREAM, Observable
@@ -29,8 +31,8 @@ class SuccessRate(Percentage):
 _OF = {"all": "all requests", "after fault": "after the fault ends"}
 
 
-@dataclass(frozen=True)
-class _SuccessRate:
+@dataclass(frozen=True, kw_only=True)
+class _SuccessRate(ExpectationKind):
     name: str = "success_rate"
     summary: str = (
         "Share of the requests that ended with status 200. `of: after fault` counts from the end of the last "
@@ -58,6 +60,11 @@ class _SuccessRate:
         """As a fraction; None where no request ended."""
         answers = observation.figures.answers if argument.of == "all" else observation.figures.answers_after_fault
         return answers.success_rate if answers else None
+
+    def check(self, argument: SuccessRate, arm: CheckedArm) -> Iterator[Flaw]:
+        """`after fault` needs a fault that ends."""
+        if argument.of == "after fault" and not arm.has_ending_fault:
+            yield Flaw("no fault ends: give a rule of mock.rules a window with `for`, or measure `all`", ("of",))
 
     def depends_on_time(self, argument: SuccessRate, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return "arm"

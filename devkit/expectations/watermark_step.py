@@ -30,7 +30,7 @@ def _absent(_argument: WatermarkStep, observation: ArmObservation) -> str:
 
 
 WATERMARK_STEP = OfCourse(
-    "watermark_step",
+    name="watermark_step",
     summary=(
         "Event time by which the watermark moved from one reported batch to the next: the `highest`, `lowest`, `mean` "
         "or `last` of all steps."

@@ -38,7 +38,7 @@ def _absent(_argument: WatermarkStood, observation: ArmObservation) -> str:
 
 
 WATERMARK_STOOD = OfCourse(
-    "watermark_stood",
+    name="watermark_stood",
     summary=(
         "Time for which the watermark stood still, by what Spark reports of its batches, the time to the arm's end "
         "included: the `highest`, `lowest`, `mean` or `last` of all such times."

@@ -99,6 +99,7 @@ class ConsumerProgram(ProgramLikePipeline):
     """`job` is the one whose output is read; None leaves it to the configuration."""
 
     job: str | None = None
+    shows_running: bool = False
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredConsumer:
         """The job that `run:` names wins over one in `settings`. Raises pydantic's ValidationError."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from devkit.observe.arm_observation import FirstTry
 from devkit.observe.expected_output.registry import TRUTHS
 from devkit.observe.expected_output.truth import ArmTruth
-from devkit.programs.program import Role
+from devkit.programs.program import Role, ServedMetrics
 from devkit.programs.program_context import ProgramContext, Say
 from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.spark.configuration import GIVEN_BY_STACK, effective, topics_of
@@ -50,6 +50,11 @@ class ConfiguredLikePipeline:
         """The configuration's `stall_timeout`, for a command as well, which gets it in its configuration."""
         return self.config.stall_timeout
 
+    @property
+    def metrics(self) -> ServedMetrics | None:
+        """None: a command serves what it likes."""
+        return None
+
     def effective(self) -> dict[str, Any]:
         """Under the keys of a configuration file, defaults included."""
         return effective(self.config)
@@ -70,6 +75,8 @@ class ProgramLikePipeline:
     given_by_stack: tuple[tuple[str, ...], ...] = GIVEN_BY_STACK
     unstretchable: str = ""
     takes_debugger: bool = False
+    runs_on_spark: bool = False
+    shows_running: bool = True
 
     @property
     def command(self) -> str:

@@ -22,9 +22,14 @@ from devkit.programs.program_context import ProgramContext, Say
 from devkit.programs.program_state import ProgramState
 from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.view import View
+from pipeline.config.pipeline_config import PipelineConfig
 
 Role = Literal["driver", "executor", "worker"]
 ROLES: tuple[Role, ...] = get_args(Role)
+
+
+ServedMetrics = Mapping[str, frozenset[str]]
+"""The labels of each series by its name."""
 
 
 class ConfiguredProgram(Protocol):
@@ -50,6 +55,14 @@ class ConfiguredProgram(Protocol):
     def commit_within(self) -> timedelta | None:
         """How long a commit may take before the program ends itself; None where it does not."""
 
+    @property
+    def metrics(self) -> ServedMetrics | None:
+        """What its endpoint serves; None where that is not known before it runs."""
+
+    @property
+    def config(self) -> PipelineConfig | None:
+        """Its configuration where that is the pipeline's."""
+
     def effective(self) -> dict[str, Any]:
         """The whole configuration, defaults resolved, as JSON values."""
 
@@ -72,6 +85,14 @@ class Program(Protocol):
     @property
     def command(self) -> str:
         """The command line that a person gave; empty for a program of the project."""
+
+    @property
+    def runs_on_spark(self) -> bool:
+        """Whether it is the pipeline: it takes settings of Spark, and what it logs and reports is known."""
+
+    @property
+    def shows_running(self) -> bool:
+        """Whether it says, or shows by what it fetches and writes, that it runs."""
 
     @property
     def model(self) -> type[BaseModel]:

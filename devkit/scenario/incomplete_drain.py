@@ -6,11 +6,8 @@ kept up with its traffic.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from devkit.expectations import Expectation
-from devkit.expectations.compare import Comparison
-from devkit.expectations.lag import LagBound
 from devkit.expectations.timing import of_end
 from devkit.observe.arm_end import EndByDeadline
 from devkit.observe.arm_observation import ArmObservation
@@ -28,7 +25,7 @@ def incomplete_drain(
     """Why an arm is not known to hold that breaks none of its expectations; "" where nothing stands against it."""
     if role != "fixed" or observation.drained or of_end(observation) != "arm":
         return ""
-    if any(_bounds_progress(arm, one) for one in expectations):
+    if any(expectation.bounds_progress(arm) for expectation in expectations):
         return ""
     last, audit = observation.last_sample, observation.audit
     if not any((last.committed, last.outputs, last.errors, last.requests)):
@@ -61,7 +58,7 @@ def has_kept_up(observation: ArmObservation) -> bool:
         return False
     last = observation.samples[-1]
     due_s = last.at_s - _BATCHES_OF_AN_EVENT * longest_s
-    due = next((one for one in reversed(observation.samples) if one.at_s <= due_s), NOTHING_SEEN)
+    due = next((sample for sample in reversed(observation.samples) if sample.at_s <= due_s), NOTHING_SEEN)
     return 0 < due.source_end <= last.committed and all(
         end <= last.source_ends[partition] - last.lags[partition] for partition, end in due.source_ends.items()
     )
@@ -78,20 +75,3 @@ def _longest_commit_s(samples: Sequence[Sample]) -> float | None:
         if is_commit or (began_s is None and before.committed and sample.lag):
             began_s = sample.at_s if sample.lag else None
     return longest_s
-
-
-def _bounds_progress(arm: ArmName, expectation: Expectation) -> bool:
-    argument: Any = expectation.argument
-    if isinstance(argument, Comparison):
-        first, second = argument.ratio.arms
-        is_least = (first == arm and argument.ratio.at_least is not None) or (
-            second == arm and argument.ratio.at_most is not None
-        )
-        return argument.figure == "rate" and is_least
-    if expectation.kind == "rate":
-        return argument.at_least is not None
-    if isinstance(argument, LagBound):
-        is_of_all = argument.page is None and argument.partition is None
-        is_to_the_end = argument.during is None
-        return is_of_all and is_to_the_end and argument.of != "lowest" and argument.at_most is not None
-    return expectation.kind == "drained"

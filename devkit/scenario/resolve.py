@@ -23,11 +23,11 @@ from devkit.programs.program import ConfiguredProgram, Program
 from devkit.programs.registry import find_program
 from devkit.programs.spark.program import SPARK
 from devkit.programs.supervisor_policy import SupervisorPolicy
-from devkit.scenario.differing import differing
 from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSettings
 from devkit.scenario.rule_window import ScenarioRule
+from located_config.dotted_keys import differences
 from located_config.flow import flow
 from located_config.place import Location
 
@@ -278,20 +278,3 @@ def kind_of(key: str) -> str:
     """The first word of a difference's key, behind the name of a program where it has one."""
     parts = key.split(".")
     return parts[2] if parts[0] == "programs" and len(parts) > 2 else parts[0]
-
-
-def differences(settings: Mapping[ArmName, Any]) -> dict[str, Difference]:
-    """What not every arm has alike, by its dotted path: down to single values where all have a mapping.
-
-    A mapping against a single value is one difference.
-    """
-    return dict(sorted((".".join(map(str, place)), values) for place, values in differing(settings)))
-
-
-def keys_of(settings: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """All keys as dotted paths, those of sections too."""
-    for key, value in settings.items():
-        here = f"{path}.{key}" if path else key
-        yield here
-        if isinstance(value, Mapping):
-            yield from keys_of(value, here)

@@ -13,9 +13,9 @@ from typing import Any
 from devkit.observe.arm_role import ArmName, arms_named
 from devkit.observe.changed_value import ChangedValue
 from devkit.programs.program import Program
-from devkit.scenario.differing import differing
 from devkit.scenario.load import LoadedFile, with_document
 from devkit.yaml_input import plain
+from located_config.dotted_keys import differing
 from located_config.place import Location, shown
 
 _ABSENT = object()

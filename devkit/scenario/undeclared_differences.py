@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from devkit.observe.arm_role import in_role
 from devkit.observe.run_metadata import Difference
 from devkit.scenario.model import Scenario
-from devkit.scenario.resolve import OF_KIT, ResolvedScenario, keys_of, kind_of
+from devkit.scenario.resolve import OF_KIT, ResolvedScenario, kind_of
+from located_config.dotted_keys import keys_of
 
 _ALWAYS_WRITTEN = (*OF_KIT, "executors", "slots", "spark", "supervisor")
 """The first words of keys that have a value only where a file writes it."""

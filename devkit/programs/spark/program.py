@@ -14,12 +14,13 @@ from devkit.observe.arm_observation import FirstTry
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.like_pipeline import ConfiguredLikePipeline, ProgramLikePipeline
 from devkit.programs.places import Places
-from devkit.programs.program import Program, Role
+from devkit.programs.program import Program, Role, ServedMetrics
 from devkit.programs.program_context import ProgramContext, Say
 from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.configuration import configuration
 from devkit.programs.spark.job import job_named
 from devkit.programs.spark.roles import role_of
+from devkit.programs.spark.served_metrics import served_metrics
 from devkit.programs.spark.view import SparkView
 
 # A scenario's incident arm is what the unsafe policies are there for.
@@ -31,6 +32,11 @@ _LIMIT = "--memory-limit"
 @dataclass(frozen=True)
 class ConfiguredSpark(ConfiguredLikePipeline):
     """The pipeline with the configuration of an arm."""
+
+    @property
+    def metrics(self) -> ServedMetrics:
+        """By the catalogue."""
+        return served_metrics(self.config)
 
     def launch(self, context: ProgramContext) -> Launch:
         """Writes the configuration. Raises UsageError for a debugger where it runs in a container."""
@@ -93,6 +99,7 @@ class SparkProgram(ProgramLikePipeline):
 
     job: str | None = None
     takes_debugger: bool = True
+    runs_on_spark: bool = True
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredSpark:
         """The job that `run:` names wins over one in `settings`. Raises pydantic's ValidationError."""

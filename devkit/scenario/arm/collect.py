@@ -3,7 +3,6 @@
 from devkit.observe.audit.replays import Replays
 from devkit.observe.audit.unmet import FILE, write_unmet
 from devkit.observe.kit_events import LatencyOfSecond
-from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.collection import Collection, Ended, collection, pages_matched
 from devkit.scenario.arm.secondary_audit import audit_beside
@@ -54,12 +53,12 @@ def jobs_beside(arm: Arm) -> frozenset[str]:
     whose an error event is.
     """
     main, *others = (run.configured for run in arm.programs)
-    found = {
+    jobs = {
         other.config.job
         for other in others
-        if isinstance(other, ConfiguredLikePipeline) and other.reads_source and other.topics.error == main.topics.error
+        if other.config and other.reads_source and other.topics.error == main.topics.error
     }
-    return frozenset(found - {main.config.job if isinstance(main, ConfiguredLikePipeline) else None})
+    return frozenset(jobs - {main.config and main.config.job})
 
 
 def replays_of(arm: Arm) -> Replays:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from devkit.observe.arm_role import ROLES, ArmRole, arms_named, in_role
-from devkit.programs.consumer import ConsumerProgram
 from devkit.scenario.cause import NamedCause
-from devkit.scenario.resolve import OF_KIT, ResolvedScenario, keys_of, kind_of
+from devkit.scenario.resolve import OF_KIT, ResolvedScenario, kind_of
 from devkit.scenario.shown_cause import BY_OTHER_SETTINGS, SEEN, differs_by_role
+from located_config.dotted_keys import keys_of
 from located_config.near import near_miss, nearest
 from located_config.problem import Problem
 
@@ -81,7 +81,7 @@ def _roles_without_config(resolved: ResolvedScenario, key: str) -> list[ArmRole]
 
 def _is_of_consumer(resolved: ResolvedScenario, key: str) -> bool:
     parts = key.split(".")
-    return parts[0] == "programs" and isinstance(resolved.programs.get(parts[1]), ConsumerProgram)
+    return parts[0] == "programs" and parts[1] in resolved.programs and not resolved.programs[parts[1]].shows_running
 
 
 def _alike(resolved: ResolvedScenario, key: str) -> str:

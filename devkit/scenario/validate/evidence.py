@@ -10,11 +10,10 @@ from datetime import timedelta
 from itertools import product
 
 from devkit.observe.arm_role import ArmName, in_role
-from devkit.programs.like_pipeline import ConfiguredLikePipeline
-from devkit.scenario.resolve import ResolvedArm, ResolvedScenario
-from devkit.scenario.source_location import located_expectations, location_of, locations_of, once
+from devkit.scenario.resolve import ResolvedScenario
+from devkit.scenario.source_location import location_of, locations_of, once
 from devkit.scenario.validate.causes import check_causes, check_faultless_arms, check_same_arms
-from devkit.scenario.validate.outcomes import check_outcome
+from devkit.scenario.validate.expectations import check_expectations
 from devkit.scenario.validate.spark import check_spark
 from devkit.scenario.validate.traffic import check_error_types
 from devkit.scenario.validate.until import check_until
@@ -45,15 +44,11 @@ def check_evidence(resolved: ResolvedScenario) -> Iterator[Problem]:
                 "let it begin earlier, or raise until.deadline",
             )
     yield from (Problem(place, text) for place, text in check_until(resolved))
-    yield from once(
-        Problem((*place, *key), text)
-        for arm in resolved.arms.values()
-        for place, expectation in located_expectations(scenario, arm.name)
-        for key, text in check_outcome(resolved, arm, expectation)
-    )
+    yield from once(check_expectations(resolved, are_playable=True))
     for place in locations_of(scenario, _WIKIS):
         yield Problem(place, "is given by the kit, from traffic.wikis", "write them there")
-    configurations = {name: _config(arm) for name, arm in resolved.arms.items()}
+    valid = {name: arm.main.if_valid for name, arm in resolved.arms.items()}
+    configurations = {name: program.config if program else None for name, program in valid.items()}
     yield from _unsafe_fix(resolved, configurations)
     yield from check_spark(resolved)
     yield from check_error_types(resolved)
@@ -90,9 +85,3 @@ def _unsafe_fix(
                 f"the {arm} arm has the unsafe {policy.text}, and {none}",
                 "swap the arms, or leave it out",
             )
-
-
-def _config(arm: ResolvedArm) -> PipelineConfig | None:
-    """Of the main program, where it is configured as the pipeline is."""
-    found = arm.main.if_valid
-    return found.config if isinstance(found, ConfiguredLikePipeline) else None

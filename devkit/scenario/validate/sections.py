@@ -14,8 +14,8 @@ from pydantic_core import ErrorDetails
 
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram, ResolvedScenario, resolve
-from devkit.scenario.source_location import located_expectations, once
-from devkit.scenario.validate.expectations import check_expectation
+from devkit.scenario.source_location import once
+from devkit.scenario.validate.expectations import check_expectations
 from devkit.scenario.validate.patches import check_patches
 from devkit.scenario.validate.suggestions import belongs
 from devkit.scenario.validate.timeline import check_timeline
@@ -31,7 +31,7 @@ _CHECKS: tuple[tuple[frozenset[str], Callable[[Any, ResolvedScenario], Iterable[
     (_CONFIGURED, lambda document, resolved: _stack_keys(document, resolved)),
     (_CONFIGURED, lambda document, resolved: _configurations(document, resolved)),
     (frozenset({"mock", "arms", "traffic"}), lambda _, resolved: _rules(resolved.scenario)),
-    (_ALL - {"name", "title", "incident"}, lambda _, resolved: _expectations(resolved)),
+    (_ALL - {"name", "title", "incident"}, lambda _, resolved: check_expectations(resolved, are_playable=False)),
     (frozenset({"traffic"}), lambda _, resolved: check_patches(resolved.scenario)),
     (_CONFIGURED | {"traffic", "kafka"}, lambda _, resolved: check_traffic(resolved)),
     (
@@ -91,16 +91,6 @@ def _rules(scenario: Scenario) -> Iterator[Problem]:
             yield Problem((*base, "wiki"), f"there is no wiki {wiki!r} in traffic.wikis", remedy)
         for fault, why in rule.do.not_observable().items():
             yield Problem((*place, "do", fault), f"it cannot be shown that it fired: {why}")
-
-
-def _expectations(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Those that nothing in the file can meet or break."""
-    yield from (
-        Problem((*location, key) if key else location, text)
-        for arm in resolved.arms.values()
-        for location, expectation in located_expectations(resolved.scenario, arm.name)
-        for key, text in check_expectation(resolved, arm, expectation)
-    )
 
 
 def _stack_keys(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from devkit.programs.spark.known_settings import known_settings
-from devkit.programs.spark.program import SparkProgram
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram, ResolvedScenario
 from located_config.place import Location
 from located_config.problem import Problem
@@ -18,7 +17,7 @@ def check_spark(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Where in the file, and what is wrong there. An arm that may refuse its start may have what it refuses."""
     for arm in resolved.arms.values():
         for program in arm.programs.values():
-            if not isinstance(program.program, SparkProgram):
+            if not program.program.runs_on_spark:
                 continue
             if not (program is arm.main and resolved.scenario.may_refuse(arm.name)):
                 yield from _check_keys(resolved, arm, program)

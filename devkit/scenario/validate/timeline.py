@@ -8,7 +8,6 @@ from devkit.faults.exclusive import clashes
 from devkit.faults.fault import Fault
 from devkit.faults.item import TimelineItem
 from devkit.observe.logs import LOGGED
-from devkit.programs.spark.program import SparkProgram
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.launch_settings import SCRATCH, LaunchSettings
 from devkit.scenario.placeholders import OF_CONFIG, unknown_places
@@ -93,7 +92,7 @@ def _of_launch(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
         ),
     ]
     for place, name, settings in found:
-        if not isinstance(programs[name], SparkProgram):
+        if not programs[name].runs_on_spark:
             for key in ("slots", "executors", "spark"):
                 if getattr(settings, key):
                     yield (*place, key), "only a pipeline runs on Spark; leave it out"

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from devkit.observe.arm_role import ArmName
-from devkit.programs.spark.program import SparkProgram
+from devkit.observe.error_types import unknown_error_type
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.validate.patches import patches_at
@@ -13,7 +13,6 @@ from located_config.count import counted
 from located_config.near import near_miss
 from located_config.place import Location
 from located_config.problem import Problem
-from pipeline.records.error_types import ERROR_TYPES
 
 _KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
 # Key, headers and the batch around a record count towards the topic's limit as well.
@@ -105,7 +104,7 @@ def _too_large(scenario: Scenario, place: Location, stream: Paced) -> Iterator[P
 
 def check_error_types(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Error types that the pipeline does not have, of pages and patches; a program of the user's own may have any."""
-    if not isinstance(resolved.main, SparkProgram):
+    if not resolved.main.runs_on_spark:
         return
     traffic = resolved.scenario.traffic
     stated: list[tuple[Location, str]] = []
@@ -119,10 +118,3 @@ def check_error_types(resolved: ResolvedScenario) -> Iterator[Problem]:
     for place, error in stated:
         if wrong := unknown_error_type(error):
             yield Problem(place, wrong)
-
-
-def unknown_error_type(error: str) -> str:
-    """What is wrong with an error type that the pipeline does not have; "" for one that it has."""
-    if error in ERROR_TYPES:
-        return ""
-    return f"the pipeline has no error type {error!r}; {near_miss(error, sorted(ERROR_TYPES))}"

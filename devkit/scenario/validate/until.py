@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
+from devkit.expectations.metric import find_unserved
 from devkit.observe.logs import LOGGED
-from devkit.programs.spark.program import ConfiguredSpark, SparkProgram
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.arm_ending import Condition
 from devkit.scenario.resolve import ResolvedScenario
-from devkit.scenario.validate.metrics import check_metric, served_metrics
 from located_config.duration import format_duration
 from located_config.near import near_miss
 from located_config.place import Location
@@ -30,7 +29,7 @@ def check_until(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
 
 def _of_log(resolved: ResolvedScenario, condition: Condition, place: Location) -> Iterator[tuple[Location, str]]:
     named = resolved.scenario.programs
-    pipelines = {name for name, program in resolved.programs.items() if isinstance(program, SparkProgram)}
+    pipelines = {name for name, program in resolved.programs.items() if program.runs_on_spark}
     for log in condition.log:
         if log.program is not None and log.program not in named:
             yield (*place, "log"), unknown_program(log.program, named)
@@ -42,12 +41,11 @@ def _of_log(resolved: ResolvedScenario, condition: Condition, place: Location) -
 def _of_metrics(resolved: ResolvedScenario, condition: Condition, place: Location) -> Iterator[tuple[Location, str]]:
     if any(arm.main.refusal for arm in resolved.arms.values()):
         return
-    found = [arm.main.configured for arm in resolved.arms.values()]
+    mains = [arm.main.configured for arm in resolved.arms.values()]
+    pages = [main.metrics for main in mains if main.metrics is not None]
     for metric in condition.metric:
-        if not any(one.serves_metrics for one in found):
+        if not any(main.serves_metrics for main in mains):
             yield (*place, "metric"), "no arm serves metrics: set metrics.port (0 takes a free one) in `pipeline`"
-        elif all(isinstance(one, ConfiguredSpark) for one in found):
-            configs = [one.config for one in found if isinstance(one, ConfiguredSpark)]
-            known = {series: labels for config in configs for series, labels in served_metrics(config).items()}
-            for _, text in check_metric(metric, known):
+        elif len(pages) == len(mains):
+            for _, text in find_unserved(metric, pages):
                 yield (*place, "metric"), text

@@ -8,8 +8,6 @@ from itertools import chain
 from devkit.observe.arm_role import in_role
 from devkit.observe.expected_output.registry import TRUTHS
 from devkit.observe.expected_output.truth import SourcesOfOutput
-from devkit.programs.like_pipeline import ConfiguredLikePipeline
-from devkit.programs.spark.program import SparkProgram
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.source_location import location_of, locations_of
@@ -53,8 +51,8 @@ def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
     for place in chain.from_iterable(locations_of(scenario, key) for key in _TOPICS):
         text = "the kit makes this topic afresh for each arm, and deletes what there is of the name"
         yield Problem(place, text, "leave it out")
-    found = {name: arm.main.configured for name, arm in resolved.arms.items()}
-    configs = {arm: one.config for arm, one in found.items() if isinstance(one, ConfiguredLikePipeline)}
+    configured = {name: arm.main.configured.config for name, arm in resolved.arms.items()}
+    configs = {name: config for name, config in configured.items() if config is not None}
     yield from _late(scenario)
     yield from _late_windows(scenario)
     for key in filter(can_be_cause, undeclared_differences(resolved)):
@@ -65,7 +63,7 @@ def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
     yield from _over_before_it_runs(resolved)
     incidents = in_role(scenario.roles, "incident")
     for policy in UNSAFE:
-        if len(configs) == len(found) and any(policy.holds(configs[arm]) for arm in incidents):
+        if len(configs) == len(resolved.arms) and any(policy.holds(configs[arm]) for arm in incidents):
             for arm in (arm for arm in fixes if policy.holds(configs[arm])):
                 text = f"the {arm} arm has the unsafe {policy.text} as well"
                 place = location_of(scenario, arm, tuple(policy.key.split(".")))
@@ -144,7 +142,7 @@ def _still_open(scenario: Scenario, configs: Iterable[PipelineConfig]) -> Iterat
 def _before_it_runs(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Times that end an arm by themselves, when its Spark has hardly begun to run."""
     whole = resolved.scenario.until.condition
-    if not isinstance(resolved.main, SparkProgram) or whole.surely_after is None or whole.surely_after >= _SPARK_RUNS:
+    if not resolved.main.runs_on_spark or whole.surely_after is None or whole.surely_after >= _SPARK_RUNS:
         return
     for place, condition in whole.inside(("until",)):
         if condition.elapsed is not None and condition.elapsed < _SPARK_RUNS:
@@ -160,7 +158,7 @@ def _over_before_it_runs(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Faults that end when the main program's Spark has hardly begun to run: it may never meet them, and they act all
     the same.
     """
-    if not isinstance(resolved.main, SparkProgram):
+    if not resolved.main.runs_on_spark:
         return
     for place, item, _ in resolved.scenario.timeline_at():
         if item.at is not None and item.for_ is not None and item.at + item.for_ <= _USUAL_START:

@@ -21,8 +21,8 @@ from devkit.expectations.bounds import NumberBound
 
 register(
     Measure(
-        "fetches_an_output",
-        lambda observation: observation.figures.fetches / observation.audit.outputs,
+        name="fetches_an_output",
+        of=lambda observation: observation.figures.fetches / observation.audit.outputs,
         argument=NumberBound,
         needs=frozenset({"sources"}),
     )

@@ -57,6 +57,8 @@ class ConfiguredTally:
     bootstrap: str
     settings: TallySettings
     serves_metrics: bool = False
+    metrics: None = None
+    config: None = None
     reads_source: bool = True
     commit_within: None = None
     truth: None = None
@@ -89,6 +91,8 @@ class Tally:
     given_by_stack: tuple = (("broker",),)
     unstretchable: str = "the file tally.ini"
     takes_debugger: bool = False
+    runs_on_spark: bool = False
+    shows_running: bool = True
 
     @property
     def command(self):

@@ -76,7 +76,7 @@ def scenario_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
         ),
         (
             [(FIXED, "- compare: { lag: { page: Huje, arms: [fixed, incident], at_least: 2 } }")],
-            "expect.fixed[0].compare.lag: there is no page 'Huje' in traffic.pages; did you mean 'Huge'?",
+            "expect.fixed[0].compare.lag.page: there is no page 'Huje' in traffic.pages; did you mean 'Huge'?",
         ),
         (
             [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.scenario.differing import differing
+from located_config.dotted_keys import differing
 
 LEAVES = st.one_of(st.integers(0, 2), st.none(), st.lists(st.integers(0, 1), max_size=1))
 TREES = st.dictionaries(
