@@ -39,16 +39,25 @@ OF_KIT = ("arguments", "container", "environment", "kafka", "mock", "raw_config"
 @dataclass(frozen=True, eq=False)
 class ResolvedProgram:
     """A program of an arm. `settings` is what the file says to it, `sections` where, what lies on top first.
-    `variables` are the names of those that any arm gives to it.
+    `launches` is likewise what each section of the file says of how it is started. `variables` are the names of those
+    that any arm gives to it.
     """
 
     name: str
     program: Program
     settings: Mapping[str, Any]
     sections: tuple[Location, ...]
-    launch: LaunchSettings
+    launches: Mapping[Location, LaunchSettings]
     variables: tuple[str, ...]
     wikis: Mapping[str, str]
+
+    @cached_property
+    def launch(self) -> LaunchSettings:
+        """How it is started, by all sections together."""
+        together = LaunchSettings()
+        for section in reversed(list(self.launches)):
+            together = together.changed_by(self.launches[section])
+        return together
 
     def at(self, places: Places) -> ConfiguredProgram:
         """Its configuration with the stack's addresses. Raises pydantic's ValidationError."""
@@ -219,17 +228,21 @@ def resolve(scenario: Scenario, instead: Program | None = None) -> ResolvedScena
     if instead is not None:
         programs[main_name] = instead
 
-    def launch(arm: ArmName, name: str) -> LaunchSettings:
-        shared = LaunchSettings().changed_by(scenario.programs.get(name, LaunchSettings()))
-        of_main = shared.changed_by(scenario.arms[arm]) if name == main_name else shared
-        return of_main.changed_by(_in_arm(scenario, arm, name))
+    def launches(arm: ArmName, name: str) -> dict[Location, LaunchSettings]:
+        own: dict[Location, LaunchSettings | None] = {
+            ("arms", arm, "programs", name): scenario.arms[arm].programs.get(name),
+            ("arms", arm): scenario.arms[arm] if name == main_name else None,
+            ("programs", name): scenario.programs.get(name),
+        }
+        return {place: launch for place, launch in own.items() if launch is not None}
 
     def program(arm: ArmName, name: str) -> ResolvedProgram:
         is_like_main = name == main_name or programs[name].model is main_model
         settings, sections = _settings(scenario, arm, name, is_like_main=is_like_main)
-        variables = tuple(sorted({variable for each in scenario.roles for variable in launch(each, name).environment}))
+        sections_of_arms = (section for each in scenario.roles for section in launches(each, name).values())
+        variables = tuple(sorted({variable for section in sections_of_arms for variable in section.environment}))
         wikis = scenario.traffic.wikis
-        return ResolvedProgram(name, programs[name], settings, sections, launch(arm, name), variables, wikis)
+        return ResolvedProgram(name, programs[name], settings, sections, launches(arm, name), variables, wikis)
 
     arms = {
         arm: ResolvedArm(arm, role, scenario.for_arm(arm), {name: program(arm, name) for name in programs})

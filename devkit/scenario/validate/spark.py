@@ -20,41 +20,31 @@ def check_spark(resolved: ResolvedScenario) -> Iterator[Problem]:
             if not program.program.runs_on_spark:
                 continue
             if not (program is arm.main and resolved.scenario.may_refuse(arm.name)):
-                yield from _check_keys(resolved, arm, program)
-            yield from _check_executors(resolved, arm, program)
+                yield from _check_keys(program)
+            yield from _check_executors(arm, program)
 
 
-def _check_keys(resolved: ResolvedScenario, arm: ResolvedArm, program: ResolvedProgram) -> Iterator[Problem]:
+def _check_keys(program: ResolvedProgram) -> Iterator[Problem]:
     for key, near in unknown_keys(program.launch.spark, known_settings()):
         if near is not None:
-            place = _place_of(resolved, arm, program, key)
+            place = _place_of(program, key)
             yield Problem(place, f"unknown to Spark, which would ignore it; did you mean {near!r}?")
 
 
-def _check_executors(resolved: ResolvedScenario, arm: ResolvedArm, program: ResolvedProgram) -> Iterator[Problem]:
+def _check_executors(arm: ResolvedArm, program: ResolvedProgram) -> Iterator[Problem]:
     container, settings = arm.scenario.container, program.launch
     heap = spark_size(settings.spark.get(_EXECUTOR_MEMORY, "0"))
     if not (container and container.memory and settings.executors and heap):
         return
     if (total := settings.executors * heap) > container.memory:
         yield Problem(
-            _place_of(resolved, arm, program, _EXECUTOR_MEMORY),
+            _place_of(program, _EXECUTOR_MEMORY),
             f"{settings.executors} executors take {format_size(total)}, and the container has "
             f"{format_size(container.memory)}",
             "lower it, or raise container.memory",
         )
 
 
-def _place_of(resolved: ResolvedScenario, arm: ResolvedArm, program: ResolvedProgram, key: str) -> Location:
+def _place_of(program: ResolvedProgram, key: str) -> Location:
     """Where the file gives that setting of Spark: the topmost of the places that have it."""
-    scenario, name = resolved.scenario, program.name
-    of_arm = scenario.arms[arm.name]
-    places: list[tuple[Location, bool]] = []
-    if name:
-        own = of_arm.programs.get(name)
-        places.append((("arms", arm.name, "programs", name), own is not None and key in own.spark))
-    if program is arm.main:
-        places.append((("arms", arm.name), key in of_arm.spark))
-    places.append((("programs", name), name in scenario.programs and key in scenario.programs[name].spark))
-    base = next(place for place, has_key in places if has_key)
-    return (*base, "spark", key)
+    return (*next(place for place, launch in program.launches.items() if key in launch.spark), "spark", key)

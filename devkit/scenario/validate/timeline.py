@@ -9,7 +9,7 @@ from devkit.faults.fault import Fault
 from devkit.faults.item import TimelineItem
 from devkit.observe.logs import LOGGED
 from devkit.programs.unknown import unknown_program
-from devkit.scenario.launch_settings import SCRATCH, LaunchSettings
+from devkit.scenario.launch_settings import SCRATCH
 from devkit.scenario.placeholders import OF_CONFIG, unknown_places
 from devkit.scenario.programs import never_started
 from devkit.scenario.resolve import ResolvedScenario
@@ -73,37 +73,32 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
         for name in settings.programs.keys() - scenario.programs.keys():
             yield ("arms", arm, "programs", name), unknown_program(name, scenario.programs)
     yield from check_steps(resolved)
-    yield from _of_launch(resolved)
+    yield from _check_launches(resolved)
     for place, text in never_started(scenario.programs):
         yield ("programs", *place), text
 
 
-def _of_launch(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
+def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
     """What only Spark has, of another program, and places in a raw configuration that are none."""
-    scenario, programs, main = resolved.scenario, resolved.programs, resolved.main_name
-    found: list[tuple[tuple[str, ...], str, LaunchSettings]] = [
-        *((("arms", arm), main, settings) for arm, settings in scenario.arms.items()),
-        *((("programs", name), name, spec) for name, spec in scenario.programs.items()),
-        *(
-            (("arms", arm, "programs", name), name, own)
-            for arm, settings in scenario.arms.items()
-            for name, own in settings.programs.items()
-            if name in programs
-        ),
-    ]
-    for place, name, settings in found:
-        if not programs[name].runs_on_spark:
+    launches = {
+        place: (program.program, launch)
+        for arm in resolved.arms.values()
+        for program in arm.programs.values()
+        for place, launch in program.launches.items()
+    }
+    for place, (program, launch) in launches.items():
+        if not program.runs_on_spark:
             for key in ("slots", "executors", "spark"):
-                if getattr(settings, key):
+                if getattr(launch, key):
                     yield (*place, key), "only a pipeline runs on Spark; leave it out"
-        arms = list(scenario.arms) if place[0] == "programs" else [place[1]]
-        if settings.scratch is not None and any(scenario.for_arm(arm).container for arm in arms):
+        arms = resolved.arms.values() if place[0] == "programs" else [resolved.arms[str(place[1])]]
+        if launch.scratch is not None and any(arm.scenario.container for arm in arms):
             wrong = "with `container` each program has a directory of its own; leave it out"
             yield (*place, "environment", SCRATCH), wrong
-        if settings.raw_config is not None:
-            if not settings.raw_config.text.strip():
+        if launch.raw_config is not None:
+            if not launch.raw_config.text.strip():
                 yield (*place, "raw_config"), "says nothing; write a file's name, or the text"
-            for text in unknown_places([settings.raw_config.text], OF_CONFIG):
+            for text in unknown_places([launch.raw_config.text], OF_CONFIG):
                 yield (*place, "raw_config"), text
 
 
