@@ -158,10 +158,10 @@ def run(
         new = parse_new(new_start, datetime.now(UTC)) if new_start is not None else None
         if is_submitted():
             pass_signals_on()
-        given = submitted_settings() if is_submitted() else given_settings()
-        require_of_spark(given)
-        require_protocol(given)
-        resolved = budget(config, given, limit=memory_limit, slots=slots)
+        spark_settings = submitted_settings() if is_submitted() else given_settings()
+        require_of_spark(spark_settings)
+        require_protocol(spark_settings)
+        resolved = budget(config, spark_settings, limit=memory_limit, slots=slots)
         config = resolved.config
         effective = config.model_dump(mode="json", by_alias=True)
         log.emit(Configuration(unsafe=tuple(unsafe), effective=effective))

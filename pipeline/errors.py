@@ -111,22 +111,22 @@ class TimestampBeyondSparkError(PipelineError):
         self.record = record
 
 
-def failure(what: str, text: str) -> PipelineError:
+def failure(operation: str, text: str) -> PipelineError:
     """The error that ends a job when Spark says `text` of it."""
     if beyond := _BEYOND_SPARK.search(text):
         return TimestampBeyondSparkError("/".join(beyond.group(1, 2, 3)), beyond[4])
     cause = root_cause(text)
     if cause.startswith(_UNKNOWN_WIKI):
         return UnreadableSourceError(
-            f"{what} failed: {cause}",
+            f"{operation} failed: {cause}",
             hint="add the wiki to mediawiki.wikis or to the file of wikis; with mediawiki.unknown_wiki: error its "
             "events are error events",
         )
     if _DENIED.search(cause):
-        return RefusedError(f"{what} failed: {cause}", hint=MISSING_RIGHTS)
+        return RefusedError(f"{operation} failed: {cause}", hint=MISSING_RIGHTS)
     if _GONE.search(text):
-        return PositionGoneError(f"{what} failed: {cause}")
-    return PipelineError(f"{what} failed: {cause}", hint=_hint(cause))
+        return PositionGoneError(f"{operation} failed: {cause}")
+    return PipelineError(f"{operation} failed: {cause}", hint=_hint(cause))
 
 
 def _hint(cause: str) -> str | None:
@@ -150,4 +150,4 @@ def root_cause(text: str) -> str:
         telling.pop()
     # Below the bridge's own exception stands Java's, behind a colon.
     raised = [line for line in (line.removeprefix(": ") for line in lines) if _RAISED.match(line)]
-    return next((found[-1] for found in (telling, raised, causes, lines[:1]) if found), "no cause given")
+    return next((candidates[-1] for candidates in (telling, raised, causes, lines[:1]) if candidates), "no cause given")

@@ -27,15 +27,15 @@ def require_event_time(bootstrap: BrokersAt, topics: Iterable[str]) -> None:
     """Raises RefusedError for topics whose records have the broker's time instead of their own. A broker that does not
     let the job ask is no reason: each record says it once more.
     """
-    wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, [_KIND]) for topic in topics]
+    resources = [ConfigResource(ConfigResourceType.TOPIC, topic, [_KIND]) for topic in topics]
     try:
         own = {"bootstrap_timeout_ms": _ANSWER_MS}
         with closing(connected(KafkaAdminClient, bootstrap, own)) as admin:
-            found = admin.describe_configs(wanted, config_filter=ConfigFilterType.ALL).get("topic", {})
+            settings_of = admin.describe_configs(resources, config_filter=ConfigFilterType.ALL).get("topic", {})
     except (KafkaError, OSError, ValueError):
         return
     wrong = sorted(
-        topic for topic, settings in found.items() if settings.get(_KIND, {}).get("value") == "LogAppendTime"
+        topic for topic, settings in settings_of.items() if settings.get(_KIND, {}).get("value") == "LogAppendTime"
     )
     if wrong:
         raise RefusedError(
@@ -51,12 +51,15 @@ def first_offsets(bootstrap: BrokersAt, topics: Sequence[str], new: NewStart) ->
     try:
         bounds = log.bounds(topics)
         if new.timestamp_ms is None:
-            return {one: first if new.name == "earliest" else end for one, (first, end) in bounds.items()}
-        found = log.first_at(dict.fromkeys(bounds, new.timestamp_ms))
+            return {partition: first if new.name == "earliest" else end for partition, (first, end) in bounds.items()}
+        records = log.first_at(dict.fromkeys(bounds, new.timestamp_ms))
     finally:
         log.close()
     # A partition without an event at or after that time begins at its end.
-    return {one: end if (at := found.get(one)) is None else at.offset for one, (_, end) in bounds.items()}
+    return {
+        partition: end if (at := records.get(partition)) is None else at.offset
+        for partition, (_, end) in bounds.items()
+    }
 
 
 def offsets_text(by_topic: dict[str, dict[str, int]]) -> str:
@@ -67,7 +70,7 @@ def offsets_text(by_topic: dict[str, dict[str, int]]) -> str:
 def read_offsets(text: str) -> dict[str, dict[str, int]]:
     """Raises PipelineError for a file in another form."""
     try:
-        found: dict[str, dict[str, int]] = orjson.loads(text.strip().splitlines()[-1])
+        offsets: dict[str, dict[str, int]] = orjson.loads(text.strip().splitlines()[-1])
     except (orjson.JSONDecodeError, IndexError) as error:
         raise PipelineError(f"sources/0/0 of the checkpoint does not say where the job began: {error}") from error
-    return found
+    return offsets

@@ -35,15 +35,15 @@ class EventTimeWatch:
 
     def look(self) -> None:
         """Look once at what was planned since the last look."""
-        found = self.status()
-        if found is None or found.at_s == self._seen_at:
+        status = self.status()
+        if status is None or status.at_s == self._seen_at:
             return
-        self._seen_at = found.at_s
-        self._look_at_held(found)
-        self._look_at_idle(found)
+        self._seen_at = status.at_s
+        self._look_at_held(status)
+        self._look_at_idle(status)
 
-    def _look_at_held(self, found: PlanStatus) -> None:
-        slowest = max(found.partitions, key=lambda one: one.held_s, default=None)
+    def _look_at_held(self, status: PlanStatus) -> None:
+        slowest = max(status.partitions, key=lambda partition: partition.held_s, default=None)
         if slowest is None or slowest.held_s == 0:
             if self._is_held:
                 self.say(EventTimeFreed(seconds=round(self._longest_s, 1)))
@@ -52,39 +52,44 @@ class EventTimeWatch:
         self._longest_s = max(self._longest_s, slowest.held_s)
         if slowest.held_s >= _LASTS_S and self._is_due(self._held_said, _HELD_EVERY_S):
             self._is_held, self._held_said = True, self.clock()
-            self.say(_held(found, slowest))
+            self.say(_held(status, slowest))
 
-    def _look_at_idle(self, found: PlanStatus) -> None:
-        idle = [_name(one) for one in found.partitions if one.idle]
+    def _look_at_idle(self, status: PlanStatus) -> None:
+        idle = [_name(partition) for partition in status.partitions if partition.idle]
         if frozenset(idle) != self._idle and self._is_due(self._idle_said, _IDLE_EVERY_S):
             self._idle, self._idle_said = frozenset(idle), self.clock()
-            self.say(PartitionsIdle(partitions=tuple(idle[:_NAMED]), number=len(idle), of=len(found.partitions)))
+            self.say(PartitionsIdle(partitions=tuple(idle[:_NAMED]), number=len(idle), of=len(status.partitions)))
 
-    def _is_due(self, said: float | None, every_s: float) -> bool:
-        return said is None or self.clock() - said >= every_s
+    def _is_due(self, last_s: float | None, every_s: float) -> bool:
+        return last_s is None or self.clock() - last_s >= every_s
 
 
-def _held(found: PlanStatus, slowest: PartitionStatus) -> EventTimeHeld:
-    others = (_name(one) for one in found.partitions if one.held_s and one is not slowest)
-    kept = sorted(
-        ((one.waiting_ms, _name(one)) for one in found.partitions if one.waiting_ms is not None), reverse=True
+def _held(status: PlanStatus, slowest: PartitionStatus) -> EventTimeHeld:
+    held = (_name(partition) for partition in status.partitions if partition.held_s and partition is not slowest)
+    waiting = sorted(
+        (
+            (partition.waiting_ms, _name(partition))
+            for partition in status.partitions
+            if partition.waiting_ms is not None
+        ),
+        reverse=True,
     )
-    common = found.common_ms
+    common = status.common_ms
     return EventTimeHeld(
         by=_name(slowest),
         seconds=round(slowest.held_s, 1),
         silent_s=round(slowest.silent_s, 1),
         read_to=_time(slowest.read_ms),
         common=_time(common),
-        also=tuple(others)[:_NAMED],
+        also=tuple(held)[:_NAMED],
         # Before anything was read nothing is common: then the earliest that waits counts as that.
-        waiting={name: (at - (kept[-1][0] if common is None else common)) / 1000 for at, name in kept[:_NAMED]},
-        idle=tuple(_name(one) for one in found.partitions if one.idle)[:_NAMED],
+        waiting={name: (at - (waiting[-1][0] if common is None else common)) / 1000 for at, name in waiting[:_NAMED]},
+        idle=tuple(_name(partition) for partition in status.partitions if partition.idle)[:_NAMED],
     )
 
 
-def _name(one: PartitionStatus) -> str:
-    return f"{one.topic}/{one.partition}"
+def _name(partition: PartitionStatus) -> str:
+    return f"{partition.topic}/{partition.partition}"
 
 
 def _time(ms: int | None) -> str | None:

@@ -85,11 +85,11 @@ def plan_batch(
     horizon, holding = _held_back(fronts, reached_ms, times, first + slice_ms)
     if horizon is None:
         return BatchPlan(ends, None, holding)
-    taken = _within(waiting, times, min(first + 1, horizon), horizon, max_offsets)
-    if taken is None:
+    cut = _within(waiting, times, min(first + 1, horizon), horizon, max_offsets)
+    if cut is None:
         least = min(first + 1, horizon)
-        taken = least, _shared(waiting, times.ends_before(least), least, max_offsets or 0)
-    limit, (horizon, of_waiting) = horizon, taken
+        cut = least, _shared(waiting, times.ends_before(least), least, max_offsets or 0)
+    limit, (horizon, of_waiting) = horizon, cut
     # A bound that ends the batch sooner is no fault of theirs.
     holding = holding if horizon == limit else []
     if all(end == waiting[partition].position for partition, end in of_waiting.items()):
@@ -102,16 +102,16 @@ def _held_back(
 ) -> tuple[int | None, list[SourcePartition]]:
     """How far the horizon may go, None for nowhere, and who keeps it from going further."""
     ends = times.ends_before(horizon)
-    found: dict[SourcePartition, int | None] = {}
+    limit_of: dict[SourcePartition, int | None] = {}
     for partition, front in fronts.items():
         if front.idle or ends.get(partition, front.end) < front.end:
             continue
-        known = [one for one in (times.newest_ms(partition), front.next_ms) if one is not None]
-        found[partition] = max(*known, reached_ms or 0) + 1 if known else None
+        known = [time_ms for time_ms in (times.newest_ms(partition), front.next_ms) if time_ms is not None]
+        limit_of[partition] = max(*known, reached_ms or 0) + 1 if known else None
     # Of a partition that has never had a record nothing is known: its first may be as early as any.
-    if None in found.values():
-        return None, sorted(partition for partition, limit in found.items() if limit is None)
-    limits = {partition: limit for partition, limit in found.items() if limit is not None and limit < horizon}
+    if None in limit_of.values():
+        return None, sorted(partition for partition, limit in limit_of.items() if limit is None)
+    limits = {partition: limit for partition, limit in limit_of.items() if limit is not None and limit < horizon}
     lowest = min(limits.values(), default=horizon)
     return lowest, sorted(partition for partition, limit in limits.items() if limit == lowest)
 
@@ -125,21 +125,21 @@ def _within(
     ends = times.ends_before(horizon)
     if max_offsets is None or (count := _count(waiting, ends)) <= max_offsets:
         return horizon, ends
-    found: tuple[int, Offsets] | None = None
+    best: tuple[int, Offsets] | None = None
     low, high = least, horizon
     while low < high:
         middle = (low + high) // 2
         # Where an even rate would have it; but each guess halves what is left, however uneven the rate is.
-        guess = middle if found else min(middle, low + int((high - low) * max_offsets / count))
+        guess = middle if best else min(middle, low + int((high - low) * max_offsets / count))
         ends = times.ends_before(guess)
         size = _count(waiting, ends)
         if size > max_offsets:
             high, count = guess, size
         else:
-            found, low = (guess, ends), guess + 1
+            best, low = (guess, ends), guess + 1
             if size >= _FULL_ENOUGH * max_offsets:
                 break
-    return found
+    return best
 
 
 def _shared(waiting: Mapping[SourcePartition, Front], ends: Offsets, horizon: int, max_offsets: int) -> Offsets:
@@ -152,12 +152,12 @@ def _shared(waiting: Mapping[SourcePartition, Front], ends: Offsets, horizon: in
         if front.next_ms is not None and front.next_ms < horizon
     }
     shares = dict.fromkeys(waiting, 0)
-    left = max_offsets
+    remaining = max_offsets
     # The smallest first: what one does not need is there for the others.
-    for place, partition in enumerate(sorted(counts, key=lambda one: (counts[one], one))):
-        share = max(1, left // (len(counts) - place)) if left else 0
+    for place, partition in enumerate(sorted(counts, key=lambda partition: (counts[partition], partition))):
+        share = max(1, remaining // (len(counts) - place)) if remaining else 0
         shares[partition] = min(counts[partition], share)
-        left -= shares[partition]
+        remaining -= shares[partition]
     return {partition: front.position + shares[partition] for partition, front in waiting.items()}
 
 
@@ -169,11 +169,11 @@ def share_offsets(starts: Offsets, ends: Offsets, max_offsets: int | None) -> Of
     """Where a batch ends that begins at `starts`, shared by the number of records that wait, as Spark's Kafka source
     does it: each partition with news has at least one. `max_offsets` None is without a bound.
     """
-    waiting = {one: max(0, ends[one] - start) for one, start in starts.items()}
+    waiting = {partition: max(0, ends[partition] - start) for partition, start in starts.items()}
     total = sum(waiting.values())
     if max_offsets is None or total <= max_offsets:
-        return {one: start + waiting[one] for one, start in starts.items()}
+        return {partition: start + waiting[partition] for partition, start in starts.items()}
     return {
-        one: start + (max(1, max_offsets * waiting[one] // total) if waiting[one] else 0)
-        for one, start in starts.items()
+        partition: start + (max(1, max_offsets * waiting[partition] // total) if waiting[partition] else 0)
+        for partition, start in starts.items()
     }

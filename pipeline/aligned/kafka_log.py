@@ -83,9 +83,9 @@ class KafkaLog:
         lie far before records that are earlier: producers' clocks differ. Nor need its timestamp be a time.
         """
         with self._answers("do not say what their topics held when"):
-            asked = {TopicPartition(*one): max(0, ms) for one, ms in at_ms.items() if ms <= _LATEST_MS}
-            found = offsets_at(self._consumer("asks"), asked, timeout_s=ANSWER_S)
-        return dict.fromkeys(at_ms) | {SourcePartition(*place): first for place, first in found.items()}
+            times = {TopicPartition(*partition): max(0, ms) for partition, ms in at_ms.items() if ms <= _LATEST_MS}
+            records = offsets_at(self._consumer("asks"), times, timeout_s=ANSWER_S)
+        return dict.fromkeys(at_ms) | {SourcePartition(*place): first for place, first in records.items()}
 
     def read(
         self,
@@ -97,21 +97,21 @@ class KafkaLog:
         """All records of each partition from its start up to and without its stop, in their order; none behind the
         first of a partition for which `enough` is true. Raises PipelineError for offsets that are gone.
         """
-        ranges = {TopicPartition(*one): (starts[one], stop) for one, stop in stops.items()}
-        asked = None if enough is None else lambda place, record: enough(SourcePartition(*place), record)
+        ranges = {TopicPartition(*partition): (starts[partition], stop) for partition, stop in stops.items()}
+        is_last = None if enough is None else lambda place, record: enough(SourcePartition(*place), record)
         try:
             with self._answers("do not hand over their records"):
                 consumer = self._consumer("reads")
-                found = read_ranges(consumer, ranges, clock=self._clock, answer_s=ANSWER_S, enough=asked)
-                for place, records in found:
+                chunks = read_ranges(consumer, ranges, clock=self._clock, answer_s=ANSWER_S, enough=is_last)
+                for place, records in chunks:
                     yield SourcePartition(*place), records
         except SilentError:
             raise PipelineError(f"the brokers at {self._bootstrap} sent no record for {ANSWER_S:g} s") from None
 
-    def _consumer(self, what: str) -> KafkaConsumer:
-        if what not in self._opened:
-            self._opened[what] = self._make()
-        return self._opened[what]
+    def _consumer(self, purpose: str) -> KafkaConsumer:
+        if purpose not in self._opened:
+            self._opened[purpose] = self._make()
+        return self._opened[purpose]
 
     def close(self) -> None:
         """Commits no offsets: the job's positions stand in its checkpoint."""
@@ -119,7 +119,7 @@ class KafkaLog:
             consumer.close(autocommit=False)
 
     @contextmanager
-    def _answers(self, what: str) -> Iterator[None]:
+    def _answers(self, complaint: str) -> Iterator[None]:
         try:
             yield
         except OffsetOutOfRangeError as error:
@@ -128,4 +128,4 @@ class KafkaLog:
                 hint="retention has deleted them, or the topic was made again: `checkpoint verify` says which",
             ) from error
         except (KafkaError, OSError, ValueError) as error:
-            raise broker_failure(f"the brokers at {self._bootstrap} {what}", error) from error
+            raise broker_failure(f"the brokers at {self._bootstrap} {complaint}", error) from error

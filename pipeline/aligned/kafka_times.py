@@ -48,15 +48,20 @@ class KafkaTimes:
         """Of each position: the latest time of what was read just before it, and the next from there on below the
         partition's end.
         """
-        unknown = {one: at for one, at in positions.items() if not self._knows(one, at, bounds[one][1])}
-        before: dict[SourcePartition, list[int]] = {one: [] for one in unknown}
+        unknown = {
+            partition: position
+            for partition, position in positions.items()
+            if not self._knows(partition, position, bounds[partition][1])
+        }
+        before: dict[SourcePartition, list[int]] = {partition: [] for partition in unknown}
         following: dict[SourcePartition, int] = {}
         starts = {
-            one: max(bounds[one][0], min(at, self.begun.get(one, 0)), at - _BEFORE) for one, at in unknown.items()
+            partition: max(bounds[partition][0], min(position, self.begun.get(partition, 0)), position - _BEFORE)
+            for partition, position in unknown.items()
         }
-        stops = {one: bounds[one][1] for one in unknown}
+        stops = {partition: bounds[partition][1] for partition in unknown}
         for partition, records in self.log.read(
-            starts, stops, enough=lambda one, record: record.offset >= unknown[one]
+            starts, stops, enough=lambda partition, record: record.offset >= unknown[partition]
         ):
             for record in records:
                 time_ms = event_time(partition, record)
@@ -64,9 +69,9 @@ class KafkaTimes:
                     before[partition].append(time_ms)
                 else:
                     following.setdefault(partition, time_ms)
-        for one, at in unknown.items():
-            self._around[one] = at, Around(max(before[one], default=0) or None, following.get(one))
-        return {one: self._around[one][1] for one in positions}
+        for place, position in unknown.items():
+            self._around[place] = position, Around(max(before[place], default=0) or None, following.get(place))
+        return {partition: self._around[partition][1] for partition in positions}
 
     def newest_ms(self, partition: SourcePartition) -> int | None:
         """Read of its last records, once for each end."""
@@ -81,25 +86,25 @@ class KafkaTimes:
 
     def ends_before(self, at_ms: int) -> Offsets:
         """Mostly one question to the brokers."""
-        waiting = {one: front for one, front in self.fronts.items() if front.next_ms is not None}
+        waiting = {partition: front for partition, front in self.fronts.items() if front.next_ms is not None}
         ends: dict[SourcePartition, int] = {}
-        asked: list[SourcePartition] = []
-        for one, front in waiting.items():
+        uncertain: list[SourcePartition] = []
+        for partition, front in waiting.items():
             if front.next_ms is not None and front.next_ms >= at_ms:
-                ends[one] = front.position
+                ends[partition] = front.position
             else:
-                asked.append(one)
-        found = self.log.first_at(dict.fromkeys(asked, at_ms)) if asked else {}
-        for one in asked:
-            first, front = found.get(one), waiting[one]
+                uncertain.append(partition)
+        records = self.log.first_at(dict.fromkeys(uncertain, at_ms)) if uncertain else {}
+        for partition in uncertain:
+            first, front = records.get(partition), waiting[partition]
             if first is None:
-                ends[one] = front.end
+                ends[partition] = front.end
             elif first.offset > front.position and record_time_ms(first.timestamp) is not None:
-                ends[one] = min(first.offset, front.end)
+                ends[partition] = min(first.offset, front.end)
             else:
                 # A record that was read long ago is of that time, or one that waits has a timestamp that is no time:
                 # the index says nothing of what comes after it.
-                ends[one] = self._scan(one, front, at_ms)
+                ends[partition] = self._scan(partition, front, at_ms)
         return ends
 
     def _scan(self, partition: SourcePartition, front: Front, at_ms: int) -> int:

@@ -48,23 +48,29 @@ class LatestTimes:
         """The latest time below the positions, None where nothing is. `before_ms` are times that were found there
         already, by partition. Raises PipelineError.
         """
-        if any(at < self._looked.get(one, 0) for one, at in positions.items()):
+        if any(position < self._looked.get(partition, 0) for partition, position in positions.items()):
             self._looked, self._latest_ms = {}, self.reached_ms
-        known = [self._latest_ms, *(before_ms.get(one) for one in positions)]
-        latest = max((one for one in known if one is not None), default=None)
+        known = [self._latest_ms, *(before_ms.get(partition) for partition in positions)]
+        latest = max((time_ms for time_ms in known if time_ms is not None), default=None)
         starts: dict[SourcePartition, int] = {}
-        left: dict[SourcePartition, int] = {}
-        for one, at in positions.items():
-            begun = self._looked.get(one, min(self.begun.get(one, 0), at))
-            starts[one] = max(begun, bounds[one][0])
-            left[one] = at - starts[one] if one in self._looked else _FIRST_LOOK
-        while unknown := {one: start for one, start in starts.items() if start < positions[one] and left[one] > 0}:
+        remaining: dict[SourcePartition, int] = {}
+        for place, position in positions.items():
+            begun = self._looked.get(place, min(self.begun.get(place, 0), position))
+            starts[place] = max(begun, bounds[place][0])
+            remaining[place] = position - starts[place] if place in self._looked else _FIRST_LOOK
+        while unknown := {
+            partition: start
+            for partition, start in starts.items()
+            if start < positions[partition] and remaining[partition] > 0
+        }:
             later = self._later(unknown, positions, latest)
-            stops = {one: min(positions[one], start + _AT_ONCE) for one, start in later.items()}
+            stops = {partition: min(positions[partition], start + _AT_ONCE) for partition, start in later.items()}
             for partition, records in self.log.read(later, stops):
                 times = [event_time(partition, record) for record in records]
                 latest = max(times) if latest is None else max(latest, *times)
-            left |= {one: left[one] - (stop - later[one]) for one, stop in stops.items()}
+            remaining |= {
+                partition: remaining[partition] - (stop - later[partition]) for partition, stop in stops.items()
+            }
             starts = stops
         self._looked |= positions
         self._latest_ms = latest
@@ -74,6 +80,10 @@ class LatestTimes:
         """From where on there may be a later time, of those partitions where there may be one."""
         if latest is not None and latest >= _MOST_MS:
             return {}
-        found = self.log.first_at(dict.fromkeys(starts, 0 if latest is None else latest + 1))
-        firsts = {one: at.offset for one in starts if (at := found.get(one)) is not None}
-        return {one: max(starts[one], at) for one, at in firsts.items() if at < stops[one]}
+        records = self.log.first_at(dict.fromkeys(starts, 0 if latest is None else latest + 1))
+        firsts = {partition: record.offset for partition in starts if (record := records.get(partition)) is not None}
+        return {
+            partition: max(starts[partition], offset)
+            for partition, offset in firsts.items()
+            if offset < stops[partition]
+        }

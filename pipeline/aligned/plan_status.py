@@ -62,21 +62,25 @@ class StatusWatch:
         now_s: float,
     ) -> PlanStatus:
         """`now_s` is by a clock that is never set back."""
-        kept = {one for one, front in fronts.items() if front.next_ms is not None and plan.ends[one] < front.end}
+        waiting = {
+            partition
+            for partition, front in fronts.items()
+            if front.next_ms is not None and plan.ends[partition] < front.end
+        }
         # Where nothing else waits, to be silent keeps no one.
-        holding: Collection[SourcePartition] = plan.holding if kept - set(plan.holding) else ()
-        self._since = {one: self._since.get(one, now_s) for one in holding}
+        holding: Collection[SourcePartition] = plan.holding if waiting - set(plan.holding) else ()
+        self._since = {partition: self._since.get(partition, now_s) for partition in holding}
         partitions = tuple(
             PartitionStatus(
-                topic=one.topic,
-                partition=one.partition,
-                read_ms=read_ms[one],
-                waiting_ms=front.next_ms if plan.ends[one] == front.position else None,
-                silent_s=silent_s[one],
+                topic=partition.topic,
+                partition=partition.partition,
+                read_ms=read_ms[partition],
+                waiting_ms=front.next_ms if plan.ends[partition] == front.position else None,
+                silent_s=silent_s[partition],
                 idle=front.idle,
-                held_s=now_s - self._since[one] if one in self._since else 0.0,
+                held_s=now_s - self._since[partition] if partition in self._since else 0.0,
             )
-            for one, front in sorted(fronts.items())
+            for partition, front in sorted(fronts.items())
         )
         return PlanStatus(at_s=time.time(), common_ms=common_ms, partitions=partitions)
 

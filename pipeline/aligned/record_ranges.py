@@ -37,20 +37,20 @@ def read_ranges(
         consumer.seek(place, ranges[place][0])
     heard = clock()
     while stops:
-        found = consumer.poll(timeout_ms=_POLL_MS)
+        polled = consumer.poll(timeout_ms=_POLL_MS)
         done = []
-        for place, records in found.items():
-            taken = [record for record in records if record.offset < stops.get(place, 0)]
+        for place, records in polled.items():
+            wanted = [record for record in records if record.offset < stops.get(place, 0)]
             if enough is not None:
-                last = next((at for at, one in enumerate(taken) if enough(place, one)), None)
+                last = next((index for index, record in enumerate(wanted) if enough(place, record)), None)
                 if last is not None:
-                    taken = taken[: last + 1]
+                    wanted = wanted[: last + 1]
                     done.append(place)
-            if taken:
-                yield place, taken
+            if wanted:
+                yield place, wanted
         # The stop may be a gap: offsets that compaction or a transaction removed have no record.
         done += [place for place, stop in stops.items() if (consumer.position(place) or 0) >= stop]
-        if found or done:
+        if polled or done:
             heard = clock()
         elif clock() - heard > answer_s:
             raise SilentError

@@ -71,7 +71,7 @@ class SilenceWatch:
             known = self._seen.get(partition)
             if known is None or (known[0] != end and partition not in without_event):
                 self._seen[partition] = end, now_s
-        return frozenset(one for one in ends if now_s - self._seen[one][1] >= self.idle_after_s)
+        return frozenset(partition for partition in ends if now_s - self._seen[partition][1] >= self.idle_after_s)
 
     def silent_s(self, partition: SourcePartition, now_s: float) -> float:
         """For how long a partition has been silent at `now_s`; 0 for one that was never looked at."""
@@ -189,22 +189,26 @@ class AlignedReader(DataSourceStreamReader):
 
     def reportLatestOffset(self) -> ByTopic | None:  # noqa: N802
         """How far the topics go, for Spark's own account of the query; None before the first plan."""
-        found = self._planner.latest
-        return by_topic(found) if found else None
+        latest = self._planner.latest
+        return by_topic(latest) if latest else None
 
     def partitions(self, start: ByTopic, end: ByTopic) -> Sequence[OffsetRange]:
         """A range for each partition that has something new; a partition that is new begins at 0."""
         starts, ends = positions_of(start), positions_of(end)
-        taken = {one: stop for one, stop in sorted(ends.items()) if starts.get(one, 0) < stop}
-        horizon_ms = self._planner.reached_before(starts) if taken else None
-        return [OffsetRange(*one, starts.get(one, 0), stop, horizon_ms) for one, stop in taken.items()]
+        stops = {partition: stop for partition, stop in sorted(ends.items()) if starts.get(partition, 0) < stop}
+        horizon_ms = self._planner.reached_before(starts) if stops else None
+        return [
+            OffsetRange(*partition, starts.get(partition, 0), stop, horizon_ms) for partition, stop in stops.items()
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """In a Python worker, which keeps its connection to the brokers for the tasks that follow."""
         assert isinstance(partition, OffsetRange)
         place = SourcePartition(partition.topic, partition.partition)
         log = _reading_log(self._options.bootstrap_servers, self._options.kafka.model_dump_json())
-        records = (one for _, some in log.read({place: partition.first}, {place: partition.end}) for one in some)
+        records = (
+            record for _, chunk in log.read({place: partition.first}, {place: partition.end}) for record in chunk
+        )
         return arrow_batches(records, partition.horizon_ms)
 
     def stop(self) -> None:
@@ -228,23 +232,26 @@ class Planner:
     def plan(self, positions: Offsets, max_offsets: int | None) -> BatchPlan:
         """The batch that begins at `positions`."""
         bounds = self._log.bounds(self._options.topics)
-        starts = {one: positions.get(one, 0) for one in bounds}
+        starts = {partition: positions.get(partition, 0) for partition in bounds}
         require_kept(positions, bounds)
-        self.latest = {one: end for one, (_, end) in bounds.items()}
+        self.latest = {partition: end for partition, (_, end) in bounds.items()}
         if self._options.slice_ms is None:
             return BatchPlan(share_offsets(starts, self.latest, max_offsets), None)
         now_s = time.monotonic()
         around = self._times.around(starts, bounds)
-        idle = self._silence.look(self.latest, now_s, {one for one in around if around[one].next_ms is None})
+        idle = self._silence.look(
+            self.latest, now_s, {partition for partition in around if around[partition].next_ms is None}
+        )
         fronts = {
-            one: Front(start, bounds[one][1], around[one].next_ms, idle=one in idle) for one, start in starts.items()
+            partition: Front(start, bounds[partition][1], around[partition].next_ms, idle=partition in idle)
+            for partition, start in starts.items()
         }
-        self._times.fronts, self._times.firsts = fronts, {one: first for one, (first, _) in bounds.items()}
+        self._times.fronts, self._times.firsts = fronts, {partition: first for partition, (first, _) in bounds.items()}
         reached = self._reached(starts, bounds, around)
         plan = plan_batch(fronts, reached, self._times, slice_ms=self._options.slice_ms, max_offsets=max_offsets)
         if self._options.status_file is not None:
-            silent_s = {one: self._silence.silent_s(one, now_s) for one in fronts}
-            read_ms = {one: found.before_ms for one, found in around.items()}
+            silent_s = {partition: self._silence.silent_s(partition, now_s) for partition in fronts}
+            read_ms = {partition: times.before_ms for partition, times in around.items()}
             status = self._status.look(plan, fronts, read_ms, reached, silent_s, now_s)
             write_status(self._options.status_file, status)
         return plan
@@ -255,7 +262,7 @@ class Planner:
             return None
         bounds = self._log.bounds(self._options.topics)
         require_kept(positions, bounds)
-        starts = {one: positions.get(one, 0) for one in bounds}
+        starts = {partition: positions.get(partition, 0) for partition in bounds}
         return self._reached(starts, bounds, self._times.around(starts, bounds))
 
     def _reached(
@@ -265,43 +272,51 @@ class Planner:
         around: Mapping[SourcePartition, Around],
     ) -> int | None:
         # 0 is that of records without a time.
-        return self._latest.below(starts, bounds, {one: found.before_ms for one, found in around.items()}) or None
+        return (
+            self._latest.below(starts, bounds, {partition: times.before_ms for partition, times in around.items()})
+            or None
+        )
 
 
 def require_kept(positions: Offsets, bounds: Mapping[SourcePartition, tuple[int, int]]) -> None:
     """Raises PipelineError when the topics do not hold what is to be read next: nothing is lost in silence."""
-    for one, position in positions.items():
-        if one not in bounds:
-            raise PipelineError(f"partition {one} is not there any more", hint="the topic was made again")
-        if position > bounds[one][1]:
+    for partition, position in positions.items():
+        if partition not in bounds:
+            raise PipelineError(f"partition {partition} is not there any more", hint="the topic was made again")
+        if position > bounds[partition][1]:
             raise PipelineError(
-                f"{one} ends at {bounds[one][1]}, and was read to {position}", hint="the topic was made again"
+                f"{partition} ends at {bounds[partition][1]}, and was read to {position}",
+                hint="the topic was made again",
             )
-    for one, (first, end) in bounds.items():
-        position = positions.get(one, 0)
+    for partition, (first, end) in bounds.items():
+        position = positions.get(partition, 0)
         if position < first and position < end:
             raise PositionGoneError(
-                f"{one} begins at {first}, and is to be read from {position}: {first - position} events are lost"
+                f"{partition} begins at {first}, and is to be read from {position}: {first - position} events are lost"
             )
 
 
 def positions_of(offsets: ByTopic) -> Offsets:
     """Of offsets as they stand in a checkpoint."""
-    return {SourcePartition(topic, int(one)): at for topic, of in offsets.items() for one, at in of.items()}
+    return {
+        SourcePartition(topic, int(number)): offset
+        for topic, partitions in offsets.items()
+        for number, offset in partitions.items()
+    }
 
 
 def by_topic(positions: Offsets) -> ByTopic:
     """As they stand in a checkpoint, always in one order: Spark compares texts."""
-    found: ByTopic = {}
+    offsets_of: ByTopic = {}
     for (topic, number), offset in sorted(positions.items()):
-        found.setdefault(topic, {})[str(number)] = offset
-    return found
+        offsets_of.setdefault(topic, {})[str(number)] = offset
+    return offsets_of
 
 
 def _is_nothing_new(start: ByTopic, ends: ByTopic) -> bool:
     """Whether no partition has moved; one that has no offset to be read makes no batch by being there."""
     starts = positions_of(start)
-    return all(starts.get(one, 0) == end for one, end in positions_of(ends).items())
+    return all(starts.get(partition, 0) == end for partition, end in positions_of(ends).items())
 
 
 @functools.cache

@@ -13,30 +13,30 @@ from pipeline.capacity.sizing import CapacityPlan, Sizes
 _SIZES = ("max_in_flight_bytes", "max_bytes")
 
 
-def of_plan(found: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[str]:
+def of_plan(plan: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[str]:
     """The lines for a plan, and the settings to write."""
-    sizes = found.sizes
-    yield f"for {found.rate:g} events/s, {_work(load)}:"
-    yield from _table(list(_needs(found, load, costs, headroom)))
+    sizes = plan.sizes
+    yield f"for {plan.rate:g} events/s, {_work(load)}:"
+    yield from _table(list(_needs(plan, load, costs, headroom)))
     yield f"bottleneck: {_bottleneck(sizes)}"
-    yield f"by the model this reaches {found.forecast.rate:.4g} events/s"
+    yield f"by the model this reaches {plan.forecast.rate:.4g} events/s"
     yield ""
     yield "to write into the configuration:"
-    yield from _yaml(found.settings)
+    yield from _yaml(plan.settings)
 
 
-def of_forecast(found: Forecast, load: Load, place: Executors) -> Iterator[str]:
+def of_forecast(outcome: Forecast, load: Load, place: Executors) -> Iterator[str]:
     """The lines for what a configuration reaches."""
     executors = f"{place.executors} executor" + ("s" if place.executors > 1 else "")
     yield f"{_work(load)}; {executors} of {place.cores:g} cores and {place.slots} slots, {place.partitions} partitions:"
-    yield from _table([(limit.name, f"{limit.rate:,.4g}/s", limit.why) for limit in found.limits])
-    yield f"a full batch lasts {found.batch_s:.3g} s, {found.beside_s:.3g} s of it beside the work"
-    yield f"reached: {found.rate:,.4g} events/s; bottleneck: {found.bottleneck.name}"
+    yield from _table([(limit.name, f"{limit.rate:,.4g}/s", limit.why) for limit in outcome.limits])
+    yield f"a full batch lasts {outcome.batch_s:.3g} s, {outcome.beside_s:.3g} s of it beside the work"
+    yield f"reached: {outcome.rate:,.4g} events/s; bottleneck: {outcome.bottleneck.name}"
 
 
-def _needs(found: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[tuple[str, str, str]]:
-    sizes, rate = found.sizes, found.rate
-    settings = found.config
+def _needs(plan: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[tuple[str, str, str]]:
+    sizes, rate = plan.sizes, plan.rate
+    settings = plan.config
     little = f"{rate:g}/s x {load.requests} x {sizes.held_s:.3g} s (Little's law)"
     yield "requests in flight", f"{sizes.requests:,.0f}", little
     yield "fetch.concurrency", f"{settings.fetch.concurrency:,}", f"x {headroom:g}: a batch fills and drains"
@@ -48,11 +48,11 @@ def _needs(found: CapacityPlan, load: Load, costs: Costs, headroom: float) -> It
     yield "slots", f"{sizes.slots}", f"a worker each, and {sizes.rounds} for rounds of the slow lane"
     every_ms = costs.everything(load.event_bytes) * 1000
     yield "processors", f"{sizes.processors:.1f}", f"{rate * headroom:g}/s x {every_ms:.3g} ms in worker and JVM"
-    executors = ", ".join(f"{count} by {what}" for what, count in sizes.executors_by.items())
+    executors = ", ".join(f"{count} by {cause}" for cause, count in sizes.executors_by.items())
     yield (
         "executors",
         f"{sizes.executors}",
-        f"of {found.place.cores:g} cores and {found.place.slots} slots: {executors}",
+        f"of {plan.place.cores:g} cores and {plan.place.slots} slots: {executors}",
     )
     why = f"a batch of {sizes.offsets / rate:.3g} s, as {costs.batch_s:.3g} s are fixed and {sizes.last_s:.3g} s drain"
     yield "batch.max_offsets", f"{sizes.offsets:,}", why
@@ -66,9 +66,9 @@ def _needs(found: CapacityPlan, load: Load, costs: Costs, headroom: float) -> It
 
 
 def _bottleneck(sizes: Sizes) -> str:
-    executors = max(sizes.executors_by, key=lambda what: sizes.executors_by[what])
+    executors = max(sizes.executors_by, key=lambda cause: sizes.executors_by[cause])
     if executors == "slots":
-        workers = max(sizes.workers_by, key=lambda what: sizes.workers_by[what])
+        workers = max(sizes.workers_by, key=lambda cause: sizes.workers_by[cause])
         by = "requests in flight" if workers == "requests" else "the processor of a Python worker"
         return f"executors by slots, slots by workers, workers by {by}"
     return f"executors by {executors}"

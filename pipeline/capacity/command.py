@@ -188,27 +188,27 @@ def plan(
         if rate is None and config_file is None:
             raise RefusedError("neither --rate nor --config", hint="--rate 400/s says what that needs")
         config = load_config(config_file) if config_file else PipelineConfig.model_validate(_ANY)
-        known = _costs(costs)
+        measured = _costs(costs)
         of_an_event = requests or JOB_DEFAULTS[config.job].requests
         load = Load(latency_s, of_an_event, page_bytes, slow_share, slow_latency_s)
         if slow_share and slow_latency_s <= latency_s:
             raise RefusedError("--slow-share without a longer --slow-latency", hint="for example --slow-latency 40s")
         if rate is not None:
-            found = plan_for(
+            needs = plan_for(
                 rate,
                 load,
                 config,
-                known,
+                measured,
                 cores=cores,
                 slots=slots or cores,
                 headroom=headroom,
                 memory_limit=memory_limit,
             )
-            lines = of_plan(found, load, known, headroom)
+            lines = of_plan(needs, load, measured, headroom)
         else:
             all_slots = executors * (slots or cores)
             place = Executors(executors, cores, slots or cores, partitions or main_slots(all_slots, config))
-            lines = of_forecast(forecast(config, load, place, known), load, place)
+            lines = of_forecast(forecast(config, load, place, measured), load, place)
         for line in lines:
             click.echo(line)
 

@@ -151,8 +151,8 @@ def _batch_s(config: PipelineConfig, load: Load, costs: Costs, workers: int, ste
     last_s = load.latency_s + slow_in_it * (slowest_s - load.latency_s)
     # Waiting goes in waves of as many as there is room for; the last wave is not full, and takes as long.
     in_waves_s = math.ceil(events / window) * held_s + slow_in_it * (slowest_s - load.latency_s)
-    others = min(limit.rate for limit in steady if limit.name != "requests in flight")
-    busy_s = max(in_waves_s, events / others + last_s)
+    rate = min(limit.rate for limit in steady if limit.name != "requests in flight")
+    busy_s = max(in_waves_s, events / rate + last_s)
     return max(costs.batch_s + busy_s, config.batch.trigger.total_seconds())
 
 

@@ -148,14 +148,14 @@ def plan(
     settings = _merged(patience, _settings(rate, sizes, patient))
     planned = _with(config, settings)
     place = Executors(sizes.executors, cores, slots, sizes.workers)
-    found = forecast(planned, load, place, costs)
-    if found.rate < rate:
-        bottleneck = found.bottleneck
+    reached = forecast(planned, load, place, costs)
+    if reached.rate < rate:
+        bottleneck = reached.bottleneck
         raise RefusedError(
-            f"{rate:g} events/s are not reached: {bottleneck.name} allows {found.rate:.4g} ({bottleneck.why})",
+            f"{rate:g} events/s are not reached: {bottleneck.name} allows {reached.rate:.4g} ({bottleneck.why})",
             hint="raise that in the file of --config, or give a larger --headroom",
         )
-    return CapacityPlan(rate, sizes, settings, planned, place, found)
+    return CapacityPlan(rate, sizes, settings, planned, place, reached)
 
 
 def _sizes(
@@ -260,8 +260,8 @@ def _settings(rate: float, sizes: Sizes, config: PipelineConfig) -> Settings:
     return settings
 
 
-def _merged(one: Settings, other: Settings) -> Settings:
-    return {section: one.get(section, {}) | other.get(section, {}) for section in dict.fromkeys([*one, *other])}
+def _merged(base: Settings, override: Settings) -> Settings:
+    return {section: base.get(section, {}) | override.get(section, {}) for section in dict.fromkeys([*base, *override])}
 
 
 def _with(config: PipelineConfig, settings: Settings) -> PipelineConfig:

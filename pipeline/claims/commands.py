@@ -102,14 +102,14 @@ def sweep_job(config: PipelineConfig, *, age: timedelta, more_topics: Iterable[s
     with usable_store(f"bucket {config.claim_check.bucket}"):
         client = store_client(config.claim_check)
     shelf = ClaimShelf(client, config.claim_check)
-    found = shelf.look()
-    old = [stored for stored in found.claims if stored.written < before]
+    listing = shelf.look()
+    old = [stored for stored in listing.claims if stored.written < before]
     place = f"{config.claim_check.bucket}/{config.claim_check.prefix.strip('/')}"
     click.echo(
-        f"{place}: {_counted(found.claims)}, of which {_counted(old)} written before {before:%Y-%m-%dT%H:%M:%SZ}"
+        f"{place}: {_counted(listing.claims)}, of which {_counted(old)} written before {before:%Y-%m-%dT%H:%M:%SZ}"
     )
-    if found.others:
-        click.echo(f"{place}: {found.others} objects are no claim checks and stay")
+    if listing.others:
+        click.echo(f"{place}: {listing.others} objects are no claim checks and stay")
     if not old:
         click.echo("nothing to remove")
         return
@@ -140,9 +140,11 @@ def suppress_job(config: PipelineConfig, *, dry_run: bool) -> None:
     with usable_store(f"bucket {config.claim_check.bucket}"):
         shelf = ClaimShelf(store_client(config.claim_check), config.claim_check)
     with opened_topic(sink_brokers(config), config.sink.topic, named_by=OF_SINK, fetch_bytes=PART_BYTES) as topic:
-        found = suppressed_claims(outputs(topic, say=click.echo), config.claim_check.bucket)
-    claims = found.to_remove()
-    click.echo(f"{config.sink.topic}: {found.records} records; {len(claims)} claim checks are deleted or hidden since")
+        suppressed = suppressed_claims(outputs(topic, say=click.echo), config.claim_check.bucket)
+    claims = suppressed.to_remove()
+    click.echo(
+        f"{config.sink.topic}: {suppressed.records} records; {len(claims)} claim checks are deleted or hidden since"
+    )
     removed = 0
     for claim in claims:
         if dry_run:
@@ -155,5 +157,5 @@ def suppress_job(config: PipelineConfig, *, dry_run: bool) -> None:
 
 
 def _counted(stored: Iterable[Stored]) -> str:
-    lengths = [one.length_bytes for one in stored]
+    lengths = [claim.length_bytes for claim in stored]
     return f"{len(lengths)} claim checks of {sum(lengths)} bytes"

@@ -66,19 +66,19 @@ class ClaimShelf:
 
     def look(self) -> Shelf:
         """All that is there, oldest first."""
-        claims, others = [], 0
+        claims, foreign = [], 0
         prefix = self._config.prefix.strip("/")
         pages = self._client.get_paginator("list_objects_v2").paginate(
             Bucket=self._config.bucket, Prefix=f"{prefix}/" if prefix else ""
         )
         with _answers(self._config):
             for page in pages:
-                for found in page.get("Contents", ()):
-                    if is_claim(without_mark(found["Key"]), self._config.prefix):
-                        claims.append(Stored(found["Key"], found["Size"], found["LastModified"]))
+                for item in page.get("Contents", ()):
+                    if is_claim(without_mark(item["Key"]), self._config.prefix):
+                        claims.append(Stored(item["Key"], item["Size"], item["LastModified"]))
                     else:
-                        others += 1
-        return Shelf(tuple(sorted(claims, key=lambda stored: stored.written)), others)
+                        foreign += 1
+        return Shelf(tuple(sorted(claims, key=lambda stored: stored.written)), foreign)
 
     def remove(self, orphan: Stored) -> bool:
         """Whether it is gone: an object that was written again since it was listed stays, its event follows."""
@@ -86,12 +86,12 @@ class ClaimShelf:
 
         with _answers(self._config):
             try:
-                there = self._client.head_object(Bucket=self._config.bucket, Key=orphan.key)
+                head = self._client.head_object(Bucket=self._config.bucket, Key=orphan.key)
             except ClientError as error:
                 if error.response["Error"]["Code"] != "404":
                     raise
                 return True  # another sweep, the job itself or a lifecycle rule was sooner
-            if there["LastModified"] > orphan.written:
+            if head["LastModified"] > orphan.written:
                 return False
             self._client.delete_object(Bucket=self._config.bucket, Key=orphan.key)
         return True
@@ -99,8 +99,8 @@ class ClaimShelf:
     def suppress(self, claim: ToRemove) -> bool:
         """Whether it was there to be removed; a mark stands in its place, then as before."""
         with _answers(self._config):
-            found = self._client.list_objects_v2(Bucket=self._config.bucket, Prefix=claim.key, MaxKeys=1)
-            if not any(stored["Key"] == claim.key for stored in found.get("Contents", ())):
+            listing = self._client.list_objects_v2(Bucket=self._config.bucket, Prefix=claim.key, MaxKeys=1)
+            if not any(stored["Key"] == claim.key for stored in listing.get("Contents", ())):
                 return False
             write_mark(self._client, self._config.bucket, claim.key, claim.suppression, claim.by)
             self._client.delete_object(Bucket=self._config.bucket, Key=claim.key)
@@ -114,7 +114,7 @@ def unnamed(
 
     An empty topic is refused: it would make an orphan of everything, and is more likely to be the wrong one.
     """
-    left = {stored.key: stored for stored in candidates}
+    unnamed_claims = {stored.key: stored for stored in candidates}
     read = []
     for topic in topics:
         bounds = topic.bounds()
@@ -134,10 +134,10 @@ def unnamed(
                 naming += 1
                 if headers.get(BUCKET_HEADER) == bucket.encode():
                     key = headers[KEY_HEADER].decode(errors="replace")
-                    left.pop(key, None)
-                    left.pop(mark_of(key), None)
+                    unnamed_claims.pop(key, None)
+                    unnamed_claims.pop(mark_of(key), None)
         read.append(TopicRead(topic.topic, records, naming))
-    return list(left.values()), read
+    return list(unnamed_claims.values()), read
 
 
 @contextmanager

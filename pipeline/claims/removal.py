@@ -151,10 +151,10 @@ def covered_keys(client: "S3Client", config: ClaimCheck, suppression: Suppressio
         return  # nothing can have been stored there, and a store may refuse the question
     pages = client.get_paginator("list_objects_v2").paginate(Bucket=config.bucket, Prefix=prefix)
     for page in pages:
-        for found in page.get("Contents", ()):
-            about = revision_in(found["Key"], config.prefix)
+        for item in page.get("Contents", ()):
+            about = revision_in(item["Key"], config.prefix)
             if about is not None and suppression.covers(about):
-                yield found["Key"]
+                yield item["Key"]
 
 
 def write_mark(client: "S3Client", bucket: str, key: str, suppression: Suppression, position: Position) -> None:

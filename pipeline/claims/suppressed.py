@@ -99,7 +99,7 @@ def outputs(topic: SourceTopic, *, say: Callable[[str], None]) -> Iterator[Deliv
 
 def suppressed_claims(deliveries: Iterable[Delivery], bucket: str) -> SuppressedClaims:
     """What all records say together. Raises UnreadableOutputError."""
-    found = SuppressedClaims(bucket)
+    claims = SuppressedClaims(bucket)
     for delivery in deliveries:
-        found.take(delivery)
-    return found
+        claims.take(delivery)
+    return claims

@@ -30,8 +30,8 @@ def load_config(path: Path) -> PipelineConfig:
     except RecursionError as error:
         raise RefusedError(f"{path}: nested too deeply for a configuration") from error
     except ValidationError as error:
-        found = [_problem(document, detail) for detail in error.errors() if not is_echo(detail)]
-        placed = sorted((*position(document, problem.location), str(problem)) for problem in found)
+        problems = [_problem(document, detail) for detail in error.errors() if not is_echo(detail)]
+        placed = sorted((*position(document, problem.location), str(problem)) for problem in problems)
         raise RefusedError("\n".join(f"{path}:{line}:{column}: {text}" for line, column, text in placed)) from error
 
 

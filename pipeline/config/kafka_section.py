@@ -89,22 +89,22 @@ class Kafka(Section):
 
     @field_validator("properties")
     @classmethod
-    def _not_the_jobs_own(cls, given: dict[str, str]) -> dict[str, str]:
-        for name in given:
+    def _not_the_jobs_own(cls, properties: dict[str, str]) -> dict[str, str]:
+        for name in properties:
             given_by = next((how for pattern, how in _OWN.items() if re.fullmatch(pattern, name)), None)
             if given_by is not None:
                 raise ValueError(f"{name} is set by the job, {given_by}: remove it")
             if _NAME.fullmatch(name) is None:
                 raise ValueError(f"{name[:60]!r} is no name of a Kafka client's setting, as client.rack is")
-        return given
+        return properties
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         logs_in = self.security_protocol.startswith("SASL")
         if self.password is not None and self.password_file is not None:
             raise ValueError("kafka.password and kafka.password_file are both given: write one of them")
-        given = self.username is not None and (self.password is not None or self.password_file is not None)
-        if logs_in and not given:
+        has_login = self.username is not None and (self.password is not None or self.password_file is not None)
+        if logs_in and not has_login:
             raise ValueError(
                 f"kafka.security_protocol {self.security_protocol} needs a login: write kafka.username and "
                 "kafka.password_file"

@@ -158,16 +158,20 @@ class PipelineConfig(Section):
             return data
         filled = dict(data)
         for (section, key), value in _of_job(JOB_DEFAULTS[job]).items():
-            given = filled.get(section, {})
-            set_ = given.keys() if isinstance(given, Mapping) else getattr(given, "model_fields_set", {key})
+            section_data = filled.get(section, {})
+            set_ = (
+                section_data.keys()
+                if isinstance(section_data, Mapping)
+                else getattr(section_data, "model_fields_set", {key})
+            )
             same = _SOURCE_TOPICS if section == "source" and key in _SOURCE_TOPICS else {key}
             if same & set(set_):
                 continue
-            if isinstance(given, Mapping):
-                filled[section] = {key: value} | dict(given)
-            elif isinstance(given, Section):
+            if isinstance(section_data, Mapping):
+                filled[section] = {key: value} | dict(section_data)
+            elif isinstance(section_data, Section):
                 first = {"topic": value[0]} if key == "topics" else {}
-                filled[section] = given.model_copy(update={key: value, **first})
+                filled[section] = section_data.model_copy(update={key: value, **first})
         return filled
 
     @model_validator(mode="after")
@@ -212,10 +216,10 @@ class PipelineConfig(Section):
         source = "source.topics" if self.source.topics else "source.topic"
         topics = [(source, topic) for topic in self.source.all_topics]
         topics += self.written_topics
-        for (one, topic), (other, same) in combinations(topics, 2):
-            elsewhere = one == source and self.source.bootstrap_servers != self.sink.bootstrap_servers
-            if topic == same and not elsewhere:
-                raise ValueError(f"{one} and {other} are both {topic!r}: give each a topic of its own")
+        for (first_key, topic), (second_key, other_topic) in combinations(topics, 2):
+            elsewhere = first_key == source and self.source.bootstrap_servers != self.sink.bootstrap_servers
+            if topic == other_topic and not elsewhere:
+                raise ValueError(f"{first_key} and {second_key} are both {topic!r}: give each a topic of its own")
         return self
 
     @model_validator(mode="after")

@@ -134,11 +134,11 @@ class Source(Section):
     @model_serializer(mode="wrap")
     def _as_given(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """What is shown, stored and compared has the key that holds."""
-        shown: dict[str, Any] = handler(self)
-        shown.pop("topic" if self.topics else "topics", None)
+        fields: dict[str, Any] = handler(self)
+        fields.pop("topic" if self.topics else "topics", None)
         if self.read != "aligned":
-            shown = {key: value for key, value in shown.items() if key not in _ALIGNED}
-        return shown
+            fields = {key: value for key, value in fields.items() if key not in _ALIGNED}
+        return fields
 
 
 class Sink(Section):

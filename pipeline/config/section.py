@@ -18,10 +18,10 @@ _MOST_CONTACT = 200
 
 def require_servers(value: str) -> str:
     """`host:port`, or several with commas between. Raises ValueError."""
-    for one in value.split(","):
-        match = _SERVER.fullmatch(one.strip())
+    for server in value.split(","):
+        match = _SERVER.fullmatch(server.strip())
         if match is None or not 0 < int(match[1]) <= _LAST_PORT:
-            raise ValueError(f"{one.strip()!r} is no broker's address, write host:9092 (ports: 1 to {_LAST_PORT})")
+            raise ValueError(f"{server.strip()!r} is no broker's address, write host:9092 (ports: 1 to {_LAST_PORT})")
     return value
 
 

@@ -171,4 +171,4 @@ def has_watermark(config: PipelineConfig) -> bool:
 
 def unsafe_settings(config: PipelineConfig) -> list[str]:
     """The effective settings that are unsafe, as `key: value`."""
-    return [one.text for one in UNSAFE if one.holds(config)]
+    return [setting.text for setting in UNSAFE if setting.holds(config)]

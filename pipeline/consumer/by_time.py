@@ -32,7 +32,7 @@ def oldest_first(stretches: Iterable[Stretch]) -> Iterator[tuple[SourceTopic, So
         for stretch in stretches
         for partition, first in stretch.first.items()
     )
-    return heapq.merge(*partitions, key=lambda found: found[1].timestamp_ms)
+    return heapq.merge(*partitions, key=lambda topic_and_record: topic_and_record[1].timestamp_ms)
 
 
 def _partition(topic: SourceTopic, partition: int, first: int, end: int) -> Iterator[tuple[SourceTopic, SourceRecord]]:

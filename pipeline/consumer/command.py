@@ -52,8 +52,8 @@ def consume(config_file: Path, remember: int, *, follow: bool) -> None:
         opened = partial(opened_topic, sink_brokers(config), named_by=OF_SINK, fetch_bytes=PART_BYTES)
         with opened(config.sink.topic) as outputs, opened(config.sink.error_topic) as errors:
             try:
-                found = deliveries(outputs, errors, counts, job=config.job, follow=follow)
-                for delivery, value in once(found, SeenEvents(remember), Claims(config.claim_check).resolve, counts):
+                records = deliveries(outputs, errors, counts, job=config.job, follow=follow)
+                for delivery, value in once(records, SeenEvents(remember), Claims(config.claim_check).resolve, counts):
                     sys.stdout.buffer.write(line(delivery, value) + b"\n")
                     if follow:
                         sys.stdout.buffer.flush()

@@ -48,22 +48,22 @@ def once(
     """
     for delivery in deliveries:
         counts.records += 1
-        found = seen.see(delivery)
-        if found == "contradicts":
+        verdict = seen.see(delivery)
+        if verdict == "contradicts":
             counts.errors_after_output += delivery.kind == "error"
             counts.outputs_after_error += delivery.kind == "output"
-        elif found != "new":
+        elif verdict != "new":
             counts.repeats += 1
-            counts.differing += found == "differs"
+            counts.differing += verdict == "differs"
         elif delivery.kind == "error":
             counts.errors += 1
         elif delivery.claim is None:
             yield delivery, delivery.value
         else:
-            whole = resolve(delivery.claim, delivery.place)
-            counts.suppressed += isinstance(whole, Suppressed)
-            counts.claims += not isinstance(whole, Suppressed)
-            yield delivery, whole
+            payload = resolve(delivery.claim, delivery.place)
+            counts.suppressed += isinstance(payload, Suppressed)
+            counts.claims += not isinstance(payload, Suppressed)
+            yield delivery, payload
 
 
 def line(delivery: Delivery, value: bytes | Suppressed) -> bytes:

@@ -45,17 +45,19 @@ class Delivery:
 
 def read(place: str, value: bytes | None, headers: Headers) -> Delivery:
     """A record of the output topic. Raises UnreadableOutputError."""
-    named = dict(headers)
+    fields = dict(headers)
     try:
-        output_id, source, claim = _id(value), _source(named), Claim.of_headers(named)
-        event, suppresses = _event(named, source), Suppression.of_headers(named)
+        output_id, source, claim = _id(value), _source(fields), Claim.of_headers(fields)
+        event, suppresses = _event(fields, source), Suppression.of_headers(fields)
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableOutputError(
             f"record {place} is no output of this job: {_what(error)}",
             hint="check that sink.topic is the job's output topic, and that no other program writes there",
         ) from error
-    whole = value or b""
-    return Delivery(place, "output", output_id, source, event, whole, claim, _fingerprint(whole, headers), suppresses)
+    payload = value or b""
+    return Delivery(
+        place, "output", output_id, source, event, payload, claim, _fingerprint(payload, headers), suppresses
+    )
 
 
 def read_error(place: str, value: bytes | None, headers: Headers, *, job: str) -> Delivery | None:
@@ -65,16 +67,16 @@ def read_error(place: str, value: bytes | None, headers: Headers, *, job: str) -
     try:
         if _emitter(value) != job:
             return None
-        named = dict(headers)
-        source = _source(named)
-        event = _event(named, source)
+        fields = dict(headers)
+        source = _source(fields)
+        event = _event(fields, source)
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableOutputError(
             f"record {place} is no error event of this job: {_what(error)}",
             hint="check that sink.error_topic is the job's error topic, and that no other program writes there",
         ) from error
-    whole = value or b""
-    return Delivery(place, "error", event, source, event, whole, None, _fingerprint(whole, headers))
+    payload = value or b""
+    return Delivery(place, "error", event, source, event, payload, None, _fingerprint(payload, headers))
 
 
 def _source(named: dict[str, bytes]) -> Position:

@@ -147,9 +147,9 @@ def check_epoch(folded: Folded, *, own: int) -> None:
         )
 
 
-def _scattered(position: Position, one: int, other: int) -> ScatteredError:
+def _scattered(position: Position, partition: int, other_partition: int) -> ScatteredError:
     return ScatteredError(
-        f"the deferral topic has records of {position} in its partitions {one} and {other}",
+        f"the deferral topic has records of {position} in its partitions {partition} and {other_partition}",
         hint="was it given more partitions? Then `python -m pipeline deferred move NEW_TOPIC` moves what is deferred "
         "into a new topic, and loses nothing; else all who write to it must choose partitions like Kafka's producer",
     )

@@ -157,14 +157,21 @@ class Lanes:
             )
 
     def written(
-        self, snapshot: Snapshot, number: int, tasks: Set[int], opened: Iterable[Opened] = (), *, deferred: int = 0
+        self,
+        snapshot: Snapshot,
+        number: int,
+        tasks: Set[int],
+        opened_breakers: Iterable[Opened] = (),
+        *,
+        deferred: int = 0,
     ) -> None:
-        """All of the batch is acknowledged: bring the ledger up to date with it. `tasks` are the attempts by which it
-        ended, `opened` is what they have found to be unhealthy, `deferred` how many events they deferred. Raises
-        PipelineError.
+        """Bring the ledger up to date with a batch whose records are all acknowledged. Raises PipelineError.
+
+        `tasks` are the attempts by which it ended. `opened_breakers` are the breakers that they opened, and `deferred`
+        is the number of events that they deferred.
         """
         # Before the slow lane can take what the batch has deferred.
-        found = self._outages.reported(opened, snapshot.unhealthy)
+        unhealthy = self._outages.reported(opened_breakers, snapshot.unhealthy)
         with self._lock:
             folded = self._log.read(number, tasks)
             written = folded.written_by(number)
@@ -174,7 +181,7 @@ class Lanes:
             self._log.resolve(resolved)
             self._ledger.forget(resolved)
             own = [entry for entry in written if entry.position not in snapshot.unreserved]
-            self._log.put(self._ledger.give_back_tries(self._lost_tries.by(found, own)))
+            self._log.put(self._ledger.give_back_tries(self._lost_tries.by(unhealthy, own)))
             self._batch_running = False
             self._last_batch = self._clock()
             self._log.repair(self._ledger.repairs(folded.voids, folded.lost))
@@ -210,26 +217,26 @@ class Lanes:
             self._look_for_commands()
         while self._free_rounds.acquire(blocking=False):
             with self._lock:
-                taken = self._take()
-            if taken is None:
+                slow_round = self._take()
+            if slow_round is None:
                 self._free_rounds.release()
                 return
-            name = f"slow-round-{taken.number}"
-            threading.Thread(target=self._round, args=[taken], name=name, daemon=True).start()
+            name = f"slow-round-{slow_round.number}"
+            threading.Thread(target=self._round, args=[slow_round], name=name, daemon=True).start()
 
     def _take(self) -> Round | None:
         if self._outages.endpoint_is_open or not self._may_begin():
             return None
-        taken = self._ledger.take(
+        slow_round = self._ledger.take(
             now_ms=self._now_ms(),
             max_pages=self._config.deferral.slow_lane.pages,
             max_entries=self._config.deferral.slow_lane.entries,
             idle=self._is_idle(),
             unhealthy=self._outages.open_wikis,
         )
-        if taken is None:
+        if slow_round is None:
             self._has_ended()
-        return taken
+        return slow_round
 
     def _may_begin(self) -> bool:
         """A round counts from here on: who has stopped the lanes, and is told of none, is right to wait for none."""
@@ -270,8 +277,8 @@ class Lanes:
                 return None
             entries, size = self._ledger.deferred_of(wikis)
         named = tuple(sorted(wikis)[:NAMED_WIKIS])
-        others = len(wikis) - len(named)
-        text = f"breaker open: {', '.join(named)}{f' and {others} others' if others else ''}"
+        unnamed = len(wikis) - len(named)
+        text = f"breaker open: {', '.join(named)}{f' and {unnamed} others' if unnamed else ''}"
         text += f"; {entries} deferred events of {size} bytes, more than breaker.deferred_share {format_share(share)}"
         return Waiting(grain="wiki", reason=text, wikis=named, entries=entries, bytes=size)
 
@@ -295,9 +302,9 @@ class Lanes:
         except BaseException as error:  # noqa: BLE001 — `check` raises it in the main thread
             self._fail(error)
 
-    def _round(self, taken: Round) -> None:
+    def _round(self, slow_round: Round) -> None:
         try:
-            self._work(taken)
+            self._work(slow_round)
         except BaseException as error:  # noqa: BLE001 — `check` raises it in the main thread
             self._fail(error)
         finally:
@@ -312,15 +319,15 @@ class Lanes:
         """Whether the main lane is: the gap between two batches does not count."""
         return self._waiting or (not self._batch_running and self._clock() - self._last_batch > self._idle_s)
 
-    def _work(self, taken: Round) -> None:
+    def _work(self, slow_round: Round) -> None:
         started = self._clock()
-        facts = self._rounds.run(taken.entries, epoch=self.epoch)
-        resolved, again = entries_after(taken.entries, facts)
+        facts = self._rounds.run(slow_round.entries, epoch=self.epoch)
+        resolved, unresolved = entries_after(slow_round.entries, facts)
         with self._lock:
-            rewritten = self._log.put(again)
-            positions = self._ledger.round_done(taken, resolved=resolved, rewritten=rewritten)
+            rewritten = self._log.put(unresolved)
+            positions = self._ledger.round_done(slow_round, resolved=resolved, rewritten=rewritten)
             self._ledger.forget(positions)
-            self._ledger.release(taken)
+            self._ledger.release(slow_round)
             self._give_back(rewritten, started)
             self._log.repair(self._ledger.repairs())
             self._carry_out()
@@ -330,8 +337,8 @@ class Lanes:
                 log.emit(GaveUp(position=str(fact.position), reason=fact.gave_up))
         log.emit(
             SlowRound(
-                pages=len(taken.pages),
-                entries=len(taken.entries),
+                pages=len(slow_round.pages),
+                entries=len(slow_round.entries),
                 resolved=len(positions),
                 rewritten=len(rewritten),
                 seconds=round(self._clock() - started, 3),
@@ -372,8 +379,8 @@ class Lanes:
         self._log.done(command.id for command in ready)
         for command in ready:
             del self._commands[command.id]
-            found = command.position in changes
-            log.emit(CommandCarriedOut(action=command.action, position=str(command.position), found=found))
+            is_deferred = command.position in changes
+            log.emit(CommandCarriedOut(action=command.action, position=str(command.position), found=is_deferred))
 
     def _say_ledger(self) -> None:
         figures = (self._ledger.entries, self._ledger.bytes, self._ledger.pages)
@@ -382,9 +389,10 @@ class Lanes:
             log.emit(DeferralStatus(entries=figures[0], bytes=figures[1], pages=figures[2]))
 
 
-def _not_all_read(batch: int, deferred: int, seen: int, topic: str) -> PipelineError:
+def _not_all_read(batch: int, deferred: int, read_count: int, topic: str) -> PipelineError:
     return PipelineError(
-        f"batch {batch} deferred {deferred} events, and {seen} of them are in the partitions of {topic} that it reads",
+        f"batch {batch} deferred {deferred} events, and {read_count} of them are in the partitions of {topic} "
+        "that it reads",
         hint="its partitions may not be added to: the producers learn of a new one, and the job only when it starts; "
         "`python -m pipeline deferred move NEW_TOPIC` moves what is deferred into a new topic",
     )

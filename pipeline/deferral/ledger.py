@@ -174,9 +174,9 @@ class Ledger:
         if not chosen:
             return None
         self._rounds += 1
-        taken = Round(self._rounds, tuple(self._first(chosen, max_entries, unhealthy)))
-        self._held.update((page, taken.number) for page, _entries in taken.pages)
-        return taken
+        slow_round = Round(self._rounds, tuple(self._first(chosen, max_entries, unhealthy)))
+        self._held.update((page, slow_round.number) for page, _entries in slow_round.pages)
+        return slow_round
 
     def round_done(self, done: Round, *, resolved: Iterable[Position], rewritten: Iterable[Entry]) -> list[Position]:
         """When all that the round emitted, its tombstones and the `rewritten` entries are acked: apply the latter.
@@ -185,15 +185,15 @@ class Ledger:
         """
         self._check_held(done)
         own = {entry.position for entry in done.entries}
-        kept = {entry.position: entry for entry in rewritten}
-        gone = set(resolved)
-        if strange := {*kept, *gone} - own or set(kept) & gone:
+        rewritten_at = {entry.position: entry for entry in rewritten}
+        resolved_positions = set(resolved)
+        if strange := {*rewritten_at, *resolved_positions} - own or set(rewritten_at) & resolved_positions:
             named = ", ".join(sorted(map(str, strange)))
             raise ProtocolError(f"slow round {done.number} took no such entry, or resolved it and kept it: {named}")
-        for entry in kept.values():
+        for entry in rewritten_at.values():
             self._pages.put(entry)
-        self._resolving.update(gone)
-        return sorted(gone, key=order)
+        self._resolving.update(resolved_positions)
+        return sorted(resolved_positions, key=order)
 
     def release(self, done: Round) -> None:
         """The round is over: its pages may be reserved or taken again. Not before what it resolved is forgotten."""
@@ -311,7 +311,7 @@ class Ledger:
         if not unhealthy:
             return entries
         of_page = self._pages.wiki_of(page)
-        return tuple(takewhile(lambda one: one.dropped or (one.wiki_id or of_page) not in unhealthy, entries))
+        return tuple(takewhile(lambda entry: entry.dropped or (entry.wiki_id or of_page) not in unhealthy, entries))
 
     def _first(self, pages: Iterable[Page], most: int, unhealthy: Set[str]) -> Iterator[tuple[Page, tuple[Entry, ...]]]:
         for page in pages:

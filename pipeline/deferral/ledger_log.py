@@ -96,7 +96,9 @@ class LedgerLog:
 
     def done(self, command_ids: Iterable[str]) -> None:
         """Note that operators' commands are carried out."""
-        self._topic.write([command_done(one, topic=self._topic.topic, epoch=self.epoch) for one in command_ids])
+        self._topic.write(
+            [command_done(command_id, topic=self._topic.topic, epoch=self.epoch) for command_id in command_ids]
+        )
 
     def _checked(self, folded: Folded) -> Folded:
         check_epoch(folded, own=self.epoch)

@@ -54,16 +54,16 @@ class LedgerStart:
             "--discard-ledger begins with an empty one, and what was deferred is lost",
         )
 
-    def require_id(self, topic: str, found: str | None) -> None:
+    def require_id(self, topic: str, topic_id: str | None) -> None:
         """Raises RefusedError for another topic than that of the checkpoint."""
         known = self.known
-        if known is None or (topic == known.topic and found == known.id):
+        if known is None or (topic == known.topic and topic_id == known.id):
             return
-        if topic == known.topic and None in (found, known.id):
+        if topic == known.topic and None in (topic_id, known.id):
             return
-        there = f"{topic} (id {found})"
+        described = f"{topic} (id {topic_id})"
         raise RefusedError(
-            f"ledger topic {there} is not the one of this checkpoint, {known.topic} (id {known.id})",
+            f"ledger topic {described} is not the one of this checkpoint, {known.topic} (id {known.id})",
             hint=f"was it made again, or deferral.topic renamed? {_CHOICES}",
         )
 

@@ -74,10 +74,10 @@ def gathered(items: Iterable[Item | None]) -> Gathered:
                     done.add(command_id)
             case EntryItem(place, epoch) | Tombstone(place, epoch):
                 position = item.entry.position if isinstance(item, EntryItem) else item.position
-                one = stated.setdefault(position, _Stated())
+                states = stated.setdefault(position, _Stated())
                 is_void = epoch < markers.get(place.partition, 0)
-                (one.void if is_void else one.valid)[place.partition] = item
-    entries = (one.entry() for one in stated.values())
+                (states.void if is_void else states.valid)[place.partition] = item
+    entries = (states.entry() for states in stated.values())
     return Gathered(
         tuple(entry for entry in entries if entry is not None),
         tuple(command for command in commands.values() if command.id not in done),
@@ -97,10 +97,12 @@ def move(old: LedgerTopic, new: LedgerTopic) -> Gathered:
     marker = epoch_marker(gathered(items).epoch + 1, topic=old.topic, process=uuid4())
     old.write([marker], partitions=old.partitions())
     items += items_of(old.read())
-    found = gathered(items)
-    new.write([to_record(entry, topic=new.topic, epoch=_NO_DRIVER) for entry in found.entries])
-    new.write([command_record(one.id, one.action, one.position, topic=new.topic) for one in found.commands])
-    return found
+    contents = gathered(items)
+    new.write([to_record(entry, topic=new.topic, epoch=_NO_DRIVER) for entry in contents.entries])
+    new.write(
+        [command_record(command.id, command.action, command.position, topic=new.topic) for command in contents.commands]
+    )
+    return contents
 
 
 def _rank(item: EntryItem | Tombstone) -> tuple[int, bool, int, bool]:

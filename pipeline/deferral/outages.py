@@ -60,14 +60,14 @@ class Outages:
         """What the tasks of a batch have found, all of it; they asked nothing of the `refused` wikis. Returns what is
         open by that.
         """
-        found = _merged(opened)
+        by_scope = _merged(opened)
         with self._lock:
             # What was asked again and not reported has succeeded.
-            for scope in [one for one in self._rested_s if one not in {*found, *self._open, *refused}]:
+            for scope in [scope for scope in self._rested_s if scope not in {*by_scope, *self._open, *refused}]:
                 del self._rested_s[scope]
-            for scope, one in found.items():
-                self._opens(scope, one)
-        return found.keys()
+            for scope, report in by_scope.items():
+                self._opens(scope, report)
+        return by_scope.keys()
 
     @property
     def endpoint_is_open(self) -> bool:
@@ -104,24 +104,25 @@ class Outages:
         """The probes whose time has come, one for each scope, at most the `most` that came first; `probed` follows."""
         with self._lock:
             now = self._clock()
-            asked = {ENDPOINT: self._open[ENDPOINT]} if ENDPOINT in self._open else self._open
-            in_turn = sorted(asked.items(), key=lambda item: item[1].next_at)
-            return [(scope, one.asks[0]) for scope, one in in_turn if one.next_at <= now and one.asks][:most]
+            breakers = {ENDPOINT: self._open[ENDPOINT]} if ENDPOINT in self._open else self._open
+            in_turn = sorted(breakers.items(), key=lambda item: item[1].next_at)
+            probes = [(scope, breaker.asks[0]) for scope, breaker in in_turn if breaker.next_at <= now and breaker.asks]
+            return probes[:most]
 
     def probed(self, scope: Scope, ask: Ask, answer: Answer) -> None:
         """How the wiki answered a probe. A good answer closes the breaker."""
         with self._lock:
-            one = self._open[scope]
-            one.probes += 1
+            breaker = self._open[scope]
+            breaker.probes += 1
             now = self._clock()
             if not answer.failed:
                 del self._open[scope]
                 self._last[scope] = now
             else:
-                one.asks.rotate(-1)  # one revision, or one wiki, may fail for its own sake
-                one.delay_s = self._rested_s[scope] = self._longer(one.delay_s)
-                one.next_at = now + max(one.delay_s, min(answer.retry_after_s or 0.0, self._cap_s))
-            next_s = round(one.next_at - now, 3) if answer.failed else None
+                breaker.asks.rotate(-1)  # one revision, or one wiki, may fail for its own sake
+                breaker.delay_s = self._rested_s[scope] = self._longer(breaker.delay_s)
+                breaker.next_at = now + max(breaker.delay_s, min(answer.retry_after_s or 0.0, self._cap_s))
+            next_s = round(breaker.next_at - now, 3) if answer.failed else None
             healthy = not answer.failed
             log.emit(
                 BreakerProbe(
@@ -134,14 +135,14 @@ class Outages:
                 )
             )
             if healthy:
-                seconds = round(now - one.since, 3)
-                log.emit(BreakerClosed(grain=_grain(scope), wiki=scope, seconds=seconds, probes=one.probes))
+                seconds = round(now - breaker.since, 3)
+                log.emit(BreakerClosed(grain=_grain(scope), wiki=scope, seconds=seconds, probes=breaker.probes))
 
-    def _opens(self, scope: Scope, one: Opened) -> None:
+    def _opens(self, scope: Scope, report: Opened) -> None:
         delay_s = self._longer(self._rested_s.get(scope))
-        remaining_s = max(delay_s, min(one.retry_after_s, self._cap_s))
+        remaining_s = max(delay_s, min(report.retry_after_s, self._cap_s))
         now = self._clock()
-        self._open[scope] = _Open(now, delay_s, now + remaining_s, _in_turn(one))
+        self._open[scope] = _Open(now, delay_s, now + remaining_s, _in_turn(report))
         self._rested_s[scope] = delay_s
         self._last[scope] = math.inf
         if scope is not ENDPOINT:
@@ -150,10 +151,10 @@ class Outages:
             BreakerOpen(
                 grain=_grain(scope),
                 wiki=scope,
-                wikis=one.wikis if scope is ENDPOINT else None,
-                requests=one.requests,
-                failed=one.failed,
-                why=one.why[:500],
+                wikis=report.wikis if scope is ENDPOINT else None,
+                requests=report.requests,
+                failed=report.failed,
+                why=report.why[:500],
                 remaining_s=round(remaining_s, 3),
             )
         )
@@ -163,7 +164,7 @@ class Outages:
         if wiki_id in self._named:
             return
         if len(self._named) >= NAMED_WIKIS:
-            closed = next((one for one in self._named if one not in self._open), None)
+            closed = next((wiki for wiki in self._named if wiki not in self._open), None)
             if closed is None:
                 return
             del self._named[closed]
@@ -182,32 +183,32 @@ def _grain(scope: Scope) -> Grain:
     return "endpoint" if scope is ENDPOINT else "wiki"
 
 
-def _in_turn(one: Opened) -> deque[Ask]:
+def _in_turn(report: Opened) -> deque[Ask]:
     """What failed last comes first, then what succeeded: the others may all fail for reasons of their own."""
-    succeeded = () if one.succeeded is None else (one.succeeded,)
-    return deque(dict.fromkeys((*one.asks[:1], *succeeded, *one.asks[1:])))
+    succeeded = () if report.succeeded is None else (report.succeeded,)
+    return deque(dict.fromkeys((*report.asks[:1], *succeeded, *report.asks[1:])))
 
 
 def _merged(opened: Iterable[Opened]) -> dict[Scope, Opened]:
     """One for each scope, of what several workers say."""
-    found: dict[Scope, Opened] = {}
-    for one in opened:
-        before = found.get(one.scope)
-        found[one.scope] = one if before is None else _both(before, one)
-    return found
+    by_scope: dict[Scope, Opened] = {}
+    for report in opened:
+        before = by_scope.get(report.scope)
+        by_scope[report.scope] = report if before is None else _both(before, report)
+    return by_scope
 
 
-def _both(one: Opened, other: Opened) -> Opened:
+def _both(first: Opened, second: Opened) -> Opened:
     return Opened(
-        one.scope,
-        one.requests + other.requests,
-        one.failed + other.failed,
-        one.why,
+        first.scope,
+        first.requests + second.requests,
+        first.failed + second.failed,
+        first.why,
         # Of each its newest come first. However many workers say so, no more than one of them alone would name.
-        tuple(dict.fromkeys((*one.asks[:1], *other.asks[:1], *one.asks[1:], *other.asks[1:])))[:KEPT_FAILURES],
-        one.succeeded or other.succeeded,
-        max(one.retry_after_s, other.retry_after_s),
-        max(one.wikis, other.wikis),
+        tuple(dict.fromkeys((*first.asks[:1], *second.asks[:1], *first.asks[1:], *second.asks[1:])))[:KEPT_FAILURES],
+        first.succeeded or second.succeeded,
+        max(first.retry_after_s, second.retry_after_s),
+        max(first.wikis, second.wikis),
     )
 
 
@@ -226,13 +227,13 @@ class LostTries:
         """These entries were tried by a slow round that has ended, and no outage was known of."""
         self._of_rounds.update((entry.position, entry.wiki_id) for entry in rewritten)
 
-    def by(self, found: Set[Scope], written: Iterable[Entry]) -> list[Position]:
-        """The entries whose last try met what a batch has `found` to be open, once: of those that it has `written`, and
-        of the rounds since the batch before.
+    def by(self, unhealthy: Set[Scope], written: Iterable[Entry]) -> list[Position]:
+        """The entries whose last try met an `unhealthy` scope, each once: of those that the batch has `written`, and of
+        the rounds since the batch before.
         """
         tries = self._of_rounds | {entry.position: entry.wiki_id for entry in written if entry.kind == "stuck"}
         self._of_rounds = {}
-        return [position for position, wiki_id in tries.items() if ENDPOINT in found or wiki_id in found]
+        return [position for position, wiki_id in tries.items() if ENDPOINT in unhealthy or wiki_id in unhealthy]
 
 
 Probe = Callable[[str, Ask, Callable[[], bool]], Answer | None]

@@ -67,7 +67,7 @@ def entry_table(entries: Sequence[Entry]) -> pa.Table:
 
 
 def _places(entry: Entry) -> list[dict[str, str | int]] | None:
-    return None if entry.counted is None else [asdict(one) for one in entry.counted]
+    return None if entry.counted is None else [asdict(position) for position in entry.counted]
 
 
 class SparkRounds:
@@ -94,17 +94,17 @@ class SparkRounds:
             discard(rows.mapInArrow(function, RECORD_DDL))
             return facts.value
         finally:
-            for one in retried(ended.value, batch=None):
-                log.emit(one)
+            for attempt in retried(ended.value, batch=None):
+                log.emit(attempt)
             self._forget(facts, ended)
 
     def _accumulators(self) -> "tuple[Accumulator[list[Fact]], Accumulator[list[EndedTask]]]":
         with self._lock:
             return accumulated_list(self._spark), accumulated_list(self._spark)
 
-    def _forget(self, *several: "Accumulator[list[Any]]") -> None:
+    def _forget(self, *used: "Accumulator[list[Any]]") -> None:
         # Spark keeps every accumulator for the life of the driver, and offers no way to let one go.
         from pyspark import accumulators
 
-        for one in several:
-            accumulators._accumulatorRegistry.pop(one.aid, None)  # noqa: SLF001
+        for accumulator in used:
+            accumulators._accumulatorRegistry.pop(accumulator.aid, None)  # noqa: SLF001

@@ -314,10 +314,10 @@ class RoundWriter:
 
         Raises PipelineError when something is refused.
         """
-        self.writer.send(one.record for one in settled if one.record)
+        self.writer.send(outcome.record for outcome in settled if outcome.record)
         self.writer.flush()
-        facts = [one.fact for one in settled if one.fact]
-        gone = [fact.position for fact in facts if isinstance(fact, Resolved)]
-        self.writer.send(tombstone(position, topic=self.topic, epoch=self.epoch) for position in gone)
+        facts = [outcome.fact for outcome in settled if outcome.fact]
+        resolved = [fact.position for fact in facts if isinstance(fact, Resolved)]
+        self.writer.send(tombstone(position, topic=self.topic, epoch=self.epoch) for position in resolved)
         self.writer.flush()
         return facts

@@ -120,14 +120,14 @@ class LedgerTopic:
 
     def partitions(self) -> list[int]:
         """The numbers of its partitions."""
-        found = self._consumer.partitions_for_topic(self.topic)
-        if not found:
+        partitions = self._consumer.partitions_for_topic(self.topic)
+        if not partitions:
             raise PipelineError(
                 f"ledger topic {self.topic} at {self.bootstrap} is not there",
                 hint="a job with deferral.policy: defer makes it when it first starts; "
                 "where it was there before, it was deleted, and docs/runbooks/ledger-lost.md tells what to do",
             )
-        return sorted(found)
+        return sorted(partitions)
 
     def read(self, *, from_beginning: bool = False) -> Iterator[LogRecord]:
         """What the topic holds from the end of the last read, or from its beginning, to its present end.

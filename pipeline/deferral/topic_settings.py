@@ -55,7 +55,7 @@ def require_topic(
     try:
         may_make = start.missing == "make"
         until = clock() + (_DEADLINE_S if may_make else _MISSING_S)
-        while (found := _described(admin, topic)) is None:
+        while (described := _described(admin, topic)) is None:
             if not may_make:
                 if clock() > until:
                     raise start.absent(topic, str(bootstrap))
@@ -70,9 +70,9 @@ def require_topic(
                 admin.create_topics([_new(topic, max_record_bytes)], timeout_ms=int(_DEADLINE_S * 1000))
             except (TopicAlreadyExistsError, KafkaTimeoutError):
                 sleep(_LOOK_S)  # another driver is creating it, or an operator is deleting it
-        own_id = topic_id(found)
+        own_id = topic_id(described)
         start.require_id(topic, own_id)
-        limit = _checked(_settings(admin, topic), topic, max_record_bytes, _replicas(found["partitions"]))
+        limit = _checked(_settings(admin, topic), topic, max_record_bytes, _replicas(described["partitions"]))
         return TopicFacts(limit, own_id)
     finally:
         admin.close()
@@ -82,13 +82,20 @@ def topic_id(described: Mapping[str, Any]) -> str | None:
     """Kafka's id of a topic that was described, by which it is told from a later one of its name; None where the broker
     is too old to have one.
     """
-    found = described.get("topic_id")
-    return str(found) if found and getattr(found, "int", 1) else None
+    topic_uuid = described.get("topic_id")
+    return str(topic_uuid) if topic_uuid and getattr(topic_uuid, "int", 1) else None
 
 
 def _described(admin: KafkaAdminClient, topic: str) -> Mapping[str, Any] | None:
     """None while it is not there, or has no partitions."""
-    return next((found for found in admin.describe_topics() if found["name"] == topic and found["partitions"]), None)
+    return next(
+        (
+            topic_facts
+            for topic_facts in admin.describe_topics()
+            if topic_facts["name"] == topic and topic_facts["partitions"]
+        ),
+        None,
+    )
 
 
 def _replicas(partitions: Sequence[Mapping[str, Any]]) -> int:
@@ -101,8 +108,8 @@ def _new(topic: str, max_record_bytes: int) -> NewTopic:
 
 
 def _settings(admin: KafkaAdminClient, topic: str) -> dict[str, str]:
-    wanted = ConfigResource(ConfigResourceType.TOPIC, topic)
-    described = admin.describe_configs([wanted], config_filter=ConfigFilterType.ALL)
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic)
+    described = admin.describe_configs([resource], config_filter=ConfigFilterType.ALL)
     return {name: str(setting["value"]) for name, setting in described["topic"][topic].items()}
 
 

@@ -39,20 +39,20 @@ def counted_text(positions: Iterable[Position]) -> bytes:
     as its key. In the order of the positions, where those of a partition follow each other, and partitions of a topic.
     """
     by_topic: dict[str, dict[str, list[int]]] = {}
-    for one in positions:
-        by_topic.setdefault(one.topic, {}).setdefault(str(one.partition), []).append(one.offset)
+    for position in positions:
+        by_topic.setdefault(position.topic, {}).setdefault(str(position.partition), []).append(position.offset)
     return orjson.dumps(by_topic)
 
 
 def counted_in(text: bytes) -> tuple[Position, ...]:
     """What `counted_text` was given. Raises ValueError for anything else."""
     try:
-        found = _BY_TOPIC.validate_json(text)
+        offsets_by_topic = _BY_TOPIC.validate_json(text)
     except ValidationError as error:
         raise ValueError(f"header counted is {text[:80]!r}, no offsets by topic and partition") from error
     return tuple(
         Position(topic, partition, offset)
-        for topic, partitions in found.items()
+        for topic, partitions in offsets_by_topic.items()
         for partition, offsets in partitions.items()
         for offset in offsets
     )
@@ -323,8 +323,8 @@ class _Fields:
 
     def below(self, prefix: str) -> Headers:
         """Those whose names begin so, without it, in their order."""
-        found = self._fields.items()
-        return tuple((name.removeprefix(prefix), content) for name, content in found if name.startswith(prefix))
+        fields = self._fields.items()
+        return tuple((name.removeprefix(prefix), content) for name, content in fields if name.startswith(prefix))
 
     def number(self, name: str) -> int:
         content = self.get(name)

@@ -178,8 +178,8 @@ class _Reading:
         return place + 2 + 9 * int(count)
 
     def _totals(self) -> Iterator[ClassTotal]:
-        for found in (self._instances, self._references):
-            for number, size in found.items():
+        for sizes in (self._instances, self._references):
+            for number, size in sizes.items():
                 yield ClassTotal(java_name(self._strings.get(self._names.get(number, 0), "?")), size)
         for kind, size in self._values.items():
             yield ClassTotal(_ARRAYS.get(kind, "?"), size)
@@ -227,9 +227,9 @@ def await_dump(spark: "SparkSession", settings: HeapDumps, job: str) -> AwaitedD
         raise RefusedError(
             f"heap_dump.directory: {directory} cannot be made: {error.strerror or error}", hint="name another directory"
         ) from error
-    there = len(list(directory.glob("*.hprof")))
-    if there >= settings.keep:
-        log.emit(HeapDumpsOff(directory=str(directory), dumps=there, keep=settings.keep))
+    dump_count = len(list(directory.glob("*.hprof")))
+    if dump_count >= settings.keep:
+        log.emit(HeapDumpsOff(directory=str(directory), dumps=dump_count, keep=settings.keep))
         return AwaitedDump(None)
     # In a container every start has the same number, and a file that is there is not written again.
     file = directory / f"{job}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{jvm_pid(spark)}.hprof"

@@ -110,13 +110,13 @@ class Identity(BaseModel):
             for topic in self.source
             if topic in self.source_ids and topic in own.source_ids
         ]
-        return [f"{what} {its}, not {mine}" for what, its, mine in pairs if its != mine]
+        return [f"{field} {value}, not {own_value}" for field, value, own_value in pairs if value != own_value]
 
 
-def require_own(found: Identity | None, own: Identity, *, checkpoint: str, topics: Collection[str] = ()) -> None:
+def require_own(made_by: Identity | None, own: Identity, *, checkpoint: str, topics: Collection[str] = ()) -> None:
     """`topics` are those of Spark's offsets. Raises RefusedError for a checkpoint that another job has made."""
     foreign = sorted(set(topics) - set(own.source))
-    wrong = found.differences(own) if found else []
+    wrong = made_by.differences(own) if made_by else []
     if foreign and not wrong:
         wrong = [f"offsets of topic {', '.join(foreign)}, not {', '.join(own.source)}"]
     if wrong:
@@ -131,8 +131,8 @@ def require_checkpoint(entries: Collection[str], checkpoint: str) -> None:
     """`entries` is what lies at its top. Raises RefusedError when something else than a checkpoint is there."""
     foreign = sorted(name for name in entries if name not in _OF_SPARK and name != FILE and not name.startswith("."))
     if foreign:
-        shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
+        names = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
         raise RefusedError(
-            f"{checkpoint} is no checkpoint of a job's: it holds {shown}",
+            f"{checkpoint} is no checkpoint of a job's: it holds {names}",
             hint=f"name this job's own checkpoint, or a place that holds nothing, with --new {CHOICES}",
         )

@@ -59,9 +59,9 @@ class HadoopFiles:
         if not files.exists(path(directory)):
             return []
         jvm: Any = self._spark._jvm  # noqa: SLF001
-        found = jvm.org.apache.hadoop.util.functional.RemoteIterators.toList(files.listFiles(path(directory), True))
+        statuses = jvm.org.apache.hadoop.util.functional.RemoteIterators.toList(files.listFiles(path(directory), True))
         top = f"/{directory}/"
-        return [f"{directory}/{str(one.getPath()).rpartition(top)[2]}" for one in found]
+        return [f"{directory}/{str(status.getPath()).rpartition(top)[2]}" for status in statuses]
 
     def read(self, name: str) -> bytes:
         """Raises PipelineError when it is not there."""
@@ -73,8 +73,8 @@ class HadoopFiles:
 
 def read_content(spark: "SparkSession", checkpoint: str) -> CheckpointContent:
     """What lies there now. Raises RefusedError for a file of Spark's that is not in its form."""
-    found = look_at(HadoopFiles(spark, checkpoint))
-    return CheckpointContent(found, read_text(spark, checkpoint, FILE) if FILE in found.entries else None)
+    content = look_at(HadoopFiles(spark, checkpoint))
+    return CheckpointContent(content, read_text(spark, checkpoint, FILE) if FILE in content.entries else None)
 
 
 def replayed_from(
@@ -114,10 +114,10 @@ def watermark_ms(spark: "SparkSession", checkpoint: str) -> int | None:
     if text is None:
         return None
     try:
-        found = int(json.loads(text.splitlines()[1])[field])
+        watermark = int(json.loads(text.splitlines()[1])[field])
     except (ValueError, IndexError, KeyError, TypeError):
         return None  # what is no file of Spark's, Spark refuses
-    return found or None
+    return watermark or None
 
 
 def last_commit(spark: "SparkSession", checkpoint: str) -> int | None:
@@ -195,9 +195,9 @@ class Ownership:
 
     def check(self) -> None:
         """Raises FencedError when a later start has taken it, and what Hadoop's file system raises."""
-        found = read_text(self._spark, self._checkpoint, OWNER_FILE)
+        token = read_text(self._spark, self._checkpoint, OWNER_FILE)
         # Where an operator has removed the file, no start has taken anything.
-        if found is not None and found != self._token:
+        if token is not None and token != self._token:
             raise FencedError(
                 f"another start of this job has taken checkpoint {self._checkpoint} over",
                 hint=TWO_PROCESSES,

@@ -30,18 +30,20 @@ class DriverJvm:
             self._find()
         context: Any = self._spark.sparkContext._jsc.sc()  # noqa: SLF001
         executors = context.statusStore().executorList(True)
-        held = [executors.apply(number) for number in range(int(executors.size()))]
+        summaries = [executors.apply(number) for number in range(int(executors.size()))]
         return JvmFigures(
             pools={name: _pool(area, pool) for name, (area, pool) in self._pools.items()},
             classes=int(self._beans.getClassLoadingMXBean().getLoadedClassCount()),
             threads=int(self._beans.getThreadMXBean().getThreadCount()),
-            gc_seconds={name: max(0, one.getCollectionTime()) / 1000 for name, one in self._collectors.items()},
+            gc_seconds={
+                name: max(0, collector.getCollectionTime()) / 1000 for name, collector in self._collectors.items()
+            },
             cached_rdds=int(context.getPersistentRDDs().size()),
             cached_bytes={
-                "memory": sum(int(one.memoryUsed()) for one in held),
-                "disk": sum(int(one.diskUsed()) for one in held),
+                "memory": sum(int(executor.memoryUsed()) for executor in summaries),
+                "disk": sum(int(executor.diskUsed()) for executor in summaries),
             },
-            storage_bytes_max=sum(int(one.maxMemory()) for one in held),
+            storage_bytes_max=sum(int(executor.maxMemory()) for executor in summaries),
         )
 
     def _find(self) -> None:

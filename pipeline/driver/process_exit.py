@@ -51,8 +51,8 @@ class Jvm(Protocol):
         """Whether that has ended it."""
 
 
-def query_failure(writer: Writes, jvm: Jvm, found: Exception | str) -> PipelineError:
-    """`found` is what Spark says of the query, or what asking it raised. Raises PipelineError for a cause of the job's
+def query_failure(writer: Writes, jvm: Jvm, cause: Exception | str) -> PipelineError:
+    """`cause` is what Spark says of the query, or what asking it raised. Raises PipelineError for a cause of the job's
     own.
     """
     # What was to ask it failed too, and says less.
@@ -60,9 +60,9 @@ def query_failure(writer: Writes, jvm: Jvm, found: Exception | str) -> PipelineE
         return failure("query", "java.lang.OutOfMemoryError: the JVM of Spark ran out of memory and has ended")
     writer.check()
     writer.check_ownership()
-    if isinstance(found, Py4JNetworkError | OSError):
-        found = f"the JVM of Spark does not answer ({type(found).__name__}); its last words are in Spark's log, above"
-    return failure("query", str(found))
+    if isinstance(cause, Py4JNetworkError | OSError):
+        cause = f"the JVM of Spark does not answer ({type(cause).__name__}); its last words are in Spark's log, above"
+    return failure("query", str(cause))
 
 
 _LOOK_S = 0.5

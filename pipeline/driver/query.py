@@ -278,8 +278,8 @@ def _end(running: Running, stop: StopRequest, backstop: Backstop) -> None:
 
 def _java_hint(environment: Mapping[str, str]) -> str:
     home = environment.get("JAVA_HOME")
-    which = f"JAVA_HOME is {home}" if home else "JAVA_HOME is not set, so it is the `java` of PATH"
-    return f"{which}: Spark needs a Java of 17 or later with the module jdk.incubator.vector; its message is above"
+    java = f"JAVA_HOME is {home}" if home else "JAVA_HOME is not set, so it is the `java` of PATH"
+    return f"{java}: Spark needs a Java of 17 or later with the module jdk.incubator.vector; its message is above"
 
 
 def _begin(
@@ -321,7 +321,7 @@ def _begin(
         require_slots(spark.sparkContext.master or "", spark.sparkContext.defaultParallelism, config)
     slots = _main_slots(spark, config)
     own = Identity.of(config, brokers.source_cluster, brokers.source_ids)
-    taken = _take_checkpoint(spark, config, new, own, slots=slots)
+    checkpoint = _take_checkpoint(spark, config, new, own, slots=slots)
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
     checks: list[Callable[[], None]] = [hosts.look]
     source_watch = SourceWatch(brokers.source_ids, functools.partial(source_ids, config))
@@ -330,20 +330,20 @@ def _begin(
     if planned is not None:
         checks.append(EventTimeWatch(planned).look)
     writer = BatchWriter(spark, config, watch, metrics, lambda: limits.batch_bytes)
-    known, new = taken.maker.ledger if taken.maker else None, taken.new
-    _mark_checkpoint(spark, taken, _take_ledger(writer, config, known, new=new is not None, wish=wish))
+    known, new = checkpoint.maker.ledger if checkpoint.maker else None, checkpoint.new
+    _mark_checkpoint(spark, checkpoint, _take_ledger(writer, config, known, new=new is not None, wish=wish))
     ownership = Ownership(spark, config.checkpoint)
     ownership.take()
     writer.own(ownership)
     listener = ProgressListener(writer.committed, writer.reads)
     spark.streams.addListener(listener)
     will_run()
-    if taken.own.state is not None:
-        for key, value in store_settings(config, taken.own.state).items():
+    if checkpoint.own.state is not None:
+        for key, value in store_settings(config, checkpoint.own.state).items():
             spark.conf.set(key, value)
-        tasks = slots or taken.own.state.partitions
+        tasks = slots or checkpoint.own.state.partitions
         writer.by_page(tasks)
-        delay_ms = taken.own.state.delay_ms
+        delay_ms = checkpoint.own.state.delay_ms
         if counts_edits(config):
             rows = counted_by_window(source_streams(spark, config, new, delay_ms), config, tasks=tasks)
         else:
@@ -418,15 +418,15 @@ def _take_checkpoint(
 ) -> _Taken:
     """See that the checkpoint is this job's. Raises RefusedError."""
     place = config.checkpoint
-    found = read_content(spark, place)
-    require_checkpoint(found.spark.entries, place)
-    exists = found.spark.has_position
+    content = read_content(spark, place)
+    require_checkpoint(content.spark.entries, place)
+    exists = content.spark.has_position
     new = instead_of_missing(new, exists=exists, policy=config.missing_checkpoint)
     # Without a position, a mark comes from a start that failed, and is no reason against a new one.
     left_behind = new is not None and not exists
-    maker = Identity.read(found.identity, place) if found.identity is not None and not left_behind else None
-    require_own(maker, own, checkpoint=place, topics=found.spark.topics)
-    require_whole(HadoopFiles(spark, place), found.spark, has_state=maker is not None and maker.state is not None)
+    maker = Identity.read(content.identity, place) if content.identity is not None and not left_behind else None
+    require_own(maker, own, checkpoint=place, topics=content.spark.topics)
+    require_whole(HadoopFiles(spark, place), content.spark, has_state=maker is not None and maker.state is not None)
     check(new, checkpoint=place, exists=exists)
     state = pinned(maker.state if maker else None, config, checkpoint=place, slots=slots, exists=exists)
     own = own.model_copy(update={"state": state})
@@ -445,12 +445,12 @@ def _take_ledger(
     return writer.start(ledger_start(new=new, known=known, wish=wish))
 
 
-def _mark_checkpoint(spark: "SparkSession", taken: _Taken, ledger: LedgerMark | None) -> None:
+def _mark_checkpoint(spark: "SparkSession", checkpoint: _Taken, ledger: LedgerMark | None) -> None:
     """Write whose it is, where that is not known yet or not all of it."""
-    mark = (taken.maker or taken.own).completed(taken.own, ledger)
-    if mark != taken.maker:
-        write_text(spark, taken.place, FILE, mark.model_dump_json())
-    log.emit(CheckpointTaken(place=taken.place, made_by=mark.model_dump(), adopted=taken.adopted))
+    mark = (checkpoint.maker or checkpoint.own).completed(checkpoint.own, ledger)
+    if mark != checkpoint.maker:
+        write_text(spark, checkpoint.place, FILE, mark.model_dump_json())
+    log.emit(CheckpointTaken(place=checkpoint.place, made_by=mark.model_dump(), adopted=checkpoint.adopted))
 
 
 def _metrics(

@@ -38,12 +38,12 @@ def start_session(
     from pyspark.sql import SparkSession
 
     threading.Thread(target=_import_all, args=[meanwhile], daemon=True).start()
-    given = {**(settings or {})} | _REQUIRED | _for_workers(os.environ)
+    conf = {**(settings or {})} | _REQUIRED | _for_workers(os.environ)
     # Of a JVM that has no connection yet PySpark forgets the process when it is interrupted, and that would stay.
     with late_signals():
-        SparkContext._ensure_initialized(conf=SparkConf().setAll(list(given.items())))  # noqa: SLF001
+        SparkContext._ensure_initialized(conf=SparkConf().setAll(list(conf.items())))  # noqa: SLF001
     builder = SparkSession.builder.appName(app_name)
-    for key, value in given.items():
+    for key, value in conf.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 

@@ -88,8 +88,8 @@ def source_streams(
             _aligned_stream(spark, config, new, {**own, "topics": (topic,)}, number)
             for number, topic in enumerate(topics)
         ]
-    options = [{**kafka_options(config, new), "subscribe": one, "maxOffsetsPerTrigger": share} for one in topics]
-    return [_sparks_stream(spark, one) for one in options]
+    options = [{**kafka_options(config, new), "subscribe": topic, "maxOffsetsPerTrigger": share} for topic in topics]
+    return [_sparks_stream(spark, topic_options) for topic_options in options]
 
 
 def reads_with_spark(spark: "SparkSession", config: PipelineConfig) -> bool:
@@ -190,11 +190,11 @@ class SourceWatch:
 
     def check(self) -> None:
         """Raises RefusedError for a topic that was made again: a restart would be refused too."""
-        found = self.ask()
-        again = sorted(one for one, its in self.known.items() if found.get(one, its) != its)
-        if again:
+        ids = self.ask()
+        recreated = sorted(topic for topic, topic_id in self.known.items() if ids.get(topic, topic_id) != topic_id)
+        if recreated:
             raise RefusedError(
-                "; ".join(f"id of topic {one} {self.known[one]}, not {found[one]}" for one in again),
+                "; ".join(f"id of topic {topic} {self.known[topic]}, not {ids[topic]}" for topic in recreated),
                 hint="the topic was made again while the job ran, and of the new one's events some were not read: "
                 "begin at a checkpoint of its own, with --new earliest",
             )

@@ -53,22 +53,22 @@ def given_settings(environment: Mapping[str, str] = os.environ) -> dict[str, Giv
     """By key, what wins. Raises RefusedError for a file that is named and cannot be read."""
     arguments = shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", ""))
     options = list(_options(arguments))
-    named = next((value for name, value in reversed(options) if name == "--properties-file"), None)
-    if named is not None:
-        found = _of_file(Path(named), required=True)
+    properties_file = next((value for name, value in reversed(options) if name == "--properties-file"), None)
+    if properties_file is not None:
+        settings = _of_file(Path(properties_file), required=True)
     else:
-        found = _of_file(_defaults_file(environment), required=False)
+        settings = _of_file(_defaults_file(environment), required=False)
     if memory := environment.get("SPARK_DRIVER_MEMORY"):
-        found.setdefault("spark.driver.memory", Given(memory, "SPARK_DRIVER_MEMORY"))
+        settings.setdefault("spark.driver.memory", Given(memory, "SPARK_DRIVER_MEMORY"))
     # An option of its own, as --driver-memory, wins over --conf.
     for name, value in options:
         key, separator, of_key = value.partition("=")
         if name in ("--conf", "-c") and separator:
-            found[key.strip()] = Given(of_key.strip(), f"--conf {key.strip()}")
+            settings[key.strip()] = Given(of_key.strip(), f"--conf {key.strip()}")
     for name, value in options:
         if name in _OPTIONS:
-            found[_OPTIONS[name]] = Given(value, name)
-    return found
+            settings[_OPTIONS[name]] = Given(value, name)
+    return settings
 
 
 def _options(arguments: list[str]) -> Iterable[tuple[str, str]]:
@@ -103,15 +103,15 @@ def _of_file(path: Path | None, *, required: bool) -> dict[str, Given]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise RefusedError(f"{path}: cannot be read: {error}") from error
-    found = {}
+    settings = {}
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if not stripped or stripped[0] in "#!":
             continue
-        end = next((at for at, character in enumerate(stripped) if character in "=: \t"), len(stripped))
+        end = next((index for index, character in enumerate(stripped) if character in "=: \t"), len(stripped))
         value = stripped[end:].strip()
-        found[stripped[:end]] = Given(value[1:].strip() if value[:1] in ("=", ":") else value, f"{path}:{number}")
-    return found
+        settings[stripped[:end]] = Given(value[1:].strip() if value[:1] in ("=", ":") else value, f"{path}:{number}")
+    return settings
 
 
 # Whatever cluster it runs on: what the protocol depends on, and why.
@@ -162,46 +162,48 @@ _UNREGISTERED = (
 _NEAR = 0.85
 
 
-def require_of_spark(given: Mapping[str, Given]) -> None:
+def require_of_spark(settings: Mapping[str, Given]) -> None:
     """Raises RefusedError for a setting of the job's own, which Spark would pass over."""
     wrong = [
-        f"{key} ({given[key].where}): it is the job's, and belongs into the job's YAML"
-        for key in given
+        f"{key} ({settings[key].where}): it is the job's, and belongs into the job's YAML"
+        for key in settings
         if key.split(".")[0] in PipelineConfig.model_fields
     ]
     if wrong:
         raise RefusedError("\n".join(wrong))
 
 
-def require_protocol(given: Mapping[str, Given]) -> None:
+def require_protocol(settings: Mapping[str, Given]) -> None:
     """Raises RefusedError for a setting that contradicts what the job depends on."""
     wrong = [
-        f"{key} is {given[key].value} ({given[key].where}), and the job needs {needed}: {why}"
+        f"{key} is {settings[key].value} ({settings[key].where}), and the job needs {needed}: {why}"
         for key, (needed, why) in PROTOCOL.items()
-        if key in given and given[key].value.lower() != needed.lower()
+        if key in settings and settings[key].value.lower() != needed.lower()
     ]
     if wrong:
         raise RefusedError("\n".join(wrong), hint="remove it: the job sets it")
 
 
-def require_known(given: Mapping[str, Given], known: Collection[str]) -> list[str]:
+def require_known(settings: Mapping[str, Given], known: Collection[str]) -> list[str]:
     """Raises RefusedError for keys that look misspelt; returns the others that Spark does not know."""
     wrong, unknown = [], []
-    for key, near in unknown_keys(given, known):
+    for key, near in unknown_keys(settings, known):
         if near is None:
-            unknown.append(f"{key} ({given[key].where})")
+            unknown.append(f"{key} ({settings[key].where})")
         else:
-            wrong.append(f"{key} ({given[key].where}): unknown to Spark, which would ignore it; did you mean {near!r}?")
+            wrong.append(
+                f"{key} ({settings[key].where}): unknown to Spark, which would ignore it; did you mean {near!r}?"
+            )
     if wrong:
         raise RefusedError("\n".join(wrong))
     return unknown
 
 
-def unknown_keys(given: Collection[str], known: Collection[str]) -> Iterator[tuple[str, str | None]]:
+def unknown_keys(keys: Collection[str], known: Collection[str]) -> Iterator[tuple[str, str | None]]:
     """The keys that Spark does not know, each with the one that is meant if it looks misspelt."""
     every = {*known, *_UNREGISTERED, *PROTOCOL}
     by_lower = {key.lower(): key for key in sorted(every)}
-    for key in given:
+    for key in keys:
         if key in every or key.startswith(_OPEN):
             continue
         lower = key.lower()
@@ -217,5 +219,5 @@ _LONG = 200
 
 def effective_spark(settings: Iterable[tuple[str, str]]) -> dict[str, object]:
     """The settings of a Spark that runs, by key, long ones shortened and secrets removed."""
-    shown = ((key, redacted(value, key)) for key, value in sorted(settings))
-    return {key: value if len(value) <= _LONG else f"{value[:_LONG]}…" for key, value in shown}
+    redacted_settings = ((key, redacted(value, key)) for key, value in sorted(settings))
+    return {key: value if len(value) <= _LONG else f"{value[:_LONG]}…" for key, value in redacted_settings}

@@ -39,17 +39,17 @@ def slots_at_most(master: str, spark: Mapping[str, str], parallelism: int) -> in
     if is_local(master):
         return parallelism
     of_task = int(spark.get("spark.task.cpus", 1))
-    found = []
-    if here := local_cluster(master):
-        executors, cores = here
-        found.append(executors * (cores // of_task))
+    bounds = []
+    if local_executors := local_cluster(master):
+        executors, cores = local_executors
+        bounds.append(executors * (cores // of_task))
     if "spark.cores.max" in spark:
-        found.append(int(spark["spark.cores.max"]) // of_task)
+        bounds.append(int(spark["spark.cores.max"]) // of_task)
     is_dynamic = spark.get("spark.dynamicAllocation.enabled", "false").lower() == "true"
     number = spark.get("spark.dynamicAllocation.maxExecutors" if is_dynamic else "spark.executor.instances")
     if number is not None and "spark.executor.cores" in spark:
-        found.append(int(number) * (int(spark["spark.executor.cores"]) // of_task))
-    return max(1, min(found)) if found else None
+        bounds.append(int(number) * (int(spark["spark.executor.cores"]) // of_task))
+    return max(1, min(bounds)) if bounds else None
 
 
 def require_slots(master: str, slots: int, config: PipelineConfig) -> None:

@@ -51,16 +51,16 @@ class VersionCheck:
 
     def require_readable(self, rows: "DataFrame", batch: int, *, workers: int) -> None:
         """Raises UnreadableSourceError, and what Spark raises. Batches too small to tell have no such look."""
-        self._reads = {batch: 1} | {one: reads for one, reads in self._reads.items() if one >= batch - 2}
+        self._reads = {batch: 1} | {number: reads for number, reads in self._reads.items() if number >= batch - 2}
         if self._config.batch.max_offsets < LEAST_EVENTS:
             return
         # What is behind a state is shuffled, and read again from there; what is kept, from where it is kept.
-        again = 0 if has_state(self._config) or self._config.batch.reuse != "off" else 1
+        further_reads = 0 if has_state(self._config) or self._config.batch.reuse != "off" else 1
         if self._readable:
-            self._reads[batch] += again
+            self._reads[batch] += further_reads
             if are_few(*count_uncertain(rows, self._readable)):
                 return
-        self._reads[batch] += again
+        self._reads[batch] += further_reads
         self._seen.value = []
         discard(rows.mapInArrow(count_versions(self._config, self._seen, workers=workers), RECORD_DDL))
         require_readable(self._seen.value, batch)
@@ -77,9 +77,9 @@ def count_uncertain(rows: "DataFrame", readable: set[tuple[str, str]]) -> tuple[
 
     texts = rows.select("topic", functions.col("value").cast("string").alias("text"))
     uncertain = functions.when(is_certain(readable), 0).otherwise(1)
-    found = texts.agg(functions.count("*"), functions.sum(uncertain)).first()
-    assert found is not None
-    return int(found[0]), int(found[1] or 0)
+    counts = texts.agg(functions.count("*"), functions.sum(uncertain)).first()
+    assert counts is not None
+    return int(counts[0]), int(counts[1] or 0)
 
 
 def is_certain(readable: set[tuple[str, str]]) -> "Column":

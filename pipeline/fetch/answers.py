@@ -35,7 +35,7 @@ def head_of(response: aiohttp.ClientResponse, hosts: WikiHosts, wiki_id: str) ->
     is_another = functools.partial(hosts.is_another, wiki_id)
     headers = response.headers
     # Other codings, `identity` among them, and several of them tell nothing of an end, or not to aiohttp.
-    is_chunked = [one.strip().lower() for one in headers.getall("Transfer-Encoding", ())] == ["chunked"]
+    is_chunked = [coding.strip().lower() for coding in headers.getall("Transfer-Encoding", ())] == ["chunked"]
     is_bounded = "Content-Length" in headers or is_chunked or content_coding(headers) in GZIP
     revisions = dict.fromkeys(elements(headers, "Content-Revision-Id"))
     return Head(headers.get("Content-Type", ""), ", ".join(revisions) or None, is_another, is_bounded)
@@ -66,7 +66,7 @@ def describe_status(response: aiohttp.ClientResponse) -> str:
     location = response.headers.get("Location")
     if not 300 <= response.status < 400 or location is None:
         return f"status {response.status}"
-    shown = _USER.sub("", re.split(r"[?#]", location, maxsplit=1)[0]).partition(";")[0]
+    target = _USER.sub("", re.split(r"[?#]", location, maxsplit=1)[0]).partition(";")[0]
     # Cut last: half a secret is not known for one.
-    shown = redacted_text(shown)[:_MOST_LOCATION_CHARACTERS]
-    return f"status {response.status} to {shown!r}"
+    target = redacted_text(target)[:_MOST_LOCATION_CHARACTERS]
+    return f"status {response.status} to {target!r}"

@@ -75,10 +75,10 @@ class Gunzip:
             if len(self._waiting) > _MOST_HEADER_BYTES:
                 raise NotGzipError(f"a header of more than {_MOST_HEADER_BYTES} bytes")
             return b""
-        rest = bytes(self._waiting[length:])
+        content = bytes(self._waiting[length:])
         self._waiting.clear()
         self._in_member = self._began = True
-        return rest
+        return content
 
     def _past_trailer(self, chunk: bytes) -> bytes:
         missing = _TRAILER_BYTES - len(self._waiting)

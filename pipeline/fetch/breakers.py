@@ -110,7 +110,7 @@ class Breakers:
         """Whether the wiki is healthy as far as is known, and so is the endpoint: what fails now fails for its own
         sake.
         """
-        return wiki_id not in self._refused and all(one.state == "closed" for one in self._of(wiki_id))
+        return wiki_id not in self._refused and all(breaker.state == "closed" for breaker in self._of(wiki_id))
 
     def new_task(self, refused: Set[str] = frozenset()) -> None:
         """A task begins, which asks nothing of the `refused` wikis: the driver knows that they are unhealthy."""
@@ -128,7 +128,7 @@ class Breakers:
         return [opened for breaker in breakers if (opened := breaker.opened()) is not None]
 
     def _of(self, wiki_id: str) -> list[CircuitBreaker]:
-        return [one for one in (self._endpoint, self._wikis.get(wiki_id)) if one is not None]
+        return [breaker for breaker in (self._endpoint, self._wikis.get(wiki_id)) if breaker is not None]
 
 
 @functools.cache

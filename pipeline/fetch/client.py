@@ -187,34 +187,34 @@ class WikiClient:
                 raise UnknownWikiError(text)
             raise FetchFailedError(Failure("unknown_wiki", text))
         with self._in_flight.joined() as holding:
-            asked = _Asked(wiki_id, host, rev_id, request_id, deadline, route, route.path(rev_id), holding)
+            request = _Asked(wiki_id, host, rev_id, request_id, deadline, route, route.path(rev_id), holding)
             try:
-                return await self._while_unknown(asked)
+                return await self._while_unknown(request)
             except FetchFailedError as error:
                 error.wiki_id = wiki_id
                 error.tried = error.tried and not (error.transient and not self._breakers.is_closed(wiki_id))
                 raise
 
-    async def _while_unknown(self, asked: _Asked) -> FetchedText:
+    async def _while_unknown(self, call: _Asked) -> FetchedText:
         """What all tries give; with `fetch.retry_unknown` they begin again while the revision is unknown, and the
         deadline allows.
         """
         policy = self._config.fetch.retry_unknown
         if policy is None:
-            return await self._tries(asked)
+            return await self._tries(call)
         every_s = policy.every.total_seconds()
         for _ in range(policy.total_requests - 1):
             try:
-                return await self._tries(asked)
+                return await self._tries(call)
             except FetchFailedError as error:
                 is_unknown = error.failure.error_type == _UNKNOWN and not error.transient
-                if not is_unknown or every_s >= asked.deadline.remaining_s():
+                if not is_unknown or every_s >= call.deadline.remaining_s():
                     raise
             await asyncio.sleep(every_s)
             RECORDER.count(RETRIES)
-        return await self._tries(asked)
+        return await self._tries(call)
 
-    async def _tries(self, asked: _Asked) -> FetchedText:
+    async def _tries(self, call: _Asked) -> FetchedText:
         total = self._config.fetch.total_requests
         kind: ErrorType = "deadline_exceeded"
         last = _Retry("no answer before the deadline")
@@ -222,12 +222,12 @@ class WikiClient:
         self._budget.earn()
         for request in range(1, total + 1):
             try:
-                outcome = await self._attempt(asked)
+                outcome = await self._attempt(call)
             except TimeoutError:
                 after_s = None
                 break
             except BreakerOpenError as error:
-                if not asked.deadline.has_begun:
+                if not call.deadline.has_begun:
                     failure = Failure("breaker_open", str(error))
                     raise FetchFailedError(failure, transient=True, tried=False) from error
                 kind = "fetch_failed"
@@ -239,51 +239,51 @@ class WikiClient:
                 kind = "fetch_failed"
                 break
             pause = self._pause(request, outcome.after_s)
-            if pause >= asked.deadline.remaining_s():
+            if pause >= call.deadline.remaining_s():
                 break
             await asyncio.sleep(pause)
             RECORDER.count(RETRIES)
-        failure = Failure(kind, f"revision {asked.rev_id} of {asked.wiki_id}: {last.why}")
+        failure = Failure(kind, f"revision {call.rev_id} of {call.wiki_id}: {last.why}")
         raise FetchFailedError(failure, transient=True, retry_after_s=after_s)
 
-    async def _attempt(self, asked: _Asked) -> FetchedText | _Retry:
+    async def _attempt(self, call: _Asked) -> FetchedText | _Retry:
         """One request, and what the route reads in its answer.
 
         Raises TimeoutError when the deadline passes before there is one, BreakerOpenError and FetchFailedError.
         """
-        deadline = asked.deadline
+        deadline = call.deadline
         if not deadline.has_begun:
-            await asked.holding.may_begin()
-            permit = await self._turn(asked)
+            await call.holding.may_begin()
+            permit = await self._turn(call)
             deadline.begin()
         else:
             async with asyncio.timeout(deadline.remaining_s()):
-                permit = await self._turn(asked)
+                permit = await self._turn(call)
         outcome: FetchedText | _Answer | _Retry
         judged: Answer | None = None
         try:
-            outcome = await self._answer(asked)
+            outcome = await self._answer(call)
             judged = _of_upstream(outcome)
             if isinstance(outcome, _Answer) and outcome.body.at_hand:
                 # Here nothing waits. An outage that a body tells of takes few bytes, so it is among these.
-                outcome = await self._read(asked, outcome)
+                outcome = await self._read(call, outcome)
                 if isinstance(outcome, _Retry) and outcome.of_upstream:
                     judged = _of_upstream(outcome)
         except BaseException as error:
             judged = judged or _of_upstream(error)
             raise
         finally:
-            self._breakers.end(asked.wiki_id, permit, judged)
+            self._breakers.end(call.wiki_id, permit, judged)
         # That memory has no room says nothing of the upstream: it has been judged by then.
-        return await self._read(asked, outcome) if isinstance(outcome, _Answer) else outcome
+        return await self._read(call, outcome) if isinstance(outcome, _Answer) else outcome
 
-    async def _answer(self, asked: _Asked) -> _Answer | _Retry:
+    async def _answer(self, call: _Asked) -> _Answer | _Retry:
         """One request, whose slot is free again when it returns. Raises as `_attempt` does."""
-        body = Spool(asked.holding, self._config.fetch.inline_limit)
+        body = Spool(call.holding, self._config.fetch.inline_limit)
         try:
-            remaining_s = asked.deadline.remaining_s()
+            remaining_s = call.deadline.remaining_s()
             async with asyncio.timeout(remaining_s):
-                answer = await self._request(asked, body, remaining_s)
+                answer = await self._request(call, body, remaining_s)
         except BaseException:
             body.discard()
             raise
@@ -293,14 +293,14 @@ class WikiClient:
             body.discard()
         return answer
 
-    async def _turn(self, asked: _Asked) -> Permit:
+    async def _turn(self, call: _Asked) -> Permit:
         """Permission for a request, and a slot, which has to be released. Raises BreakerOpenError."""
         while True:
             # Without a slot, as it may have to wait for the trials of others.
-            await self._breakers.acquire_permission(asked.wiki_id)
+            await self._breakers.acquire_permission(call.wiki_id)
             await self._slots.acquire()
-            ask = Ask(asked.path, asked.request_id, asked.rev_id, asked.route, asked.wiki_id)
-            permit = self._breakers.begin(asked.wiki_id, ask)
+            ask = Ask(call.path, call.request_id, call.rev_id, call.route, call.wiki_id)
+            permit = self._breakers.begin(call.wiki_id, ask)
             if permit is not None:
                 return permit
             self._slots.release()
@@ -313,25 +313,25 @@ class WikiClient:
         )
 
     @measured_request(failed=_Retry)
-    async def _request(self, asked: _Asked, body: Spool, remaining_s: float) -> _Answer | _Retry:
+    async def _request(self, call: _Asked, body: Spool, remaining_s: float) -> _Answer | _Retry:
         limit_s = self._config.fetch.request_timeout.total_seconds()
         # Two timers for the same moment would race, and an error event must not tell which of them won.
         timeout = aiohttp.ClientTimeout(total=limit_s if limit_s < remaining_s else None)
         try:
             async with self._session.get(
-                asked.path,
-                headers={"Host": asked.host, "X-Request-Id": asked.request_id},
+                call.path,
+                headers={"Host": call.host, "X-Request-Id": call.request_id},
                 timeout=timeout,
                 allow_redirects=False,
             ) as response:
                 if response.status != 200:
-                    return await self._refused(response, asked)
+                    return await self._refused(response, call)
                 encoding = content_coding(response.headers)
                 async for piece in pieces(response.content, self._limit_bytes(response), encoding=encoding):
                     body.write(piece)
                 return _Answer(
                     body,
-                    head_of(response, self._hosts, asked.wiki_id),
+                    head_of(response, self._hosts, call.wiki_id),
                     response.content_length,
                     self._retry_after_s(response),
                 )
@@ -340,7 +340,7 @@ class WikiClient:
         except (aiohttp.ClientError, BodyBrokenError) as error:
             return _Retry(f"{type(error).__name__}: {error}")
         except BodyTooLargeError as error:
-            raise FetchFailedError(Failure("body_too_large", f"revision {asked.rev_id}: {error}")) from error
+            raise FetchFailedError(Failure("body_too_large", f"revision {call.rev_id}: {error}")) from error
 
     def _limit_bytes(self, response: aiohttp.ClientResponse) -> float:
         """How much is read of a body, decompressed. Raises BodyTooLargeError where the header is what counts."""
@@ -351,38 +351,38 @@ class WikiClient:
             raise BodyTooLargeError(f"Content-Length is {declared}, more than {limit}")
         return math.inf
 
-    async def _read(self, asked: _Asked, answer: _Answer) -> FetchedText | _Retry:
+    async def _read(self, call: _Asked, answer: _Answer) -> FetchedText | _Retry:
         """What the route makes of a body. Room for it in memory is waited for when its slot is free again, and is no
         part of any deadline: the upstream has done its part.
         """
         try:
-            whole = await answer.body.whole()
+            content = await answer.body.whole()
             try:
-                text = whole.decode()
+                text = content.decode()
             except UnicodeDecodeError as error:
-                asked.route.read(asked.rev_id, answer.head, whole.decode(errors="replace"))  # it may be a proxy's
-                message = f"revision {asked.rev_id}: body is not UTF-8: {error}"
+                call.route.read(call.rev_id, answer.head, content.decode(errors="replace"))  # it may be a proxy's
+                message = f"revision {call.rev_id}: body is not UTF-8: {error}"
                 raise FetchFailedError(Failure("invalid_body", message)) from error
-            read = asked.route.read(asked.rev_id, answer.head, text)
-            return FetchedText(read, answer.content_length, whole if read is text else None)
+            read = call.route.read(call.rev_id, answer.head, text)
+            return FetchedText(read, answer.content_length, content if read is text else None)
         except BaseException as error:
             answer.body.discard()
             if isinstance(error, TryAgainError):
                 return _Retry(str(error), answer.retry_after_s, error.of_upstream)
             raise
 
-    async def _refused(self, response: aiohttp.ClientResponse, asked: _Asked) -> _Retry:
+    async def _refused(self, response: aiohttp.ClientResponse, call: _Asked) -> _Retry:
         status, why, after_s = response.status, describe_status(response), self._retry_after_s(response)
         of_upstream = is_transient(status)
         error_type = None
         if not of_upstream:
-            code = await read_error_code(response, asked.route)
+            code = await read_error_code(response, call.route)
             if (outage := describe_outage(code)) is not None:
                 return _Retry(f"{why} {outage}", after_s)
             error_type = error_type_of(code or "")
         if status in self._config.fetch.retried_statuses:
             return _Retry(why, after_s, of_upstream)
-        failure = Failure(error_type or _FINAL.get(status, "upstream_error"), f"revision {asked.rev_id}: {why}")
+        failure = Failure(error_type or _FINAL.get(status, "upstream_error"), f"revision {call.rev_id}: {why}")
         raise FetchFailedError(failure, transient=of_upstream, retry_after_s=after_s)
 
     def _retry_after_s(self, response: aiohttp.ClientResponse) -> float | None:
@@ -399,8 +399,8 @@ def _connector(settings: Fetch) -> OneAnswerConnector:
 def common_headers(config: PipelineConfig) -> dict[str, str]:
     """Those of every request, a probe's too."""
     contact = config.mediawiki.contact
-    who = f"{USER_AGENT} ({config.job})" if contact is None else f"{USER_AGENT} ({contact}; {config.job}) {_LIBRARY}"
-    return {"User-Agent": who, "Accept-Encoding": "gzip"}
+    agent = f"{USER_AGENT} ({config.job})" if contact is None else f"{USER_AGENT} ({contact}; {config.job}) {_LIBRARY}"
+    return {"User-Agent": agent, "Accept-Encoding": "gzip"}
 
 
 def _of_upstream(outcome: _Answer | _Retry | BaseException) -> Answer | None:

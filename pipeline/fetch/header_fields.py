@@ -35,8 +35,8 @@ def content_coding(headers: Headers) -> str:
 
 def retry_after_s(headers: Headers, now: Callable[[], datetime]) -> float | None:
     """Seconds to wait, the most that any `Retry-After` asks for; None when there is none, or none can be read."""
-    asked = [seconds for line in headers.getall("Retry-After", ()) for seconds in _seconds(line, now)]
-    return max(asked, default=None)
+    waits = [seconds for line in headers.getall("Retry-After", ()) for seconds in _seconds(line, now)]
+    return max(waits, default=None)
 
 
 def _seconds(line: str, now: Callable[[], datetime]) -> list[float]:

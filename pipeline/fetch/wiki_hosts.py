@@ -71,8 +71,8 @@ class WikiHosts:
 
     def is_another(self, wiki_id: str, host: str) -> bool:
         """Whether the host is in the table, and not that of this wiki."""
-        named, table = host.lower(), {**self._added, **self._hosts}
-        return named != table.get(wiki_id, "").lower() and named in {one.lower() for one in table.values()}
+        name, table = host.lower(), {**self._added, **self._hosts}
+        return name != table.get(wiki_id, "").lower() and name in {known.lower() for known in table.values()}
 
     def _first(self, file: Path, sleep: Callable[[float], None]) -> Mapping[str, str]:
         """There is no table before it, so one that is being written is waited for; not for ever."""
@@ -126,11 +126,11 @@ class WikiHosts:
 
 def _version(file: Path) -> _Version:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
     # A copy may carry over when the original was modified; when the file itself was changed is set by the system alone.
-    return found.st_ctime_ns, found.st_size, found.st_ino
+    return status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def _read(file: Path) -> Mapping[str, str]:

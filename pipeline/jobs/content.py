@@ -88,7 +88,7 @@ class ContentRoute:
         try:
             answer = _Answer.model_validate_json(without_bom(body))
         except ValidationError as error:
-            if all(one["loc"][:1] != ("query",) for one in error.errors(include_input=False, include_url=False)):
+            if all(detail["loc"][:1] != ("query",) for detail in error.errors(include_input=False, include_url=False)):
                 raise _not_of_the_api() from error
             raise _failed("invalid_body", f"revision {rev_id}: {_what_is_wrong(error)}") from error
         if answer.error is not None:
@@ -100,7 +100,7 @@ class ContentRoute:
             if self._unknown_is_final:
                 raise _failed("revision_not_found", f"revision {rev_id}: among badrevids")
             raise TryAgainError("among badrevids, perhaps for a lagging replica", of_upstream=False)
-        revisions = [one for page in query.pages for one in page.revisions if one.revid == rev_id]
+        revisions = [revision for page in query.pages for revision in page.revisions if revision.revid == rev_id]
         if not revisions:
             if query.badrevids or any(page.revisions for page in query.pages):
                 raise TryAgainError("the answer is of another revision", of_upstream=True)

@@ -83,7 +83,7 @@ class EditCountsJob(PageChangeJob):
                 "page_title": event.raw["page"]["page_title"],
                 "edits": len(event.counted),
                 "window": window,
-                "events": [[one.topic, one.partition, one.offset] for one in event.counted],
+                "events": [[position.topic, position.partition, position.offset] for position in event.counted],
             }
         )
 

@@ -69,33 +69,33 @@ def _require(brokers: BrokersAt, needed: Sequence[Needs]) -> None:
     with connection_failures() as why:
         try:
             with closing(admin_at(brokers)) as admin:
-                found = {one["name"]: one for one in admin.describe_topics([one.topic for one in needed])}
+                described = {topic["name"]: topic for topic in admin.describe_topics([need.topic for need in needed])}
         except (KafkaError, OSError, ValueError) as error:
             raise refused(brokers, why or [f"{type(error).__name__}: {error}"]) from None
-    lacking = [(one, rights) for one in needed if (rights := one.lacking(found.get(one.topic, {})))]
+    lacking = [(need, rights) for need in needed if (rights := need.lacking(described.get(need.topic, {})))]
     if lacking:
-        who = brokers.kafka.username or "the job's certificate"
+        principal = brokers.kafka.username or "the job's certificate"
         raise RefusedError(
             "\n".join(
-                f"{one.setting}: {who} has no right to {' and '.join(rights)} topic {one.topic} at {brokers}"
-                for one, rights in lacking
+                f"{need.setting}: {principal} has no right to {' and '.join(rights)} topic {need.topic} at {brokers}"
+                for need, rights in lacking
             ),
             hint="give it an ACL for each: "
-            + "; ".join(f"{', '.join(rights)} on {one.topic}" for one, rights in lacking)
-            + _of_first_start(one for one, _ in lacking),
+            + "; ".join(f"{', '.join(rights)} on {need.topic}" for need, rights in lacking)
+            + _of_first_start(need for need, _ in lacking),
         )
 
 
 def _of_first_start(lacking: Iterable[Needs]) -> str:
-    if all(one.setting != "deferral.topic" for one in lacking):
+    if all(need.setting != "deferral.topic" for need in lacking):
         return ""
     return "; a first start makes deferral.topic where it is missing, and needs CREATE"
 
 
 def refused(brokers: Cluster, failures: Sequence[str]) -> PipelineError:
     """What to say of connections that failed for these reasons, the first one first."""
-    telling = (one for one in failures if _OF_LOGIN.search(one) or _OF_CERTIFICATE.search(one))
-    why = next(telling, failures[0])
+    causes = (failure for failure in failures if _OF_LOGIN.search(failure) or _OF_CERTIFICATE.search(failure))
+    why = next(causes, failures[0])
     if "disconnected" in why and brokers.kafka.username is not None:
         # A broker that refuses a login ends the connection, and its words may come too late to be read.
         why = f"{why} at the login, so it is most likely refused (sasl)"
@@ -140,7 +140,7 @@ def await_brokers(
     """
     limit = config.stall_timeout
     until = clock() + limit.total_seconds()
-    for brokers in {str(one): one for one in (source_brokers(config), sink_brokers(config))}.values():
+    for brokers in {str(cluster): cluster for cluster in (source_brokers(config), sink_brokers(config))}.values():
         attempts = iter(_ATTEMPTS_S)
         while (
             reason := _failure(brokers, min(next(attempts, _LONGEST_S), max(until - clock(), _PAUSE_S)))

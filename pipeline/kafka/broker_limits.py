@@ -66,19 +66,23 @@ class _Cluster:
 
 def require_topics(missing: Iterable[Missing]) -> None:
     """Raises RefusedError for a topic without which the job would fail with its first batch."""
-    found = [f"{one.setting}: there is no topic {one.topic} at {one.bootstrap}" for one in missing]
-    if found:
-        raise RefusedError("\n".join(found), hint="make it, or correct its name: these brokers make none by themselves")
+    problems = [f"{topic.setting}: there is no topic {topic.topic} at {topic.bootstrap}" for topic in missing]
+    if problems:
+        raise RefusedError(
+            "\n".join(problems), hint="make it, or correct its name: these brokers make none by themselves"
+        )
 
 
 def require_limits(limits: Limits, config: PipelineConfig) -> None:
     """Log what is effective and what disagrees. Raises RefusedError when the job cannot work with it."""
     _log_limits(limits, config)
-    found = disagreements(limits, config)
-    fatal = [one for one in found if one.fatal]
+    problems = disagreements(limits, config)
+    fatal = [problem for problem in problems if problem.fatal]
     if fatal:
-        raise RefusedError("\n".join(one.text for one in fatal), hint="; ".join(one.hint for one in fatal))
-    _log_disagreements(found)
+        raise RefusedError(
+            "\n".join(problem.text for problem in fatal), hint="; ".join(problem.hint for problem in fatal)
+        )
+    _log_disagreements(problems)
 
 
 @dataclass
@@ -97,13 +101,13 @@ class LimitsWatch:
         """Ask again for what the sink's topics take, and log what has changed. What a start would refuse is only
         logged: the limit may be raised again before a record meets it.
         """
-        found = _asked_again(self.config, self.limits)
-        if found == self.limits:
+        limits = _asked_again(self.config, self.limits)
+        if limits == self.limits:
             return
         known = disagreements(self.limits, self.config)
-        self.limits = found
-        _log_limits(found, self.config)
-        _log_disagreements(one for one in disagreements(found, self.config) if one not in known)
+        self.limits = limits
+        _log_limits(limits, self.config)
+        _log_disagreements(problem for problem in disagreements(limits, self.config) if problem not in known)
 
 
 def _log_limits(limits: Limits, config: PipelineConfig) -> None:
@@ -112,9 +116,9 @@ def _log_limits(limits: Limits, config: PipelineConfig) -> None:
     log.emit(BrokerLimits(source_topic=source_topic, batch_size=largest_batch(limits, config), **of_brokers))
 
 
-def _log_disagreements(found: Iterable[Disagreement]) -> None:
-    for one in found:
-        log.emit(LimitsDisagree(problem=one.text, hint=one.hint, of=one.of))
+def _log_disagreements(problems: Iterable[Disagreement]) -> None:
+    for problem in problems:
+        log.emit(LimitsDisagree(problem=problem.text, hint=problem.hint, of=problem.of))
 
 
 def _asked_again(config: PipelineConfig, known: Limits) -> Limits:
@@ -160,15 +164,15 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
         broker_message=at_sink.brokers.get(_MESSAGE_LIMIT),
         broker_request=at_sink.brokers.get(_REQUEST_LIMIT),
     )
-    named = "source.topics" if source.topics else "source.topic"
+    topic_setting = "source.topics" if source.topics else "source.topic"
     # Not the ledger's: the job makes it.
     needed = (
-        *((Missing(named, topic, source.bootstrap_servers), at_source) for topic in sources),
+        *((Missing(topic_setting, topic, source.bootstrap_servers), at_source) for topic in sources),
         (Missing("sink.topic", sink.topic, sink.bootstrap_servers), at_sink),
         (Missing("sink.error_topic", sink.error_topic, sink.bootstrap_servers), at_sink),
         *((Missing("sink.lapsed_topic", topic, sink.bootstrap_servers), at_sink) for topic in lapsed),
     )
-    missing = tuple(one for one, cluster in needed if one.topic in cluster.missing)
+    missing = tuple(topic for topic, cluster in needed if topic.topic in cluster.missing)
     ids = {topic: at_source.ids[topic] for topic in sources if topic in at_source.ids}
     return Brokers(limits, at_source.cluster_id, missing, ids)
 
@@ -185,24 +189,24 @@ def source_ids(config: PipelineConfig) -> Mapping[str, str]:
 
 
 def _ask(bootstrap: BrokersAt, topics: Iterable[str]) -> _Cluster:
-    found = _Cluster()
+    known = _Cluster()
     try:
         with closing(admin_at(bootstrap)) as admin:
             described = admin.describe_cluster()
             # Known also to a job that may not ask for the limits.
-            found = _Cluster(described.get("cluster_id") or None)
-            found = replace(found, ids=_ids(admin, topics))
-            return _with_limits(found, admin, [str(one["broker_id"]) for one in described["brokers"]], topics)
+            known = _Cluster(described.get("cluster_id") or None)
+            known = replace(known, ids=_ids(admin, topics))
+            return _with_limits(known, admin, [str(broker["broker_id"]) for broker in described["brokers"]], topics)
     except _NO_ANSWER as error:
         log.emit(LimitsUnknown(bootstrap=str(bootstrap), reason=f"{type(error).__name__}: {error}"))
-        return found
+        return known
 
 
 def _with_limits(cluster: _Cluster, admin: KafkaAdminClient, brokers: Iterable[str], topics: Iterable[str]) -> _Cluster:
     of_broker = [_MESSAGE_LIMIT, _REQUEST_LIMIT, _MAKES_TOPICS]
-    wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, [_TOPIC_LIMIT]) for topic in topics]
-    wanted += [ConfigResource(ConfigResourceType.BROKER, one, of_broker) for one in brokers]
-    described = admin.describe_configs(wanted, config_filter=ConfigFilterType.ALL)
+    resources = [ConfigResource(ConfigResourceType.TOPIC, topic, [_TOPIC_LIMIT]) for topic in topics]
+    resources += [ConfigResource(ConfigResourceType.BROKER, broker, of_broker) for broker in brokers]
+    described = admin.describe_configs(resources, config_filter=ConfigFilterType.ALL)
     of_topics = {
         topic: int(settings[_TOPIC_LIMIT]["value"])
         for topic, settings in described.get("topic", {}).items()
@@ -220,14 +224,18 @@ def _with_limits(cluster: _Cluster, admin: KafkaAdminClient, brokers: Iterable[s
 
 
 def _ids(admin: KafkaAdminClient, topics: Iterable[str]) -> dict[str, str]:
-    found = {one["name"]: topic_id(one) for one in admin.describe_topics(list(topics))}
-    return {name: known for name, known in found.items() if known is not None}
+    ids = {described["name"]: topic_id(described) for described in admin.describe_topics(list(topics))}
+    return {name: known for name, known in ids.items() if known is not None}
 
 
 def _missing(admin: KafkaAdminClient, topics: Iterable[str]) -> frozenset[str]:
     """A topic that the job may not ask about answers with another error, and may be there."""
-    gone = UnknownTopicOrPartitionError.errno
-    return frozenset(one["name"] for one in admin.describe_topics(list(topics)) if one["error_code"] == gone)
+    unknown_topic = UnknownTopicOrPartitionError.errno
+    return frozenset(
+        described["name"]
+        for described in admin.describe_topics(list(topics))
+        if described["error_code"] == unknown_topic
+    )
 
 
 def admin_at(bootstrap: BrokersAt, *, within_s: float = _ANSWER_S) -> KafkaAdminClient:

@@ -82,16 +82,16 @@ def python_client(brokers: BrokersAt, client: Any) -> dict[str, Any]:
     if isinstance(brokers, str):
         return {"bootstrap_servers": brokers}
     kafka = brokers.kafka
-    found: dict[str, Any] = {"bootstrap_servers": brokers.bootstrap, "security_protocol": kafka.security_protocol}
+    arguments: dict[str, Any] = {"bootstrap_servers": brokers.bootstrap, "security_protocol": kafka.security_protocol}
     if kafka.security_protocol.startswith("SASL"):
-        found |= {
+        arguments |= {
             "sasl_mechanism": kafka.sasl_mechanism,
             "sasl_plain_username": kafka.username,
             "sasl_plain_password": _password(kafka),
         }
     if kafka.is_encrypted:
-        found["ssl_context"] = _context(kafka)
-    return found | _further(kafka, client.DEFAULT_CONFIG)
+        arguments["ssl_context"] = _context(kafka)
+    return arguments | _further(kafka, client.DEFAULT_CONFIG)
 
 
 def java_client(kafka: Kafka) -> dict[str, str]:
@@ -100,24 +100,24 @@ def java_client(kafka: Kafka) -> dict[str, str]:
     """
     if kafka == Kafka():
         return {}
-    found = {**kafka.properties, "security.protocol": kafka.security_protocol}
+    properties = {**kafka.properties, "security.protocol": kafka.security_protocol}
     if kafka.security_protocol.startswith("SASL"):
         module = _LOGIN_MODULES.get(kafka.sasl_mechanism, _SCRAM)
-        found["sasl.mechanism"] = kafka.sasl_mechanism
-        found["sasl.jaas.config"] = (
+        properties["sasl.mechanism"] = kafka.sasl_mechanism
+        properties["sasl.jaas.config"] = (
             f"org.apache.kafka.common.security.{module} required username={_quoted(kafka.username or '')} "
             f"password={_quoted(_password(kafka))};"
         )
     if kafka.is_encrypted:
         if kafka.ca is not None:
-            found |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": kafka.ca}
+            properties |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": kafka.ca}
         if kafka.certificate is not None:
-            found |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": kafka.certificate}
+            properties |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": kafka.certificate}
         if kafka.key_password is not None:
-            found["ssl.key.password"] = kafka.key_password
+            properties["ssl.key.password"] = kafka.key_password
         if not kafka.check_hostname:
-            found["ssl.endpoint.identification.algorithm"] = ""
-    return found
+            properties["ssl.endpoint.identification.algorithm"] = ""
+    return properties
 
 
 def _quoted(text: str) -> str:
@@ -156,17 +156,17 @@ def _context(kafka: Kafka) -> ssl.SSLContext:
 
 def _further(kafka: Kafka, known: dict[str, Any]) -> dict[str, Any]:
     """The properties that the client knows, as numbers and truth values where it has such."""
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, value in kafka.properties.items():
-        own = name.replace(".", "_")
-        if own not in known:
+        argument = name.replace(".", "_")
+        if argument not in known:
             continue
-        default = known[own]
+        default = known[argument]
         if isinstance(default, bool):
-            found[own] = value.lower() == "true"
+            arguments[argument] = value.lower() == "true"
             continue
         try:
-            found[own] = type(default)(value) if isinstance(default, int | float) else value
+            arguments[argument] = type(default)(value) if isinstance(default, int | float) else value
         except ValueError:
             raise RefusedError(f"kafka.properties.{name} is {value!r}, and has to be a number") from None
-    return found
+    return arguments

@@ -107,16 +107,16 @@ def largest_batch(limits: Limits, config: PipelineConfig) -> int:
 
 def disagreements(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
     """The fatal ones first."""
-    found = [*_of_producer(limits), *_of_error_events(limits, config), *_of_output(limits, config)]
-    found += _of_source(limits, config)
-    return sorted(found, key=lambda one: not one.fatal)
+    problems = [*_of_producer(limits), *_of_error_events(limits, config), *_of_output(limits, config)]
+    problems += _of_source(limits, config)
+    return sorted(problems, key=lambda problem: not problem.fatal)
 
 
 def _of_producer(limits: Limits) -> list[Disagreement]:
     size = limits.max_request_size
-    found = []
+    problems = []
     if size > MOST_REQUEST_BYTES:
-        found.append(
+        problems.append(
             Disagreement(
                 f"sink.max.request.size is {size}, a producer takes at most {MOST_REQUEST_BYTES}",
                 "lower it; claim checks carry what is larger",
@@ -125,7 +125,7 @@ def _of_producer(limits: Limits) -> list[Disagreement]:
             )
         )
     if limits.buffer_memory < size:
-        found.append(
+        problems.append(
             Disagreement(
                 f"sink.max.request.size is {size}, the producer's buffer.memory {limits.buffer_memory}: it refuses "
                 "records between the two, and the query ends",
@@ -134,7 +134,7 @@ def _of_producer(limits: Limits) -> list[Disagreement]:
             )
         )
     if limits.broker_request is not None and limits.broker_request < size:
-        found.append(
+        problems.append(
             Disagreement(
                 f"sink.max.request.size is {size}, the broker's socket.request.max.bytes {limits.broker_request}: it "
                 "hangs up on records between the two, and the query ends",
@@ -142,15 +142,15 @@ def _of_producer(limits: Limits) -> list[Disagreement]:
                 "broker",
             )
         )
-    return found
+    return problems
 
 
 def _of_error_events(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
     needed = largest_error_event(config)
     topic = _or_default(limits.error_topic, limits)
-    found = []
+    problems = []
     if limits.max_request_size < needed:
-        found.append(
+        problems.append(
             Disagreement(
                 f"sink.max.request.size is {limits.max_request_size}, an error event has up to {needed} bytes: an "
                 "event that fails would end the job, after each restart again",
@@ -160,7 +160,7 @@ def _of_error_events(limits: Limits, config: PipelineConfig) -> list[Disagreemen
             )
         )
     if topic is not None and topic < needed:
-        found.append(
+        problems.append(
             Disagreement(
                 f"error topic {config.sink.error_topic} takes {topic} bytes (max.message.bytes), an error event has "
                 f"up to {needed}: an event that fails would end the job, after each restart again",
@@ -169,7 +169,7 @@ def _of_error_events(limits: Limits, config: PipelineConfig) -> list[Disagreemen
                 fatal=True,
             )
         )
-    return found
+    return problems
 
 
 def _of_output(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
@@ -188,14 +188,14 @@ def _of_output(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
 
 def _of_source(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
     topics = limits.source_topics.items()
-    return [one for topic, takes in topics for one in _of_source_topic(topic, takes, limits, config)]
+    return [problem for topic, limit in topics for problem in _of_source_topic(topic, limit, limits, config)]
 
 
 def _of_source_topic(topic: str, source: int, limits: Limits, config: PipelineConfig) -> list[Disagreement]:
     size = limits.max_request_size
-    found = []
+    problems = []
     if source > size:
-        found.append(
+        problems.append(
             Disagreement(
                 f"source topic {topic} takes {source} (max.message.bytes), sink.max.request.size is "
                 f"{size}: a source event between the two does not fit even without content, and becomes an error event",
@@ -205,7 +205,7 @@ def _of_source_topic(topic: str, source: int, limits: Limits, config: PipelineCo
         )
     ledger = limits.ledger_topic if config.deferral.policy == "defer" else None
     if ledger is not None and ledger < min(size, source):
-        found.append(
+        problems.append(
             Disagreement(
                 f"source topic {topic} takes {source} (max.message.bytes), ledger topic "
                 f"{config.deferral.topic} {ledger}: a slow event between the two is given up instead of deferred",
@@ -213,7 +213,7 @@ def _of_source_topic(topic: str, source: int, limits: Limits, config: PipelineCo
                 "ledger topic",
             )
         )
-    return found
+    return problems
 
 
 def _or_default(topic: int | None, limits: Limits) -> int | None:

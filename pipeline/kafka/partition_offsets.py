@@ -38,15 +38,15 @@ def offsets_at(
     KafkaError.
     """
     within = _Within(timeout_s)
-    found = _offsets_of(consumer.offsets_for_times(dict(at_ms), timeout_ms=within.left_ms())) if at_ms else {}
-    without = [place for place in at_ms if found.get(place) is None]
+    records = _offsets_of(consumer.offsets_for_times(dict(at_ms), timeout_ms=within.left_ms())) if at_ms else {}
+    without = [place for place in at_ms if records.get(place) is None]
     if len(without) > _FEW and _have_leaders(consumer, at_ms, within):
         # That they have one now says nothing of the moment when they were asked.
         again = {place: at_ms[place] for place in without}
-        return found | _offsets_of(consumer.offsets_for_times(again, timeout_ms=within.left_ms()))
+        return records | _offsets_of(consumer.offsets_for_times(again, timeout_ms=within.left_ms()))
     for place in without:
-        found |= _offsets_of(within.alone(consumer.offsets_for_times, place, {place: at_ms[place]}))
-    return found
+        records |= _offsets_of(within.alone(consumer.offsets_for_times, place, {place: at_ms[place]}))
+    return records
 
 
 class _Within:
@@ -56,9 +56,9 @@ class _Within:
     def left_ms(self) -> int:
         return max(1, int((self._until - time.monotonic()) * 1000))
 
-    def alone(self, ask: Callable[..., Any], place: TopicPartition, asked: Any) -> Any:
+    def alone(self, ask: Callable[..., Any], place: TopicPartition, argument: Any) -> Any:
         try:
-            return ask(asked, timeout_ms=self.left_ms())
+            return ask(argument, timeout_ms=self.left_ms())
         except KafkaTimeoutError as error:
             raise KafkaTimeoutError(
                 f"no answer about partition {place.partition} of {place.topic} for {self._timeout_s:g} s: has it a "
@@ -85,6 +85,6 @@ def _of_each(
         return {place: within.alone(ask, place, [place])[place] for place in places}
 
 
-def _offsets_of(found: Mapping[TopicPartition, Any]) -> dict[TopicPartition, OffsetAndTimestamp | None]:
+def _offsets_of(answers: Mapping[TopicPartition, Any]) -> dict[TopicPartition, OffsetAndTimestamp | None]:
     # -1 and None are two ways of Kafka's to say that there is no such record.
-    return {place: match if match and match.offset >= 0 else None for place, match in found.items()}
+    return {place: match if match and match.offset >= 0 else None for place, match in answers.items()}

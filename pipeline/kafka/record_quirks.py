@@ -61,8 +61,8 @@ class _AnyNames(bytearray):
     """Records whose parts can be read as text, whatever they are."""
 
     def __getitem__(self, at: Any) -> Any:
-        found = super().__getitem__(at)
-        return _AnyText(found) if isinstance(at, slice) else found
+        part = super().__getitem__(at)
+        return _AnyText(part) if isinstance(at, slice) else part
 
 
 class _AnyText(bytearray):

@@ -30,29 +30,31 @@ class Budget:
 
 
 def budget(
-    config: PipelineConfig, given: Mapping[str, Given], *, limit: int | None = None, slots: int | None = None
+    config: PipelineConfig, submitted: Mapping[str, Given], *, limit: int | None = None, slots: int | None = None
 ) -> Budget:
-    """`given` are Spark's settings from elsewhere. Raises RefusedError when it disagrees, or the limit is too small."""
-    master = given["spark.master"].value if "spark.master" in given else "local[*]"
+    """`submitted` are Spark's settings from elsewhere. Raises RefusedError when they contradict the limit, or the limit
+    is too small.
+    """
+    master = submitted["spark.master"].value if "spark.master" in submitted else "local[*]"
     place = place_of(master)
     if limit is None:
         if slots is None:
-            return Budget(config, given=given)
+            return Budget(config, given=submitted)
         if place == "executor":
-            _require_cores(slots, given)
-            return Budget(config, {"spark.executor.cores": str(slots)}, given)
-        return Budget(config, {"spark.master": f"local[{slots}]"}, given)
-    per_process = slots or (slots_of(master) if place == "local" else _cores(given))
+            _require_cores(slots, submitted)
+            return Budget(config, {"spark.executor.cores": str(slots)}, submitted)
+        return Budget(config, {"spark.master": f"local[{slots}]"}, submitted)
+    per_process = slots or (slots_of(master) if place == "local" else _cores(submitted))
     if per_process is None:
         raise RefusedError(
             f"--memory-limit is for a number of slots, and spark.master {master} leaves it to the machine",
             hint="state the number: --slots 4",
         )
     plan = derive(limit, per_process, config, place=place)
-    require_agreement(plan, given, config)
+    require_agreement(plan, submitted, config)
     settings = spark_settings(plan, config)
-    kept = {key: value for key, value in settings.items() if key == "spark.master" or key not in given}
-    return Budget(applied(config, plan), kept, given, plan)
+    derived = {key: value for key, value in settings.items() if key == "spark.master" or key not in submitted}
+    return Budget(applied(config, plan), derived, submitted, plan)
 
 
 def require_heap(plan: MemoryPlan, heap_bytes: int) -> None:

@@ -16,9 +16,9 @@ from pipeline.ops.options import SizeParam
 
 def lines(plan: MemoryPlan, config: PipelineConfig) -> Iterator[str]:
     """What `pipeline memory` prints."""
-    whose = "this process and its children" if plan.place == "local" else "an executor"
+    owner = "this process and its children" if plan.place == "local" else "an executor"
     rounds = f", {plan.rounds} of them for slow rounds" if plan.rounds else ""
-    yield f"{_mib(plan.limit)} for {whose}, {plan.slots} slots{rounds}"
+    yield f"{_mib(plan.limit)} for {owner}, {plan.slots} slots{rounds}"
     yield ""
     row = "  {:<18} {:>9}  {}".format
     for part in plan.parts:

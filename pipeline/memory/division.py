@@ -163,14 +163,14 @@ def derive(limit: int, slots: int, config: PipelineConfig, *, place: Place = "lo
     if config.source.read == "aligned":
         readers = slots + (1 if place == "local" else 0)
     fixed = driver + heap + besides + slots * WORKER + readers * READER
-    least = fixed + sum(one.cost * one.floor for one in settings)
+    least = fixed + sum(setting.cost * setting.floor for setting in settings)
     if limit < least:
         raise _too_small(limit, slots, least, settings)
-    left = limit - least
-    shares = sum(one.share for one in settings if one.asked is None and one.cost) + 1
-    *values, state = [_value(one, left, shares) for one in settings]
+    remaining = limit - least
+    shares = sum(setting.share for setting in settings if setting.asked is None and setting.cost) + 1
+    *values, state = [_value(setting, remaining, shares) for setting in settings]
     # The heap has a share as well.
-    heap = _whole_mib(min(heap + left // shares, max(heap, _MOST_HEAP)))
+    heap = _whole_mib(min(heap + remaining // shares, max(heap, _MOST_HEAP)))
     return replace(
         MemoryPlan(limit, slots, rounds, place, driver, heap, besides, *values), readers=readers, state=state
     )
@@ -214,12 +214,12 @@ def _settings(config: PipelineConfig, slots: int, rounds: int) -> list[Setting]:
     ]
 
 
-def _value(setting: Setting, left: int, shares: int) -> int:
+def _value(setting: Setting, remaining: int, shares: int) -> int:
     if setting.asked is not None:
         return setting.asked
     if not setting.cost:
         return setting.least  # unused
-    value = setting.least + setting.share * left // shares // setting.cost
+    value = setting.least + setting.share * remaining // shares // setting.cost
     return _whole_mib(value if setting.most is None else min(value, setting.most))
 
 
@@ -235,10 +235,12 @@ def _besides_heap(config: PipelineConfig, slots: int) -> int:
 
 
 def _too_small(limit: int, slots: int, least: int, settings: list[Setting]) -> RefusedError:
-    of_their_own = [one for one in settings if one.asked is not None and one.asked > one.least and one.cost]
-    without = least - sum(one.cost * (one.floor - one.least) for one in of_their_own)
+    explicit = [
+        setting for setting in settings if setting.asked is not None and setting.asked > setting.least and setting.cost
+    ]
+    without = least - sum(setting.cost * (setting.floor - setting.least) for setting in explicit)
     if limit >= without:
-        floors = ", ".join(f"{one.name} {_mib(one.floor)}" for one in of_their_own)
+        floors = ", ".join(f"{setting.name} {_mib(setting.floor)}" for setting in explicit)
         return RefusedError(
             f"--memory-limit {_mib(limit)} with {slots} slots leaves no room for {floors}: with that it takes "
             f"{_mib(least)}",

@@ -75,8 +75,10 @@ class Figures:
         return sum(by_worker.values())
 
 
-def _newest(one: Mapping[Origin, float], other: Mapping[Origin, float], stages: int) -> Mapping[Origin, float]:
-    both = {origin: max(each[origin] for each in (one, other) if origin in each) for origin in {*one, *other}}
+def _newest(first: Mapping[Origin, float], second: Mapping[Origin, float], stages: int) -> Mapping[Origin, float]:
+    both = {
+        origin: max(values[origin] for values in (first, second) if origin in values) for origin in {*first, *second}
+    }
     newest = sorted({origin.stage for origin in both})[-stages:]
     return {origin: value for origin, value in both.items() if origin.stage in newest}
 

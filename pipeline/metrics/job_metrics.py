@@ -37,14 +37,14 @@ def record_event_times(planned: PlanStatus, levels: Recorder) -> None:
     levels.forget(catalogue.EVENT_TIME_WAITING)  # what was taken waits no more
     if planned.common_ms is not None:
         levels.set(catalogue.EVENT_TIME_COMMON, planned.common_ms / 1000)
-    for one in planned.partitions:
-        labels = one.topic, str(one.partition)
-        if one.read_ms is not None:
-            levels.set(catalogue.EVENT_TIME, one.read_ms / 1000, *labels)
-        if one.waiting_ms is not None:
-            levels.set(catalogue.EVENT_TIME_WAITING, one.waiting_ms / 1000, *labels)
-        levels.set(catalogue.EVENT_TIME_HELD, one.held_s, *labels)
-        levels.set(catalogue.EVENT_TIME_IDLE, float(one.idle), *labels)
+    for partition in planned.partitions:
+        labels = partition.topic, str(partition.partition)
+        if partition.read_ms is not None:
+            levels.set(catalogue.EVENT_TIME, partition.read_ms / 1000, *labels)
+        if partition.waiting_ms is not None:
+            levels.set(catalogue.EVENT_TIME_WAITING, partition.waiting_ms / 1000, *labels)
+        levels.set(catalogue.EVENT_TIME_HELD, partition.held_s, *labels)
+        levels.set(catalogue.EVENT_TIME_IDLE, float(partition.idle), *labels)
 
 
 LedgerStatus = tuple[int, int, int]

@@ -74,12 +74,12 @@ def _states(batch: int, raw: Mapping[str, Any]) -> Iterator[StateCommitted]:
 
 def _positions(sources: list[Mapping[str, Any]]) -> dict[SourcePartition, int]:
     """Of all topics of the one source."""
-    found: dict[SourcePartition, int] = {}
+    positions: dict[SourcePartition, int] = {}
     for source in sources:
         end = source.get("endOffset")
         for topic, partitions in (json.loads(end) if isinstance(end, str) else end or {}).items():
-            found |= {SourcePartition(topic, int(number)): int(offset) for number, offset in partitions.items()}
-    return found
+            positions |= {SourcePartition(topic, int(number)): int(offset) for number, offset in partitions.items()}
+    return positions
 
 
 class ProgressListener(StreamingQueryListener):

@@ -20,14 +20,14 @@ def names_of(settings: Metrics, metrics: Iterable[Metric] = METRICS) -> Mapping[
     metrics = tuple(metrics)
     _check_renamed(settings.rename, [metric.name for metric in metrics])
     named: dict[str, Metric] = {}
-    taken: dict[str, Metric] = {}
+    reported_by: dict[str, Metric] = {}
     for metric in metrics:
         name = settings.rename.get(metric.name, metric.name)
         series = {name, *metric.series(name)}
-        first = next((taken[one] for one in sorted(series) if one in taken), None)
+        first = next((reported_by[series_name] for series_name in sorted(series) if series_name in reported_by), None)
         if first is None:
             named[name] = metric
-            taken |= dict.fromkeys(series, metric)
+            reported_by |= dict.fromkeys(series, metric)
         elif settings.on_collision == "refuse":
             raise RefusedError(
                 f"two metrics of one name: {first.name} and {metric.name} would both be reported as {name}",
@@ -44,7 +44,7 @@ def _check_renamed(renamed: Mapping[str, str], known: list[str]) -> None:
 
 
 def _check_required(settings: Metrics, named: Mapping[str, Metric]) -> None:
-    reported = {one for name, metric in named.items() for one in (name, *metric.series(name))}
+    reported = {series_name for name, metric in named.items() for series_name in (name, *metric.series(name))}
     for name in settings.required:
         if name in reported:
             continue

@@ -45,10 +45,10 @@ def problems(checkpoint: SparkCheckpoint, topics: Mapping[str, Bounds]) -> list[
     """Each reason why the job could not continue from a whole checkpoint, with what there is to do: a checkpoint of
     another topic, or of offsets that the broker no longer has. `topics` are those that the job reads.
     """
-    found = [*_of_topics(checkpoint, topics)]
+    reasons = [*_of_topics(checkpoint, topics)]
     for topic, bounds in topics.items():
-        found += _of_broker(checkpoint, topic, bounds)
-    return found
+        reasons += _of_broker(checkpoint, topic, bounds)
+    return reasons
 
 
 def _of_topics(checkpoint: SparkCheckpoint, topics: Collection[str]) -> Iterator[str]:
@@ -61,21 +61,21 @@ def _of_topics(checkpoint: SparkCheckpoint, topics: Collection[str]) -> Iterator
 
 
 def _of_broker(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds) -> Iterator[str]:
-    wanted = dict(checkpoint.committed().get(topic, {}))
+    offsets = dict(checkpoint.committed().get(topic, {}))
     planned = dict(checkpoint.last.ends.get(topic, {})) if checkpoint.last and not checkpoint.is_committed else {}
-    for partition in sorted({*wanted, *planned}):
+    for partition in sorted({*offsets, *planned}):
         place = f"{topic}/{partition}"
         if partition not in bounds.end:
             yield f"partition {place} is not there: the topic was made again with fewer; {_AGAIN}"
             continue
         first, end = bounds.first[partition], bounds.end[partition]
-        offset, furthest = wanted.get(partition, 0), max(wanted.get(partition, 0), planned.get(partition, 0))
+        offset, furthest = offsets.get(partition, 0), max(offsets.get(partition, 0), planned.get(partition, 0))
         if furthest > end:
             yield (
                 f"{place}/{furthest} is behind the topic's end {end}: it is another cluster's, or the topic was made "
                 f"again; {_AGAIN}"
             )
-        elif partition in wanted and offset < first:
+        elif partition in offsets and offset < first:
             yield (
                 f"{place}/{offset} is gone: retention has kept {first} and later, {first - offset} events are lost; "
                 "set-offsets --at goes on with what remains"
@@ -110,8 +110,8 @@ def show_(config_file: Path, endpoint: str | None) -> None:
     """Show batches, offsets, query id, and whether the last batch is committed."""
     with exit_codes():
         files = _files(load_config(config_file), endpoint)
-        found, identity = read_checkpoint(files), _identity(files)
-        for line in lines(found, last_written(files)):
+        spark_checkpoint, identity = read_checkpoint(files), _identity(files)
+        for line in lines(spark_checkpoint, last_written(files)):
             click.echo(line)
         click.echo(f"made by     {identity.in_words() if identity else 'unknown: there is no job.json'}")
         if identity and identity.state:
@@ -126,26 +126,28 @@ def verify(config_file: Path, endpoint: str | None) -> None:
     with exit_codes():
         config = load_config(config_file)
         files = _files(config, endpoint)
-        found, identity = look_at(files), _identity(files)
-        wrong = damages(files, found, has_state=identity is not None and identity.state is not None)
+        spark_checkpoint, identity = look_at(files), _identity(files)
+        wrong = damages(files, spark_checkpoint, has_state=identity is not None and identity.state is not None)
         if not wrong:
-            require_position(found)
+            require_position(spark_checkpoint)
         with _sources(config) as sources:
-            wrong += _strange(found)
-            wrong += problems(found, {source.topic: source.bounds() for source in sources})
+            wrong += _strange(spark_checkpoint)
+            wrong += problems(spark_checkpoint, {source.topic: source.bounds() for source in sources})
         # For the topics the offsets have shown it already.
         own = _own(config, identity)
         if identity is not None and not (wrong and identity.source != own.source):
             wrong += [f"another job has made it: {difference}" for difference in identity.differences(own)]
         try:
-            pinned(identity.state if identity else None, config, checkpoint=found.place, slots=1, exists=True)
+            pinned(
+                identity.state if identity else None, config, checkpoint=spark_checkpoint.place, slots=1, exists=True
+            )
         except RefusedError as error:
             wrong.append(f"{error}; {error.hint}")
     for problem in wrong:
         click.echo(problem)
     if wrong:
         sys.exit(RefusedError.exit_code)
-    click.echo(f"the job can continue from checkpoint {found.place}")
+    click.echo(f"the job can continue from checkpoint {spark_checkpoint.place}")
 
 
 @checkpoint.command(short_help="Copy the checkpoint to another place.")
@@ -185,27 +187,28 @@ def set_offsets(
         now = datetime.now(UTC)
         at = parse_moment(moment, now)
         files = _files(config, endpoint)
-        found = read_checkpoint(files)
-        write.require_planned(found)
+        spark_checkpoint = read_checkpoint(files)
+        write.require_planned(spark_checkpoint)
         write.require_stateless(files)
         if not stopped:
-            write.require_stopped(found.place, last_written(files), now)
+            write.require_stopped(spark_checkpoint.place, last_written(files), now)
         if target is None and not yes:
             raise RefusedError(
-                f"this would set checkpoint {found.place} itself", hint="--into PLACE makes another, --yes sets it"
+                f"this would set checkpoint {spark_checkpoint.place} itself",
+                hint="--into PLACE makes another, --yes sets it",
             )
         if target is not None:
             write.require_beside(_files(config, endpoint, target), files)
-        _require_own(config, files, found)
+        _require_own(config, files, spark_checkpoint)
         with _sources(config) as sources:
             ends = {source.topic: _offsets_at(source, at, yes=yes) for source in sources}
         if target is None:
-            number = write.set_in_place(files, found, ends)
-            click.echo(f"{found.place}: batch {number} ends at {show(at)}")
+            number = write.set_in_place(files, spark_checkpoint, ends)
+            click.echo(f"{spark_checkpoint.place}: batch {number} ends at {show(at)}")
         else:
-            write.set_beside(_files(config, endpoint, target), found, ends, uuid.uuid4())
+            write.set_beside(_files(config, endpoint, target), spark_checkpoint, ends, uuid.uuid4())
             click.echo(f"{target}: a new checkpoint, at {show(at)}; name it as `checkpoint` in the job's file")
-        _say_difference(found, ends)
+        _say_difference(spark_checkpoint, ends)
 
 
 @click.command(short_help="Show how far the job is behind.")
@@ -216,10 +219,13 @@ def lag(config_file: Path, endpoint: str | None) -> None:
     with exit_codes():
         config = load_config(config_file)
         files = _files(config, endpoint)
-        found = read_checkpoint(files)
-        _require_own(config, files, found)
+        spark_checkpoint = read_checkpoint(files)
+        _require_own(config, files, spark_checkpoint)
         with _sources(config) as sources:
-            lags = {one.topic: measure(found, one.topic, one.bounds(), one.first_record) for one in sources}
+            lags = {
+                source.topic: measure(spark_checkpoint, source.topic, source.bounds(), source.first_record)
+                for source in sources
+            }
         now_ms = milliseconds(datetime.now(UTC))
         for topic, of_partitions in lags.items():
             for line in lag_lines(topic, of_partitions, now_ms):
@@ -245,18 +251,18 @@ def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> Offsets:
     return offsets
 
 
-def _say_difference(found: SparkCheckpoint, ends: Mapping[str, Offsets]) -> None:
+def _say_difference(spark_checkpoint: SparkCheckpoint, ends: Mapping[str, Offsets]) -> None:
     again = skipped = 0
     for topic, offsets in ends.items():
-        before = found.committed().get(topic, {})
+        before = spark_checkpoint.committed().get(topic, {})
         of_topic = "offsets" if len(ends) == 1 else f"offsets of {topic}"
         click.echo(f"{of_topic} {shown(before.items())} -> {shown(offsets.items())}")
         again += total(offsets, before)
         skipped += total(before, {p: o for p, o in offsets.items() if p in before})
     click.echo(f"{again} events come again, {skipped} are passed over")
-    if found.last and not found.is_committed:
+    if (last := spark_checkpoint.last) and not spark_checkpoint.is_committed:
         click.echo(
-            f"batch {found.last.number} was planned and not committed, and is given up: some of its events may have "
+            f"batch {last.number} was planned and not committed, and is given up: some of its events may have "
             "been emitted, and of pages with deferred events a later one may be emitted before an earlier one"
         )
 
@@ -265,27 +271,27 @@ def _identity(files: CheckpointFiles) -> Identity | None:
     return Identity.read(files.read(FILE), files.place) if FILE in files.entries() else None
 
 
-def _own(config: PipelineConfig, found: Identity | None) -> Identity:
-    """The job's, with the cluster of its source where `found` says one to compare it with. Raises PipelineError."""
-    asked = found is not None and found.cluster is not None
-    return Identity.of(config, cluster_id(source_brokers(config)) if asked else None)
+def _own(config: PipelineConfig, made_by: Identity | None) -> Identity:
+    """The job's, with the cluster of its source where `made_by` says one to compare it with. Raises PipelineError."""
+    has_cluster = made_by is not None and made_by.cluster is not None
+    return Identity.of(config, cluster_id(source_brokers(config)) if has_cluster else None)
 
 
 def _require_own(
-    config: PipelineConfig, files: CheckpointFiles, found: SparkCheckpoint, *, of_cluster: bool = True
+    config: PipelineConfig, files: CheckpointFiles, spark_checkpoint: SparkCheckpoint, *, of_cluster: bool = True
 ) -> None:
     """As `run` does; the broker is asked only with `of_cluster`. Raises RefusedError, PipelineError."""
     identity = _identity(files)
     own = _own(config, identity) if of_cluster else Identity.of(config, None)
     try:
-        require_own(identity, own, checkpoint=found.place, topics=found.topics)
+        require_own(identity, own, checkpoint=spark_checkpoint.place, topics=spark_checkpoint.topics)
     except RefusedError as error:
         raise RefusedError(str(error), hint="--config is the file of the job whose checkpoint it is") from None
 
 
-def _strange(found: SparkCheckpoint) -> Iterator[str]:
+def _strange(spark_checkpoint: SparkCheckpoint) -> Iterator[str]:
     try:
-        require_checkpoint(found.entries, found.place)
+        require_checkpoint(spark_checkpoint.entries, spark_checkpoint.place)
     except RefusedError as error:
         yield f"{error}; move that away"
 

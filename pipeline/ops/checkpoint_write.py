@@ -120,10 +120,10 @@ def require_beside(target: CheckpointFiles, source: CheckpointFiles) -> None:
 
 def require_empty(target: CheckpointFiles) -> None:
     """Raises RefusedError."""
-    found = target.names()
-    if found:
+    names = target.names()
+    if names:
         raise RefusedError(
-            f"{target.place} is not empty: it holds {len(found)} files, the first {min(found)}",
+            f"{target.place} is not empty: it holds {len(names)} files, the first {min(names)}",
             hint="name a place that holds nothing",
         )
 

@@ -43,9 +43,11 @@ def list_(config_file: Path) -> None:
     with exit_codes():
         config = load_config(config_file)
         with opened(config) as topic:
-            found = entries_in(topic)
+            entries = entries_in(topic)
         longest_rest_ms = round(1000 * config.deferral.slow_lane.backoff_cap.total_seconds())
-        for line in lines(found, time.time_ns() // 1_000_000, longest_rest_ms) if found else ["nothing is deferred"]:
+        for line in (
+            lines(entries, time.time_ns() // 1_000_000, longest_rest_ms) if entries else ["nothing is deferred"]
+        ):
             click.echo(line)
 
 
@@ -55,8 +57,8 @@ def list_(config_file: Path) -> None:
 def show(position: str, config_file: Path) -> None:
     """Show one deferred event: the reason, the number of tries, and its content."""
     with exit_codes(), _ledger(config_file) as topic:
-        wanted = parse_position(position)
-        entry = next((entry for entry in entries_in(topic) if entry.position == wanted), None)
+        parsed = parse_position(position)
+        entry = next((entry for entry in entries_in(topic) if entry.position == parsed), None)
         if entry is None:
             raise RefusedError(f"{position} is not deferred", hint="`deferred list` shows what is")
         for line in details(entry):
@@ -71,7 +73,7 @@ def show(position: str, config_file: Path) -> None:
 def retry(positions: tuple[str, ...], config_file: Path, wait_s: float, *, everything: bool) -> None:
     """Try deferred events again now, without waiting for their backoff."""
     with exit_codes(), _ledger(config_file) as topic:
-        _wish(topic, "retry", positions, wait_s, everything=everything)
+        _wish(topic, "retry", positions, wait_s, is_all=everything)
 
 
 @deferred.command(short_help="Give up deferred events; each becomes an error event.")
@@ -81,7 +83,7 @@ def retry(positions: tuple[str, ...], config_file: Path, wait_s: float, *, every
 def drop(positions: tuple[str, ...], config_file: Path, wait_s: float) -> None:
     """Give up deferred events: each becomes an error event when its page is next processed."""
     with exit_codes(), _ledger(config_file) as topic:
-        _wish(topic, "drop", positions, wait_s, everything=False)
+        _wish(topic, "drop", positions, wait_s, is_all=False)
 
 
 @deferred.command(short_help="Move all deferred events of a stopped job into a new topic.")
@@ -98,34 +100,34 @@ def move(topic: str, config_file: Path) -> None:
         old = config.deferral.topic
         if topic == old:
             raise RefusedError(f"{topic} is deferral.topic already", hint="name a topic that is not there")
-        with opened(config) as there, opened(config, new=topic) as made:
-            moved = move_ledger(there, made)
+        with opened(config) as old_topic, opened(config, new=topic) as new_topic:
+            moved = move_ledger(old_topic, new_topic)
         click.echo(f"{counted(len(moved.entries), 'deferred event')} moved from {old} to {topic}")
         click.echo(
             f"next: set deferral.topic to {topic}, and start the job with --adopt-ledger; never again with {old}"
         )
 
 
-def _wish(topic: LedgerTopic, action: Action, texts: tuple[str, ...], wait_s: float, *, everything: bool) -> None:
-    if everything == bool(texts):
+def _wish(topic: LedgerTopic, action: Action, texts: tuple[str, ...], wait_s: float, *, is_all: bool) -> None:
+    if is_all == bool(texts):
         raise RefusedError(
             "neither positions nor --all" if not texts else "positions and --all", hint="give one of them"
         )
-    wanted = [parse_position(text) for text in texts] or [entry.position for entry in entries_in(topic)]
-    if not wanted:
+    positions = [parse_position(text) for text in texts] or [entry.position for entry in entries_in(topic)]
+    if not positions:
         click.echo("nothing is deferred")
-    outcomes = wish(topic, action, wanted, wait_s=wait_s)
-    gone = [outcome for outcome in outcomes if not outcome.known]
+    outcomes = wish(topic, action, positions, wait_s=wait_s)
+    unknown = [outcome for outcome in outcomes if not outcome.known]
     for outcome in outcomes:
         if outcome.known:
             state = "carried out" if outcome.done else "recorded; the job carries it out when it runs"
             click.echo(f"{outcome.position}: {state}")
-        elif not everything:
+        elif not is_all:
             click.echo(f"{outcome.position}: is not deferred")
-    if everything and gone:
+    if is_all and unknown:
         # Resolved by the job between the two reads of the ledger, and not named by the command.
-        click.echo(f"{len(gone)} resolved by the job meanwhile")
-    elif gone:
+        click.echo(f"{len(unknown)} resolved by the job meanwhile")
+    elif unknown:
         sys.exit(RefusedError.exit_code)
 
 

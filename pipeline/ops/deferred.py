@@ -48,8 +48,8 @@ class Wish:
 
 def parse_position(text: str) -> Position:
     """`topic/partition/offset`, as `list` prints it. Raises RefusedError."""
-    topic, _, rest = text.partition("/")
-    partition, _, offset = rest.partition("/")
+    topic, _, numbers = text.partition("/")
+    partition, _, offset = numbers.partition("/")
     try:
         # The key's own form, where the offset has all its zeros.
         return position_of(f"{topic}/{partition}/{offset and offset.zfill(19)}".encode())
@@ -90,10 +90,10 @@ def wish(
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[Wish]:
     """Record a wish for each position that is deferred, and wait at most `wait_s` seconds for a running job."""
-    asked = list(dict.fromkeys(positions))
+    unique = list(dict.fromkeys(positions))
     items = list(items_of(topic.read(from_beginning=True)))
     known = fold(items).deferred.keys()
-    ids = {position: str(uuid.uuid4()) for position in asked if position in known}
+    ids = {position: str(uuid.uuid4()) for position in unique if position in known}
     topic.write([command_record(ids[p], action, p, topic=topic.topic) for p in ids])
     # What says whether a command is done; without the entries, which may be many megabytes.
     notes: list[Item] = [item for item in items if isinstance(item, EpochMarker)]
@@ -102,7 +102,7 @@ def wish(
         notes += [item for item in items_of(topic.read()) if isinstance(item, EpochMarker | Command | CommandDone)]
         pending = {command.id for command in fold(notes).commands} & set(ids.values())
         if not pending or clock() >= until:
-            return [Wish(p, known=p in ids, done=p in ids and ids[p] not in pending) for p in asked]
+            return [Wish(p, known=p in ids, done=p in ids and ids[p] not in pending) for p in unique]
         sleep(_LOOK_S)
 
 

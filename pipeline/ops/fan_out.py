@@ -74,7 +74,7 @@ def make_target(bootstrap: BrokersAt, source: str, target: str, partitions: int)
     """
     try:
         with closing(connected(KafkaAdminClient, bootstrap)) as admin:
-            if any(found["name"] == target and found["partitions"] for found in admin.describe_topics()):
+            if any(existing["name"] == target and existing["partitions"] for existing in admin.describe_topics()):
                 return
             settings = _own_settings(admin, source)
             new = NewTopic(target, num_partitions=partitions, replication_factor=-1, topic_configs=settings)
@@ -100,8 +100,8 @@ def require_made(answer: Mapping[str, Any], place: str) -> None:
 
 def _own_settings(admin: KafkaAdminClient, topic: str) -> dict[str, str]:
     """What is set for the topic; what it takes from the brokers, the copy takes from them too."""
-    wanted = ConfigResource(ConfigResourceType.TOPIC, topic)
-    described = admin.describe_configs([wanted], config_filter=ConfigFilterType.DYNAMIC)
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic)
+    described = admin.describe_configs([resource], config_filter=ConfigFilterType.DYNAMIC)
     return {
         name: str(setting["value"])
         for name, setting in described["topic"][topic].items()

@@ -119,14 +119,14 @@ class LocalFiles:
         """Atomic: whole or not at all. Raises RefusedError when there is such a file, PipelineError for all else."""
         path = self._root / name
         # Under its own name only when it is whole: a driver that looks meanwhile must not read half of it.
-        whole = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            whole.write_bytes(content)
+            temporary.write_bytes(content)
             try:
-                os.link(whole, path)
+                os.link(temporary, path)
             finally:
-                whole.unlink()
+                temporary.unlink()
         except FileExistsError:
             raise _taken(self.place, name) from None
         except OSError as error:
@@ -172,10 +172,10 @@ class ObjectFiles:
             )
         except (BotoCoreError, ClientError) as error:
             raise self._failed("cannot be listed", error) from error
-        found = [item["Key"] for page in pages for item in page.get("Contents", [])]
-        found += [item["Prefix"] for page in pages for item in page.get("CommonPrefixes", [])]
+        keys = [item["Key"] for page in pages for item in page.get("Contents", [])]
+        keys += [item["Prefix"] for page in pages for item in page.get("CommonPrefixes", [])]
         # An object named like the directory itself marks it.
-        return {name for key in found if (name := key.removeprefix(top).rstrip("/"))}
+        return {name for key in keys if (name := key.removeprefix(top).rstrip("/"))}
 
     def names(self, directory: str = "") -> dict[str, datetime]:
         """Times are the store's. Raises RefusedError when there is no such bucket, else PipelineError."""
@@ -224,15 +224,15 @@ class ObjectFiles:
     def _key(self, name: str) -> str:
         return "/".join(part for part in (self._root, name) if part)
 
-    def _failed(self, what: str, error: Exception) -> PipelineError:
+    def _failed(self, operation: str, error: Exception) -> PipelineError:
         return PipelineError(
-            f"checkpoint {self.place}: {what}: {error}",
+            f"checkpoint {self.place}: {operation}: {error}",
             hint="--s3-endpoint says where the store is; its credentials come from the environment",
         )
 
 
 @contextmanager
-def usable_store(what: str) -> Iterator[None]:
+def usable_store(subject: str) -> Iterator[None]:
     """Turns what a client of a store says of its own settings into RefusedError."""
     from botocore.exceptions import BotoCoreError
 
@@ -240,7 +240,7 @@ def usable_store(what: str) -> Iterator[None]:
         yield
     except (BotoCoreError, ValueError) as error:
         raise RefusedError(
-            f"{what}: its store cannot be asked: {error}",
+            f"{subject}: its store cannot be asked: {error}",
             hint="an endpoint is written http://host:port, where it is set: --s3-endpoint, AWS_ENDPOINT_URL, "
             "claim_check.endpoint; the region is claim_check.region",
         ) from error

@@ -33,14 +33,14 @@ class PartitionLag:
 def measure(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds, first_record: FirstRecord) -> list[PartitionLag]:
     """The lag of each partition; `first_record(partition, offset, end)` looks up the first record that waits."""
     committed = checkpoint.committed().get(topic, {})
-    found = []
+    lags = []
     for partition, end in sorted(bounds.end.items()):
         known, first = committed.get(partition), bounds.first[partition]
         begin = first if known is None else max(known, first)
         record = first_record(partition, begin, end) if begin < end else None
-        gone = 0 if known is None else max(0, first - known)
-        found.append(PartitionLag(partition, known, end, max(0, end - begin), gone, _time_ms(record)))
-    return found
+        lost = 0 if known is None else max(0, first - known)
+        lags.append(PartitionLag(partition, known, end, max(0, end - begin), lost, _time_ms(record)))
+    return lags
 
 
 def lines(topic: str, lags: Sequence[PartitionLag], now_ms: int) -> Iterator[str]:

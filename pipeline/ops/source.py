@@ -92,10 +92,10 @@ class SourceTopic:
         if timestamp_ms <= 0:
             return bounds.first  # of records without a time, or of one before 1970, Kafka tells nothing
         with self._answers():
-            asked = {TopicPartition(self.topic, partition): timestamp_ms for partition in bounds.end}
-            found = offsets_at(self._consumer, asked, timeout_s=_ANSWER_S)
+            times = {TopicPartition(self.topic, partition): timestamp_ms for partition in bounds.end}
+            records = offsets_at(self._consumer, times, timeout_s=_ANSWER_S)
         offsets = {}
-        for place, first in found.items():
+        for place, first in records.items():
             end = bounds.end[place.partition]
             if first is None:
                 offsets[place.partition] = end
@@ -103,8 +103,10 @@ class SourceTopic:
                 offsets[place.partition] = first.offset
             else:
                 behind = self.records({place.partition: first.offset}, {place.partition: end})
-                later = (one.offset for one in behind if (record_time_ms(one.timestamp_ms) or 0) >= timestamp_ms)
-                offsets[place.partition] = next(later, end)
+                offsets_of_time = (
+                    record.offset for record in behind if (record_time_ms(record.timestamp_ms) or 0) >= timestamp_ms
+                )
+                offsets[place.partition] = next(offsets_of_time, end)
         return offsets
 
     def records(self, first: Offsets, end: Offsets) -> Iterator[SourceRecord]:
@@ -114,10 +116,12 @@ class SourceTopic:
         }
         try:
             with self._answers():
-                for place, found in read_ranges(self._consumer, ranges, clock=self._clock, answer_s=_ANSWER_S):
-                    for one in found:
-                        headers = tuple(one.headers)
-                        yield SourceRecord(place.partition, one.offset, one.timestamp, one.key, one.value, headers)
+                for place, records in read_ranges(self._consumer, ranges, clock=self._clock, answer_s=_ANSWER_S):
+                    for record in records:
+                        headers = tuple(record.headers)
+                        yield SourceRecord(
+                            place.partition, record.offset, record.timestamp, record.key, record.value, headers
+                        )
         except SilentError:
             raise PipelineError(f"topic {self.topic} at {self._bootstrap}: no record for {_ANSWER_S:g} s") from None
 
@@ -126,10 +130,10 @@ class SourceTopic:
         return next(self.records({partition: offset}, {partition: end}), None)
 
     def _places(self) -> list[TopicPartition]:
-        found = self._consumer.partitions_for_topic(self.topic)
-        if not found:
+        numbers = self._consumer.partitions_for_topic(self.topic)
+        if not numbers:
             raise RefusedError(f"there is no topic {self.topic} at {self._bootstrap}", hint=f"look at {self._named_by}")
-        return [TopicPartition(self.topic, number) for number in sorted(found)]
+        return [TopicPartition(self.topic, number) for number in sorted(numbers)]
 
     @contextmanager
     def _answers(self) -> Iterator[None]:

@@ -150,23 +150,23 @@ def damages(files: ReadableFiles, checkpoint: SparkCheckpoint, *, has_state: boo
     """Why no job could continue from it, whatever the brokers hold: each file that Spark would miss or could not read,
     with what there is to do. `has_state`: the job that has made it keeps one.
     """
-    found = [*_missing(checkpoint), *_backwards(checkpoint)]
+    reasons = [*_missing(checkpoint), *_backwards(checkpoint)]
     if has_state and checkpoint.commits and "state" not in checkpoint.entries:
-        found.append(f"state/ is missing, which batch {checkpoint.commits[-1]} has written; restore it")
+        reasons.append(f"state/ is missing, which batch {checkpoint.commits[-1]} has written; restore it")
     if checkpoint.commits:
         try:
             _require_commit(files, f"commits/{checkpoint.commits[-1]}")
         except UnreadableFileError as error:
-            found.append(f"{error.what}; restore it, or begin again with set-offsets")
-    return found
+            reasons.append(f"{error.what}; restore it, or begin again with set-offsets")
+    return reasons
 
 
 def require_whole(files: ReadableFiles, checkpoint: SparkCheckpoint, *, has_state: bool) -> None:
     """Raises RefusedError that names each damage."""
-    found = damages(files, checkpoint, has_state=has_state)
-    if found:
+    reasons = damages(files, checkpoint, has_state=has_state)
+    if reasons:
         raise RefusedError(
-            f"checkpoint {checkpoint.place} is damaged: " + "\n".join(found),
+            f"checkpoint {checkpoint.place} is damaged: " + "\n".join(reasons),
             hint="restore the files from a copy; `checkpoint verify` looks at them again",
         )
 

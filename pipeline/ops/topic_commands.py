@@ -67,11 +67,11 @@ def replay(
         bootstrap, topic = source_brokers(config), _one_topic(config, chosen)
         with (
             opened_topic(bootstrap, topic) as source,
-            opened_topic(bootstrap, target, named_by="--into") as there,
+            opened_topic(bootstrap, target, named_by="--into") as target_topic,
         ):
             bounds = source.bounds()
             part = part_between(source, bounds, *edges)
-            keep_partition = len(there.bounds().end) == len(bounds.end)
+            keep_partition = len(target_topic.bounds().end) == len(bounds.end)
             for partition, first in part.first.items():
                 click.echo(f"{source.topic}/{partition}: {first} up to {part.end[partition]}")
             count = total(part.first, part.end)
@@ -116,8 +116,8 @@ def fan_out(src: str, dst: str, partitions: int, config_file: Path) -> None:
         with opened_topic(bootstrap, src, named_by="SRC") as source:
             bounds: Bounds = source.bounds()
             make_target(bootstrap, src, dst, partitions)
-            with opened_topic(bootstrap, dst, named_by="DST") as there:
-                require_target(there.bounds(), dst, partitions)
+            with opened_topic(bootstrap, dst, named_by="DST") as target:
+                require_target(target.bounds(), dst, partitions)
             with opened_target(bootstrap, dst, config.sink.max_request_size) as producer:
                 copies = (copied(record, src) for record in source.records(bounds.first, bounds.end))
                 try:

@@ -161,13 +161,13 @@ class ClaimStore:
         digest = hashlib.sha256(payload).hexdigest()
         key = key_of(self._config.prefix, digest, about)
         try:
-            said = self._latest(key, origin) if about is not None and origin is not None else origin
+            latest = self._latest(key, origin) if about is not None and origin is not None else origin
             self._client.get().put_object(
                 Bucket=self._config.bucket,
                 Key=key,
                 Body=payload,
                 ContentType=CONTENT_TYPE,
-                Metadata={} if said is None else said.metadata(),
+                Metadata={} if latest is None else latest.metadata(),
             )
         except (s3.BotoCoreError, s3.ClientError) as error:
             if may_answer_later(error):

@@ -58,10 +58,10 @@ def names_hash(key: str, sha256: str) -> bool:
 def revision_in(key: str, prefix: str) -> PageRevision | None:
     """What a payload is about, by its key; None for one that does not say it, and for no key of a payload."""
     place, _, digest = key.removeprefix(_below(prefix)).rpartition("/")
-    found = _OF_REVISION.fullmatch(place)
-    if found is None or not key.startswith(_below(prefix)) or _SHA256.fullmatch(digest) is None:
+    match = _OF_REVISION.fullmatch(place)
+    if match is None or not key.startswith(_below(prefix)) or _SHA256.fullmatch(digest) is None:
         return None
-    wiki, page, revision, parent = found.groups()
+    wiki, page, revision, parent = match.groups()
     about = PageRevision(unquote(wiki), int(page), int(revision), int(parent) or None)
     return about if key == key_of(prefix, digest, about) else None
 

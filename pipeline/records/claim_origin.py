@@ -51,10 +51,10 @@ class ClaimOrigin:
     @classmethod
     def of_metadata(cls, metadata: Mapping[str, str]) -> "ClaimOrigin | None":
         """What `metadata()` says; None where it does not."""
-        said = {name.lower(): value for name, value in metadata.items()}  # some stores change the case of names
+        fields = {name.lower(): value for name, value in metadata.items()}  # some stores change the case of names
         try:
-            topic, partition, offset = said[_SOURCE].split("/")
-            return cls(Position(topic, int(partition), int(offset)), int(said[_TIME]))
+            topic, partition, offset = fields[_SOURCE].split("/")
+            return cls(Position(topic, int(partition), int(offset)), int(fields[_TIME]))
         except (KeyError, ValueError):
             return None
 

@@ -68,10 +68,10 @@ def _differing(before: Text, after: Text) -> tuple[int, int, int]:
 
 def _matched(before: Text, after: Text, start: int, old_end: int, new_end: int) -> bytes:
     first = _lines_back(before, start, _AROUND_LINES)
-    rest = _lines_on(before, old_end, _AROUND_LINES) - old_end
+    context = _lines_on(before, old_end, _AROUND_LINES) - old_end
     lines_before = before.count(b"\n", 0, first)
-    hunks = _hunks(_part(before, first, old_end + rest), _part(after, first, new_end + rest), lines_before)
-    if old_end + rest < len(before) and not _ends_with_context(hunks):
+    hunks = _hunks(_part(before, first, old_end + context), _part(after, first, new_end + context), lines_before)
+    if old_end + context < len(before) and not _ends_with_context(hunks):
         # Among equal lines git moves a change down, here as far as it saw.
         hunks = _hunks(_part(before, first), _part(after, first), lines_before)
     return hunks

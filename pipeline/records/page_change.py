@@ -139,15 +139,15 @@ def schema_of(value: bytes | None) -> str:
 
 def _beyond_64_bits(value: bytes) -> str | None:
     """The first such integer, shortened, in what is JSON; it would leave as a float, which is another number."""
-    found: list[str] = []
+    beyond: list[str] = []
 
-    def look(digits: str) -> int:
-        if len(digits.lstrip("-")) > _MOST_DIGITS or not -(2**63) <= int(digits) < 2**64:
-            found.append(digits if len(digits) <= _EXCERPT_BYTES else f"{digits[:_EXCERPT_BYTES]}…")
+    def look(text: str) -> int:
+        if len(text.lstrip("-")) > _MOST_DIGITS or not -(2**63) <= int(text) < 2**64:
+            beyond.append(text if len(text) <= _EXCERPT_BYTES else f"{text[:_EXCERPT_BYTES]}…")
         return 0
 
     json.loads(value.decode(), parse_int=look)
-    return found[0] if found else None
+    return beyond[0] if beyond else None
 
 
 def _read_by(document: object) -> str:

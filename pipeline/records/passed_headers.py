@@ -17,16 +17,16 @@ def is_own(name: str) -> bool:
     return _OWN.fullmatch(name) is not None
 
 
-def passed_on(found: Iterable[tuple[str, bytes | None]], names: Sequence[str], max_bytes: int) -> Headers:
+def passed_on(headers: Iterable[tuple[str, bytes | None]], names: Sequence[str], max_bytes: int) -> Headers:
     """Of the headers of a source record those of `names`, in that order, while name and value fit into `max_bytes` with
     those before; one that does not fit is left out as a whole. Of several of a name the last counts; a null is none.
     """
-    last = {name: value for name, value in found if name in names}
+    last = {name: value for name, value in headers if name in names}
     passed: list[tuple[str, bytes]] = []
-    left = max_bytes
+    remaining = max_bytes
     for name in names:
         value = last.get(name)
-        if value is not None and (size := len(name) + len(value)) <= left:
-            left -= size
+        if value is not None and (size := len(name) + len(value)) <= remaining:
+            remaining -= size
             passed.append((name, value))
     return tuple(passed)

@@ -74,14 +74,14 @@ def _read(config_file: Path) -> tuple[StateMark | None, StateReport]:
     spark = start_session("state", _SPARK)
     try:
         spark.sparkContext.setLogLevel("ERROR")
-        found = read_content(spark, place)
+        content = read_content(spark, place)
         batch = last_commit(spark, place)
-        if "state" not in found.spark.entries or batch is None:
+        if "state" not in content.spark.entries or batch is None:
             raise RefusedError(
                 f"checkpoint {place} has no state of a committed batch",
                 hint="source.deduplicate gives a job one, from its first batch on",
             )
-        mark = Identity.read(found.identity, place).state if found.identity else None
+        mark = Identity.read(content.identity, place).state if content.identity else None
         if mark is not None:
             for key, value in store_settings(config, mark).items():
                 spark.conf.set(key, value)

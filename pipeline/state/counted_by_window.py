@@ -44,8 +44,8 @@ def groups(config: PipelineConfig) -> ArrowFunction:
 def _with_groups(config_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     config = _config(config_json)
     for batch in batches:
-        found = [group_of(message, config) for message in messages_of(iter([batch]))]
-        yield batch.append_column(GROUP, pa.array(found, pa.string()))
+        group_names = [group_of(message, config) for message in messages_of(iter([batch]))]
+        yield batch.append_column(GROUP, pa.array(group_names, pa.string()))
 
 
 @functools.cache
@@ -90,7 +90,9 @@ def counted_by_window(streams: Sequence["DataFrame"], config: PipelineConfig, *,
     """A row for each page and window whose time has come, in `tasks` partitions, each page in one of them."""
     from pyspark.sql import functions
 
-    window_ms, delay_ms = (_milliseconds(one.total_seconds()) for one in (config.count.window, config.count.delay))
+    window_ms, delay_ms = (
+        _milliseconds(setting.total_seconds()) for setting in (config.count.window, config.count.delay)
+    )
     columns = columns_of(config.source)
     ddl = ", ".join(f"{name} {_TYPES[name]}" for name in columns)
 
@@ -101,17 +103,17 @@ def counted_by_window(streams: Sequence["DataFrame"], config: PipelineConfig, *,
         event_time = functions.coalesce(in_time(config, delay_ms + 1), functions.timestamp_millis(functions.lit(1)))
         return grouped.withColumn(_EVENT_TIME, event_time).withWatermark(_EVENT_TIME, f"{delay_ms} milliseconds")
 
-    rows = reduce(lambda one, other: one.unionByName(other), map(timed, streams))
+    rows = reduce(lambda left, right: left.unionByName(right), map(timed, streams))
     place = functions.struct("topic", "partition", "offset")
     window = functions.window(_EVENT_TIME, f"{window_ms} milliseconds").alias(_WINDOW)
     # What has no group is one as well, which the job leaves out: Spark would have a filter act before the watermark,
     # and canaries would not move it.
-    found = rows.groupBy(window, GROUP).agg(
+    counted = rows.groupBy(window, GROUP).agg(
         # By time first: of two topics the later event is not the one with the higher offset.
         functions.max_by(functions.struct(*columns), functions.struct("timestamp", place)).alias(_LAST),
         functions.sort_array(functions.collect_list(place)).alias(COUNTED),
     )
-    return found.select(f"{_LAST}.*", COUNTED).repartition(tasks, *_PAGE)
+    return counted.select(f"{_LAST}.*", COUNTED).repartition(tasks, *_PAGE)
 
 
 def _milliseconds(seconds: float) -> int:

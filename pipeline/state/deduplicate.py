@@ -37,14 +37,14 @@ def without_repeats(
     of them. To be sorted by `PAGE_ORDER`, which Spark allows only in `foreachBatch`. `shortest_ms` is the shortest
     `within` that the checkpoint has had, None where it is not known.
     """
-    wanted = config.source.deduplicate
-    if wanted is None:
+    deduplicate = config.source.deduplicate
+    if deduplicate is None:
         return rows
     keyed = rows.coalesce(1).withColumn(_KEY, key_of_state(config))
-    if wanted.within == "ever":
+    if deduplicate.within == "ever":
         once = keyed.dropDuplicates([_KEY])
     else:
-        within_ms = max(1, round(wanted.within.total_seconds() * 1000))
+        within_ms = max(1, round(deduplicate.within.total_seconds() * 1000))
         timed = keyed.withColumn(_EVENT_TIME, in_time(config, min(within_ms, shortest_ms or within_ms)))
         once = timed.withWatermark(_EVENT_TIME, f"{within_ms} milliseconds").dropDuplicatesWithinWatermark([_KEY])
     return once.repartition(tasks, *_PAGE)
@@ -62,12 +62,12 @@ def key_of_state(config: PipelineConfig) -> "Column":
     # Spark's parser stops at the end of the first value, and takes what is no UTF-8. In a list, with another value
     # behind the text, it comes to that only where the text is one value by itself.
     both = functions.try_parse_json(functions.concat(functions.lit("["), text, functions.lit(f',"{_END}"]')))
-    found = functions.try_variant_get(both, "$[0].meta.id", "string")
+    event_id = functions.try_variant_get(both, "$[0].meta.id", "string")
     is_one = functions.try_variant_get(both, "$[1]", "string") == _END
-    is_id = functions.rlike(found, functions.lit(_UUID)) & is_one & functions.is_valid_utf8(text)
+    is_id = functions.rlike(event_id, functions.lit(_UUID)) & is_one & functions.is_valid_utf8(text)
     if config.source.late == "lapse":
         # It leaves as a lapsed_action event, and is no reason to drop one that comes in time.
         late_us = round(config.source.lateness.total_seconds() * 1_000_000)
         behind_us = functions.unix_micros(HORIZON) - functions.unix_micros("timestamp")
         is_id = is_id & functions.coalesce(behind_us <= late_us, functions.lit(True))
-    return functions.coalesce(functions.when(is_id, found), position)
+    return functions.coalesce(functions.when(is_id, event_id), position)

@@ -69,84 +69,87 @@ class StateMark(BaseModel):
                 headers=bool(config.source.pass_headers),
                 streams=len(config.source.all_topics) if config.source.read == "proportional" else 1,
             )
-        wanted = config.source.deduplicate
-        assert wanted is not None
+        deduplicate = config.source.deduplicate
+        assert deduplicate is not None
         return cls(
-            operator="dedupe" if wanted.within == "ever" else "dedupeWithinWatermark",
-            key=wanted.by,
+            operator="dedupe" if deduplicate.within == "ever" else "dedupeWithinWatermark",
+            key=deduplicate.by,
             provider=config.state.provider,
             partitions=partitions,
-            delay_ms=None if wanted.within == "ever" else max(1, _milliseconds(wanted.within)),
+            delay_ms=None if deduplicate.within == "ever" else max(1, _milliseconds(deduplicate.within)),
         )
 
     def in_words(self) -> str:
         """As in `deduplicate by id, 4 partitions in rocksdb`."""
         ever = ", within: ever" if self.operator == "dedupe" else ""
-        what = "deduplicate" if self.window_ms is None else f"count in windows of {self.window_ms / 1000:g} s"
+        operation = "deduplicate" if self.window_ms is None else f"count in windows of {self.window_ms / 1000:g} s"
         partitions = "1 partition" if self.partitions == 1 else f"{self.partitions} partitions"
-        return f"{what} by {self.key}{ever}, {partitions} in {self.provider}"
+        return f"{operation} by {self.key}{ever}, {partitions} in {self.provider}"
 
 
 def pinned(
-    found: StateMark | None, config: PipelineConfig, *, checkpoint: str, slots: int | None, exists: bool
+    mark: StateMark | None, config: PipelineConfig, *, checkpoint: str, slots: int | None, exists: bool
 ) -> StateMark | None:
     """The state that the job has: what its checkpoint fixes, or for one that does not `exists` yet what the
     configuration says; None without state. Raises RefusedError for another one than the checkpoint's.
     """
     # What is fixed needs no slots, and what is refused below does not hang on them.
-    own = StateMark.of(config, slots=(slots or (found.partitions if found else 1)) if exists else slots)
+    own = StateMark.of(config, slots=(slots or (mark.partitions if mark else 1)) if exists else slots)
     if not exists:
         return own
-    if found is None and own is not None:
+    if mark is None and own is not None:
         raise RefusedError(
             f"checkpoint {checkpoint} has no state, and {_needing(config)} needs it from the first batch on",
             hint=f"remove source.deduplicate; or name a place that holds nothing, with --new {CHOICES}"
             if config.source.deduplicate
             else f"name a place that holds nothing, with --new {CHOICES}",
         )
-    if found is not None and own is None:
+    if mark is not None and own is None:
         raise RefusedError(
-            f"checkpoint {checkpoint} has a state ({found.in_words()}), and the configuration has no "
-            "source.deduplicate",
+            f"checkpoint {checkpoint} has a state ({mark.in_words()}), and the configuration has no source.deduplicate",
             hint=f"write it as it was; or name a place that holds nothing, with --new {CHOICES}",
         )
-    if found is None or own is None:
+    if mark is None or own is None:
         return None
     if config.state.partitions is None:
-        own = own.model_copy(update={"partitions": found.partitions})
-    wrong = differences(found, own)
+        own = own.model_copy(update={"partitions": mark.partitions})
+    wrong = differences(mark, own)
     if wrong:
         raise RefusedError(
             f"the state in checkpoint {checkpoint} is fixed: {'; '.join(wrong)}",
             hint="write what it has, or leave state.partitions out; to change it, name a place that holds nothing, "
             f"with --new {CHOICES}: it begins with an empty state",
         )
-    if found.delay_ms is None:
+    if mark.delay_ms is None:
         # What an earlier version did not write is fixed from now on. It did not write for how short a time repeats were
         # ever looked for, so the watermark may be anywhere behind the latest event time: least is what is always right.
         return own.model_copy(update={"delay_ms": _LEAST_MS}) if own.delay_ms and own.window_ms is None else own
     # A watermark never goes back, so it stays where the shortest delay has brought it.
-    return found.model_copy(update={"delay_ms": min(found.delay_ms, own.delay_ms or found.delay_ms)})
+    return mark.model_copy(update={"delay_ms": min(mark.delay_ms, own.delay_ms or mark.delay_ms)})
 
 
-def differences(found: StateMark, own: StateMark) -> list[str]:
+def differences(mark: StateMark, own: StateMark) -> list[str]:
     """In what the state of a checkpoint is not what the configuration wants, in words."""
     pairs: tuple[tuple[str, object, object], ...] = (
-        ("source.deduplicate.within", _within(found), _within(own)),
-        ("source.deduplicate.by", found.key, own.key),
-        ("form of its key", found.schema_version, own.schema_version),
-        ("state.provider", found.provider, own.provider),
-        ("state.partitions", found.partitions, own.partitions),
-        ("count.window", _seconds(found.window_ms), _seconds(own.window_ms)),
-        ("number of streams, by source.read and source.topics,", found.streams, own.streams),
+        ("source.deduplicate.within", _within(mark), _within(own)),
+        ("source.deduplicate.by", mark.key, own.key),
+        ("form of its key", mark.schema_version, own.schema_version),
+        ("state.provider", mark.provider, own.provider),
+        ("state.partitions", mark.partitions, own.partitions),
+        ("count.window", _seconds(mark.window_ms), _seconds(own.window_ms)),
+        ("number of streams, by source.read and source.topics,", mark.streams, own.streams),
     )
-    if found.window_ms is not None and found.delay_ms is not None:
+    if mark.window_ms is not None and mark.delay_ms is not None:
         pairs += (
-            ("count.delay", _seconds(found.delay_ms), _seconds(own.delay_ms)),
-            ("source.lateness", _seconds(found.lateness_ms), _seconds(own.lateness_ms)),
-            ("source.pass_headers", _some(is_there=found.headers), _some(is_there=own.headers)),
+            ("count.delay", _seconds(mark.delay_ms), _seconds(own.delay_ms)),
+            ("source.lateness", _seconds(mark.lateness_ms), _seconds(own.lateness_ms)),
+            ("source.pass_headers", _some(is_there=mark.headers), _some(is_there=own.headers)),
         )
-    return [f"{what} is {its}, not {mine}" for what, its, mine in pairs if its != mine]
+    return [
+        f"{setting} is {pinned_value}, not {own_value}"
+        for setting, pinned_value, own_value in pairs
+        if pinned_value != own_value
+    ]
 
 
 def has_state(config: PipelineConfig) -> bool:
@@ -163,8 +166,8 @@ def _needing(config: PipelineConfig) -> str:
     return f"the job {config.job}" if counts_edits(config) else "source.deduplicate"
 
 
-def _milliseconds(one: timedelta) -> int:
-    return round(one.total_seconds() * 1000)
+def _milliseconds(duration: timedelta) -> int:
+    return round(duration.total_seconds() * 1000)
 
 
 def _seconds(ms: int | None) -> str:

@@ -38,7 +38,7 @@ class StateReport:
     @property
     def rows(self) -> int:
         """Of all partitions."""
-        return sum(one.rows for one in self.partitions)
+        return sum(partition.rows for partition in self.partitions)
 
 
 def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int) -> StateReport:
@@ -47,7 +47,7 @@ def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int)
     """
     try:
         stores = spark.read.format("state-metadata").load(checkpoint).where(f"stateStoreName = '{_STORE}'").collect()
-        found = _rows_by_partition(spark, checkpoint, batch) if stores else {}
+        by_partition = _rows_by_partition(spark, checkpoint, batch) if stores else {}
     except Exception as error:
         raise failure(f"state of checkpoint {checkpoint} after batch {batch}: reading it", str(error)) from error
     if not stores:
@@ -56,7 +56,9 @@ def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int)
         operator=str(stores[0]["operatorName"]),
         batch=batch,
         bytes=size,
-        partitions=tuple(found.get(one, StorePartition(one, 0)) for one in range(int(stores[0]["numPartitions"]))),
+        partitions=tuple(
+            by_partition.get(number, StorePartition(number, 0)) for number in range(int(stores[0]["numPartitions"]))
+        ),
     )
 
 
@@ -71,7 +73,8 @@ def _rows_by_partition(spark: "SparkSession", checkpoint: str, batch: int) -> di
     expires = functions.col("value.expiresAtMicros") if has_time else functions.lit(None).cast("long")
     counted = rows.groupBy("partition_id").agg(functions.count("*"), functions.min(expires), functions.max(expires))
     return {
-        one: StorePartition(one, count, _moment(first), _moment(last)) for one, count, first, last in counted.collect()
+        number: StorePartition(number, count, _moment(first), _moment(last))
+        for number, count, first, last in counted.collect()
     }
 
 
@@ -83,9 +86,9 @@ def problems(report: StateReport, mark: StateMark | None, logged_rows: int | Non
     else:
         pairs = (("operator", report.operator, mark.operator), ("partitions", len(report.partitions), mark.partitions))
         wrong += [
-            f"{what}: {its} in the state, {fixed} in job.json: restore both from one copy"
-            for what, its, fixed in pairs
-            if its != fixed
+            f"{field}: {actual} in the state, {expected} in job.json: restore both from one copy"
+            for field, actual, expected in pairs
+            if actual != expected
         ]
     if logged_rows is not None and logged_rows != report.rows:
         wrong.append(
@@ -97,17 +100,17 @@ def problems(report: StateReport, mark: StateMark | None, logged_rows: int | Non
 
 def logged_rows(lines: Iterator[str], batch: int) -> int | None:
     """Rows of the state after a batch, by the lines of the job's log; None where they do not say."""
-    found = None
+    rows = None
     for line in lines:
         if '"state_committed"' not in line:
             continue
         try:
             fields = json.loads(line)
             if fields["batch"] == batch:
-                found = int(fields["rows"])
+                rows = int(fields["rows"])
         except (ValueError, KeyError, TypeError):
             continue  # cut off, or another program's
-    return found
+    return rows
 
 
 def lines_of(report: StateReport) -> Iterator[str]:
@@ -118,8 +121,13 @@ def lines_of(report: StateReport) -> Iterator[str]:
     yield f"bytes       {report.bytes} in the checkpoint"
     row = "{:>9} {:>12}  {:<26} {}".format
     yield row("partition", "rows", "first is forgotten at", "last at")
-    for one in report.partitions:
-        yield row(one.partition, one.rows, show(one.first) if one.first else "-", show(one.last) if one.last else "-")
+    for partition in report.partitions:
+        yield row(
+            partition.partition,
+            partition.rows,
+            show(partition.first) if partition.first else "-",
+            show(partition.last) if partition.last else "-",
+        )
 
 
 def document(report: StateReport) -> str:
@@ -132,12 +140,12 @@ def document(report: StateReport) -> str:
             "bytes": report.bytes,
             "partitions": [
                 {
-                    "partition": one.partition,
-                    "rows": one.rows,
-                    "first_expires": one.first.isoformat() if one.first else None,
-                    "last_expires": one.last.isoformat() if one.last else None,
+                    "partition": partition.partition,
+                    "rows": partition.rows,
+                    "first_expires": partition.first.isoformat() if partition.first else None,
+                    "last_expires": partition.last.isoformat() if partition.last else None,
                 }
-                for one in report.partitions
+                for partition in report.partitions
             ],
         }
     )

@@ -126,14 +126,14 @@ class ResultBuffer(Generic[R]):
             self._changed.wait_for(lambda: self._results or self._error or self._finished > finished_before, patience_s)
             if self._error is not None:
                 raise self._error
-            taken = list(self._results)
+            results = list(self._results)
             self._results.clear()
             self._bytes = self._unnotified = 0
             waiting, self._waiting = self._waiting, deque()
             finished = self._finished
         if waiting:
             loop.call_soon_threadsafe(_wake, waiting)
-        return taken, finished
+        return results, finished
 
     def _notify(self) -> None:
         with self._changed:

@@ -90,7 +90,7 @@ class OrderedWriter:
 
 
 def _refusal(topic: str, size: int, error: Exception) -> PipelineError:
-    why = ": ".join([type(error).__name__, *(str(one) for one in error.args if one)])
+    why = ": ".join([type(error).__name__, *(str(argument) for argument in error.args if argument)])
     return PipelineError(f"topic {topic} refused a record of {size} bytes: {why}")
 
 

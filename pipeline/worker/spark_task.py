@@ -366,10 +366,10 @@ def _run(
 def _others(results: Iterable[Sequence[_Emission]], writer: OrderedWriter) -> Iterator[Sequence[Record]]:
     """The records that may land in any order; the rest goes to the writer."""
     for emissions in results:
-        writer.send(one.record for one in emissions if one.in_order)
-        others = [one.record for one in emissions if not one.in_order]
-        if others or not emissions:
-            yield others
+        writer.send(emission.record for emission in emissions if emission.in_order)
+        unordered = [emission.record for emission in emissions if not emission.in_order]
+        if unordered or not emissions:
+            yield unordered
 
 
 def _repeated_pages(
@@ -447,17 +447,17 @@ def messages_of(batches: Iterator[pa.RecordBatch], source: Source | None = None)
         columns.append(batch.column(HEADERS) if passes else pa.nulls(len(batch)))
         columns.append(batch.column(COUNTED) if COUNTED in batch.schema.names else pa.nulls(len(batch)))
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
-        for topic, partition, offset, key, value, timestamp_us, horizon_us, found, events in rows:
+        for topic, partition, offset, key, value, timestamp_us, horizon_us, header_rows, events in rows:
             horizon = None if horizon_us is None else _moment(horizon_us)
-            headers = _passed(found, source) if found and source else ()
-            counted = None if events is None else tuple(Position(**one) for one in events)
+            headers = _passed(header_rows, source) if header_rows and source else ()
+            counted = None if events is None else tuple(Position(**position_fields) for position_fields in events)
             position = Position(topic, partition, offset)
             # Null is that of a record without a time.
             yield SourceMessage(position, key, value, _moment(timestamp_us or 0), horizon, headers, counted)
 
 
-def _passed(found: list[dict[str, Any]], source: Source) -> Headers:
-    pairs = ((header["key"], header["value"]) for header in found)
+def _passed(header_rows: list[dict[str, Any]], source: Source) -> Headers:
+    pairs = ((header["key"], header["value"]) for header in header_rows)
     return passed_on(pairs, source.pass_headers, source.pass_headers_bytes)
 
 

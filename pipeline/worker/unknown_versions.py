@@ -42,15 +42,15 @@ def versions_of(
         name = _schema(message.value)
         key = (message.position.topic, name or "")
         try:
-            found = known[key] if key in known else unreadable_version(message)
+            version = known[key] if key in known else unreadable_version(message)
         except InvalidEventError:
             continue
         if name is not None:
-            known[key] = found
-        if found is not None:
+            known[key] = version
+        if version is not None:
             unknown += 1
-            example = found
-    return VersionsSeen(events, unknown, example, frozenset(key for key, found in known.items() if found is None))
+            example = version
+    return VersionsSeen(events, unknown, example, frozenset(key for key, version in known.items() if version is None))
 
 
 def are_few(events: int, unknown: int) -> bool:
@@ -60,10 +60,10 @@ def are_few(events: int, unknown: int) -> bool:
 
 def require_readable(seen: Sequence[VersionsSeen], batch: int) -> None:
     """Raises UnreadableSourceError when more than a few events of a batch name another major version."""
-    events, unknown = sum(one.events for one in seen), sum(one.unknown for one in seen)
+    events, unknown = sum(task.events for task in seen), sum(task.unknown for task in seen)
     if are_few(events, unknown):
         return
-    example = next(one.example for one in seen if one.unknown)
+    example = next(task.example for task in seen if task.unknown)
     raise UnreadableSourceError(
         f"{unknown} of {events} events of batch {batch} are of a major version that this job cannot read: {example}",
         hint="nothing of the batch was written: run a version of the job that reads it, which begins with this batch",
