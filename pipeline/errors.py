@@ -113,8 +113,8 @@ class TimestampBeyondSparkError(PipelineError):
 
 def failure(operation: str, text: str) -> PipelineError:
     """The error that ends a job when Spark says `text` of it."""
-    if beyond := _BEYOND_SPARK.search(text):
-        return TimestampBeyondSparkError("/".join(beyond.group(1, 2, 3)), beyond[4])
+    if match := _BEYOND_SPARK.search(text):
+        return TimestampBeyondSparkError("/".join(match.group(1, 2, 3)), match[4])
     cause = root_cause(text)
     if cause.startswith(_UNKNOWN_WIKI):
         return UnreadableSourceError(

@@ -52,21 +52,21 @@ class LineOutput:
         with self._lock:
             self._lost += lost
 
-    def write(self, text: str, to: TextIO | None) -> bool:
-        """Raises UnicodeEncodeError; False for a line that cannot be written and is lost. There is no `to` where it was
-        closed before the process began.
+    def write(self, text: str, stream: TextIO | None) -> bool:
+        """Whether the line was not lost. `stream` is None when it was closed before the process began. Raises
+        UnicodeEncodeError.
         """
-        if to is None or to.closed:
+        if stream is None or stream.closed:
             return False
-        return self._write(f"{text}\n".encode(to.encoding or "utf-8", to.errors or "strict"), to)
+        return self._write(f"{text}\n".encode(stream.encoding or "utf-8", stream.errors or "strict"), stream)
 
-    def _write(self, line: bytes, to: TextIO) -> bool:
+    def _write(self, line: bytes, stream: TextIO) -> bool:
         try:
-            number = to.fileno()
+            number = stream.fileno()
         except OSError:  # it is in memory
             with suppress(OSError):
-                to.write(line.decode(to.encoding or "utf-8", to.errors or "strict"))
-                to.flush()
+                stream.write(line.decode(stream.encoding or "utf-8", stream.errors or "strict"))
+                stream.flush()
             return True
         with self._lock, _not_blocking(number) as number:
             if self._is_torn:
@@ -100,15 +100,15 @@ def _not_blocking(number: int) -> Iterator[int]:
     """A terminal has room for less than a piece, and then holds who writes one: it is written to by another descriptor,
     which does not block and which no other process has. One that cannot be opened is written to as it is.
     """
-    own = None
+    terminal = None
     if os.isatty(number):
         with suppress(OSError):
-            own = os.open(os.ttyname(number), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+            terminal = os.open(os.ttyname(number), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
     try:
-        yield number if own is None else own
+        yield number if terminal is None else terminal
     finally:
-        if own is not None:
-            os.close(own)
+        if terminal is not None:
+            os.close(terminal)
 
 
 # For a reader that is slow; less than what a stop leaves for the end of a batch.

@@ -29,17 +29,17 @@ def require_event_time(bootstrap: BrokersAt, topics: Iterable[str]) -> None:
     """
     resources = [ConfigResource(ConfigResourceType.TOPIC, topic, [_KIND]) for topic in topics]
     try:
-        own = {"bootstrap_timeout_ms": _ANSWER_MS}
-        with closing(connected(KafkaAdminClient, bootstrap, own)) as admin:
+        options = {"bootstrap_timeout_ms": _ANSWER_MS}
+        with closing(connected(KafkaAdminClient, bootstrap, options)) as admin:
             settings_of = admin.describe_configs(resources, config_filter=ConfigFilterType.ALL).get("topic", {})
     except (KafkaError, OSError, ValueError):
         return
-    wrong = sorted(
+    unusable = sorted(
         topic for topic, settings in settings_of.items() if settings.get(_KIND, {}).get("value") == "LogAppendTime"
     )
-    if wrong:
+    if unusable:
         raise RefusedError(
-            f"source.read is aligned, and {_KIND} of {', '.join(wrong)} is LogAppendTime: their records do not say "
+            f"source.read is aligned, and {_KIND} of {', '.join(unusable)} is LogAppendTime: their records do not say "
             "when an event happened, only when it arrived",
             hint=f"set {_KIND} to CreateTime, or source.read to proportional",
         )
@@ -51,7 +51,7 @@ def first_offsets(bootstrap: BrokersAt, topics: Sequence[str], new: NewStart) ->
     try:
         bounds = log.bounds(topics)
         if new.timestamp_ms is None:
-            return {partition: first if new.name == "earliest" else end for partition, (first, end) in bounds.items()}
+            return {partition: start if new.name == "earliest" else end for partition, (start, end) in bounds.items()}
         records = log.first_at(dict.fromkeys(bounds, new.timestamp_ms))
     finally:
         log.close()

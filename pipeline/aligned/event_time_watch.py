@@ -83,7 +83,10 @@ def _held(status: PlanStatus, slowest: PartitionStatus) -> EventTimeHeld:
         common=_time(common),
         also=tuple(held)[:_NAMED],
         # Before anything was read nothing is common: then the earliest that waits counts as that.
-        waiting={name: (at - (waiting[-1][0] if common is None else common)) / 1000 for at, name in waiting[:_NAMED]},
+        waiting={
+            name: (time_ms - (waiting[-1][0] if common is None else common)) / 1000
+            for time_ms, name in waiting[:_NAMED]
+        },
         idle=tuple(_name(partition) for partition in status.partitions if partition.idle)[:_NAMED],
     )
 

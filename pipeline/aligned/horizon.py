@@ -81,14 +81,14 @@ def plan_batch(
     ends = {partition: front.position if partition in waiting else front.end for partition, front in fronts.items()}
     if not waiting:
         return BatchPlan(ends, None)
-    first = max(min(front.next_ms for front in waiting.values() if front.next_ms is not None), reached_ms or 0)
-    horizon, holding = _held_back(fronts, reached_ms, times, first + slice_ms)
+    first_ms = max(min(front.next_ms for front in waiting.values() if front.next_ms is not None), reached_ms or 0)
+    horizon, holding = _held_back(fronts, reached_ms, times, first_ms + slice_ms)
     if horizon is None:
         return BatchPlan(ends, None, holding)
-    cut = _within(waiting, times, min(first + 1, horizon), horizon, max_offsets)
+    cut = _within(waiting, times, min(first_ms + 1, horizon), horizon, max_offsets)
     if cut is None:
-        least = min(first + 1, horizon)
-        cut = least, _shared(waiting, times.ends_before(least), least, max_offsets or 0)
+        least_ms = min(first_ms + 1, horizon)
+        cut = least_ms, _shared(waiting, times.ends_before(least_ms), least_ms, max_offsets or 0)
     limit, (horizon, of_waiting) = horizon, cut
     # A bound that ends the batch sooner is no fault of theirs.
     holding = holding if horizon == limit else []
@@ -106,8 +106,8 @@ def _held_back(
     for partition, front in fronts.items():
         if front.idle or ends.get(partition, front.end) < front.end:
             continue
-        known = [time_ms for time_ms in (times.newest_ms(partition), front.next_ms) if time_ms is not None]
-        limit_of[partition] = max(*known, reached_ms or 0) + 1 if known else None
+        known_ms = [time_ms for time_ms in (times.newest_ms(partition), front.next_ms) if time_ms is not None]
+        limit_of[partition] = max(*known_ms, reached_ms or 0) + 1 if known_ms else None
     # Of a partition that has never had a record nothing is known: its first may be as early as any.
     if None in limit_of.values():
         return None, sorted(partition for partition, limit in limit_of.items() if limit is None)

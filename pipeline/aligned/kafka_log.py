@@ -45,7 +45,7 @@ class KafkaLog:
         self._bootstrap, self._clock = bootstrap, clock
         self._refreshed: float | None = None
         # One that asks and one that reads: what a client has not assigned, it forgets.
-        own = {
+        options = {
             "client_id": client_id,
             "enable_auto_commit": False,
             "allow_auto_create_topics": False,
@@ -57,7 +57,7 @@ class KafkaLog:
             "connections_max_idle_ms": _CONNECTION_IDLE_MS,
             **LONG_LIVED,
         }
-        self._make = functools.partial(connected, KafkaConsumer, bootstrap, own)
+        self._make = functools.partial(connected, KafkaConsumer, bootstrap, options)
         self._opened: dict[str, KafkaConsumer] = {}
 
     def bounds(self, topics: Sequence[str]) -> Mapping[SourcePartition, tuple[int, int]]:
@@ -85,7 +85,7 @@ class KafkaLog:
         with self._answers("do not say what their topics held when"):
             times = {TopicPartition(*partition): max(0, ms) for partition, ms in at_ms.items() if ms <= _LATEST_MS}
             records = offsets_at(self._consumer("asks"), times, timeout_s=ANSWER_S)
-        return dict.fromkeys(at_ms) | {SourcePartition(*place): first for place, first in records.items()}
+        return dict.fromkeys(at_ms) | {SourcePartition(*place): record for place, record in records.items()}
 
     def read(
         self,

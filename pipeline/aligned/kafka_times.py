@@ -76,13 +76,13 @@ class KafkaTimes:
     def newest_ms(self, partition: SourcePartition) -> int | None:
         """Read of its last records, once for each end."""
         end = self.fronts[partition].end
-        known = self._newest.get(partition)
-        if known is None or known[0] != end:
+        cached = self._newest.get(partition)
+        if cached is None or cached[0] != end:
             start = max(self.firsts[partition], end - _BEFORE)
             read = self.log.read({partition: start}, {partition: end})
             times = [event_time(partition, record) for _, records in read for record in records]
-            known = self._newest[partition] = end, max(times, default=None)
-        return known[1]
+            cached = self._newest[partition] = end, max(times, default=None)
+        return cached[1]
 
     def ends_before(self, at_ms: int) -> Offsets:
         """Mostly one question to the brokers."""
@@ -96,11 +96,11 @@ class KafkaTimes:
                 uncertain.append(partition)
         records = self.log.first_at(dict.fromkeys(uncertain, at_ms)) if uncertain else {}
         for partition in uncertain:
-            first, front = records.get(partition), waiting[partition]
-            if first is None:
+            record, front = records.get(partition), waiting[partition]
+            if record is None:
                 ends[partition] = front.end
-            elif first.offset > front.position and record_time_ms(first.timestamp) is not None:
-                ends[partition] = min(first.offset, front.end)
+            elif record.offset > front.position and record_time_ms(record.timestamp) is not None:
+                ends[partition] = min(record.offset, front.end)
             else:
                 # A record that was read long ago is of that time, or one that waits has a timestamp that is no time:
                 # the index says nothing of what comes after it.
@@ -109,16 +109,16 @@ class KafkaTimes:
 
     def _scan(self, partition: SourcePartition, front: Front, at_ms: int) -> int:
         """The same from the records, of which no more are looked at than a batch may take."""
-        known = self._scanned.get(partition)
+        cached = self._scanned.get(partition)
         stop = min(front.end, front.position + self.max_scanned)
-        if known is None or (known[0], known[2]) != (front.position, stop):
+        if cached is None or (cached[0], cached[2]) != (front.position, stop):
             times = [
                 (record.offset, event_time(partition, record))
                 for _, records in self.log.read({partition: front.position}, {partition: stop})
                 for record in records
             ]
-            known = self._scanned[partition] = front.position, times, stop
-        return next((offset for offset, time_ms in known[1] if time_ms >= at_ms), known[2])
+            cached = self._scanned[partition] = front.position, times, stop
+        return next((offset for offset, time_ms in cached[1] if time_ms >= at_ms), cached[2])
 
     def _knows(self, partition: SourcePartition, position: int, end: int) -> bool:
         if partition not in self._around or self._around[partition][0] != position:

@@ -50,8 +50,8 @@ class LatestTimes:
         """
         if any(position < self._looked.get(partition, 0) for partition, position in positions.items()):
             self._looked, self._latest_ms = {}, self.reached_ms
-        known = [self._latest_ms, *(before_ms.get(partition) for partition in positions)]
-        latest = max((time_ms for time_ms in known if time_ms is not None), default=None)
+        known_ms = [self._latest_ms, *(before_ms.get(partition) for partition in positions)]
+        latest = max((time_ms for time_ms in known_ms if time_ms is not None), default=None)
         starts: dict[SourcePartition, int] = {}
         remaining: dict[SourcePartition, int] = {}
         for place, position in positions.items():

@@ -87,10 +87,10 @@ class StatusWatch:
 
 def write_status(place: Path, status: PlanStatus) -> None:
     """At once or not at all. What cannot be written is left out: no batch depends on it."""
-    beside = place.with_name(f"{place.name}.new")
+    temporary = place.with_name(f"{place.name}.new")
     with suppress(OSError):
-        beside.write_text(status.model_dump_json(), encoding="utf-8")
-        beside.replace(place)
+        temporary.write_text(status.model_dump_json(), encoding="utf-8")
+        temporary.replace(place)
 
 
 def read_status(place: Path) -> PlanStatus | None:

@@ -35,26 +35,26 @@ def read_ranges(
         consumer.assign(list(stops))
     for place in stops:
         consumer.seek(place, ranges[place][0])
-    heard = clock()
+    last_record_at = clock()
     while stops:
         polled = consumer.poll(timeout_ms=_POLL_MS)
-        done = []
+        finished = []
         for place, records in polled.items():
             wanted = [record for record in records if record.offset < stops.get(place, 0)]
             if enough is not None:
-                last = next((index for index, record in enumerate(wanted) if enough(place, record)), None)
-                if last is not None:
-                    wanted = wanted[: last + 1]
-                    done.append(place)
+                last_index = next((index for index, record in enumerate(wanted) if enough(place, record)), None)
+                if last_index is not None:
+                    wanted = wanted[: last_index + 1]
+                    finished.append(place)
             if wanted:
                 yield place, wanted
         # The stop may be a gap: offsets that compaction or a transaction removed have no record.
-        done += [place for place, stop in stops.items() if (consumer.position(place) or 0) >= stop]
-        if polled or done:
-            heard = clock()
-        elif clock() - heard > answer_s:
+        finished += [place for place, stop in stops.items() if (consumer.position(place) or 0) >= stop]
+        if polled or finished:
+            last_record_at = clock()
+        elif clock() - last_record_at > answer_s:
             raise SilentError
-        if done:
-            stops = {place: stop for place, stop in stops.items() if place not in done}
+        if finished:
+            stops = {place: stop for place, stop in stops.items() if place not in finished}
             if stops:
                 consumer.assign(list(stops))

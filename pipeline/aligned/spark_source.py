@@ -68,8 +68,8 @@ class SilenceWatch:
         waits: what moved their end is an aborted transaction or a marker, which ends no silence.
         """
         for partition, end in ends.items():
-            known = self._seen.get(partition)
-            if known is None or (known[0] != end and partition not in without_event):
+            seen = self._seen.get(partition)
+            if seen is None or (seen[0] != end and partition not in without_event):
                 self._seen[partition] = end, now_s
         return frozenset(partition for partition in ends if now_s - self._seen[partition][1] >= self.idle_after_s)
 

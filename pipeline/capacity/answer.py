@@ -37,13 +37,13 @@ def of_forecast(outcome: Forecast, load: Load, place: Executors) -> Iterator[str
 def _needs(plan: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[tuple[str, str, str]]:
     sizes, rate = plan.sizes, plan.rate
     settings = plan.config
-    little = f"{rate:g}/s x {load.requests} x {sizes.held_s:.3g} s (Little's law)"
-    yield "requests in flight", f"{sizes.requests:,.0f}", little
+    formula = f"{rate:g}/s x {load.requests} x {sizes.held_s:.3g} s (Little's law)"
+    yield "requests in flight", f"{sizes.requests:,.0f}", formula
     yield "fetch.concurrency", f"{settings.fetch.concurrency:,}", f"x {headroom:g}: a batch fills and drains"
     each_ms = costs.worker(load.event_bytes) * 1000
     by = sizes.workers_by
-    why = f"{by['requests']} by requests, {costs.worker_requests} in each; {by['processor']} by processor"
-    yield "Python workers", f"{sizes.workers}", f"{why}, {each_ms:.3g} ms an event"
+    reason = f"{by['requests']} by requests, {costs.worker_requests} in each; {by['processor']} by processor"
+    yield "Python workers", f"{sizes.workers}", f"{reason}, {each_ms:.3g} ms an event"
     yield "partitions", f"{sizes.workers}", "at least: a partition's events go to one worker"
     yield "slots", f"{sizes.slots}", f"a worker each, and {sizes.rounds} for rounds of the slow lane"
     every_ms = costs.everything(load.event_bytes) * 1000
@@ -54,15 +54,17 @@ def _needs(plan: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Ite
         f"{sizes.executors}",
         f"of {plan.place.cores:g} cores and {plan.place.slots} slots: {executors}",
     )
-    why = f"a batch of {sizes.offsets / rate:.3g} s, as {costs.batch_s:.3g} s are fixed and {sizes.last_s:.3g} s drain"
-    yield "batch.max_offsets", f"{sizes.offsets:,}", why
-    why = f"in all, at worst {settings.fetch.concurrency:,} pages of {load.page_bytes / 1024:.4g} KiB"
-    yield "bytes in flight", f"{sizes.in_flight_bytes / MIB:,.0f} MiB", why
-    why = "of an executor, as --memory-limit; more of it leaves room for larger bodies"
-    yield "memory", f"{sizes.memory / MIB:,.0f} MiB", why
+    reason = (
+        f"a batch of {sizes.offsets / rate:.3g} s, as {costs.batch_s:.3g} s are fixed and {sizes.last_s:.3g} s drain"
+    )
+    yield "batch.max_offsets", f"{sizes.offsets:,}", reason
+    reason = f"in all, at worst {settings.fetch.concurrency:,} pages of {load.page_bytes / 1024:.4g} KiB"
+    yield "bytes in flight", f"{sizes.in_flight_bytes / MIB:,.0f} MiB", reason
+    reason = "of an executor, as --memory-limit; more of it leaves room for larger bodies"
+    yield "memory", f"{sizes.memory / MIB:,.0f} MiB", reason
     if sizes.entries:
-        why = f"{load.slow_share:.3g} of the events rest, and take {load.slow_latency_s:g} s in the slow lane"
-        yield "ledger", f"{sizes.entries:,}", why
+        reason = f"{load.slow_share:.3g} of the events rest, and take {load.slow_latency_s:g} s in the slow lane"
+        yield "ledger", f"{sizes.entries:,}", reason
 
 
 def _bottleneck(sizes: Sizes) -> str:
@@ -82,8 +84,8 @@ def _work(load: Load) -> str:
 
 def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
     first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
-    for name, value, why in rows:
-        yield f"  {name:<{first}}  {value:>{second}}  {why}"
+    for name, value, reason in rows:
+        yield f"  {name:<{first}}  {value:>{second}}  {reason}"
 
 
 def _yaml(settings: dict[str, dict[str, Any]], indent: str = "  ") -> Iterator[str]:

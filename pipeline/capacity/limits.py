@@ -104,26 +104,28 @@ def round_pages_s(config: PipelineConfig, load: Load, costs: Costs) -> tuple[flo
 
 
 def _requests(config: PipelineConfig, load: Load, workers: int) -> Limit:
-    of_each = of_worker(config, workers).fetch.concurrency
+    in_flight = of_worker(config, workers).fetch.concurrency
     held_s = load.slot_s(allowance_s(config))
     return Limit(
         "requests in flight",
-        workers * of_each / (load.requests * held_s) if held_s else math.inf,
-        f"{workers * of_each} in flight ({workers} {_s(workers, 'worker')} x {of_each}, fetch.concurrency "
+        workers * in_flight / (load.requests * held_s) if held_s else math.inf,
+        f"{workers * in_flight} in flight ({workers} {_s(workers, 'worker')} x {in_flight}, fetch.concurrency "
         f"{config.fetch.concurrency}) / {load.requests} {_s(load.requests, 'request')} x {held_s:.3g} s",
     )
 
 
 def _worker(load: Load, costs: Costs, workers: int) -> Limit:
     each_s = costs.worker(load.event_bytes)
-    why = f"{workers} {_s(workers, 'worker')}, each on one core at most, {each_s * 1000:.3g} ms an event"
-    return Limit("Python workers", workers / each_s if each_s else math.inf, why)
+    reason = f"{workers} {_s(workers, 'worker')}, each on one core at most, {each_s * 1000:.3g} ms an event"
+    return Limit("Python workers", workers / each_s if each_s else math.inf, reason)
 
 
 def _cores(load: Load, costs: Costs, place: Executors) -> Limit:
     each_s = costs.everything(load.event_bytes)
-    why = f"{place.all_cores:g} {_s(place.all_cores, 'core')}, {each_s * 1000:.3g} ms an event of all that runs there"
-    return Limit("processors", place.all_cores / each_s if each_s else math.inf, why)
+    reason = (
+        f"{place.all_cores:g} {_s(place.all_cores, 'core')}, {each_s * 1000:.3g} ms an event of all that runs there"
+    )
+    return Limit("processors", place.all_cores / each_s if each_s else math.inf, reason)
 
 
 def _bytes(config: PipelineConfig, load: Load, workers: int) -> Limit:
@@ -131,14 +133,14 @@ def _bytes(config: PipelineConfig, load: Load, workers: int) -> Limit:
 
     One record may always exceed the bound, so a worker has at least one at work.
     """
-    of_each = of_worker(config, workers).fetch.in_flight_bound
-    records = max(1.0, of_each / load.event_bytes) if load.event_bytes else math.inf
+    bytes_of_worker = of_worker(config, workers).fetch.in_flight_bound
+    records = max(1.0, bytes_of_worker / load.event_bytes) if load.event_bytes else math.inf
     held_s = max(load.slot_s(allowance_s(config)), 1e-9)
-    why = (
+    reason = (
         f"{workers * records:.4g} records of {load.event_bytes / 1024:.4g} KiB in fetch.max_in_flight_bytes "
         f"{config.fetch.max_in_flight_bytes}, each for at most {held_s:.3g} s"
     )
-    return Limit("bytes in flight", workers * records / held_s, why)
+    return Limit("bytes in flight", workers * records / held_s, reason)
 
 
 def _batch_s(config: PipelineConfig, load: Load, costs: Costs, workers: int, steady: list[Limit]) -> float:

@@ -29,8 +29,8 @@ _MOST = 1 << 40
 
 def least_memory(config: PipelineConfig, slots: int, executors: int, in_flight_bytes: int) -> int:
     """Bytes, in whole MiB, that each of the executors needs at least when it has its part of what is in flight."""
-    own = _with_in_flight(config, in_flight_bytes // executors)
-    return MIB * _least(lambda size: _fits(size * MIB, slots, own), most=_MOST // MIB)
+    sized = _with_in_flight(config, in_flight_bytes // executors)
+    return MIB * _least(lambda size: _fits(size * MIB, slots, sized), most=_MOST // MIB)
 
 
 def executors_for(limit: int, config: PipelineConfig, slots: int, in_flight_bytes: int) -> int:
@@ -178,13 +178,13 @@ def _sizes(
         "processor": max(1, math.ceil(steady * each_s)),
     }
     workers = max(workers_by.values())
-    of_each = max(load.requests, math.ceil(in_flight / workers))
+    concurrency = max(load.requests, math.ceil(in_flight / workers))
     rounds, entries = _deferral(steady, load, config, costs)
     processors = steady * costs.everything(load.event_bytes)
     last_s = max(load.latency_s, min(load.slow_latency_s, allowance_s(config)) if load.slow_share else 0.0)
     # `held_s` again: of the last wave of requests only a part may be there.
     offsets = math.ceil(rate * (costs.batch_s + last_s + held_s) / (1 - 1 / headroom))
-    at_worst = workers * of_each * load.page_bytes
+    at_worst = workers * concurrency * load.page_bytes
     bound = config.fetch.max_in_flight_bytes
     in_flight_bytes = max(0 if bound == "none" else bound, math.ceil(at_worst / MIB) * MIB)
     executors_by = {"slots": math.ceil((workers + rounds) / slots), "processors": math.ceil(processors / cores)}
@@ -193,7 +193,7 @@ def _sizes(
     return Sizes(
         requests=rate * load.requests * held_s,
         held_s=held_s,
-        of_each=of_each,
+        of_each=concurrency,
         workers_by=workers_by,
         executors_by=executors_by,
         rounds=rounds,
@@ -274,8 +274,8 @@ def _with(config: PipelineConfig, settings: Settings) -> PipelineConfig:
     try:
         return PipelineConfig.model_validate(document)
     except ValidationError as error:
-        why = in_line(error, PipelineConfig, document)
+        reason = in_line(error, PipelineConfig, document)
         raise RefusedError(
-            f"what is needed does not go with the rest of the configuration: {why}",
+            f"what is needed does not go with the rest of the configuration: {reason}",
             hint="change that in the file of --config",
         ) from error

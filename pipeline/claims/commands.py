@@ -86,11 +86,11 @@ def parse_age(text: str, config: PipelineConfig) -> timedelta:
         raise RefusedError(f"--older-than: {error}") from error
     if age > _MOST_AGE:
         raise RefusedError(f"--older-than {text} is longer than any store has been there", hint="30d is a good age")
-    least = max(_LEAST_AGE, 2 * config.stall_timeout)
-    if age < least:
+    least_age = max(_LEAST_AGE, 2 * config.stall_timeout)
+    if age < least_age:
         raise RefusedError(
-            f"--older-than {text} is less than {format_duration(least)}: the event of a claim check may still be on "
-            "its way",
+            f"--older-than {text} is less than {format_duration(least_age)}: the event of a claim check may still be "
+            "on its way",
             hint="it is stored first, and a batch may take stall_timeout, and be repeated; 30d is a good age",
         )
     return age
@@ -98,15 +98,15 @@ def parse_age(text: str, config: PipelineConfig) -> timedelta:
 
 def sweep_job(config: PipelineConfig, *, age: timedelta, more_topics: Iterable[str], dry_run: bool) -> None:
     """Print what was looked at and what became of it. Raises PipelineError, RefusedError."""
-    before = datetime.now(UTC) - age
+    cutoff = datetime.now(UTC) - age
     with usable_store(f"bucket {config.claim_check.bucket}"):
         client = store_client(config.claim_check)
     shelf = ClaimShelf(client, config.claim_check)
     listing = shelf.look()
-    old = [stored for stored in listing.claims if stored.written < before]
+    old = [stored for stored in listing.claims if stored.written < cutoff]
     place = f"{config.claim_check.bucket}/{config.claim_check.prefix.strip('/')}"
     click.echo(
-        f"{place}: {_counted(listing.claims)}, of which {_counted(old)} written before {before:%Y-%m-%dT%H:%M:%SZ}"
+        f"{place}: {_counted(listing.claims)}, of which {_counted(old)} written before {cutoff:%Y-%m-%dT%H:%M:%SZ}"
     )
     if listing.others:
         click.echo(f"{place}: {listing.others} objects are no claim checks and stay")

@@ -152,8 +152,8 @@ def covered_keys(client: "S3Client", config: ClaimCheck, suppression: Suppressio
     pages = client.get_paginator("list_objects_v2").paginate(Bucket=config.bucket, Prefix=prefix)
     for page in pages:
         for item in page.get("Contents", ()):
-            about = revision_in(item["Key"], config.prefix)
-            if about is not None and suppression.covers(about):
+            revision = revision_in(item["Key"], config.prefix)
+            if revision is not None and suppression.covers(revision):
                 yield item["Key"]
 
 

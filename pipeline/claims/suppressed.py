@@ -61,27 +61,27 @@ class SuppressedClaims:
         self.records += 1
         event: Mapping[str, Any] = orjson.loads(delivery.value)
         try:
-            about, suppression = revision_of(event), suppression_of(event)
+            revision, suppression = revision_of(event), suppression_of(event)
         except (KeyError, TypeError, ValueError) as error:
             raise UnreadableOutputError(
                 f"record {delivery.place} is of no page change: {error!r}",
                 hint="only jobs that read page changes have something to suppress",
             ) from error
-        page = (about.wiki_id, about.page_id)
+        page = (revision.wiki_id, revision.page_id)
         if suppression is not None:
             # Of a topic that was made again offsets say nothing: only what is seen twice is a repeat.
-            first = self._suppressing.setdefault((delivery.id, delivery.source), self.records)
-            for key, named in self._named.get(page, {}).items():
-                is_later = named.record > first and named.source.is_behind(delivery.source)
-                if suppression.covers(named.about) and not is_later:
+            first_record = self._suppressing.setdefault((delivery.id, delivery.source), self.records)
+            for key, naming in self._named.get(page, {}).items():
+                is_later = naming.record > first_record and naming.source.is_behind(delivery.source)
+                if suppression.covers(naming.about) and not is_later:
                     self._gone.setdefault(key, ToRemove(key, suppression, delivery.source))
         # What else a record may name is no payload of a job's, and not to be removed.
         claim = delivery.claim
         if claim is not None and claim.bucket == self.bucket and names_hash(claim.key, claim.sha256):
             of_page = self._named.setdefault(page, {})
-            before = of_page.get(claim.key)
-            if before is None or not before.source.is_behind(delivery.source):
-                of_page[claim.key] = _Naming(about, delivery.source, self.records)
+            previous = of_page.get(claim.key)
+            if previous is None or not previous.source.is_behind(delivery.source):
+                of_page[claim.key] = _Naming(revision, delivery.source, self.records)
             self._gone.pop(claim.key, None)
 
     def to_remove(self) -> tuple[ToRemove, ...]:

@@ -47,8 +47,10 @@ def _problem(document: Any, detail: ErrorDetails) -> Problem:
 def _named(document: Any, message: str) -> Location:
     """What a check of several keys is about: the first of those it names that stands in the document."""
     every = {path for path, _ in _every_key(PipelineConfig)}
-    named = [tuple(word.split(".")) for word in re.findall(r"[a-z_]+(?:\.[a-z_]+)*", message) if word in every]
-    return next((steps for steps in named if reaches(document, steps) == len(steps)), named[0] if named else ())
+    named_keys = [tuple(word.split(".")) for word in re.findall(r"[a-z_]+(?:\.[a-z_]+)*", message) if word in every]
+    return next(
+        (steps for steps in named_keys if reaches(document, steps) == len(steps)), named_keys[0] if named_keys else ()
+    )
 
 
 def _elsewhere(key: str, section: Location) -> str | None:

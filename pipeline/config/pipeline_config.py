@@ -75,9 +75,9 @@ _TIME_TO_WRITE = timedelta(seconds=10)
 
 def _of_job(job: JobDefaults) -> Mapping[tuple[str, str], str | tuple[str, ...]]:
     """What the sections say where the configuration says nothing; those of the first job stand in the sections."""
-    several = len(job.source_topics) > 1
+    has_several = len(job.source_topics) > 1
     return {
-        ("source", "topics" if several else "topic"): job.source_topics if several else job.source_topics[0],
+        ("source", "topics" if has_several else "topic"): job.source_topics if has_several else job.source_topics[0],
         ("sink", "topic"): job.output_topic,
         ("sink", "error_topic"): job.error_topic,
         ("claim_check", "prefix"): job.claim_prefix,
@@ -170,8 +170,8 @@ class PipelineConfig(Section):
             if isinstance(section_data, Mapping):
                 filled[section] = {key: value} | dict(section_data)
             elif isinstance(section_data, Section):
-                first = {"topic": value[0]} if key == "topics" else {}
-                filled[section] = section_data.model_copy(update={key: value, **first})
+                first_topic = {"topic": value[0]} if key == "topics" else {}
+                filled[section] = section_data.model_copy(update={key: value, **first_topic})
         return filled
 
     @model_validator(mode="after")
@@ -217,8 +217,8 @@ class PipelineConfig(Section):
         topics = [(source, topic) for topic in self.source.all_topics]
         topics += self.written_topics
         for (first_key, topic), (second_key, other_topic) in combinations(topics, 2):
-            elsewhere = first_key == source and self.source.bootstrap_servers != self.sink.bootstrap_servers
-            if topic == other_topic and not elsewhere:
+            is_elsewhere = first_key == source and self.source.bootstrap_servers != self.sink.bootstrap_servers
+            if topic == other_topic and not is_elsewhere:
                 raise ValueError(f"{first_key} and {second_key} are both {topic!r}: give each a topic of its own")
         return self
 

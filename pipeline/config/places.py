@@ -92,8 +92,8 @@ class Source(Section):
     @field_validator("pass_headers")
     @classmethod
     def _not_of_the_pipeline(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if own := [name for name in names if is_own(name)]:
-            raise ValueError(f"{own[0]} is a header that the pipeline itself writes: remove it")
+        if reserved := [name for name in names if is_own(name)]:
+            raise ValueError(f"{reserved[0]} is a header that the pipeline itself writes: remove it")
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"{twice[0]} stands there twice: remove one")
         return names
@@ -111,8 +111,8 @@ class Source(Section):
             return data
         if "topic" in data:
             raise ValueError("source.topic and source.topics are both given: write one of them")
-        several = data["topics"]
-        return {**data, "topic": several[0]} if isinstance(several, list | tuple) else data
+        topics = data["topics"]
+        return {**data, "topic": topics[0]} if isinstance(topics, list | tuple) else data
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:

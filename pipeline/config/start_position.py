@@ -38,10 +38,10 @@ def parse_new(text: str, now: datetime) -> NewStart:
     kind, _, moment = text.partition("=")
     if kind == "timestamp":
         try:
-            when = parse_moment(moment, now)
+            start = parse_moment(moment, now)
         except RefusedError as error:
             raise RefusedError(f"--new {text}: {error}", hint=f"write {CHOICES}") from None
-        timestamp = max(0, (when - _EPOCH) // timedelta(milliseconds=1))
+        timestamp = max(0, (start - _EPOCH) // timedelta(milliseconds=1))
         # A partition without an event at or after that time begins at its end; by default the query would fail.
         strategy = {"startingOffsetsByTimestampStrategy": "latest"}
         return NewStart(text, {"startingTimestamp": str(timestamp)} | strategy)

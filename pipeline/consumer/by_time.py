@@ -35,17 +35,19 @@ def oldest_first(stretches: Iterable[Stretch]) -> Iterator[tuple[SourceTopic, So
     return heapq.merge(*partitions, key=lambda topic_and_record: topic_and_record[1].timestamp_ms)
 
 
-def _partition(topic: SourceTopic, partition: int, first: int, end: int) -> Iterator[tuple[SourceTopic, SourceRecord]]:
+def _partition(
+    topic: SourceTopic, partition: int, next_offset: int, end: int
+) -> Iterator[tuple[SourceTopic, SourceRecord]]:
     """In parts, each read before any of it is given: the topic's one client reads for all its partitions in turn."""
-    while first < end:
+    while next_offset < end:
         part: list[SourceRecord] = []
         size = 0
-        for record in topic.records({partition: first}, {partition: end}):
+        for record in topic.records({partition: next_offset}, {partition: end}):
             part.append(record)
             size += len(record.value or b"") + _RECORD_BYTES
             if size >= PART_BYTES:
                 break
         # Fewer bytes than a part is all there is: what is left is a gap.
-        first = part[-1].offset + 1 if size >= PART_BYTES else end
+        next_offset = part[-1].offset + 1 if size >= PART_BYTES else end
         for record in part:
             yield topic, record

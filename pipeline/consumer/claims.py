@@ -49,10 +49,10 @@ class Claims:
         """
         from botocore.exceptions import BotoCoreError, ClientError
 
-        named = f"claim check {claim.bucket}/{claim.key} of record {place}"
+        subject = f"claim check {claim.bucket}/{claim.key} of record {place}"
         if claim.bucket != self._config.bucket or not names_hash(claim.key, claim.sha256):
             raise UnreadableOutputError(
-                f"{named} is not where this job puts one", hint=f"claim_check.bucket is {self._config.bucket}"
+                f"{subject} is not where this job puts one", hint=f"claim_check.bucket is {self._config.bucket}"
             )
         try:
             body = self._client.get_object(Bucket=claim.bucket, Key=claim.key)["Body"]
@@ -60,23 +60,23 @@ class Claims:
             payload = body.read(claim.length_bytes + 1)
         except (BotoCoreError, ClientError) as error:
             if isinstance(error, ClientError) and error.response["Error"]["Code"] in _MISSING:
-                mark = self._mark(claim, named)
+                mark = self._mark(claim, subject)
                 if mark is not None:
                     return mark
             raise PipelineError(
-                f"{named} cannot be read: {error}",
+                f"{subject} cannot be read: {error}",
                 hint="is the store at claim_check.endpoint, and has a lifecycle rule removed what is this old?",
             ) from error
         if len(payload) != claim.length_bytes or hashlib.sha256(payload).hexdigest() != claim.sha256:
-            more = "more than " if len(payload) > claim.length_bytes else ""
+            at_least = "more than " if len(payload) > claim.length_bytes else ""
             raise UnreadableOutputError(
-                f"{named} is not its payload: {more}{min(len(payload), claim.length_bytes)} bytes with another SHA-256 "
-                f"or length than the {claim.length_bytes} bytes it says",
+                f"{subject} is not its payload: {at_least}{min(len(payload), claim.length_bytes)} bytes with another "
+                f"SHA-256 or length than the {claim.length_bytes} bytes it says",
                 hint="the object was overwritten or cut off; a replay of the source event writes it again",
             )
         return payload
 
-    def _mark(self, claim: Claim, named: str) -> Suppressed | None:
+    def _mark(self, claim: Claim, subject: str) -> Suppressed | None:
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
@@ -84,7 +84,8 @@ class Claims:
             return Suppressed.model_validate_json(answer["Body"].read(_MOST_MARK_BYTES))
         except ValidationError as error:
             raise UnreadableOutputError(
-                f"{named} is gone, and {mark_of(claim.key)} in its place does not say why: {error.errors()[0]['msg']}",
+                f"{subject} is gone, and {mark_of(claim.key)} in its place does not say why: "
+                f"{error.errors()[0]['msg']}",
                 hint="the object was overwritten; a replay of the source event writes the claim check again",
             ) from error
         except (BotoCoreError, ClientError):

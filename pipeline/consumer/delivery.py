@@ -79,15 +79,15 @@ def read_error(place: str, value: bytes | None, headers: Headers, *, job: str) -
     return Delivery(place, "error", event, source, event, payload, None, _fingerprint(payload, headers))
 
 
-def _source(named: dict[str, bytes]) -> Position:
-    return Position(named["source-topic"].decode(), int(named["source-partition"]), int(named["source-offset"]))
+def _source(fields: dict[str, bytes]) -> Position:
+    return Position(fields["source-topic"].decode(), int(fields["source-partition"]), int(fields["source-offset"]))
 
 
-def _event(named: dict[str, bytes], source: Position) -> str:
+def _event(fields: dict[str, bytes], source: Position) -> str:
     """No id has a slash, as each position has."""
-    if HEADER not in named:
+    if HEADER not in fields:
         return str(source)
-    event_id = named[HEADER].decode()
+    event_id = fields[HEADER].decode()
     if not is_event_id(event_id):
         raise ValueError(f"{HEADER} is {event_id[:_SHOWN]!r}, no UUID")
     return event_id

@@ -66,28 +66,28 @@ class SeenEvents:
 
     def see(self, delivery: Delivery) -> Seen:
         """`new` is what stands for its event."""
-        stands = self._events.get(delivery.event)
-        return self._see_output(delivery, stands) if delivery.kind == "output" else self._see_error(delivery, stands)
+        known = self._events.get(delivery.event)
+        return self._see_output(delivery, known) if delivery.kind == "output" else self._see_error(delivery, known)
 
-    def _see_output(self, output: Delivery, stands: str | _Error | None) -> Seen:
-        if isinstance(stands, _Error) and stands.source == output.source:
+    def _see_output(self, output: Delivery, known: str | _Error | None) -> Seen:
+        if isinstance(known, _Error) and known.source == output.source:
             return "contradicts"
         self._events.put(output.event, output.id)
-        first = self._outputs.get(output.id)
-        if first is None:
+        fingerprint = self._outputs.get(output.id)
+        if fingerprint is None:
             self._outputs.put(output.id, output.fingerprint)
-        return _beside(first, output)
+        return _beside(fingerprint, output)
 
-    def _see_error(self, error: Delivery, stands: str | _Error | None) -> Seen:
-        if isinstance(stands, str):
-            self._outputs.get(stands)  # as long as the event is known, its output is
+    def _see_error(self, error: Delivery, known: str | _Error | None) -> Seen:
+        if isinstance(known, str):
+            self._outputs.get(known)  # as long as the event is known, its output is
             return "contradicts"
-        first = stands.fingerprint if stands else None
-        self._events.put(error.event, _Error(first or error.fingerprint, error.source))
-        return _beside(first, error)
+        fingerprint = known.fingerprint if known else None
+        self._events.put(error.event, _Error(fingerprint or error.fingerprint, error.source))
+        return _beside(fingerprint, error)
 
 
-def _beside(first: bytes | None, delivery: Delivery) -> Seen:
-    if first is None:
+def _beside(fingerprint: bytes | None, delivery: Delivery) -> Seen:
+    if fingerprint is None:
         return "new"
-    return "repeat" if first == delivery.fingerprint else "differs"
+    return "repeat" if fingerprint == delivery.fingerprint else "differs"

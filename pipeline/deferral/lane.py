@@ -107,12 +107,12 @@ class MainLane:
         `is_tried`: it was tried and did not finish, which counts as a try. Else it waits, for its page's sake or
         `reason`.
         """
-        known = self.reservation(position)
-        if known.dropped and not is_tried:
-            reason, cause = known.reason, known.cause
+        reservation = self.reservation(position)
+        if reservation.dropped and not is_tried:
+            reason, cause = reservation.reason, reservation.cause
         kind: Kind = "stuck" if is_tried else "waiting"
-        attempt = known.attempt + is_tried
-        wiki_id = wiki_id or known.wiki_id
+        attempt = reservation.attempt + is_tried
+        wiki_id = wiki_id or reservation.wiki_id
         entry = Entry(
             position,
             key,
@@ -122,7 +122,7 @@ class MainLane:
             attempt,
             not_before_ms,
             reason,
-            known.dropped,
+            reservation.dropped,
             cause,
             wiki_id,
             headers,

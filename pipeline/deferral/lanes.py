@@ -107,8 +107,8 @@ class Lanes:
     def start(self, ledger: LedgerStart) -> LedgerMark:
         """Take over the ledger, and begin to process it; by what it is known again. Raises PipelineError."""
         self.take_over(ledger)
-        for name, look in (("slow-lane", self.look), ("prober", self.probe)):
-            threading.Thread(target=self._schedule, args=[look], name=name, daemon=True).start()
+        for name, step in (("slow-lane", self.look), ("prober", self.probe)):
+            threading.Thread(target=self._schedule, args=[step], name=name, daemon=True).start()
         return self._log.mark
 
     def take_over(self, ledger: LedgerStart = ANY) -> None:
@@ -180,8 +180,8 @@ class Lanes:
             resolved = self._ledger.batch_done(snapshot, written)
             self._log.resolve(resolved)
             self._ledger.forget(resolved)
-            own = [entry for entry in written if entry.position not in snapshot.unreserved]
-            self._log.put(self._ledger.give_back_tries(self._lost_tries.by(unhealthy, own)))
+            reserved = [entry for entry in written if entry.position not in snapshot.unreserved]
+            self._log.put(self._ledger.give_back_tries(self._lost_tries.by(unhealthy, reserved)))
             self._batch_running = False
             self._last_batch = self._clock()
             self._log.repair(self._ledger.repairs(folded.voids, folded.lost))
@@ -276,11 +276,11 @@ class Lanes:
             if not self._ledger.exceeds(share, wikis):
                 return None
             entries, size = self._ledger.deferred_of(wikis)
-        named = tuple(sorted(wikis)[:NAMED_WIKIS])
-        unnamed = len(wikis) - len(named)
-        text = f"breaker open: {', '.join(named)}{f' and {unnamed} others' if unnamed else ''}"
+        named_wikis = tuple(sorted(wikis)[:NAMED_WIKIS])
+        unnamed = len(wikis) - len(named_wikis)
+        text = f"breaker open: {', '.join(named_wikis)}{f' and {unnamed} others' if unnamed else ''}"
         text += f"; {entries} deferred events of {size} bytes, more than breaker.deferred_share {format_share(share)}"
-        return Waiting(grain="wiki", reason=text, wikis=named, entries=entries, bytes=size)
+        return Waiting(grain="wiki", reason=text, wikis=named_wikis, entries=entries, bytes=size)
 
     def _without_room(self) -> Waiting | None:
         with self._lock:
@@ -295,10 +295,10 @@ class Lanes:
         """Ask the wikis that are open and whose time has come. Raises what a probe raises that is no answer."""
         self._prober.look()
 
-    def _schedule(self, look: Callable[[], None]) -> None:
+    def _schedule(self, step: Callable[[], None]) -> None:
         try:
             while not self._stopped.wait(_LOOK_S):
-                look()
+                step()
         except BaseException as error:  # noqa: BLE001 — `check` raises it in the main thread
             self._fail(error)
 
@@ -347,9 +347,9 @@ class Lanes:
 
     def _give_back(self, rewritten: Sequence[Entry], since: float) -> None:
         """The tries of a round that began then and met an outage; of which one is found out later, `written` does."""
-        met = {entry.position for entry in rewritten if self._outages.was_open(entry.wiki_id, since)}
-        self._log.put(self._ledger.give_back_tries(met))
-        self._lost_tries.in_round(entry for entry in rewritten if entry.position not in met)
+        affected = {entry.position for entry in rewritten if self._outages.was_open(entry.wiki_id, since)}
+        self._log.put(self._ledger.give_back_tries(affected))
+        self._lost_tries.in_round(entry for entry in rewritten if entry.position not in affected)
 
     def _look_for_commands(self) -> None:
         if self._batch_running or self._clock() - self._last_commands < _COMMANDS_S:

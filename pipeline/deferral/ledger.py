@@ -188,8 +188,8 @@ class Ledger:
         rewritten_at = {entry.position: entry for entry in rewritten}
         resolved_positions = set(resolved)
         if strange := {*rewritten_at, *resolved_positions} - own or set(rewritten_at) & resolved_positions:
-            named = ", ".join(sorted(map(str, strange)))
-            raise ProtocolError(f"slow round {done.number} took no such entry, or resolved it and kept it: {named}")
+            names = ", ".join(sorted(map(str, strange)))
+            raise ProtocolError(f"slow round {done.number} took no such entry, or resolved it and kept it: {names}")
         for entry in rewritten_at.values():
             self._pages.put(entry)
         self._resolving.update(resolved_positions)

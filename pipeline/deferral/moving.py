@@ -53,8 +53,8 @@ class _Stated:
     void: dict[int, EntryItem | Tombstone] = field(default_factory=dict)
 
     def entry(self) -> Entry | None:
-        last = max((self.valid or self.void).values(), key=_rank)
-        return last.entry if isinstance(last, EntryItem) else None
+        latest = max((self.valid or self.void).values(), key=_rank)
+        return latest.entry if isinstance(latest, EntryItem) else None
 
 
 def gathered(items: Iterable[Item | None]) -> Gathered:
@@ -62,7 +62,7 @@ def gathered(items: Iterable[Item | None]) -> Gathered:
     markers: dict[int, int] = {}
     stated: dict[Position, _Stated] = {}
     commands: dict[str, Command] = {}
-    done: set[str] = set()
+    done_ids: set[str] = set()
     for item in items:
         match item:
             case EpochMarker(place, epoch):
@@ -71,7 +71,7 @@ def gathered(items: Iterable[Item | None]) -> Gathered:
                 commands[item.id] = item
             case CommandDone(place, epoch, command_id):
                 if epoch >= markers.get(place.partition, 0):
-                    done.add(command_id)
+                    done_ids.add(command_id)
             case EntryItem(place, epoch) | Tombstone(place, epoch):
                 position = item.entry.position if isinstance(item, EntryItem) else item.position
                 states = stated.setdefault(position, _Stated())
@@ -80,7 +80,7 @@ def gathered(items: Iterable[Item | None]) -> Gathered:
     entries = (states.entry() for states in stated.values())
     return Gathered(
         tuple(entry for entry in entries if entry is not None),
-        tuple(command for command in commands.values() if command.id not in done),
+        tuple(command for command in commands.values() if command.id not in done_ids),
         max(markers.values(), default=0),
     )
 

@@ -193,8 +193,8 @@ def _merged(opened: Iterable[Opened]) -> dict[Scope, Opened]:
     """One for each scope, of what several workers say."""
     by_scope: dict[Scope, Opened] = {}
     for report in opened:
-        before = by_scope.get(report.scope)
-        by_scope[report.scope] = report if before is None else _both(before, report)
+        earlier = by_scope.get(report.scope)
+        by_scope[report.scope] = report if earlier is None else _both(earlier, report)
     return by_scope
 
 

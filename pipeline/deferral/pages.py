@@ -217,11 +217,11 @@ class Pages:
             offsets[position.topic, position.partition].remove(position.offset)
         for page in dict.fromkeys(entry.page for entry in without):
             topic, partition, key = page
-            first = next((entry for entry in self.entries(page) if entry.position not in left_out), None)
-            if first is None:
+            entry = next((entry for entry in self.entries(page) if entry.position not in left_out), None)
+            if entry is None:
                 del lowest[topic, partition][key]
             else:
-                lowest[topic, partition][key] = first.position.offset
+                lowest[topic, partition][key] = entry.position.offset
         return BlockedPages(lowest), Positions(offsets)
 
     def _now_of(self, state: _Page, wiki_id: str) -> None:

@@ -197,15 +197,15 @@ class SlowTask:
             return None
         outcome = finished(outcome)
         if isinstance(outcome, Unfinished):
-            again = self.lane.failed(
+            retry = self.lane.failed(
                 self._entry(message, outcome.wiki_id),
                 now_ms=self.now_ms(),
                 reason=reason_of(outcome.failure),
                 retry_after_s=outcome.retry_after_s,
             )
-            if again is not None:
+            if retry is not None:
                 self.report(
-                    Rewritten(message.position, again.attempt, again.not_before_ms, again.reason, wiki_id=again.wiki_id)
+                    Rewritten(message.position, retry.attempt, retry.not_before_ms, retry.reason, wiki_id=retry.wiki_id)
                 )
                 return None
             gave_up = reason_of(outcome.failure)

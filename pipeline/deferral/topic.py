@@ -140,13 +140,13 @@ class LedgerTopic:
                 self._consumer.seek_to_beginning(*places)
             ends = end_offsets(self._consumer, places, timeout_s=_ACK_S)
             self._require_ends(ends)
-            heard = self.clock()
+            last_record_at = self.clock()
             # Others write meanwhile, so what is fetched may go beyond these ends.
             while any((self._position(place) or 0) < ends[place] for place in places):
                 batches = self._consumer.poll(timeout_ms=_POLL_MS)
                 if batches:
-                    heard = self.clock()
-                elif self.clock() - heard > _ACK_S:
+                    last_record_at = self.clock()
+                elif self.clock() - last_record_at > _ACK_S:
                     raise PipelineError(
                         f"ledger topic {self.topic} could not be read: no news of its end for {_ACK_S:g} s",
                         hint=_GONE_OR_AWAY,

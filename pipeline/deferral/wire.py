@@ -198,8 +198,8 @@ def bounded_record(
     So it keeps its turn in the page, and becomes an error event then: that is of the one event, whatever it stands for.
     What is written of a later try is longer than before by what is said of it alone, and no reason to give up an event.
     """
-    for kept in (entry, replace(entry, reason=""), replace(entry, reason="", wiki_id=None)):
-        record = to_record(kept, topic=topic, epoch=epoch, batch=batch, task=task)
+    for shortened in (entry, replace(entry, reason=""), replace(entry, reason="", wiki_id=None)):
+        record = to_record(shortened, topic=topic, epoch=epoch, batch=batch, task=task)
         if serialized_size(record.key, record.value, record.headers) <= limit_bytes:
             return record
     slim = replace(entry, value=None, dropped=True, reason=TOO_LARGE, cause="too_large", counted=None)

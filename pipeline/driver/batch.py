@@ -97,12 +97,12 @@ def reused(rows: "DataFrame", reuse: Reuse) -> Iterator["DataFrame"]:
         return
     from pyspark import StorageLevel
 
-    kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
+    persisted = rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        yield kept
+        yield persisted
     finally:
         if reuse == "released":
-            kept.unpersist()
+            persisted.unpersist()
 
 
 class BatchWriter:
@@ -274,9 +274,9 @@ class BatchWriter:
         log.emit(BatchStarted(batch=number, reserved=reserved, began_ms=time.time_ns() // 1_000_000))
         started = time.monotonic()
         self._require_ownership()
-        with reused(rows, self._config.batch.reuse) as kept:
-            self._versions.require_readable(kept, number, workers=workers)
-            self._emit(kept, number, snapshot, workers=workers)
+        with reused(rows, self._config.batch.reuse) as persisted:
+            self._versions.require_readable(persisted, number, workers=workers)
+            self._emit(persisted, number, snapshot, workers=workers)
         if deferral and snapshot:
             deferral.written(snapshot, number, self._ended.value)
         else:

@@ -146,18 +146,18 @@ class _Reading:
             tag = data[place]
             place += 1
             if tag == _INSTANCE:
-                _, _, of, size = _INSTANCE_HEAD.unpack_from(data, place)
+                _, _, class_id, size = _INSTANCE_HEAD.unpack_from(data, place)
                 place += 24 + size
-                instances[of] += size + _OBJECT_BYTES
+                instances[class_id] += size + _OBJECT_BYTES
             elif tag == _VALUES:
                 _, _, count, kind = _VALUES_HEAD.unpack_from(data, place)
                 size = count * _SIZES[kind]
                 place += 17 + size
                 values[kind] += size + _OBJECT_BYTES
             elif tag == _OBJECTS:
-                _, _, count, of = _OBJECTS_HEAD.unpack_from(data, place)
+                _, _, count, class_id = _OBJECTS_HEAD.unpack_from(data, place)
                 place += 24 + count * 8
-                references[of] += count * 8 + _OBJECT_BYTES
+                references[class_id] += count * 8 + _OBJECT_BYTES
             elif tag == _CLASS:
                 place = self._after_class(place + _CLASS_HEAD)
             else:

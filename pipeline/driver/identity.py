@@ -116,12 +116,12 @@ class Identity(BaseModel):
 def require_own(made_by: Identity | None, own: Identity, *, checkpoint: str, topics: Collection[str] = ()) -> None:
     """`topics` are those of Spark's offsets. Raises RefusedError for a checkpoint that another job has made."""
     foreign = sorted(set(topics) - set(own.source))
-    wrong = made_by.differences(own) if made_by else []
-    if foreign and not wrong:
-        wrong = [f"offsets of topic {', '.join(foreign)}, not {', '.join(own.source)}"]
-    if wrong:
+    conflicts = made_by.differences(own) if made_by else []
+    if foreign and not conflicts:
+        conflicts = [f"offsets of topic {', '.join(foreign)}, not {', '.join(own.source)}"]
+    if conflicts:
         raise RefusedError(
-            f"checkpoint {checkpoint} is another job's: {'; '.join(wrong)}",
+            f"checkpoint {checkpoint} is another job's: {'; '.join(conflicts)}",
             hint="name this job's own checkpoint; or a place that holds nothing, with --new "
             f"{CHOICES}; or, to go on from that one's position, the place of a copy of it (`checkpoint fork`)",
         )

@@ -99,7 +99,11 @@ def committed_offsets(spark: "SparkSession", checkpoint: str) -> dict[SourcePart
     if batch < 0 and not files.names("sources"):
         return None
     ends = read_ends(files, f"offsets/{batch}" if batch >= 0 else BEGIN)
-    return {SourcePartition(topic, number): offset for topic, of in ends.items() for number, offset in of.items()}
+    return {
+        SourcePartition(topic, number): offset
+        for topic, partitions in ends.items()
+        for number, offset in partitions.items()
+    }
 
 
 def watermark_ms(spark: "SparkSession", checkpoint: str) -> int | None:

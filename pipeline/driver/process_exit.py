@@ -22,16 +22,16 @@ def say_failed(error: PipelineError) -> None:
     log.write_stderr(error.render())
 
 
-def end_at_once(how: PipelineError | Stopped) -> NoReturn:
+def end_at_once(outcome: PipelineError | Stopped) -> NoReturn:
     """Also where Spark does not answer. Nothing of it is left, unless this process is its child."""
-    if isinstance(how, Stopped):
-        log.emit(how)
+    if isinstance(outcome, Stopped):
+        log.emit(outcome)
     else:
-        say_failed(how)
+        say_failed(outcome)
     from pipeline.driver.jvm import kill_jvm  # with Spark's own modules, which other commands need not wait for
 
     kill_jvm()
-    os._exit(how.exit_code if isinstance(how, PipelineError) else 0)
+    os._exit(outcome.exit_code if isinstance(outcome, PipelineError) else 0)
 
 
 class Writes(Protocol):
@@ -127,9 +127,9 @@ class Backstop:
                 self._end(Stopped(seconds=round(self._stop.seconds, 3), rounds_given_up=self._given_up))
 
     def _overdue(self, now: float) -> PipelineError | None:
-        if (why := self._stop.ends_now) is not None:
+        if (reason := self._stop.ends_now) is not None:
             return StoppedHardError(
-                f"stopped while Spark does not answer, as {why}",
+                f"stopped while Spark does not answer, as {reason}",
                 hint="what is under way is processed again after the next start, and what of it was emitted is then "
                 "emitted twice",
             )

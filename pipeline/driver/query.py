@@ -255,13 +255,13 @@ def _is_done(writer: "BatchWriter", stop: StopRequest, *, committed: bool) -> bo
     """
     if committed and not writer.rounds:
         return True
-    why = stop.ends_now
-    if why is None:
+    reason = stop.ends_now
+    if reason is None:
         return False
     if not committed:
         batch = writer.writing
         raise StoppedHardError(
-            f"stopped with {'a batch' if batch is None else f'batch {batch}'} at work, as {why}",
+            f"stopped with {'a batch' if batch is None else f'batch {batch}'} at work, as {reason}",
             hint="it is processed again after the next start, and what of it was emitted is then emitted twice",
         )
     return True
@@ -330,8 +330,8 @@ def _begin(
     if planned is not None:
         checks.append(EventTimeWatch(planned).look)
     writer = BatchWriter(spark, config, watch, metrics, lambda: limits.batch_bytes)
-    known, new = checkpoint.maker.ledger if checkpoint.maker else None, checkpoint.new
-    _mark_checkpoint(spark, checkpoint, _take_ledger(writer, config, known, new=new is not None, wish=wish))
+    ledger_mark, new = checkpoint.maker.ledger if checkpoint.maker else None, checkpoint.new
+    _mark_checkpoint(spark, checkpoint, _take_ledger(writer, config, ledger_mark, new=new is not None, wish=wish))
     ownership = Ownership(spark, config.checkpoint)
     ownership.take()
     writer.own(ownership)
@@ -434,15 +434,15 @@ def _take_checkpoint(
 
 
 def _take_ledger(
-    writer: "BatchWriter", config: PipelineConfig, known: LedgerMark | None, *, new: bool, wish: LedgerWish | None
+    writer: "BatchWriter", config: PipelineConfig, mark: LedgerMark | None, *, new: bool, wish: LedgerWish | None
 ) -> LedgerMark | None:
     """What the checkpoint has to know of the ledger, None where nothing has changed. Raises PipelineError."""
-    if config.deferral.policy == "none" and known is not None:
+    if config.deferral.policy == "none" and mark is not None:
         from pipeline.deferral import ledger_log, topic
 
-        ledger = topic.LedgerTopic(sink_brokers(config), known.topic, config.sink.max_request_size)
+        ledger = topic.LedgerTopic(sink_brokers(config), mark.topic, config.sink.max_request_size)
         return ledger_log.require_nothing_deferred(ledger, wish)
-    return writer.start(ledger_start(new=new, known=known, wish=wish))
+    return writer.start(ledger_start(new=new, known=mark, wish=wish))
 
 
 def _mark_checkpoint(spark: "SparkSession", checkpoint: _Taken, ledger: LedgerMark | None) -> None:

@@ -70,8 +70,8 @@ def source_stream(
     """
     if reads_with_spark(spark, config):
         return _sparks_stream(spark, kafka_options(config, new))
-    own = {"reached_ms": _reached_ms(spark, config, delay_ms), "status_file": plan_status_file(spark, config)}
-    return _aligned_stream(spark, config, new, own)
+    options = {"reached_ms": _reached_ms(spark, config, delay_ms), "status_file": plan_status_file(spark, config)}
+    return _aligned_stream(spark, config, new, options)
 
 
 def source_streams(
@@ -83,9 +83,9 @@ def source_streams(
     topics = config.source.all_topics
     share = max(1, config.batch.max_offsets // len(topics))
     if not reads_with_spark(spark, config):
-        own = {"max_offsets": share}
+        shared = {"max_offsets": share}
         return [
-            _aligned_stream(spark, config, new, {**own, "topics": (topic,)}, number)
+            _aligned_stream(spark, config, new, {**shared, "topics": (topic,)}, number)
             for number, topic in enumerate(topics)
         ]
     options = [{**kafka_options(config, new), "subscribe": topic, "maxOffsetsPerTrigger": share} for topic in topics]
@@ -107,20 +107,20 @@ def _sparks_stream(spark: "SparkSession", options: dict[str, str | int]) -> "Dat
 
 
 def _aligned_stream(
-    spark: "SparkSession", config: PipelineConfig, new: NewStart | None, own: Mapping[str, object], number: int = 0
+    spark: "SparkSession", config: PipelineConfig, new: NewStart | None, options: Mapping[str, object], number: int = 0
 ) -> "DataFrame":
-    """The stream of this `number`, with settings of its `own`."""
+    """The stream of this `number`, with settings of its `options`."""
     from pipeline.aligned.beginning import first_offsets, offsets_text, read_offsets
     from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource, by_topic
 
-    settings = AlignedOptions.model_validate({**aligned_options(config), **own})
+    settings = AlignedOptions.model_validate({**aligned_options(config), **options})
     begin = f"{BEGINS}/{number}/0"
     if new is not None:
         offsets = by_topic(first_offsets(source_brokers(config), settings.topics, new))
         write_text(spark, config.checkpoint, begin, offsets_text(offsets))
-    began = read_text(spark, config.checkpoint, begin)
-    if began is not None:
-        settings = settings.model_copy(update={"initial": read_offsets(began)})
+    begin_text = read_text(spark, config.checkpoint, begin)
+    if begin_text is not None:
+        settings = settings.model_copy(update={"initial": read_offsets(begin_text)})
     spark.dataSource.register(AlignedSource)
     return spark.readStream.format(FORMAT).option("settings", settings.model_dump_json()).load()
 

@@ -164,38 +164,38 @@ _NEAR = 0.85
 
 def require_of_spark(settings: Mapping[str, Given]) -> None:
     """Raises RefusedError for a setting of the job's own, which Spark would pass over."""
-    wrong = [
+    problems = [
         f"{key} ({settings[key].where}): it is the job's, and belongs into the job's YAML"
         for key in settings
         if key.split(".")[0] in PipelineConfig.model_fields
     ]
-    if wrong:
-        raise RefusedError("\n".join(wrong))
+    if problems:
+        raise RefusedError("\n".join(problems))
 
 
 def require_protocol(settings: Mapping[str, Given]) -> None:
     """Raises RefusedError for a setting that contradicts what the job depends on."""
-    wrong = [
-        f"{key} is {settings[key].value} ({settings[key].where}), and the job needs {needed}: {why}"
-        for key, (needed, why) in PROTOCOL.items()
+    problems = [
+        f"{key} is {settings[key].value} ({settings[key].where}), and the job needs {needed}: {reason}"
+        for key, (needed, reason) in PROTOCOL.items()
         if key in settings and settings[key].value.lower() != needed.lower()
     ]
-    if wrong:
-        raise RefusedError("\n".join(wrong), hint="remove it: the job sets it")
+    if problems:
+        raise RefusedError("\n".join(problems), hint="remove it: the job sets it")
 
 
 def require_known(settings: Mapping[str, Given], known: Collection[str]) -> list[str]:
     """Raises RefusedError for keys that look misspelt; returns the others that Spark does not know."""
-    wrong, unknown = [], []
+    misspelt, unknown = [], []
     for key, near in unknown_keys(settings, known):
         if near is None:
             unknown.append(f"{key} ({settings[key].where})")
         else:
-            wrong.append(
+            misspelt.append(
                 f"{key} ({settings[key].where}): unknown to Spark, which would ignore it; did you mean {near!r}?"
             )
-    if wrong:
-        raise RefusedError("\n".join(wrong))
+    if misspelt:
+        raise RefusedError("\n".join(misspelt))
     return unknown
 
 

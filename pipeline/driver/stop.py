@@ -41,36 +41,34 @@ class StoppedEarlyError(BaseException):
 
 
 def stop_early(number: int, _frame: FrameType | None) -> None:
-    """What a signal does until the query runs; the next one of its way ends the process by itself, and the same one of
-    the other way does nothing. Raises StoppedEarlyError.
+    """What a signal does until the query runs. The next one that arrives the same way ends the process; the same signal
+    that arrives the other way is ignored. Raises StoppedEarlyError.
     """
     passed_on = number == PASSED_ON
-    for own in _OWN:
-        signal.signal(own, signal.SIG_IGN if passed_on else signal.SIG_DFL)
+    for signal_number in _OWN:
+        signal.signal(signal_number, signal.SIG_IGN if passed_on else signal.SIG_DFL)
     signal.signal(PASSED_ON, signal.SIG_DFL if passed_on else signal.SIG_IGN)
     raise StoppedEarlyError
 
 
 @contextmanager
 def late_signals() -> Iterator[None]:
-    """A signal of this time, in which something must not be broken off in the middle, does at its end what it does
-    otherwise at once; the next one ends the process by itself.
-    """
-    came: list[int] = []
+    """Delays a signal until the end of the block, which must not be interrupted. A second one ends the process."""
+    received: list[int] = []
 
     def note(number: int, _frame: FrameType | None) -> None:
-        came.append(number)
-        for own in _OWN:
-            signal.signal(own, signal.SIG_DFL)
+        received.append(number)
+        for signal_number in _OWN:
+            signal.signal(signal_number, signal.SIG_DFL)
 
-    before = {number: signal.signal(number, note) for number in _OWN}
+    handlers = {number: signal.signal(number, note) for number in _OWN}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
-    if came:
-        signal.raise_signal(came[0])
+    if received:
+        signal.raise_signal(received[0])
 
 
 def on_signals(handler: Callable[[int, FrameType | None], None]) -> None:

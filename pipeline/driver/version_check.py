@@ -90,8 +90,8 @@ def is_certain(readable: set[tuple[str, str]]) -> "Column":
 
     # The head alone: a regular expression has the JVM decode all that it is given.
     head = functions.substring("text", 1, _HEAD_CHARACTERS)
-    named = functions.concat_ws("\n", functions.col("topic"), functions.regexp_extract(head, _FIRST_KEY, 1))
-    is_readable = named.isin(*sorted(f"{topic}\n{name}" for topic, name in readable))
+    topic_and_schema = functions.concat_ws("\n", functions.col("topic"), functions.regexp_extract(head, _FIRST_KEY, 1))
+    is_readable = topic_and_schema.isin(*sorted(f"{topic}\n{name}" for topic, name in readable))
     once = functions.expr(f"locate('{_KEY_END}', text, instr(text, '{_KEY_END}') + 1) = 0")
     # A plain search comes first, as few texts escape what they need not.
     unescaped = (functions.instr("text", "\\u00") == 0) | ~functions.rlike("text", functions.lit(_ESCAPED))

@@ -149,8 +149,8 @@ class Event(Protocol):
 
 def fields_of(event: Event) -> dict[str, object]:
     """The fields of a line, without the event's name; those that may be omitted and are None are."""
-    found = ((field, getattr(event, field.name)) for field in dataclasses.fields(event) if field.name != "event")
-    return {field.name: value for field, value in found if not (value is None and field.default is None)}
+    fields = ((field, getattr(event, field.name)) for field in dataclasses.fields(event) if field.name != "event")
+    return {field.name: value for field, value in fields if not (value is None and field.default is None)}
 
 
 PipelineEvent = Annotated[

@@ -372,17 +372,17 @@ class WikiClient:
             raise
 
     async def _refused(self, response: aiohttp.ClientResponse, call: _Asked) -> _Retry:
-        status, why, after_s = response.status, describe_status(response), self._retry_after_s(response)
+        status, description, after_s = response.status, describe_status(response), self._retry_after_s(response)
         of_upstream = is_transient(status)
         error_type = None
         if not of_upstream:
             code = await read_error_code(response, call.route)
             if (outage := describe_outage(code)) is not None:
-                return _Retry(f"{why} {outage}", after_s)
+                return _Retry(f"{description} {outage}", after_s)
             error_type = error_type_of(code or "")
         if status in self._config.fetch.retried_statuses:
-            return _Retry(why, after_s, of_upstream)
-        failure = Failure(error_type or _FINAL.get(status, "upstream_error"), f"revision {call.rev_id}: {why}")
+            return _Retry(description, after_s, of_upstream)
+        failure = Failure(error_type or _FINAL.get(status, "upstream_error"), f"revision {call.rev_id}: {description}")
         raise FetchFailedError(failure, transient=of_upstream, retry_after_s=after_s)
 
     def _retry_after_s(self, response: aiohttp.ClientResponse) -> float | None:

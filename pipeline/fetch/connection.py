@@ -52,9 +52,9 @@ class OneAnswer(ResponseHandler):
         else:
             self._close(f"more than {_MOST_INTERIM} answers that are none yet")
 
-    def _close(self, why: str) -> None:
+    def _close(self, reason: str) -> None:
         if self.exception() is None:
-            self.set_exception(aiohttp.ClientConnectionError(f"the upstream sent {why}"))
+            self.set_exception(aiohttp.ClientConnectionError(f"the upstream sent {reason}"))
         if self.transport is not None:
             self.transport.abort()
 

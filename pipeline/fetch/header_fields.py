@@ -45,9 +45,9 @@ def _seconds(line: str, now: Callable[[], datetime]) -> list[float]:
         return [float(word) for word in words]
     try:
         # Reads the three forms of a date that HTTP has.
-        when = parsedate_to_datetime(_unquoted(line))
+        moment = parsedate_to_datetime(_unquoted(line))
         # "-0000" and the form of asctime are UTC too, but come without a zone.
-        return [max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - now()).total_seconds())]
+        return [max(0.0, ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now()).total_seconds())]
     except (ValueError, OverflowError):
         return []
 

@@ -97,8 +97,8 @@ class InFlightBytes:
         if holding is not None and holding in self._holdings:
             yield holding
         else:
-            with self.record() as own:
-                yield own
+            with self.record() as record:
+                yield record
 
     def take(self, holding: Holding, count: int) -> bool:
         """See `Holding.take`."""

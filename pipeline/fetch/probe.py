@@ -66,7 +66,7 @@ async def _request(
     config: PipelineConfig, hosts: WikiHosts, wiki_id: str, ask: Ask, now: Callable[[], datetime]
 ) -> Answer:
     limit_s = limit(config).total_seconds()
-    own = {"Host": hosts.host_of(wiki_id) or "", "X-Request-Id": ask.request_id}
+    headers = {"Host": hosts.host_of(wiki_id) or "", "X-Request-Id": ask.request_id}
     try:
         async with (
             aiohttp.ClientSession(
@@ -76,17 +76,19 @@ async def _request(
                 auto_decompress=False,
                 cookie_jar=aiohttp.DummyCookieJar(),
             ) as session,
-            session.get(ask.path, headers=own, allow_redirects=False) as response,
+            session.get(ask.path, headers=headers, allow_redirects=False) as response,
         ):
             after_s = retry_after_s(response.headers, now)
             failed = is_transient(response.status) or after_s is not None
-            why = describe_status(response)
+            description = describe_status(response)
             outage = None
             if response.status == 200:
                 outage = _reported_outage(ask, head_of(response, hosts, wiki_id), await _body(response, config))
             elif not failed and ask.route is not None:
                 outage = describe_outage(await read_error_code(response, ask.route))
-            return Answer(failed or outage is not None, why if outage is None else f"{why}, {outage}", after_s)
+            return Answer(
+                failed or outage is not None, description if outage is None else f"{description}, {outage}", after_s
+            )
     except TimeoutError:
         return Answer(failed=True, why=f"no answer within {limit_s:g} s")
     except (aiohttp.ClientError, BodyBrokenError) as error:
@@ -95,15 +97,15 @@ async def _request(
 
 async def _body(response: aiohttp.ClientResponse, config: PipelineConfig) -> bytes | None:
     """The body, read to its end; None when the main lane would not have kept it in memory. Raises as `pieces` does."""
-    kept = bytearray()
+    body = bytearray()
     length = 0
     encoding = content_coding(response.headers)
     with contextlib.suppress(BodyTooLargeError):
         async for piece in pieces(response.content, config.claim_check.max_bytes, encoding=encoding):
             length += len(piece)
             if length <= config.fetch.inline_limit:
-                kept += piece
-    return bytes(kept) if length <= config.fetch.inline_limit else None
+                body += piece
+    return bytes(body) if length <= config.fetch.inline_limit else None
 
 
 def _reported_outage(ask: Ask, head: Head, body: bytes | None) -> str | None:

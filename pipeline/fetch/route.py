@@ -83,17 +83,17 @@ class HtmlRoute:
             raise _not_the_page(f"content type {head.content_type[:100]!r}")
         if not body or body.isspace():
             raise _not_the_page("no body")
-        about = _ABOUT.search(body, 0, _HEAD_CHARACTERS)
-        host, stated = about.groups() if about else (None, None)
+        match = _ABOUT.search(body, 0, _HEAD_CHARACTERS)
+        host, stated = match.groups() if match else (None, None)
         if host is not None and head.is_another(host):
             # Most numbers are a revision in many wikis. A name that no wiki of the table has may be the wiki's own.
             raise _not_the_page(f"it is of {host[:100]}")
         # MediaWiki writes into the header what it was asked for, and Parsoid into the document what it has rendered: a
         # cache that has another revision's HTML under this one's key shows in the document alone.
-        named = [revision for revision in (head.revision, stated) if revision]
-        if not named:
+        revisions = [revision for revision in (head.revision, stated) if revision]
+        if not revisions:
             raise _not_the_page("it names no revision")
-        if other := next((revision for revision in named if revision != str(rev_id)), None):
+        if other := next((revision for revision in revisions if revision != str(rev_id)), None):
             raise _not_the_page(f"revision {other[:20]}")
         if not head.is_bounded and not body.rstrip().endswith("</html>"):
             raise _not_the_page("it breaks off")
@@ -130,8 +130,8 @@ def _status_keys(answer: dict[str, object]) -> list[str]:
     return [key for keys in lists for key in keys if isinstance(key, str)]
 
 
-def _not_the_page(why: str) -> TryAgainError:
-    return TryAgainError(f"status 200, and not MediaWiki's page: {why}", of_upstream=True)
+def _not_the_page(reason: str) -> TryAgainError:
+    return TryAgainError(f"status 200, and not MediaWiki's page: {reason}", of_upstream=True)
 
 
 HTML = HtmlRoute()

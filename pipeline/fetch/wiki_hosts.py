@@ -72,12 +72,12 @@ class WikiHosts:
     def is_another(self, wiki_id: str, host: str) -> bool:
         """Whether the host is in the table, and not that of this wiki."""
         name, table = host.lower(), {**self._added, **self._hosts}
-        return name != table.get(wiki_id, "").lower() and name in {known.lower() for known in table.values()}
+        return name != table.get(wiki_id, "").lower() and name in {host_name.lower() for host_name in table.values()}
 
     def _first(self, file: Path, sleep: Callable[[float], None]) -> Mapping[str, str]:
         """There is no table before it, so one that is being written is waited for; not for ever."""
-        begun = since = self._clock()
-        while self._clock() - begun < _LONGEST_WAIT_S:
+        started = since = self._clock()
+        while self._clock() - started < _LONGEST_WAIT_S:
             version = _version(file)
             if version != self._version:
                 self._version, since = version, self._clock()
@@ -148,8 +148,8 @@ def _read(file: Path) -> Mapping[str, str]:
     except RecursionError as error:
         raise _no_table(file, (1, 1), "nested too deeply") from error
     except ValidationError as error:
-        first = problems(error, _WIKIS, document)[0]
-        raise _no_table(file, position(document, first.location), str(first)) from error
+        problem = problems(error, _WIKIS, document)[0]
+        raise _no_table(file, position(document, problem.location), str(problem)) from error
 
 
 def _no_table(file: Path, place: tuple[int, int], problem: str) -> RefusedError:

@@ -42,22 +42,22 @@ class Needs:
         """
         if described.get("error_code") == TopicAuthorizationFailedError.errno:
             return self.rights
-        known = described.get("authorized_operations")
-        if not known or "ALL" in known:
+        granted = described.get("authorized_operations")
+        if not granted or "ALL" in granted:
             return ()
-        return tuple(right for right in self.rights if right not in known)
+        return tuple(right for right in self.rights if right not in granted)
 
 
 def require_access(config: PipelineConfig) -> None:
     """Raises RefusedError where the job may not in, PipelineError where no broker answers."""
     source, sink = config.source, config.sink
-    named = "source.topics" if source.topics else "source.topic"
-    read = [(named, topic) for topic in source.all_topics]
-    written = [("sink.topic", sink.topic), ("sink.error_topic", sink.error_topic)]
+    topic_setting = "source.topics" if source.topics else "source.topic"
+    read = [(topic_setting, topic) for topic in source.all_topics]
+    written_topics = [("sink.topic", sink.topic), ("sink.error_topic", sink.error_topic)]
     if source.late == "lapse":
-        written.append(("sink.lapsed_topic", sink.effective_lapsed_topic))
+        written_topics.append(("sink.lapsed_topic", sink.effective_lapsed_topic))
     _require(source_brokers(config), [Needs(key, topic, ("READ",)) for key, topic in read])
-    needed = [Needs(key, topic, ("WRITE",)) for key, topic in written]
+    needed = [Needs(key, topic, ("WRITE",)) for key, topic in written_topics]
     if config.deferral.policy == "defer":
         needed.append(Needs("deferral.topic", config.deferral.topic, ("READ", "WRITE", "DESCRIBE_CONFIGS")))
     _require(sink_brokers(config), needed)
@@ -66,12 +66,12 @@ def require_access(config: PipelineConfig) -> None:
 def _require(brokers: BrokersAt, needed: Sequence[Needs]) -> None:
     if not isinstance(brokers, Cluster):
         return
-    with connection_failures() as why:
+    with connection_failures() as reasons:
         try:
             with closing(admin_at(brokers)) as admin:
                 described = {topic["name"]: topic for topic in admin.describe_topics([need.topic for need in needed])}
         except (KafkaError, OSError, ValueError) as error:
-            raise refused(brokers, why or [f"{type(error).__name__}: {error}"]) from None
+            raise refused(brokers, reasons or [f"{type(error).__name__}: {error}"]) from None
     lacking = [(need, rights) for need in needed if (rights := need.lacking(described.get(need.topic, {})))]
     if lacking:
         principal = brokers.kafka.username or "the job's certificate"
@@ -95,21 +95,21 @@ def _of_first_start(lacking: Iterable[Needs]) -> str:
 def refused(brokers: Cluster, failures: Sequence[str]) -> PipelineError:
     """What to say of connections that failed for these reasons, the first one first."""
     causes = (failure for failure in failures if _OF_LOGIN.search(failure) or _OF_CERTIFICATE.search(failure))
-    why = next(causes, failures[0])
-    if "disconnected" in why and brokers.kafka.username is not None:
+    cause = next(causes, failures[0])
+    if "disconnected" in cause and brokers.kafka.username is not None:
         # A broker that refuses a login ends the connection, and its words may come too late to be read.
-        why = f"{why} at the login, so it is most likely refused (sasl)"
-    text = f"Kafka at {brokers} does not let the job in: {why}"
-    if _OF_OWN_CERTIFICATE.search(why):
+        cause = f"{cause} at the login, so it is most likely refused (sasl)"
+    text = f"Kafka at {brokers} does not let the job in: {cause}"
+    if _OF_OWN_CERTIFICATE.search(cause):
         return RefusedError(text, hint=_of_own(brokers.kafka.certificate))
-    if "expired" in why:
+    if "expired" in cause:
         return RefusedError(text, hint="renew the certificate: the broker's, or its authority's in kafka.ca")
-    if _OF_LOGIN.search(why):
+    if _OF_LOGIN.search(cause):
         return RefusedError(text, hint="look at kafka.username, kafka.password_file and kafka.sasl_mechanism")
-    if _OF_CERTIFICATE.search(why):
+    if _OF_CERTIFICATE.search(cause):
         return RefusedError(text, hint="look at kafka.ca, kafka.certificate and kafka.check_hostname")
     return PipelineError(
-        f"Kafka at {brokers} does not answer: {why}", hint="look at `bootstrap_servers` and `kafka.security_protocol`"
+        f"Kafka at {brokers} does not answer: {cause}", hint="look at `bootstrap_servers` and `kafka.security_protocol`"
     )
 
 
@@ -154,12 +154,12 @@ def await_brokers(
 
 def _failure(brokers: BrokersAt, within_s: float) -> str | None:
     """Why no broker answers, None when one does. Raises RefusedError where a restart cannot help."""
-    with connection_failures() as why:
+    with connection_failures() as failures:
         try:
             with closing(admin_at(brokers, within_s=within_s)):
                 return None
         except (KafkaError, OSError, ValueError) as error:
-            reasons = why or [f"{type(error).__name__}: {error}"]
+            reasons = failures or [f"{type(error).__name__}: {error}"]
     if isinstance(brokers, Cluster):
         of_cluster = refused(brokers, reasons)
         if isinstance(of_cluster, RefusedError):

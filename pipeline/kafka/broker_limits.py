@@ -189,17 +189,17 @@ def source_ids(config: PipelineConfig) -> Mapping[str, str]:
 
 
 def _ask(bootstrap: BrokersAt, topics: Iterable[str]) -> _Cluster:
-    known = _Cluster()
+    cluster = _Cluster()
     try:
         with closing(admin_at(bootstrap)) as admin:
             described = admin.describe_cluster()
             # Known also to a job that may not ask for the limits.
-            known = _Cluster(described.get("cluster_id") or None)
-            known = replace(known, ids=_ids(admin, topics))
-            return _with_limits(known, admin, [str(broker["broker_id"]) for broker in described["brokers"]], topics)
+            cluster = _Cluster(described.get("cluster_id") or None)
+            cluster = replace(cluster, ids=_ids(admin, topics))
+            return _with_limits(cluster, admin, [str(broker["broker_id"]) for broker in described["brokers"]], topics)
     except _NO_ANSWER as error:
         log.emit(LimitsUnknown(bootstrap=str(bootstrap), reason=f"{type(error).__name__}: {error}"))
-        return known
+        return cluster
 
 
 def _with_limits(cluster: _Cluster, admin: KafkaAdminClient, brokers: Iterable[str], topics: Iterable[str]) -> _Cluster:
@@ -225,7 +225,7 @@ def _with_limits(cluster: _Cluster, admin: KafkaAdminClient, brokers: Iterable[s
 
 def _ids(admin: KafkaAdminClient, topics: Iterable[str]) -> dict[str, str]:
     ids = {described["name"]: topic_id(described) for described in admin.describe_topics(list(topics))}
-    return {name: known for name, known in ids.items() if known is not None}
+    return {name: topic_uuid for name, topic_uuid in ids.items() if topic_uuid is not None}
 
 
 def _missing(admin: KafkaAdminClient, topics: Iterable[str]) -> frozenset[str]:
@@ -240,5 +240,9 @@ def _missing(admin: KafkaAdminClient, topics: Iterable[str]) -> frozenset[str]:
 
 def admin_at(bootstrap: BrokersAt, *, within_s: float = _ANSWER_S) -> KafkaAdminClient:
     """One that waits `within_s` for the brokers, and ten seconds for each answer. Raises what `connected` raises."""
-    own = {"bootstrap_timeout_ms": round(within_s * 1000), "request_timeout_ms": round(_ANSWER_S * 1000), **LONG_LIVED}
-    return connected(KafkaAdminClient, bootstrap, own)
+    options = {
+        "bootstrap_timeout_ms": round(within_s * 1000),
+        "request_timeout_ms": round(_ANSWER_S * 1000),
+        **LONG_LIVED,
+    }
+    return connected(KafkaAdminClient, bootstrap, options)

@@ -55,17 +55,17 @@ def brokers_of(bootstrap: str, kafka: Kafka) -> BrokersAt:
     return bootstrap if kafka == Kafka() else Cluster(bootstrap, kafka)
 
 
-def connected(client: Callable[..., C], brokers: BrokersAt, own: Mapping[str, Any] = MappingProxyType({})) -> C:
-    """A client of kafka-python, of the class `client` and with `own` arguments, that has reached one of the brokers.
+def connected(client: Callable[..., C], brokers: BrokersAt, options: Mapping[str, Any] = MappingProxyType({})) -> C:
+    """A kafka-python client of the class `client` that has reached one of the brokers; `options` are its arguments.
     Raises what the client raises, RefusedError for a file that cannot be read.
 
-    It asks one address, which it draws, for as long as it may: one whose machine is gone uses all of that up, and the
-    job could hardly start without it. So where there are several it draws a few times first.
+    The client tries one address, drawn at random, until its timeout. Where that machine is gone, the job would not
+    start: so with several addresses this draws a few times, with shorter timeouts.
     """
     from kafka.errors import KafkaTimeoutError  # an executor that needs no such client does without it
 
     accept_any_header_name()
-    arguments = {**python_client(brokers, client), **own}
+    arguments = {**python_client(brokers, client), **options}
     if "," not in str(brokers):
         return client(**arguments)
     limit_ms = arguments.get("bootstrap_timeout_ms", _CONNECT_MS)
@@ -130,8 +130,8 @@ def _password(kafka: Kafka) -> str:
     try:
         return kafka.login()
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is empty, or no text"
-        raise RefusedError(f"kafka.password_file {kafka.password_file} cannot be read: {why}") from None
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is empty, or no text"
+        raise RefusedError(f"kafka.password_file {kafka.password_file} cannot be read: {reason}") from None
 
 
 def _context(kafka: Kafka) -> ssl.SSLContext:
@@ -146,22 +146,22 @@ def _context(kafka: Kafka) -> ssl.SSLContext:
             context.load_cert_chain(kafka.certificate, password=lambda: secret)
     except (ssl.SSLError, OSError, ValueError) as error:
         is_there = isinstance(error, ssl.SSLError) or not isinstance(error, OSError)
-        why = "it is no PEM that can be loaded" if is_there else str(getattr(error, "strerror", ""))
+        reason = "it is no PEM that can be loaded" if is_there else str(getattr(error, "strerror", ""))
         raise RefusedError(
-            f"kafka.{key}: {file} cannot be used: {why}",
+            f"kafka.{key}: {file} cannot be used: {reason}",
             hint="PEM begins with -----BEGIN; `certificate` has a private key as well, and kafka.key_password is its",
         ) from None
     return context
 
 
-def _further(kafka: Kafka, known: dict[str, Any]) -> dict[str, Any]:
+def _further(kafka: Kafka, defaults: dict[str, Any]) -> dict[str, Any]:
     """The properties that the client knows, as numbers and truth values where it has such."""
     arguments: dict[str, Any] = {}
     for name, value in kafka.properties.items():
         argument = name.replace(".", "_")
-        if argument not in known:
+        if argument not in defaults:
             continue
-        default = known[argument]
+        default = defaults[argument]
         if isinstance(default, bool):
             arguments[argument] = value.lower() == "true"
             continue

@@ -96,13 +96,13 @@ def largest_batch(limits: Limits, config: PipelineConfig) -> int:
     A batch that its topic refuses is split into batches of that same size: with records that are small enough, for
     ever.
     """
-    written = [limits.output_topic, limits.error_topic]
+    topics = [limits.output_topic, limits.error_topic]
     if config.source.late == "lapse":
-        written.append(limits.lapsed_topic)
+        topics.append(limits.lapsed_topic)
     if config.deferral.policy == "defer":
-        written.append(limits.ledger_topic)
-    known = [takes for topic in written if (takes := _or_default(topic, limits)) is not None]
-    return min(BATCH_BYTES, limits.max_request_size, *known)
+        topics.append(limits.ledger_topic)
+    limits_known = [takes for topic in topics if (takes := _or_default(topic, limits)) is not None]
+    return min(BATCH_BYTES, limits.max_request_size, *limits_known)
 
 
 def disagreements(limits: Limits, config: PipelineConfig) -> list[Disagreement]:

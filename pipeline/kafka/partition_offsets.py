@@ -37,15 +37,15 @@ def offsets_at(
     """The first record of each partition whose timestamp is that or a later one, None when there is none. Raises
     KafkaError.
     """
-    within = _Within(timeout_s)
-    records = _offsets_of(consumer.offsets_for_times(dict(at_ms), timeout_ms=within.left_ms())) if at_ms else {}
+    deadline = _Within(timeout_s)
+    records = _offsets_of(consumer.offsets_for_times(dict(at_ms), timeout_ms=deadline.left_ms())) if at_ms else {}
     without = [place for place in at_ms if records.get(place) is None]
-    if len(without) > _FEW and _have_leaders(consumer, at_ms, within):
+    if len(without) > _FEW and _have_leaders(consumer, at_ms, deadline):
         # That they have one now says nothing of the moment when they were asked.
-        again = {place: at_ms[place] for place in without}
-        return records | _offsets_of(consumer.offsets_for_times(again, timeout_ms=within.left_ms()))
+        retried = {place: at_ms[place] for place in without}
+        return records | _offsets_of(consumer.offsets_for_times(retried, timeout_ms=deadline.left_ms()))
     for place in without:
-        records |= _offsets_of(within.alone(consumer.offsets_for_times, place, {place: at_ms[place]}))
+        records |= _offsets_of(deadline.alone(consumer.offsets_for_times, place, {place: at_ms[place]}))
     return records
 
 
@@ -66,10 +66,10 @@ class _Within:
             ) from error
 
 
-def _have_leaders(consumer: KafkaConsumer, places: Collection[TopicPartition], within: _Within) -> bool:
+def _have_leaders(consumer: KafkaConsumer, places: Collection[TopicPartition], deadline: _Within) -> bool:
     """Whether the client knows all of them. Where it knows none it waits, so ask with one that it knows."""
     try:
-        consumer.end_offsets(places, timeout_ms=within.left_ms())
+        consumer.end_offsets(places, timeout_ms=deadline.left_ms())
     except KeyError:
         return False
     return True
@@ -78,11 +78,11 @@ def _have_leaders(consumer: KafkaConsumer, places: Collection[TopicPartition], w
 def _of_each(
     ask: Callable[..., dict[TopicPartition, int]], places: Collection[TopicPartition], timeout_s: float
 ) -> dict[TopicPartition, int]:
-    within = _Within(timeout_s)
+    deadline = _Within(timeout_s)
     try:
-        return dict(ask(places, timeout_ms=within.left_ms()))
+        return dict(ask(places, timeout_ms=deadline.left_ms()))
     except KeyError:
-        return {place: within.alone(ask, place, [place])[place] for place in places}
+        return {place: deadline.alone(ask, place, [place])[place] for place in places}
 
 
 def _offsets_of(answers: Mapping[TopicPartition, Any]) -> dict[TopicPartition, OffsetAndTimestamp | None]:

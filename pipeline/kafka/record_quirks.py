@@ -30,9 +30,9 @@ class HeaderName(str):
 
     def __new__(cls, raw: bytes) -> "HeaderName":
         """Of the bytes in the record."""
-        made = super().__new__(cls, raw.decode(errors="replace"))
-        made._raw = raw
-        return made
+        text = super().__new__(cls, raw.decode(errors="replace"))
+        text._raw = raw
+        return text
 
     def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:  # noqa: ARG002 - as `str` has it
         """The bytes in the record."""

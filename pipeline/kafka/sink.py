@@ -35,9 +35,9 @@ def producer_options(sink: Sink, kafka: Kafka, batch_bytes: int = BATCH_BYTES) -
     sizes = {f"kafka.{name}": size for name, size in producer_sizes(sink).items()}
     reliable = {"kafka.acks": "all", "kafka.enable.idempotence": "true"}
     reached = {f"kafka.{name}": value for name, value in java_client(kafka).items()}
-    own = {"kafka.bootstrap.servers": sink.bootstrap_servers, **sizes, **batching, **reliable, **_patience(sink)}
+    options = {"kafka.bootstrap.servers": sink.bootstrap_servers, **sizes, **batching, **reliable, **_patience(sink)}
     packed = {} if kafka.compression == "none" else {"kafka.compression.type": kafka.compression}
-    return {**reached, **own, **packed}
+    return {**reached, **options, **packed}
 
 
 def patience_ms(sink: Sink) -> int:

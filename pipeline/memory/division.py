@@ -126,8 +126,8 @@ class MemoryPlan:
             "content in flight", COST_IN_FLIGHT * self.in_flight, f"{COST_IN_FLIGHT} x fetch.max_in_flight_bytes"
         )
         if self.readers:
-            why = f"source.read: aligned, {self.readers} of {READER // MIB} MiB"
-            yield MemoryPart("readers and planner", self.readers * READER, why)
+            reason = f"source.read: aligned, {self.readers} of {READER // MIB} MiB"
+            yield MemoryPart("readers and planner", self.readers * READER, reason)
         if self.rounds:
             slow = COST_IN_FLIGHT * self.rounds * self.slow_round
             yield MemoryPart("slow rounds", slow, f"{COST_IN_FLIGHT} x {self.rounds} x slow_lane.max_in_flight_bytes")
@@ -163,10 +163,10 @@ def derive(limit: int, slots: int, config: PipelineConfig, *, place: Place = "lo
     if config.source.read == "aligned":
         readers = slots + (1 if place == "local" else 0)
     fixed = driver + heap + besides + slots * WORKER + readers * READER
-    least = fixed + sum(setting.cost * setting.floor for setting in settings)
-    if limit < least:
-        raise _too_small(limit, slots, least, settings)
-    remaining = limit - least
+    minimum = fixed + sum(setting.cost * setting.floor for setting in settings)
+    if limit < minimum:
+        raise _too_small(limit, slots, minimum, settings)
+    remaining = limit - minimum
     shares = sum(setting.share for setting in settings if setting.asked is None and setting.cost) + 1
     *values, state = [_value(setting, remaining, shares) for setting in settings]
     # The heap has a share as well.
@@ -234,21 +234,21 @@ def _besides_heap(config: PipelineConfig, slots: int) -> int:
     return _up_to_mib(BESIDES_HEAP + slots * (BESIDES_HEAP_OF_SLOT + 2 * config.sink.max_request_size))
 
 
-def _too_small(limit: int, slots: int, least: int, settings: list[Setting]) -> RefusedError:
+def _too_small(limit: int, slots: int, minimum: int, settings: list[Setting]) -> RefusedError:
     explicit = [
         setting for setting in settings if setting.asked is not None and setting.asked > setting.least and setting.cost
     ]
-    without = least - sum(setting.cost * (setting.floor - setting.least) for setting in explicit)
+    without = minimum - sum(setting.cost * (setting.floor - setting.least) for setting in explicit)
     if limit >= without:
         floors = ", ".join(f"{setting.name} {_mib(setting.floor)}" for setting in explicit)
         return RefusedError(
             f"--memory-limit {_mib(limit)} with {slots} slots leaves no room for {floors}: with that it takes "
-            f"{_mib(least)}",
-            hint=f"remove its own value, to have it derived, or give it {_mib(least)}",
+            f"{_mib(minimum)}",
+            hint=f"remove its own value, to have it derived, or give it {_mib(minimum)}",
         )
     return RefusedError(
-        f"--memory-limit {_mib(limit)} is too small for {slots} slots: they take at least {_mib(least)}",
-        hint=f"give it {_mib(least)}, or fewer slots",
+        f"--memory-limit {_mib(limit)} is too small for {slots} slots: they take at least {_mib(minimum)}",
+        hint=f"give it {_mib(minimum)}, or fewer slots",
     )
 
 

@@ -21,11 +21,11 @@ Part = tuple[tuple[str, ...], Figures]
 """Figures, and the labels that all of them have first: the lane, or none."""
 
 
-def families(named: Mapping[str, Metric], driver: Figures, lanes: Mapping[str, Figures]) -> Iterator[Family]:
+def families(metrics: Mapping[str, Metric], driver: Figures, lanes: Mapping[str, Figures]) -> Iterator[Family]:
     """`lanes` are the workers' figures by lane."""
     of_driver: list[Part] = [((), driver)]
     of_workers: list[Part] = [((lane,), figures) for lane, figures in lanes.items()]
-    for name, metric in named.items():
+    for name, metric in metrics.items():
         parts = of_workers if metric.of_worker else of_driver
         match metric.kind:
             case "counter":

@@ -74,7 +74,7 @@ class KafkaSource:
         self._topics = tuple(topics)
         self._clock = clock
         self._refreshed: float | None = None
-        own = {
+        options = {
             "client_id": "enrichment-lag",
             "enable_auto_commit": False,
             "allow_auto_create_topics": False,
@@ -87,7 +87,7 @@ class KafkaSource:
             "fetch_max_bytes": 1,
             "max_partition_fetch_bytes": 1,
         }
-        self._make = functools.partial(connected, KafkaConsumer, bootstrap, own)
+        self._make = functools.partial(connected, KafkaConsumer, bootstrap, options)
         self._asks = self._make()
         # Another one, as it is assigned a single partition at a time: of other topics a client then forgets all.
         self._reads: KafkaConsumer | None = None

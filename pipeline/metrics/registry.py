@@ -24,13 +24,15 @@ def names_of(settings: Metrics, metrics: Iterable[Metric] = METRICS) -> Mapping[
     for metric in metrics:
         name = settings.rename.get(metric.name, metric.name)
         series = {name, *metric.series(name)}
-        first = next((reported_by[series_name] for series_name in sorted(series) if series_name in reported_by), None)
-        if first is None:
+        first_metric = next(
+            (reported_by[series_name] for series_name in sorted(series) if series_name in reported_by), None
+        )
+        if first_metric is None:
             named[name] = metric
             reported_by |= dict.fromkeys(series, metric)
         elif settings.on_collision == "refuse":
             raise RefusedError(
-                f"two metrics of one name: {first.name} and {metric.name} would both be reported as {name}",
+                f"two metrics of one name: {first_metric.name} and {metric.name} would both be reported as {name}",
                 hint="give one of them another name in metrics.rename",
             )
     _check_required(settings, named)

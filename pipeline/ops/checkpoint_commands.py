@@ -68,16 +68,16 @@ def _of_broker(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds) -> Itera
         if partition not in bounds.end:
             yield f"partition {place} is not there: the topic was made again with fewer; {_AGAIN}"
             continue
-        first, end = bounds.first[partition], bounds.end[partition]
+        begin, end = bounds.first[partition], bounds.end[partition]
         offset, furthest = offsets.get(partition, 0), max(offsets.get(partition, 0), planned.get(partition, 0))
         if furthest > end:
             yield (
                 f"{place}/{furthest} is behind the topic's end {end}: it is another cluster's, or the topic was made "
                 f"again; {_AGAIN}"
             )
-        elif partition in offsets and offset < first:
+        elif partition in offsets and offset < begin:
             yield (
-                f"{place}/{offset} is gone: retention has kept {first} and later, {first - offset} events are lost; "
+                f"{place}/{offset} is gone: retention has kept {begin} and later, {begin - offset} events are lost; "
                 "set-offsets --at goes on with what remains"
             )
 
@@ -127,25 +127,25 @@ def verify(config_file: Path, endpoint: str | None) -> None:
         config = load_config(config_file)
         files = _files(config, endpoint)
         spark_checkpoint, identity = look_at(files), _identity(files)
-        wrong = damages(files, spark_checkpoint, has_state=identity is not None and identity.state is not None)
-        if not wrong:
+        found_problems = damages(files, spark_checkpoint, has_state=identity is not None and identity.state is not None)
+        if not found_problems:
             require_position(spark_checkpoint)
         with _sources(config) as sources:
-            wrong += _strange(spark_checkpoint)
-            wrong += problems(spark_checkpoint, {source.topic: source.bounds() for source in sources})
+            found_problems += _strange(spark_checkpoint)
+            found_problems += problems(spark_checkpoint, {source.topic: source.bounds() for source in sources})
         # For the topics the offsets have shown it already.
         own = _own(config, identity)
-        if identity is not None and not (wrong and identity.source != own.source):
-            wrong += [f"another job has made it: {difference}" for difference in identity.differences(own)]
+        if identity is not None and not (found_problems and identity.source != own.source):
+            found_problems += [f"another job has made it: {difference}" for difference in identity.differences(own)]
         try:
             pinned(
                 identity.state if identity else None, config, checkpoint=spark_checkpoint.place, slots=1, exists=True
             )
         except RefusedError as error:
-            wrong.append(f"{error}; {error.hint}")
-    for problem in wrong:
+            found_problems.append(f"{error}; {error.hint}")
+    for problem in found_problems:
         click.echo(problem)
-    if wrong:
+    if found_problems:
         sys.exit(RefusedError.exit_code)
     click.echo(f"the job can continue from checkpoint {spark_checkpoint.place}")
 
@@ -160,8 +160,8 @@ def fork(target: str, config_file: Path, endpoint: str | None) -> None:
         config = load_config(config_file)
         files = _files(config, endpoint)
         _require_own(config, files, read_checkpoint(files), of_cluster=False)
-        made = write.fork(files, _files(config, endpoint, target), uuid.uuid4())
-    click.echo(f"{target}: {made.files} files, query id {made.query_id}")
+        copied = write.fork(files, _files(config, endpoint, target), uuid.uuid4())
+    click.echo(f"{target}: {copied.files} files, query id {copied.query_id}")
     click.echo("two jobs with one deferral.topic end each other: give the other one a topic of its own")
 
 
@@ -254,11 +254,11 @@ def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> Offsets:
 def _say_difference(spark_checkpoint: SparkCheckpoint, ends: Mapping[str, Offsets]) -> None:
     again = skipped = 0
     for topic, offsets in ends.items():
-        before = spark_checkpoint.committed().get(topic, {})
-        of_topic = "offsets" if len(ends) == 1 else f"offsets of {topic}"
-        click.echo(f"{of_topic} {shown(before.items())} -> {shown(offsets.items())}")
-        again += total(offsets, before)
-        skipped += total(before, {p: o for p, o in offsets.items() if p in before})
+        old_offsets = spark_checkpoint.committed().get(topic, {})
+        label = "offsets" if len(ends) == 1 else f"offsets of {topic}"
+        click.echo(f"{label} {shown(old_offsets.items())} -> {shown(offsets.items())}")
+        again += total(offsets, old_offsets)
+        skipped += total(old_offsets, {p: o for p, o in offsets.items() if p in old_offsets})
     click.echo(f"{again} events come again, {skipped} are passed over")
     if (last := spark_checkpoint.last) and not spark_checkpoint.is_committed:
         click.echo(

@@ -30,16 +30,16 @@ class Fork:
     files: int
 
 
-def require_stopped(place: str, written: datetime, now: datetime) -> None:
+def require_stopped(place: str, last_written: datetime, now: datetime) -> None:
     """Raises RefusedError when something was written to the checkpoint within the last minute.
 
     A job that has had nothing to do for longer is not noticed; it fails at its next batch.
     """
-    age = now - written
+    age = now - last_written
     if age < RECENT:
         raise RefusedError(
             f"checkpoint {place} was written {max(0, round(age.total_seconds()))} s ago, "
-            f"at {show(written)}: does the job run?",
+            f"at {show(last_written)}: does the job run?",
             hint=f"stop it; if it has stopped, wait for {RECENT.total_seconds():g} s to be over, or say --stopped",
         )
 
@@ -49,9 +49,9 @@ def fork(source: CheckpointFiles, target: CheckpointFiles, new_id: uuid.UUID) ->
     checkpoint = read_checkpoint(source)
     require_beside(target, source)
     # A driver that runs meanwhile plans more; a copy of that without its commits would be none.
-    last = checkpoint.last.number if checkpoint.last else -1
+    last_batch = checkpoint.last.number if checkpoint.last else -1
     logs = [*source.names("sources")] if checkpoint.start is not None else []
-    logs += [f"commits/{number}" for number in checkpoint.commits if number <= last]
+    logs += [f"commits/{number}" for number in checkpoint.commits if number <= last_batch]
     logs += [f"offsets/{number}" for number in checkpoint.batches]
     logs += source.names("state")
     target.write(METADATA, _metadata(new_id))

@@ -92,8 +92,8 @@ def wish(
     """Record a wish for each position that is deferred, and wait at most `wait_s` seconds for a running job."""
     unique = list(dict.fromkeys(positions))
     items = list(items_of(topic.read(from_beginning=True)))
-    known = fold(items).deferred.keys()
-    ids = {position: str(uuid.uuid4()) for position in unique if position in known}
+    deferred = fold(items).deferred.keys()
+    ids = {position: str(uuid.uuid4()) for position in unique if position in deferred}
     topic.write([command_record(ids[p], action, p, topic=topic.topic) for p in ids])
     # What says whether a command is done; without the entries, which may be many megabytes.
     notes: list[Item] = [item for item in items if isinstance(item, EpochMarker)]
@@ -128,9 +128,9 @@ def details(entry: Entry) -> Iterator[str]:
     yield f"appended    {_moment(entry.appended_us // 1000)}"
     yield f"reason      {entry.reason}"
     if entry.counted is not None:
-        named = ", ".join(map(str, entry.counted[:_NAMED]))
-        more = len(entry.counted) - _NAMED
-        yield f"stands for  {named}{f', and {more} more events' if more > 0 else ''}"
+        names = ", ".join(map(str, entry.counted[:_NAMED]))
+        more_count = len(entry.counted) - _NAMED
+        yield f"stands for  {names}{f', and {more_count} more events' if more_count > 0 else ''}"
     if entry.value is None:
         return
     try:

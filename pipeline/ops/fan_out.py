@@ -59,10 +59,10 @@ def require_target(bounds: Bounds, topic: str, partitions: int) -> None:
             f"topic {topic} is there with {len(bounds.end)} partitions, not {partitions}",
             hint="say --partitions as it is, or name a topic that is not there",
         )
-    held = sum(bounds.end[partition] - first for partition, first in bounds.first.items())
-    if held:
+    count = sum(bounds.end[partition] - first for partition, first in bounds.first.items())
+    if count:
         raise RefusedError(
-            f"topic {topic} holds {held} records: a copy on top of them would repeat events, out of their order",
+            f"topic {topic} holds {count} records: a copy on top of them would repeat events, out of their order",
             hint="delete what an interrupted run has written, or name another topic",
         )
 
@@ -92,10 +92,10 @@ def require_made(answer: Mapping[str, Any], place: str) -> None:
         if not topic["error_code"]:
             continue
         error = for_code(topic["error_code"])
-        why = f"{place} could not be made: {topic['error_message'] or error.description}"
+        problem = f"{place} could not be made: {topic['error_message'] or error.description}"
         if error.retriable:
-            raise PipelineError(why)
-        raise RefusedError(why, hint="look at DST and --partitions, and at what the broker allows")
+            raise PipelineError(problem)
+        raise RefusedError(problem, hint="look at DST and --partitions, and at what the broker allows")
 
 
 def _own_settings(admin: KafkaAdminClient, topic: str) -> dict[str, str]:

@@ -53,15 +53,16 @@ def parse_edge(text: str, now: datetime) -> Edge:
 def part_between(source: SourceTopic, bounds: Bounds, begin: Edge, end: Edge) -> ReplayRange:
     """The part of the topic as it is now; of partitions that one edge leaves out, nothing. Raises RefusedError."""
     first, stop = _offsets(source, bounds, begin), _offsets(source, bounds, end)
-    both = sorted(first.keys() & stop.keys())
-    for partition in both:
+    partitions = sorted(first.keys() & stop.keys())
+    for partition in partitions:
         if first[partition] > stop[partition]:
             raise RefusedError(
                 f"partition {partition} would end at {stop[partition]}, before it begins at {first[partition]}",
                 hint="--from is the earlier one",
             )
     return ReplayRange(
-        {partition: first[partition] for partition in both}, {partition: stop[partition] for partition in both}
+        {partition: first[partition] for partition in partitions},
+        {partition: stop[partition] for partition in partitions},
     )
 
 

@@ -251,10 +251,10 @@ def read_ends(files: ReadableFiles, name: str) -> Mapping[str, Offsets]:
 
 def _start(files: ReadableFiles, entries: Collection[str]) -> dict[str, Offsets] | None:
     names = files.names("sources") if "sources" in entries else ()
-    begun = sorted(name for name in names if _BEGUN.fullmatch(name))
-    if "sources/0/0" not in begun:
+    start_files = sorted(name for name in names if _BEGUN.fullmatch(name))
+    if "sources/0/0" not in start_files:
         return None
-    return {topic: ends for name in begun for topic, ends in read_ends(files, name).items()}
+    return {topic: ends for name in start_files for topic, ends in read_ends(files, name).items()}
 
 
 def _planned(files: ReadableFiles, number: int) -> Planned:
@@ -263,7 +263,7 @@ def _planned(files: ReadableFiles, number: int) -> Planned:
     if not by_source:
         raise UnreadableFileError(files, name, "it has no source")
     try:
-        at = datetime.fromtimestamp(_BatchFacts.model_validate_json(facts).batchTimestampMs / 1000, UTC)
+        began_at = datetime.fromtimestamp(_BatchFacts.model_validate_json(facts).batchTimestampMs / 1000, UTC)
     except ValidationError as error:
         raise UnreadableFileError(files, name, in_line(error, _BatchFacts)) from error
     except (OverflowError, ValueError) as error:
@@ -272,7 +272,7 @@ def _planned(files: ReadableFiles, number: int) -> Planned:
     ends: dict[str, Offsets] = {}
     for line in by_source:
         ends |= {} if line == _NOTHING else _offsets(files, name, line)
-    return Planned(number, ends, at, facts)
+    return Planned(number, ends, began_at, facts)
 
 
 def _offsets(files: ReadableFiles, name: str, line: str) -> Mapping[str, Offsets]:
@@ -293,5 +293,8 @@ def _lines(files: ReadableFiles, name: str, versions: Collection[str] = (_VERSIO
 
 def offsets_file(facts: str, ends: Mapping[str, Offsets]) -> bytes:
     """A file of the offset log, as Spark writes it."""
-    by_topic = {topic: {str(partition): offset for partition, offset in of.items()} for topic, of in ends.items()}
+    by_topic = {
+        topic: {str(partition): offset for partition, offset in partitions.items()}
+        for topic, partitions in ends.items()
+    }
     return f"{_VERSION}\n{facts}\n".encode() + orjson.dumps(by_topic)

@@ -158,8 +158,8 @@ def _dropped_as_repeats(config: PipelineConfig, target: str) -> str | None:
         return None
     if deduplicate.within == "ever":
         return "the job drops every copy as a repeat of its original (source.deduplicate)"
-    within = format_duration(deduplicate.within)
-    return f"the job drops a copy as a repeat where its original is less than {within} old (source.deduplicate)"
+    window = format_duration(deduplicate.within)
+    return f"the job drops a copy as a repeat where its original is less than {window} old (source.deduplicate)"
 
 
 def _noted(records: Iterable[SourceRecord], remaining: dict[int, int]) -> Iterator[SourceRecord]:

@@ -181,8 +181,8 @@ class ClaimStore:
         """
         if self._config.suppressed == "keep":
             return origin
-        before = origin_of(self._client.get(), self._config.bucket, key)
-        return before if before is not None and before.is_behind(origin) else origin
+        origin_stored = origin_of(self._client.get(), self._config.bucket, key)
+        return origin_stored if origin_stored is not None and origin_stored.is_behind(origin) else origin
 
     def _refused(self, length: int, error: Exception) -> StoreRefusedError:
         return StoreRefusedError(

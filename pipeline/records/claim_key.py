@@ -78,10 +78,10 @@ def without_mark(key: str) -> str:
 
 def _sha256_in(place: str) -> str | None:
     """The hash in a key without its prefix, None where it is no key of a payload."""
-    before, _, digest = place.rpartition("/")
+    page_part, _, digest = place.rpartition("/")
     if _SHA256.fullmatch(digest) is None:
         return None
-    return digest if before == digest[:2] or revision_in(place, "") is not None else None
+    return digest if page_part == digest[:2] or revision_in(place, "") is not None else None
 
 
 def _below(prefix: str) -> str:

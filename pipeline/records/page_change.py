@@ -92,7 +92,7 @@ def parse(value: bytes | None, position: str) -> PageChange:
             )
         ) from error
     try:
-        written = orjson.dumps(document)
+        encoded = orjson.dumps(document)
     except orjson.JSONEncodeError as error:
         # What can be read may be nested too deeply to be written, or for the validator.
         raise InvalidEventError(
@@ -106,7 +106,7 @@ def parse(value: bytes | None, position: str) -> PageChange:
             Failure("schema_violation", f"not a {uri} event at {place[:200]}: {violation.message[:250]}")
         )
     # So large a float is written with an exponent; in texts the two characters are rare.
-    if b"e+" in written and (integer := _beyond_64_bits(value or b"")):
+    if b"e+" in encoded and (integer := _beyond_64_bits(value or b"")):
         text = f"message of {len(value or b'')} bytes cannot be passed on: {integer} is beyond 64 bits"
         raise InvalidEventError(Failure("malformed_json", text))
     revision = document["revision"]
@@ -133,8 +133,8 @@ def schema_of(value: bytes | None) -> str:
         document = orjson.loads(value or b"")
     except orjson.JSONDecodeError:
         return PAGE_CHANGE_URI
-    named = document.get("$schema") if isinstance(document, dict) else None
-    return named if isinstance(named, str) and _VERSION.fullmatch(named) else PAGE_CHANGE_URI
+    schema = document.get("$schema") if isinstance(document, dict) else None
+    return schema if isinstance(schema, str) and _VERSION.fullmatch(schema) else PAGE_CHANGE_URI
 
 
 def _beyond_64_bits(value: bytes) -> str | None:
@@ -152,13 +152,13 @@ def _beyond_64_bits(value: bytes) -> str | None:
 
 def _read_by(document: object) -> str:
     """The schema that an event is validated by. Raises InvalidEventError when it names one that cannot be read."""
-    named = document.get("$schema") if isinstance(document, dict) else None
-    if not isinstance(named, str):
+    schema = document.get("$schema") if isinstance(document, dict) else None
+    if not isinstance(schema, str):
         return PAGE_CHANGE_URI  # whose validator says what is wrong
-    version = _VERSION.fullmatch(named)
+    version = _VERSION.fullmatch(schema)
     if version is None:
-        raise InvalidEventError(Failure("unknown_schema", f"event of {named[:200]!r}, not of {PAGE_CHANGE_NAME}"))
+        raise InvalidEventError(Failure("unknown_schema", f"event of {schema[:200]!r}, not of {PAGE_CHANGE_NAME}"))
     if int(version[1]) != PAGE_CHANGE_MAJOR:
-        text = f"event of {named}, of which major version {PAGE_CHANGE_MAJOR} can be read"
+        text = f"event of {schema}, of which major version {PAGE_CHANGE_MAJOR} can be read"
         raise InvalidEventError(Failure("unknown_schema_version", text))
-    return named
+    return schema

@@ -58,10 +58,10 @@ def verify(config_file: Path, log_file: Path | None) -> None:
     with exit_codes():
         mark, report = _read(config_file)
         logged = _logged(log_file, report.batch) if log_file else None
-    wrong = problems(report, mark, logged)
-    for problem in wrong:
+    found_problems = problems(report, mark, logged)
+    for problem in found_problems:
         click.echo(problem)
-    if wrong:
+    if found_problems:
         sys.exit(RefusedError.exit_code)
     click.echo(
         f"the state after batch {report.batch} is whole: {report.rows} rows, {len(report.partitions)} partitions"

@@ -61,9 +61,9 @@ def key_of_state(config: PipelineConfig) -> "Column":
     text = functions.col("value").cast("string")
     # Spark's parser stops at the end of the first value, and takes what is no UTF-8. In a list, with another value
     # behind the text, it comes to that only where the text is one value by itself.
-    both = functions.try_parse_json(functions.concat(functions.lit("["), text, functions.lit(f',"{_END}"]')))
-    event_id = functions.try_variant_get(both, "$[0].meta.id", "string")
-    is_one = functions.try_variant_get(both, "$[1]", "string") == _END
+    parsed = functions.try_parse_json(functions.concat(functions.lit("["), text, functions.lit(f',"{_END}"]')))
+    event_id = functions.try_variant_get(parsed, "$[0].meta.id", "string")
+    is_one = functions.try_variant_get(parsed, "$[1]", "string") == _END
     is_id = functions.rlike(event_id, functions.lit(_UUID)) & is_one & functions.is_valid_utf8(text)
     if config.source.late == "lapse":
         # It leaves as a lapsed_action event, and is no reason to drop one that comes in time.

@@ -19,5 +19,5 @@ def in_time(config: PipelineConfig, delay_ms: int) -> "Column":
     if config.source.read != "aligned":
         return timestamp
     # `greatest` passes over null: the horizon of the first batch, and the timestamp of a record without a time.
-    first = functions.expr(f"{HORIZON} - make_interval(0, 0, 0, 0, 0, 0, {(delay_ms - 1) / 1000:.3f})")
-    return functions.greatest(timestamp, first)
+    first_time = functions.expr(f"{HORIZON} - make_interval(0, 0, 0, 0, 0, 0, {(delay_ms - 1) / 1000:.3f})")
+    return functions.greatest(timestamp, first_time)

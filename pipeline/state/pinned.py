@@ -113,10 +113,10 @@ def pinned(
         return None
     if config.state.partitions is None:
         own = own.model_copy(update={"partitions": mark.partitions})
-    wrong = differences(mark, own)
-    if wrong:
+    conflicts = differences(mark, own)
+    if conflicts:
         raise RefusedError(
-            f"the state in checkpoint {checkpoint} is fixed: {'; '.join(wrong)}",
+            f"the state in checkpoint {checkpoint} is fixed: {'; '.join(conflicts)}",
             hint="write what it has, or leave state.partitions out; to change it, name a place that holds nothing, "
             f"with --new {CHOICES}: it begins with an empty state",
         )

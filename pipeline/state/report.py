@@ -80,22 +80,22 @@ def _rows_by_partition(spark: "SparkSession", checkpoint: str, batch: int) -> di
 
 def problems(report: StateReport, mark: StateMark | None, logged_rows: int | None) -> list[str]:
     """In what a state contradicts what the first start fixed, and what Spark has logged of it; each with a remedy."""
-    wrong = []
+    reasons = []
     if mark is None:
-        wrong.append("job.json does not say what the state is: restore the file")
+        reasons.append("job.json does not say what the state is: restore the file")
     else:
         pairs = (("operator", report.operator, mark.operator), ("partitions", len(report.partitions), mark.partitions))
-        wrong += [
+        reasons += [
             f"{field}: {actual} in the state, {expected} in job.json: restore both from one copy"
             for field, actual, expected in pairs
             if actual != expected
         ]
     if logged_rows is not None and logged_rows != report.rows:
-        wrong.append(
+        reasons.append(
             f"{report.rows} rows after batch {report.batch}, and the job's log says {logged_rows}: files of the state "
             "are not those of this job; restore the checkpoint, or begin at another with `run --new`"
         )
-    return wrong
+    return reasons
 
 
 def logged_rows(lines: Iterator[str], batch: int) -> int | None:

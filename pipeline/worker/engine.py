@@ -107,9 +107,9 @@ class ResultBuffer(Generic[R]):
             self._error = self._error or error
             self._changed.notify()
 
-    def limit_in_flight(self, most: int) -> None:
+    def limit_in_flight(self, limit: int) -> None:
         """The number of messages that may be under way at once."""
-        self._wake_after = max(1, min(_WAKE_AFTER, most // 4))
+        self._wake_after = max(1, min(_WAKE_AFTER, limit // 4))
 
     def expect(self, messages: int) -> None:
         """The number of messages there will be in all, at most."""

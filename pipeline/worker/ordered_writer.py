@@ -90,14 +90,14 @@ class OrderedWriter:
 
 
 def _refusal(topic: str, size: int, error: Exception) -> PipelineError:
-    why = ": ".join([type(error).__name__, *(str(argument) for argument in error.args if argument)])
-    return PipelineError(f"topic {topic} refused a record of {size} bytes: {why}")
+    reason = ": ".join([type(error).__name__, *(str(argument) for argument in error.args if argument)])
+    return PipelineError(f"topic {topic} refused a record of {size} bytes: {reason}")
 
 
 def ordered_producer(sink: Sink, kafka: Kafka) -> KafkaProducer:
     """As patient and as reliable as Spark's sink. It is idempotent, and so has one request a partition under way."""
     limit_ms = patience_ms(sink)
-    own = {
+    options = {
         "client_id": "enrichment-ordered",
         "acks": "all",
         "enable_idempotence": True,
@@ -113,7 +113,7 @@ def ordered_producer(sink: Sink, kafka: Kafka) -> KafkaProducer:
     }
     while True:
         try:
-            return connected(KafkaProducer, brokers_of(sink.bootstrap_servers, kafka), own)
+            return connected(KafkaProducer, brokers_of(sink.bootstrap_servers, kafka), options)
         except KafkaTimeoutError:
             # An outage of the brokers is a wait.
             if sink.delivery_timeout is not None:

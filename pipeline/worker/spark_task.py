@@ -150,12 +150,12 @@ def _patient(config: PipelineConfig) -> PipelineConfig:
     Cutting the request off would only make the upstream begin again.
     """
     lane = config.deferral.slow_lane
-    own = {
+    options = {
         "concurrency": lane.concurrency,
         "request_timeout": max(config.fetch.request_timeout, lane.deadline),
         "max_in_flight_bytes": lane.max_in_flight_bytes,
     }
-    return config.model_copy(update={"fetch": config.fetch.model_copy(update=own)})
+    return config.model_copy(update={"fetch": config.fetch.model_copy(update=options)})
 
 
 def columns_of(source: Source) -> tuple[str, ...]:
@@ -379,12 +379,12 @@ def _repeated_pages(
     them than one can hold.
     """
     first, second = next(batches, None), next(batches, None)
-    again = itertools.chain((batch for batch in (first, second) if batch is not None), batches)
+    rewound = itertools.chain((batch for batch in (first, second) if batch is not None), batches)
     if second is not None:
-        return again, lambda _page: True
+        return rewound, lambda _page: True
     columns = [first.column(name).to_pylist() for name in ("topic", "partition", "key")] if first is not None else []
     events = Counter(zip(*columns, strict=True))
-    return again, lambda page: events[page] > 1
+    return rewound, lambda page: events[page] > 1
 
 
 def _measured(config: PipelineConfig, task: Task[SourceMessage, Processed]) -> Task[SourceMessage, Processed]:

@@ -75,5 +75,5 @@ def _schema(value: bytes | None) -> str | None:
         document = orjson.loads(value or b"")
     except orjson.JSONDecodeError:
         return None
-    named = document.get("$schema") if isinstance(document, dict) else None
-    return named if isinstance(named, str) else None
+    schema = document.get("$schema") if isinstance(document, dict) else None
+    return schema if isinstance(schema, str) else None
