@@ -21,7 +21,7 @@ from pipeline.fetch.deadline import notice_begin
 from pipeline.jobs.message import InTurn, Outcome, Processed, Processor, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
-from pipeline.records.size import serialized_size
+from pipeline.records.size import output_size
 from pipeline.worker.ordered_writer import OrderedWriter
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -291,9 +291,8 @@ class Settled:
 
     @property
     def size(self) -> int:
-        """Bytes of the record."""
-        record = self.record
-        return serialized_size(record.key, record.value, record.headers) if record else 0
+        """Bytes of the record, and of those that follow it."""
+        return output_size(self.record) if self.record else 0
 
 
 @dataclass(frozen=True)
@@ -314,7 +313,7 @@ class RoundWriter:
 
         Raises PipelineError when something is refused.
         """
-        self.writer.send(outcome.record for outcome in settled if outcome.record)
+        self.writer.send(record for outcome in settled if outcome.record for record in outcome.record.all)
         self.writer.flush()
         facts = [outcome.fact for outcome in settled if outcome.fact]
         resolved = [fact.position for fact in facts if isinstance(fact, Resolved)]

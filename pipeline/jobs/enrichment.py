@@ -9,12 +9,14 @@ An event that needs no fetch passes without one. Where claim checks of what is s
 to the store waits for the event's turn in its page (`pipeline.records.suppression`).
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Generic, Protocol
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchFailedError, WikiClient
-from pipeline.jobs.job import E, F, Fetched, Job
+from pipeline.jobs.job import E, F, Fetched, Job, OutputPart, SplittingJob
 from pipeline.jobs.message import InTurn, Outcome, Processed, SourceMessage, Unfinished
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.claim_origin import ClaimOrigin
@@ -150,26 +152,48 @@ class Enrichment(Generic[E, F]):
         return suppression_of(event.raw)
 
     async def _enforce_limits(self, message: SourceMessage, event: E, fetched: F | None) -> Processed:
-        """The record as it is when it fits, else by claim check; an error event when not even that fits."""
-        record = self._record(message, event, fetched)
-        if fetched is None or not (self._content_is_over(fetched) or self._record_is_over(record)):
-            return self._measured(message, record)
-        by_claim_check = partial(self._by_claim_check, message, event, record.value)
+        """The output as it is where each record fits, else by claim check; an error event when not even that fits."""
+        key, headers = self._job.key(message, event), self._headers(message, event)
+        is_content_over = fetched is not None and self._content_is_over(fetched)
+        output: list[Record] = []
+        payloads: dict[int, OutputPart] = {}
+        for number, part in enumerate(self._parts(event, fetched, serialized_size(key, b"", headers))):
+            output.append(Record(self._config.sink.topic, key, part.value, headers + part.headers))
+            if part.slim is not None and (is_content_over or self._record_is_over(output[-1])):
+                payloads[number] = part
+        if not payloads:
+            return self._measured(message, output)
+
+        async def by_claim_check() -> Record | None:
+            about = event.page_revision if isinstance(event, PageChange) else None
+            checked = list(output)
+            for number, part in payloads.items():
+                claim = await self._claims.keep(part.value, about, message.origin)
+                assert part.slim is not None
+                record = output[number]
+                checked[number] = replace(record, value=part.slim(), headers=record.headers + claim.headers())
+            return self._measured(message, checked)
+
         return await by_claim_check() if self._removal is None else InTurn(by_claim_check)
 
-    async def _by_claim_check(self, message: SourceMessage, event: E, payload: bytes) -> Record:
-        about = event.page_revision if isinstance(event, PageChange) else None
-        claim = await self._claims.keep(payload, about, message.origin)
-        slim = self._record(message, event, None)
-        return self._measured(message, Record(slim.topic, slim.key, slim.value, slim.headers + claim.headers()))
+    def _parts(self, event: E, fetched: F | None, overhead_bytes: int) -> Sequence[OutputPart]:
+        """`overhead_bytes` is what each record has beside its value and its own headers."""
+        topic = self._config.sink.topic
+        if isinstance(self._job, SplittingJob):
+            is_bounded = self._config.record_limit.policy != "none"
+            limit_bytes = self._config.sink.max_request_size - overhead_bytes if is_bounded else None
+            return self._job.parts(event, fetched, stream=topic, limit_bytes=limit_bytes)
+        slim = None if fetched is None else partial(self._job.value, event, None, stream=topic)
+        return (OutputPart(self._job.value(event, fetched, stream=topic), slim=slim),)
 
-    def _measured(self, message: SourceMessage, record: Record) -> Record:
-        if self._record_is_over(record):
-            size = serialized_size(record.key, record.value, record.headers)
-            limit = self._config.sink.max_request_size
-            text = f"record is {size} bytes without content, over sink.max.request.size {limit}"
-            return self.error(message, Failure("source_event_too_large", text))
-        return record
+    def _measured(self, message: SourceMessage, output: Sequence[Record]) -> Record | None:
+        for record in output:
+            if self._record_is_over(record):
+                size = serialized_size(record.key, record.value, record.headers)
+                limit = self._config.sink.max_request_size
+                text = f"record is {size} bytes without content, over sink.max.request.size {limit}"
+                return self.error(message, Failure("source_event_too_large", text))
+        return Record.of(output)
 
     def _content_is_over(self, fetched: Fetched) -> bool:
         limit = self._config.content_limit
@@ -180,11 +204,6 @@ class Enrichment(Generic[E, F]):
         if self._config.record_limit.policy == "none":
             return False
         return serialized_size(record.key, record.value, record.headers) > self._config.sink.max_request_size
-
-    def _record(self, message: SourceMessage, event: E, fetched: F | None) -> Record:
-        topic = self._config.sink.topic
-        value = self._job.value(event, fetched, stream=topic)
-        return Record(topic, self._job.key(message, event), value, self._headers(message, event))
 
     def _headers(self, message: SourceMessage, event: E) -> Headers:
         # A page change has been read already.

@@ -9,10 +9,13 @@ Which topics it reads and writes stands in its `JobDefaults`. What jobs share th
 `PageChangeJob`.
 """
 
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar, runtime_checkable
 
 from pipeline.fetch.deadline import Deadline
 from pipeline.jobs.message import SourceMessage
+from pipeline.records.record import Headers
 
 
 class ParsedEvent(Protocol):
@@ -75,4 +78,26 @@ class Job(Protocol[E, F]):
 
     def value(self, event: E, fetched: F | None, /, *, stream: str) -> bytes:
         """The value of the output record, a function of the arguments. None: the event passes without content."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPart:
+    """One of the records that an event's output is split into. `headers` are its own, beside those of every output.
+    `slim` makes the value that it has when its payload goes to the object store, None where nothing can be left out.
+    """
+
+    value: bytes
+    headers: Headers = ()
+    slim: Callable[[], bytes] | None = None
+
+
+@runtime_checkable
+class SplittingJob(Job[E, F], Protocol[E, F]):
+    """One whose output may take several records, under one key. Its `value` is for error events alone."""
+
+    def parts(self, event: E, fetched: F | None, /, *, stream: str, limit_bytes: int | None) -> Sequence[OutputPart]:
+        """The records in order, a function of the arguments; none for an event without output. `limit_bytes` bounds a
+        value and its own headers, None where nothing does: what cannot be split further may be larger.
+        """
         ...

@@ -99,8 +99,8 @@ class Measured(Generic[M, O]):
             self.recorder.count(catalogue.ERRORS, str(orjson.loads(record.value)["error_type"]))
         elif record.topic == self.config.sink.topic:
             self.recorder.count(catalogue.EVENTS, "output")
-            if any(name == KEY_HEADER for name, _content in record.headers):
-                self.recorder.count(catalogue.CLAIM_CHECKS)
+            if stored := sum(name == KEY_HEADER for each in record.all for name, _content in each.headers):
+                self.recorder.count(catalogue.CLAIM_CHECKS, by=stored)
         else:
             self.recorder.count(catalogue.EVENTS, "deferred")
         return record

@@ -1,6 +1,7 @@
 """A Kafka record on its way to the sink, and the position of the source event it came from."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 Headers = tuple[tuple[str, bytes], ...]
@@ -48,9 +49,22 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What the producer gets."""
+    """What the producer gets. `following` are further records of the same event: all of them together are its output,
+    which is complete when each has landed, in this order.
+    """
 
     topic: str
     key: bytes | None
     value: bytes
     headers: Headers
+    following: tuple["Record", ...] = ()
+
+    @property
+    def all(self) -> tuple["Record", ...]:
+        """It and those that follow."""
+        return (self, *self.following)
+
+    @classmethod
+    def of(cls, records: Sequence["Record"]) -> "Record | None":
+        """Several as the output of one event; None for none."""
+        return replace(records[0], following=tuple(records[1:])) if records else None

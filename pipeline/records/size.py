@@ -5,7 +5,7 @@ header (61 bytes), the largest possible overhead of a record (21 bytes) and the 
 An upper bound, taken before compression, which therefore makes no difference.
 """
 
-from pipeline.records.record import Headers
+from pipeline.records.record import Headers, Record
 
 _BATCH_OVERHEAD = 61
 _MAX_RECORD_OVERHEAD = 21
@@ -27,3 +27,8 @@ def serialized_size(key: bytes | None, value: bytes, headers: Headers) -> int:
         encoded = name.encode()
         size += varint_size(len(encoded)) + len(encoded) + varint_size(len(content)) + len(content)
     return size
+
+
+def output_size(record: Record) -> int:
+    """Bytes of all records of an event together, each as `serialized_size`."""
+    return sum(serialized_size(each.key, each.value, each.headers) for each in record.all)

@@ -38,7 +38,7 @@ from pipeline.records.claim_check import ClaimStore
 from pipeline.records.lapsed_action import without_late
 from pipeline.records.passed_headers import passed_on
 from pipeline.records.record import Headers, Position, Record
-from pipeline.records.size import serialized_size
+from pipeline.records.size import output_size, serialized_size
 from pipeline.worker import engine
 from pipeline.worker.arrow import ArrowFunction
 from pipeline.worker.ordered_writer import OrderedWriter, ordered_producer
@@ -304,14 +304,16 @@ def _now_ms() -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Emission:
-    """A record, and whether it has to land behind others of its page that are not acknowledged yet."""
+    """The output of an event, and whether it has to land behind others of its page that are not acknowledged yet, or
+    in an order of its own.
+    """
 
     record: Record
     in_order: bool
 
     @property
     def size(self) -> int:
-        return _size(self.record)
+        return output_size(self.record)
 
 
 def _run(
@@ -334,7 +336,8 @@ def _run(
             return None
         # The ledger's entries have no order: the next start goes by their positions.
         is_event = record.topic != config.deferral.topic
-        return _Emission(record, keeps_order and is_event and repeats(page_of(message)))
+        has_neighbours = bool(record.following) or repeats(page_of(message))
+        return _Emission(record, keeps_order and is_event and has_neighbours)
 
     results = (
         emissions
@@ -366,8 +369,8 @@ def _run(
 def _others(results: Iterable[Sequence[_Emission]], writer: OrderedWriter) -> Iterator[Sequence[Record]]:
     """The records that may land in any order; the rest goes to the writer."""
     for emissions in results:
-        writer.send(emission.record for emission in emissions if emission.in_order)
-        unordered = [emission.record for emission in emissions if not emission.in_order]
+        writer.send(record for emission in emissions if emission.in_order for record in emission.record.all)
+        unordered = [record for emission in emissions if not emission.in_order for record in emission.record.all]
         if unordered or not emissions:
             yield unordered
 
@@ -402,7 +405,7 @@ def _arrow_batches(
             if not pending:
                 since = clock()
             pending.append(record)
-            pending_bytes += _size(record)
+            pending_bytes += serialized_size(record.key, record.value, record.headers)
             if pending_bytes >= _BATCH_BYTES or len(pending) >= _BATCH_ROWS:
                 yield _to_arrow(pending)
                 pending, pending_bytes = [], 0
@@ -427,10 +430,6 @@ def _once_each(messages: Iterator[SourceMessage]) -> Iterator[SourceMessage]:
         if message.position != last:
             yield message
         last = message.position
-
-
-def _size(record: Record) -> int:
-    return serialized_size(record.key, record.value, record.headers)
 
 
 def messages_of(batches: Iterator[pa.RecordBatch], source: Source | None = None) -> Iterator[SourceMessage]:

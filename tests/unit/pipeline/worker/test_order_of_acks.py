@@ -1,7 +1,7 @@
 """Which records a task hands to Spark's sink, and which it writes by itself as they must land in their order."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,12 +22,13 @@ TOO_EARLY = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 class Job:
-    """Defers what has the value `slow`."""
+    """Defers what has the value `slow`; an event of the page `s` is split into two records."""
 
     async def process(self, message: SourceMessage, *, limit_s: float) -> Any:
         if message.value == b"slow":
             return Unfinished(Failure("deadline_exceeded", "slow"))
-        return Record("out", message.key, b"", message.position.headers())
+        record = Record("out", message.key, b"", message.position.headers())
+        return replace(record, following=(record,)) if message.key == b"s" else record
 
 
 def batches_of(*groups: str) -> list[pa.RecordBatch]:
@@ -74,6 +75,7 @@ CASES = {
     "without deferral": Case(("aba",), (1,), (0, 2), (("deferral", {"policy": "none"}),)),
     "late": Case(("ab*cc",), (0, 1), (2, 3), (("source", {"read": "aligned", "late": "lapse"}),)),
     "a producer that may give up": Case(("aba",), (0, 1, 2), (), (("sink", {"delivery_timeout": "5s"}),)),
+    "split into two records": Case(("as",), (0,), (1, 1)),
     "nothing": Case((), (), ()),
 }
 
