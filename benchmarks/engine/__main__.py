@@ -12,6 +12,7 @@ from benchmarks.engine.aligned_source import aligned_source
 from benchmarks.engine.asyncio_peer import AsyncioPeer
 from benchmarks.engine.backfill import BARE, backfill
 from benchmarks.engine.contestant import Contestant
+from benchmarks.engine.entity_state import entity_state
 from benchmarks.engine.guard import describe, guard, has_grown, read_lines, record
 from benchmarks.engine.live import live
 from benchmarks.engine.pyflink_peer import AS_IT_COMES, ASYNC, SYNC
@@ -134,6 +135,14 @@ def guard_(events: int, rounds: int, *, is_recorded: bool) -> None:
     click.echo(describe(line, last))
     if last and has_grown(line, last):
         sys.exit(1)
+
+
+@main.command("entity-state")
+@click.option("--entities", default="10000,100000,1000000", show_default=True, help="Numbers of entities, with commas.")
+@_name("entity-state")
+def entity_state_(entities: str, name: str) -> None:
+    """Measure Spark's state by entity, begun with an initial state of so many entities."""
+    entity_state([int(count) for count in _parts(entities)], directory=_directory(), name=name)
 
 
 @main.command("pyflink")

@@ -7,9 +7,11 @@ parsed     what the first batch of a process gets, and one of which the JVM is n
 
 import os
 import statistics
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -38,7 +40,7 @@ def version_look(workload: Workload, *, rounds: int, directory: Path, name: str)
     with bench_stack(directory) as stack:
         stack.make_source(_SOURCE)
         stack.fill(_SOURCE, workload.events())
-        spark = _session()
+        spark = make_session()
         ways = _ways(spark, _rows(spark, stack), _config(stack))
         for way in ways.values():
             way()  # what a JVM and Python workers do for the first time
@@ -87,10 +89,13 @@ def _config(stack: BenchStack) -> PipelineConfig:
     )
 
 
-def _session() -> "SparkSession":
+def make_session(settings: Mapping[str, str] = MappingProxyType({})) -> "SparkSession":
+    """With that number of workers, and these settings of Spark beside."""
     from pyspark.sql import SparkSession
 
-    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ |= {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable}
     builder = SparkSession.builder.master(f"local[{_WORKERS}]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.extraClassPath", ":".join(map(str, jars.ensure(jars.SPARK))))
+    for key, value in settings.items():
+        builder = builder.config(key, value)
     return builder.getOrCreate()
