@@ -216,7 +216,7 @@ def test_the_document_counts_answers_and_shows_an_example_of_each_difference() -
     ]
     text = document(two_differences(), known, "MediaWiki 0.1")
     assert "MediaWiki 0.1" in text
-    assert "Of 2 answers 1 are the same in everything." in text
+    assert "Of 2 answers, 1 are identical." in text
     assert "| Every form of the revision routes for every kind of revision. | 2 | 1 | `01-revision` |" in text
     assert "| 1 | told apart \\| by it | `` two: header vary `` | `` a\\|b `` | `` c `` |" in text
     assert "| 1 | never there | `` two: status `` | `` 200 `` | `` 404 `` |" in text
