@@ -20,6 +20,6 @@ ABANDONED = Measure(
     tell=_tell,
     timing=of_arm,
     needs=UPSTREAM,
-    summary="Share of the upstream's finished parses whose answer no client waited for any more.",
+    summary="Share of the upstream's finished parses whose client had already disconnected.",
     example="{at_least: 50%}",
 )

@@ -35,9 +35,10 @@ _BY_BATCH: frozenset[Observable] = frozenset({"batches", "offsets"})
 class _Audit(ExpectationKind):
     name: str = "audit"
     summary: str = (
-        "Every input event met its expected fate, once and in order: nothing lost, duplicated, conflicting, "
-        "out of order, in the wrong topic or with another payload. Or bounds on what it counts, of all programs "
-        "that are audited; repeats and conflicts that a restart excuses count apart."
+        "Every input event had its expected outcome, once and in order: nothing lost, duplicated, conflicting, out "
+        "of order, in the wrong topic or with another payload. Or bounds on the audit's counts, over all audited "
+        "programs; repeats and conflicts that a restart explains are counted separately, as `excused` and "
+        "`excused_conflicts`."
     )
     example: str = "clean"
     argument: Any = CleanOrCounts

@@ -10,9 +10,6 @@ BATCH_BUDGET = Measure(
     timing=of_commit,
     flaws=check_deferral,
     needs=frozenset({"deferrals"}),
-    summary=(
-        "Number of source events that were deferred because their batch was over its budget, the backstop "
-        "behind the allowance."
-    ),
+    summary="Number of source events that were deferred because their batch exceeded `batch_budget`.",
     example="0",
 )

@@ -25,9 +25,9 @@ def _absent(_argument: BatchTime, observation: ArmObservation) -> str:
 BATCH_TIME = OfCourse(
     name="batch_time",
     summary=(
-        "Time that a micro-batch lasted, from its start until its records are emitted and its state is written: the "
-        "`highest`, `lowest`, `mean` or `last` of all that the main program wrote. The first one of a process "
-        "is longer, as its JVM is cold."
+        "Time that a micro-batch lasted, from its start until its records are emitted and its state is written: "
+        "the `highest`, `lowest`, `mean` or `last` of all that the main program wrote. The first batch of a "
+        "process is longer, as its JVM is cold."
     ),
     example="{of: lowest, at_most: 2s}",
     argument=BatchTime,

@@ -72,9 +72,9 @@ class Compare(ExpectationKind):
     kinds: Callable[[], Mapping[str, ExpectationKind]]
     name: str = "compare"
     summary: str = (
-        "Ratio of a figure of two `arms`, the first one's to the second one's. The figure is named as its expectation "
-        "is, with the keys of that; it stands with the arm that is played last of the two. Not known where one of them "
-        "was not played."
+        "Ratio of a figure between two `arms`: its value in the first, divided by that in the second. Write the "
+        "figure like its own expectation, with the same keys, under the arm that is played last. Unknown if one of "
+        "the arms was not played."
     )
     example: str = "{rate: {of: healthy, arms: [fixed, incident], at_least: 8}}"
     argument: Any = field(init=False)

@@ -31,8 +31,8 @@ class Connected(Number):
 class _Connections(ExpectationKind):
     name: str = "connections"
     summary: str = (
-        "Number of connections that carried a request to the upstream (`opened`), of those it refused for want of a "
-        "place (`refused`), or of connections for each request (`per_request`)."
+        "Number of connections that carried a request to the upstream (`opened`), of connections that it refused "
+        "at its limit (`refused`), or of connections divided by requests (`per_request`)."
     )
     example: str = "{of: per_request, at_most: 0.1}"
     argument: Any = Connected

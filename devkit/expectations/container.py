@@ -59,6 +59,6 @@ PEAK_MEMORY = Measure(
     absent=_ABSENT,
     tell=_tell_peak,
     flaws=_flaws,
-    summary="Most memory that all processes of the program held together at one look, in a `container`.",
+    summary="Largest memory of all processes of the program together, over all samples, in a `container`.",
     example="{at_most: 2GiB}",
 )

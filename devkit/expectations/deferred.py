@@ -21,6 +21,6 @@ DEFERRED = Measure(
     timing=of_commit,
     flaws=check_deferral,
     needs=frozenset({"deferrals"}),
-    summary="Number of source events that ever stood in the deferral topic.",
+    summary="Number of source events that were ever in the deferral topic.",
     example="{at_least: 1}",
 )

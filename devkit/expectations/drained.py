@@ -16,8 +16,8 @@ from devkit.observe.arm_role import ArmName
 class _Drained(ExpectationKind):
     name: str = "drained"
     summary: str = (
-        "All traffic is published, the committed offset has reached its end and nothing is deferred; with "
-        "`false`, that is not so. Where no offsets are observable: every event that had to be emitted was."
+        "All traffic is published, the committed offset has reached its end, and nothing is deferred; with "
+        "`false`, this does not hold. If offsets are not observable: every expected event was emitted."
     )
     example: str = "true"
     argument: Any = bool

@@ -54,8 +54,8 @@ class ErrorEventPattern(Count):
 class _ErrorEvents(ExpectationKind):
     name: str = "error_events"
     summary: str = (
-        "Number of source events that ended as an error event of `type`, by default of any, and the size of the "
-        "largest of those records' values. Without a bound: at least one."
+        "Number of source events that ended as an error event of `type` (default: any); `max_size` is a bound on "
+        "the largest of these records' values. Without a bound: at least one."
     )
     example: str = "{type: revision_not_found, at_least: 1, max_size: 4KiB}"
     argument: Any = Annotated[ErrorEventPattern, or_exactly(ErrorEventPattern, int, int)]

@@ -38,8 +38,8 @@ def _course(_argument: EventTimeSkewBound, observation: ArmObservation) -> Cours
 EVENT_TIME_SKEW = OfCourse(
     name="event_time_skew",
     summary=(
-        "Event time by which the newest committed event is newer than the oldest one that is not committed: the "
-        "`highest`, `lowest`, `mean` or `last` of all looks. It needs traffic with event time of its own."
+        "Event time of the newest committed event minus that of the oldest uncommitted one: the `highest`, "
+        "`lowest`, `mean` or `last` of all samples. It needs traffic with `event_times`."
     ),
     example="{at_least: 2m}",
     argument=EventTimeSkewBound,

@@ -32,7 +32,7 @@ class ExceptionPattern(OfProgram):
 @dataclass(frozen=True, kw_only=True)
 class _Exception(ExpectationKind):
     name: str = "exception"
-    summary: str = "The program's log shows an exception of `class`, with `message` as part of its text."
+    summary: str = "The program's log has an exception of `class` whose text contains `message`."
     example: str = '{class: RecordTooLargeException, message: "23048294"}'
     argument: Any = ExceptionPattern
 

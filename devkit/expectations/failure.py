@@ -23,7 +23,7 @@ class FailurePattern(OfProgram):
 @dataclass(frozen=True, kw_only=True)
 class _Failure(ExpectationKind):
     name: str = "failure"
-    summary: str = "A process of the program reported that it failed, with `message` as part of what it reported."
+    summary: str = "A process of the program reported a failure whose text contains `message`."
     example: str = "{message: no commit within}"
     argument: Any = FailurePattern
     needs: frozenset[Observable] = frozenset({"words"})

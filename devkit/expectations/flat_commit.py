@@ -25,9 +25,9 @@ class _FlatCommit(ExpectationKind):
 
     name: str = "flat_commit"
     summary: str = (
-        "Longest time that the committed offset stood still while there was something to commit, restarts "
-        "included. Undecided where a fault kept the kit from looking, and the bound lies between what was "
-        "seen and what may have been."
+        "Longest time in which the committed offset did not change while events waited for a commit, restarts "
+        "included. If a fault prevented observation, and the bound lies between the observed time and the longest "
+        "possible one, it is undecided."
     )
     example: str = "{at_least: 15s}"
     argument: Any = DurationBound
@@ -96,6 +96,6 @@ IDLE_CPU = Measure(
     tell=_tell_cores,
     timing=_while_flat,
     needs=_NEEDS,
-    summary=("CPU cores (median) that the program used during the longest time without a commit, while its query ran."),
+    summary="CPU cores (median) that the program used during the longest time without a commit, while its query ran.",
     example="{at_most: 0.5}",
 )

@@ -25,8 +25,8 @@ class GaveUp(WhetherItDid):
 class _GaveUp(ExpectationKind):
     name: str = "gave_up"
     summary: str = (
-        "The supervisor gave up on the program, by the `attempts` of its policy; with `false`, or `it_did: false`, it "
-        "had not by the arm's end."
+        "The supervisor gave up on the program, by the `attempts` of its policy. With `false`, or `it_did: false`: "
+        "it had not given up by the arm's end."
     )
     example: str = "true"
     argument: Any = Annotated[GaveUp, or_whether(GaveUp)]

@@ -106,9 +106,9 @@ def _is_of_all_to_the_end(argument: LagBound) -> bool:
 LAG = OfCourse(
     name="lag",
     summary=(
-        "Events that wait: source offsets that are not committed, of all partitions or of one `partition` (with its "
-        "`topic` where there are several), or the events of a `page` of the traffic that are published and not "
-        "emitted. Its `last`, `highest`, `lowest` or `mean`, or its `slope` a minute."
+        "Waiting events: uncommitted source offsets of all partitions or of one `partition` (with its `topic` if "
+        "there are several), or the events of a `page` that are published and not yet emitted. Its `last`, "
+        "`highest`, `lowest` or `mean`, or its `slope` a minute."
     ),
     example="{page: Hot, of: highest, at_least: 100}",
     argument=LagBound,

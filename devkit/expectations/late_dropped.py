@@ -7,8 +7,8 @@ LATE_DROPPED = Measure(
     of=lambda observation: observation.late_dropped,
     unknown="the main program reported no state",
     summary=(
-        "Number of source rows that Spark dropped in a stateful operator as they were behind its watermark, by what it "
-        "reports of each batch (`state_committed`). Nothing else tells of them."
+        "Number of source rows that Spark dropped in a stateful operator because they were behind its watermark, "
+        "as reported for each batch (`state_committed`). Nothing else shows them."
     ),
     example="{at_least: 1}",
 )

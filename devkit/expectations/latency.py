@@ -37,9 +37,9 @@ _OF = {"all": "all events", "healthy": "events of healthy pages"}
 class _Latency(ExpectationKind):
     name: str = "latency"
     summary: str = (
-        "End-to-end latency of the events, from the append to the source to the append of their first output "
-        "or error event, as a `percentile`. `of: healthy` leaves out the pages that matched a rule which "
-        "picks pages. Events that were not emitted count as later than all that were."
+        "End-to-end latency of the events, from the append to the source to the append of their first output or "
+        "error event, as a `percentile`. `of: healthy` excludes pages that matched a rule which selects pages. "
+        "Events that were not emitted count as later than all emitted ones."
     )
     example: str = "{percentile: 50, at_most: 5s}"
     argument: Any = Latency

@@ -38,10 +38,10 @@ class LoggedEvent(ProgramCount):
 class _Log(ExpectationKind):
     name: str = "log"
     summary: str = (
-        "Number of times that the program wrote the event named `event` on its standard output, as a JSON line; of the "
-        "pipeline, those that only its workers write count too, unless it has `executors`, of which they are not "
-        "observable. Without a bound: at least once. Not observable of a program that wrote no event at all, nor "
-        "`at_most` of one that ended with another exit code than 0 and was not started again."
+        "Number of times that the program wrote the event named `event` on its standard output, as a JSON line. "
+        "For the pipeline, events that only its workers write count too, unless it has `executors`, where they are "
+        "not observable. Without a bound: at least once. Not observable if the program wrote no event at all; "
+        "`at_most` is not observable if it ended with an exit code other than 0 and was not restarted."
     )
     example: str = "{event: gave_up, at_most: 0}"
     argument: Any = LoggedEvent

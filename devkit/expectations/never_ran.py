@@ -29,9 +29,9 @@ class NeverRan(WhetherItDid):
 class _NeverRan(ExpectationKind):
     name: str = "never_ran"
     summary: str = (
-        "The query of the program never ran in the arm: each of its processes refused its start, ended before, or "
-        "hung. With `false`, or `it_did: false`, it did run. A command runs once it fetched or wrote anything; it has "
-        "to be the only program of its arm."
+        "The query of the program never ran in the arm: each of its processes refused its start, ended before its "
+        "query ran, or hung. With `false`, or `it_did: false`: it did run. A command counts as running when it has "
+        "fetched or written anything; it has to be the only program of its arm."
     )
     example: str = "true"
     argument: Any = Annotated[NeverRan, or_whether(NeverRan)]

@@ -44,9 +44,10 @@ class OtherSettings(ProgramCount):
 class _OtherSettings(ExpectationKind):
     name: str = "other_settings"
     summary: str = (
-        "Number of settings in which the program ran otherwise than the scenario declares, by the configuration that "
-        "its newest process logged; `key` counts one setting, or those of a section. Without a bound: at least one. "
-        "What the scenario leaves open counts for none. Not observable of a program that logs no configuration."
+        "Number of settings whose value in the program differs from the scenario's, by the configuration that its "
+        "newest process logged; `key` limits the count to a setting or a section. Without a bound: at least one. "
+        "Settings that the scenario does not declare do not count. Not observable if the program logs no "
+        "configuration."
     )
     example: str = "{key: batch.max_offsets}"
     argument: Any = Annotated[OtherSettings, or_exactly(OtherSettings, int, int)]

@@ -36,9 +36,9 @@ BATCH_GROWTH = Measure(
     tell=lambda value, observation: f"{value:.2f} (of {len(observation.warm_batches)} batches)",
     needs=frozenset({"batches"}),
     summary=(
-        "Mean time of the last quarter of the main program's micro-batches, divided by that of the first quarter: 2 "
-        "where they have become twice as slow. One that was not written counts until its process ended, and the first "
-        "one of a process, whose JVM is cold, does not. Not known of fewer than four."
+        "Mean time of the last quarter of the main program's micro-batches, divided by that of the first quarter: "
+        "2 if batches have become twice as slow. A batch that was not written counts until its process ended. The "
+        "first batch of a process does not count, as its JVM is cold. Unknown with fewer than four batches."
     ),
     example="{at_least: 2}",
 )
@@ -55,8 +55,8 @@ RESTART_PROGRESS = Measure(
     ),
     needs=frozenset({"batches", "words"}),
     summary=(
-        "Micro-batches that the second process of the main program wrote before it ended by itself, divided by those "
-        "of the first: below 1 where the restart came less far. How fast the machine is does not change it."
+        "Micro-batches that the second process of the main program wrote before it ended by itself, divided by "
+        "those of the first: below 1 if the restart got less far. It does not depend on the machine's speed."
     ),
     example="{at_most: 0.5}",
 )

@@ -24,6 +24,6 @@ PARTITIONS_READ = Measure(
     tell=_tell,
     timing=until_drained,
     needs=frozenset({"offsets"}),
-    summary="Share of the source partitions that have events of which some were committed by the arm's end.",
+    summary="Of the source partitions with events, the share with at least one committed event at the arm's end.",
     example="100%",
 )

@@ -9,6 +9,6 @@ PAST_FAILED_BATCH = Measure(
     absent="no batch failed",
     timing=of_failed_batch,
     needs=frozenset({"offsets"}),
-    summary="Number of events that were emitted from beyond the batch that failed, at its end offset or after it.",
+    summary="Number of events emitted from behind the batch that failed, that is from its end offset on.",
     example="0",
 )

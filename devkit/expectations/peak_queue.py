@@ -9,6 +9,6 @@ PEAK_QUEUE = Measure(
     of=lambda observation: observation.figures.peak_queue,
     timing=of_arm,
     needs=UPSTREAM,
-    summary="Number of requests that waited for the upstream's parsers at once, at the worst.",
+    summary="Largest number of requests that waited for the upstream's parsers at once.",
     example="{at_least: 20}",
 )

@@ -39,8 +39,8 @@ class RateBound(Range[Rate]):
 class _Rate(ExpectationKind):
     name: str = "rate"
     summary: str = (
-        "Events a second that were emitted as output or error event, from the first published to the last emitted, "
-        "or to the arm's end where some still wait. `of: healthy` leaves out the pages that matched a rule which picks "
+        "Events emitted each second as output or error event, from the first publication to the last emission, or "
+        "to the arm's end if events still wait. `of: healthy` excludes pages that matched a rule which selects "
         "pages."
     )
     example: str = "{of: healthy, at_least: 20/s}"

@@ -27,8 +27,8 @@ class RefusalPattern(BaseModel):
 class _Refused(ExpectationKind):
     name: str = "refused"
     summary: str = (
-        "The start that was `tried_first`, or without one the arm's own, was refused, with `message` as part of what "
-        "the program reported."
+        "A start was refused, and the program's report contains `message`. It is the start of `tried_first` if "
+        "there is one, else the arm's own."
     )
     example: str = "{message: metric}"
     argument: Any = RefusalPattern

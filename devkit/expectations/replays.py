@@ -10,7 +10,7 @@ REPLAYS = Measure(
     argument=ProgramBound,
     timing=of_restarts,
     needs=frozenset({"batches"}),
-    summary="Number of times that the batch which was repeated most was planned again.",
+    summary="Number of repeats of the batch that was repeated most.",
     example="{at_least: 1}",
 )
 REPLAYED_OFFSETS = Measure(
@@ -18,6 +18,6 @@ REPLAYED_OFFSETS = Measure(
     of=lambda observation: observation.replayed_offsets,
     timing=of_restarts,
     needs=frozenset({"batches", "offsets"}),
-    summary="Number of source offsets that were read again, each counted as often as it was.",
+    summary="Number of source offsets that were read again; each repeated read of an offset counts.",
     example="{at_least: 2}",
 )

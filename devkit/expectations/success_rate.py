@@ -36,7 +36,7 @@ class _SuccessRate(ExpectationKind):
     name: str = "success_rate"
     summary: str = (
         "Share of the requests that ended with status 200. `of: after fault` counts from the end of the last "
-        "fault that ends, a rule with a `window`, to the end of the traffic."
+        "`window` of a rule to the end of the traffic."
     )
     example: str = "{of: after fault, at_least: 90%}"
     argument: Any = SuccessRate

@@ -40,8 +40,8 @@ def _absent(_argument: WatermarkStood, observation: ArmObservation) -> str:
 WATERMARK_STOOD = OfCourse(
     name="watermark_stood",
     summary=(
-        "Time for which the watermark stood still, by what Spark reports of its batches, the time to the arm's end "
-        "included: the `highest`, `lowest`, `mean` or `last` of all such times."
+        "Time in which the watermark did not move, as Spark reports it for each batch, up to the arm's end: the "
+        "`highest`, `lowest`, `mean` or `last` of all such times."
     ),
     example="{at_least: 20s}",
     argument=WatermarkStood,
