@@ -13,9 +13,9 @@ from located_config.words import Schema, forms, in_words
 
 _INTRODUCTION = """\
 Under `expect` of a [scenario](scenario.md) each arm or role has a list of these, one key in each item. A bound is a
-value alone, which must be met exactly, or `at_least`, `at_most` or both, inclusive. An expectation on something that
-[a program](../own-pipeline.md) does not show is not observable: it is neither met nor broken, and the run is
-inconclusive."""
+value alone, which must be met exactly, or `at_least`, `at_most` or both, inclusive. If [a program](../own-pipeline.md)
+does not report the figure of an expectation, the expectation is not observable: it is neither met nor broken, and the
+run is inconclusive."""
 
 
 def expectations() -> str:
@@ -24,12 +24,12 @@ def expectations() -> str:
         (code(f"{one.name}: {one.example}"), in_a_cell(one.summary), _argument(one), _needs(one))
         for one in EXPECTATIONS.values()
     ]
-    shown = table(("to observe", "otherwise"), [(code(name), reason) for name, reason in BECAUSE.items()])
+    shown = table(("needs", "not observable if"), [(code(name), reason) for name, reason in BECAUSE.items()])
     return page(
         "Expectations",
         _INTRODUCTION,
-        table(("example", "what is measured, or holds", "value", "needs"), rows),
-        "## What has to be observable {#observable}",
+        table(("example", "what it measures or requires", "value", "needs"), rows),
+        "## Required observations {#observable}",
         shown,
     )
 

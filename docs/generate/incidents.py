@@ -47,9 +47,9 @@ def incident(name: str) -> str:
         _difference(scenario),
         "## What must hold",
         *(_expectations(scenario, arm, written["expect"]) for arm in scenario.roles),
-        "## How it is the same incident",
+        "## How it corresponds to the incident",
         _likeness(scenario),
-        f"The scenario is the file `scenarios/{name}.yaml`; [write a scenario](../scenarios.md) says how to change it.",
+        f"The scenario is the file `scenarios/{name}.yaml`; see [write a scenario](../scenarios.md) to change it.",
     )
 
 
@@ -62,7 +62,7 @@ def _source(scenario: Scenario) -> str:
 
 def _outcome(scenario: Scenario) -> str:
     return (
-        "Exit code 0 means that the incident happened and that the fix works on the same traffic: events at "
+        "Exit code 0 means that the incident was reproduced and that the fix works on the same traffic: events at "
         f"{format_rate(scenario.traffic.rate)} for {format_duration(scenario.traffic.for_)}, "
         f"seed {scenario.traffic.seed}. "
         "`runs/latest/report.html` has all plots and logs of the run ([evidence](../evidence.md))."
@@ -86,7 +86,7 @@ def _difference(scenario: Scenario) -> str:
     ]
     tried = [arm for arm in scenario.roles if scenario.tried_first_in(arm) is not None]
     first = "".join(
-        f"\n\nThe operator of the {arm} arm first tries `{flow(scenario.tried_first_in(arm))}` on top of it."
+        f"\n\nIn the {arm} arm, the operator first tries `{flow(scenario.tried_first_in(arm))}` in addition."
         for arm in tried
     )
     return table(("key", *(f"{arm} arm" for arm in scenario.roles)), rows) + first
@@ -103,28 +103,32 @@ def _expectations(scenario: Scenario, arm: ArmName, written: dict[str, list[dict
         (code(flow(item).removeprefix("{").removesuffix("}")), in_a_cell(EXPECTATIONS[one.kind].summary))
         for one, item in zip(scenario.expected_of(arm), of_arm, strict=True)
     ]
-    return f"In the {arm} arm:\n\n{table(('expectation', 'what it is about'), rows)}"
+    return f"In the {arm} arm:\n\n{table(('expectation', 'meaning'), rows)}"
 
 
 def _likeness(scenario: Scenario) -> str:
-    scale = f"{scenario.time_scale:g} times faster than in production" if scenario.time_scale != 1 else "as there"
+    scale = (
+        f"{scenario.time_scale:g} times faster than in production" if scenario.time_scale != 1 else "as in production"
+    )
     rows = [
         ("preserved", scenario.preserves or "—"),
         ("time", scale),
         (
             "margin",
-            f"a machine may be {scenario.margin:g} times slower than an idle one before the verdict is left open "
+            f"a machine may be {scenario.margin:g} times slower than an idle one; beyond that the run is inconclusive "
             "([a busy machine](../headroom.md))",
         ),
         ("faults", _faults(scenario)),
     ]
-    return table(("of the incident", "here"), rows)
+    return table(("property", "in this scenario"), rows)
 
 
 def _faults(scenario: Scenario) -> str:
     rules = [f"{code(rule.name)} of the mock" for rule in scenario.mock.rules]
     rules += [f"{code(item.name)} on {_arms(scenario, item)}" for _, item, _ in scenario.timeline_at()]
-    return f"{counted(len(rules), 'fault')}: {', '.join(rules)}; each must be seen to act" if rules else "none"
+    return (
+        f"{counted(len(rules), 'fault')}: {', '.join(rules)}; the kit must observe that each acts" if rules else "none"
+    )
 
 
 def _arms(scenario: Scenario, item: TimelineItem) -> str:

@@ -28,7 +28,7 @@ def test_the_difference_is_that_of_the_effective_configurations() -> None:
 
 
 def test_what_is_tried_first_is_told() -> None:
-    assert "The operator of the fixed arm first tries `{metrics: {rename:" in incident("vanished-metric")
+    assert "In the fixed arm, the operator first tries `{metrics: {rename:" in incident("vanished-metric")
 
 
 def test_each_drawing_belongs_to_a_page_and_has_all_arms() -> None:
