@@ -97,9 +97,9 @@ class InvalidFileError(UsageError):
     """A file whose content does not fit its model."""
 
     def __init__(self, path: Path, problems: Sequence[Problem], *, hint: str | None = None) -> None:
-        places = [one.option or f"{path}:{one.line}:{one.column}" for one in problems]
+        places = [problem.option or f"{path}:{problem.line}:{problem.column}" for problem in problems]
         super().__init__(
-            "\n".join(f"{place}: {one.text}" for place, one in zip(places, problems, strict=True)), hint=hint
+            "\n".join(f"{place}: {problem.text}" for place, problem in zip(places, problems, strict=True)), hint=hint
         )
         self.path, self.problems = path, tuple(problems)
 

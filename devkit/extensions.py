@@ -36,22 +36,22 @@ def load_extensions_of(path: Path, document: CommentedMap) -> None:
     """
     load_extensions()
     written = document.get(KEY)
-    found = []
-    for number, one in enumerate(written if isinstance(written, CommentedSeq) else ()):
+    problems = []
+    for number, module in enumerate(written if isinstance(written, CommentedSeq) else ()):
         try:
-            if isinstance(one, str):
-                load_extension(one, path.absolute().parent)
+            if isinstance(module, str):
+                load_extension(module, path.absolute().parent)
         except ExtensionError as error:
-            found.append(Problem((KEY, number), f"{error}", error.hint))
-    if found:
-        raise refused(path, document, found)
+            problems.append(Problem((KEY, number), f"{error}", error.hint))
+    if problems:
+        raise refused(path, document, problems)
 
 
 def require_here(kind: Kind, names: Iterable[str], *, where: str) -> None:
     """Raises UsageError when one of the names is of an extension, as `where`, an image of the project's own, it is not
     known.
     """
-    added = {one.name: one.place for one in additions(kind)}
+    added = {addition.name: addition.place for addition in additions(kind)}
     for name in names:
         if name in added:
             raise UsageError(

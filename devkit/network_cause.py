@@ -20,20 +20,20 @@ def network_cause(error: BaseException) -> str:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """The error and what it was made from, the innermost last."""
-    seen: set[int] = set()
+    seen_ids: set[int] = set()
     following: BaseException | None = error
-    while following is not None and id(following) not in seen:
-        seen.add(id(following))
+    while following is not None and id(following) not in seen_ids:
+        seen_ids.add(id(following))
         yield following
         wrapped = [getattr(following, "reason", None), *following.args, following.__cause__, following.__context__]
-        following = next((one for one in wrapped if isinstance(one, BaseException)), None)
+        following = next((cause for cause in wrapped if isinstance(cause, BaseException)), None)
 
 
 def _words(chain: list[BaseException]) -> str:
-    for one in reversed(chain):
-        match one:
+    for error in reversed(chain):
+        match error:
             case ssl.SSLCertVerificationError():
-                return one.verify_message
+                return error.verify_message
             case NameResolutionError() | socket.gaierror():
                 return "the host's name is not known"
             case ConnectTimeoutError() | ReadTimeoutError() | TimeoutError():

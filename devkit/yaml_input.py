@@ -45,7 +45,8 @@ def refused(
 
 def placed(document: Any, problems: Iterable[problem.Problem], set_by: SetBy = lambda _: "") -> list[Problem]:
     """The problems with their places, each once and in the order of the file."""
-    found = dict.fromkeys(
-        Problem(*position(document, one.location), str(one), set_by(one.location)) for one in problems
+    unique = dict.fromkeys(
+        Problem(*position(document, unplaced.location), str(unplaced), set_by(unplaced.location))
+        for unplaced in problems
     )
-    return sorted(found, key=lambda one: (one.line, one.column))
+    return sorted(unique, key=lambda item: (item.line, item.column))

@@ -15,9 +15,9 @@ from typing import Any, Literal
 import orjson
 
 from devkit.traffic.generate import generate
+from devkit.traffic.mix import Mix
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.page_change import kafka_key
-from devkit.traffic.stream import Mix
 from mockapi.draws import digest, log_normal, uniform
 from mockapi.rules.model import Rule
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision

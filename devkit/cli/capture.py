@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from devkit.cli.chosen_stack import KAFKA, address_of, run_id_option, running_stack
-from devkit.cli.quantity_options import duration_of, size_of
+from devkit.cli.options import duration_of, size_of
 from devkit.errors import UsageError
 from located_config.count import counted
 
@@ -119,8 +119,8 @@ def capture(
     from devkit.traffic.capture.take import CaptureOrder, take_capture
 
     if unfinished is not None:
-        whole, count = finish_killed(unfinished)
-        click.echo(f"{whole}: {counted(count, 'event')}")
+        finished, count = finish_killed(unfinished)
+        click.echo(f"{finished}: {counted(count, 'event')}")
         return
     if not topics:
         raise UsageError("--topic: which topic is to be read is missing", hint="write --topic NAME")
@@ -145,9 +145,11 @@ def capture(
     if client.unused:
         click.echo(f"not used of {kafka_config}: {', '.join(client.unused)}", err=True)
     with _stopping() as stopped:
-        taken = take_capture(order, out, stop=stopped.is_set, tell=_Telling().tell)
-    click.echo(f"{out}: {counted(taken.events, 'event')}, {taken.bytes / _MIB:.1f} MiB, {_ENDED[taken.ended_by]}")
-    if taken.events == 0:
+        captured = take_capture(order, out, stop=stopped.is_set, tell=_Telling().tell)
+    click.echo(
+        f"{out}: {counted(captured.events, 'event')}, {captured.bytes / _MIB:.1f} MiB, {_ENDED[captured.ended_by]}"
+    )
+    if captured.events == 0:
         click.echo("nothing came to the topic in that time; `--from earliest` takes what it has", err=True)
     if keep_text:
         click.echo("names and text are in it as they were: treat it like the topic itself", err=True)
@@ -170,17 +172,17 @@ def _bootstrap(kafka: str | None, addresses: Path | None, run_id: str | None, of
     """Raises UsageError where none of them says where the cluster is."""
     from devkit.stack.addresses import VARIABLES, read_addresses
 
-    if len([one for one in (kafka, addresses, run_id) if one is not None]) > 1:
+    if len([option for option in (kafka, addresses, run_id) if option is not None]) > 1:
         raise UsageError("--kafka, --addresses and --run-id each name a cluster", hint="keep one of them")
     if addresses is not None:
         return read_addresses(addresses).kafka
     elsewhere = of_client or os.environ.get(VARIABLES["kafka"])
-    if (given := kafka or (None if run_id else elsewhere)) is None:
+    if (bootstrap := kafka or (None if run_id else elsewhere)) is None:
         return address_of(running_stack(run_id), KAFKA)
-    if not re.fullmatch(r"[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*", given):
+    if not re.fullmatch(r"[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*", bootstrap):
         name = "--kafka" if kafka else "bootstrap.servers" if of_client else VARIABLES["kafka"]
-        raise UsageError(f"{name}: not understood (got {given!r})", hint="write host:port, or several with commas")
-    return given
+        raise UsageError(f"{name}: not understood (got {bootstrap!r})", hint="write host:port, or several with commas")
+    return bootstrap
 
 
 def _start(text: str) -> "WindowStart":

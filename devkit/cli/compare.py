@@ -30,14 +30,14 @@ def compare(run_a: str, run_b: str, out: Path, *, as_json: bool) -> None:
     from devkit.compare.series_comparison import SeriesComparison, series_comparison_lines
     from devkit.report.series_directory import read_series
 
-    one, other = find_series(run_a, out), find_series(run_b, out)
-    if one and other:
-        of_series = SeriesComparison.of((one, read_series(one)), (other, read_series(other)))
+    series_a, series_b = find_series(run_a, out), find_series(run_b, out)
+    if series_a and series_b:
+        of_series = SeriesComparison.of((series_a, read_series(series_a)), (series_b, read_series(series_b)))
         click.echo(of_series.model_dump_json(indent=2) if as_json else "\n".join(series_comparison_lines(of_series)))
         return
-    if one or other:
+    if series_a or series_b:
         raise UsageError(
-            f"{one or other} is of several runs, and {run_b if one else run_a} is not",
+            f"{series_a or series_b} is of several runs, and {run_b if series_a else run_a} is not",
             hint="name two series, or two runs: `series.json` has the directory of each run",
         )
     comparison = RunComparison.of(find_run(run_a, out), find_run(run_b, out))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from devkit.cli.chosen_stack import MOCK_API, address_of, run_id_option, running_stack, stacks_up
-from devkit.cli.extend_option import extend_option
+from devkit.cli.options import extend_option
 from devkit.errors import UsageError
 from located_config.count import counted
 from located_config.flow import flow
@@ -115,8 +115,8 @@ def add(
     _tell_whose(run, run_id)
     if not run.released:
         click.echo("  until the arm ends: the next one begins with the scenario's own faults", err=True)
-    which = shlex.join([*names, *(["--run-id", run.run_id] if run_id else [])])
-    click.echo(f"  `devkit fault list` shows what it does, `devkit fault remove {which}` ends it", err=True)
+    arguments = shlex.join([*names, *(["--run-id", run.run_id] if run_id else [])])
+    click.echo(f"  `devkit fault list` shows what it does, `devkit fault remove {arguments}` ends it", err=True)
 
 
 def _parsed_do(text: str | None) -> dict[str, Any] | None:
@@ -143,8 +143,8 @@ def _add_on_a_part(run: "RunState", item: "TimelineItem", control: "FaultControl
         return
     click.echo(f"stack {run.run_id}: {_shown(added.name)} {'waits' if added.waits else 'is effective'}")
     _tell_whose(run, run_id)
-    which = shlex.join([added.name, *(["--run-id", run.run_id] if run_id else [])])
-    click.echo(f"  `devkit fault remove {which}` ends it", err=True)
+    arguments = shlex.join([added.name, *(["--run-id", run.run_id] if run_id else [])])
+    click.echo(f"  `devkit fault remove {arguments}` ends it", err=True)
 
 
 def _tell_whose(run: "RunState", run_id: str | None) -> None:
@@ -153,9 +153,10 @@ def _tell_whose(run: "RunState", run_id: str | None) -> None:
         click.echo(
             "  a command is running on that stack: if it is a scenario, its verdict is now inconclusive", err=True
         )
-    if run_id is None and (others := [other.run_id for other in stacks_up() if other.run_id != run.run_id]):
+    if run_id is None and (other_stacks := [other.run_id for other in stacks_up() if other.run_id != run.run_id]):
         click.echo(
-            f"  it is the stack that came up last; `--run-id` chooses of the others: {', '.join(others)}", err=True
+            f"  it is the stack that came up last; `--run-id` chooses of the others: {', '.join(other_stacks)}",
+            err=True,
         )
 
 
@@ -174,28 +175,30 @@ def list_(run_id: str | None, *, as_json: bool) -> None:
     run = running_stack(run_id)
     by_hand = HandFaults(run)
     on_parts, refused = [page.entry for page in by_hand.listed()], by_hand.refused()
-    found = FaultControl(address_of(run, MOCK_API)).listed()
+    mock_faults = FaultControl(address_of(run, MOCK_API)).listed()
     if as_json:
-        click.echo(json.dumps([one.model_dump(mode="json") for one in (*on_parts, *refused, *found)], indent=2))
+        click.echo(
+            json.dumps([fault.model_dump(mode="json") for fault in (*on_parts, *refused, *mock_faults)], indent=2)
+        )
         return
-    count = len(found) + len(on_parts) + len(refused)
+    count = len(mock_faults) + len(on_parts) + len(refused)
     click.echo(f"stack {run.run_id}: {counted(count, 'fault')}")
-    for entry in on_parts:
-        click.echo(f"  {_shown(entry.name)}: {_since(entry)}")
-        click.echo(f"      do {entry.asked}")
-    for one_refused in refused:
-        click.echo(f"  {_shown(one_refused.name)}: {one_refused.text}")
-        click.echo(f"      do {one_refused.asked}")
-    for one in found:
-        statuses = ", ".join(f"{status}: {count}" for status, count in sorted(one.counts.by_status.items()))
-        last = "" if one.last_s_ago is None else f", the last {one.last_s_ago:.0f}s ago"
+    for fault_entry in on_parts:
+        click.echo(f"  {_shown(fault_entry.name)}: {_since(fault_entry)}")
+        click.echo(f"      do {fault_entry.asked}")
+    for refusal in refused:
+        click.echo(f"  {_shown(refusal.name)}: {refusal.text}")
+        click.echo(f"      do {refusal.asked}")
+    for mock_fault in mock_faults:
+        statuses = ", ".join(f"{status}: {count}" for status, count in sorted(mock_fault.counts.by_status.items()))
+        last = "" if mock_fault.last_s_ago is None else f", the last {mock_fault.last_s_ago:.0f}s ago"
         met = (
-            f"matched {counted(one.counts.requests, 'request')} ({statuses}){last}"
-            if one.counts.requests
+            f"matched {counted(mock_fault.counts.requests, 'request')} ({statuses}){last}"
+            if mock_fault.counts.requests
             else "matched no request yet"
         )
-        click.echo(f"  {_shown(one.name)}: {_status(one)}{met}")
-        click.echo(f"      when {_bare(one.when) or 'any request'}, do {_bare(one.do)}")
+        click.echo(f"  {_shown(mock_fault.name)}: {_status(mock_fault)}{met}")
+        click.echo(f"      when {_bare(mock_fault.when) or 'any request'}, do {_bare(mock_fault.do)}")
 
 
 def _since(entry: "Entry") -> str:
@@ -207,13 +210,13 @@ def _since(entry: "Entry") -> str:
     return f"for {acts_s:.0f}s{remaining}{by}"
 
 
-def _status(one: "MockFault") -> str:
+def _status(fault: "MockFault") -> str:
     """What there is to say of its end, with a comma after it."""
-    if one.phase != "effective":
-        return f"{one.phase}, "
+    if fault.phase != "effective":
+        return f"{fault.phase}, "
     remaining = [
-        *([] if one.ttl_remaining_s is None else [f"{one.ttl_remaining_s:.0f}s remaining, "]),
-        *([] if one.times_remaining is None else [f"{counted(one.times_remaining, 'request')} remaining, "]),
+        *([] if fault.ttl_remaining_s is None else [f"{fault.ttl_remaining_s:.0f}s remaining, "]),
+        *([] if fault.times_remaining is None else [f"{counted(fault.times_remaining, 'request')} remaining, "]),
     ]
     return "".join(remaining)
 
@@ -237,7 +240,7 @@ def remove(names: tuple[str, ...], run_id: str | None, *, everything: bool) -> N
         by_hand = tuple(page.entry.name for page in on_parts.listed() if page.entry.holder)
         for name in by_hand:  # first, as the mock may be what stands still
             on_parts.remove(name)
-        refused = tuple(one.name for one in on_parts.refused())
+        refused = tuple(fault.name for fault in on_parts.refused())
         for name in refused:
             on_parts.remove(name)
         names = (*by_hand, *refused, *control.remove_all())

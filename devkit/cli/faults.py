@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from devkit.cli.extend_option import extend_option
+from devkit.cli.options import extend_option
 from devkit.errors import DevkitError, UsageError
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from devkit.cli.chosen_stack import KAFKA, OBJECT_STORE, address_of, run_id_option, running_stack
-from devkit.cli.held import reaching, tell_faults
+from devkit.cli.stack_report import naming_faults, report_faults
 from devkit.errors import UsageError
 from devkit.guardian.run_state import LOGS, RunState
 
@@ -28,15 +28,15 @@ def topics(run_id: str | None, *, as_json: bool) -> None:
     from devkit.debug.topic_info import topics_at
 
     run = running_stack(run_id)
-    with reaching(run, "the topics cannot be read", "kafka"):
-        found = topics_at(address_of(run, KAFKA))
+    with naming_faults(run, "the topics cannot be read", "kafka"):
+        infos = topics_at(address_of(run, KAFKA))
     if as_json:
-        click.echo(json.dumps([vars(topic) for topic in found], indent=2))
+        click.echo(json.dumps([vars(topic) for topic in infos], indent=2))
         return
-    width = max((len(topic.name) for topic in found), default=5)
+    width = max((len(topic.name) for topic in infos), default=5)
     row = f"{{:<{width}}} {{:>10}} {{:>9}} {{:>13}}  {{:<8}} {{:>17}}".format
     click.echo(row("topic", "partitions", "records", "bytes", "cleanup", "max.message.bytes"))
-    for topic in found:
+    for topic in infos:
         stored = "?" if topic.stored_bytes is None else f"{topic.stored_bytes:,}"
         limit = f"{topic.max_message_bytes:,}"
         click.echo(row(topic.name, topic.partitions, f"{topic.records:,}", stored, topic.cleanup_policy, limit))
@@ -72,7 +72,7 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
         click.echo(as_text)
 
     with (
-        reaching(run, f"topic {topic} cannot be read", "kafka"),
+        naming_faults(run, f"topic {topic} cannot be read", "kafka"),
         TopicTail(address_of(run, KAFKA), _topic_called(topic, run)) as end,
     ):
         for record in end.last(count):
@@ -93,24 +93,27 @@ def lag(run_id: str | None, *, as_json: bool) -> None:
     run = running_stack(run_id)
     place = _place_of(run)
     checkpoint = place.checkpoint(address_of(run, OBJECT_STORE), os.environ)
-    with reaching(run, "the lag cannot be read", "kafka", "object-store"):
-        found = lag_of(place.config, checkpoint, bootstrap=address_of(run, KAFKA), now_ms=time.time_ns() // 1_000_000)
-    tell_faults(run, err=True)
+    with naming_faults(run, "the lag cannot be read", "kafka", "object-store"):
+        program_lag = lag_of(
+            place.config, checkpoint, bootstrap=address_of(run, KAFKA), now_ms=time.time_ns() // 1_000_000
+        )
+    report_faults(run, err=True)
     if as_json:
-        partitions = [vars(partition) | {"lag": partition.lag} for partition in found.partitions]
-        counts = {"lag": found.total, "deferred": found.deferred}
-        click.echo(json.dumps({"topics": found.topics, "partitions": partitions, **counts}, indent=2))
+        partitions = [vars(partition) | {"lag": partition.lag} for partition in program_lag.partitions]
+        counts = {"lag": program_lag.total, "deferred": program_lag.deferred}
+        click.echo(json.dumps({"topics": program_lag.topics, "partitions": partitions, **counts}, indent=2))
         return
     row = "{:>9} {:>10} {:>10} {:>8}  {}".format
-    for topic in found.topics:
+    for topic in program_lag.topics:
         click.echo(f"{topic} ({place.file})")
         click.echo(row("partition", "committed", "end", "lag", "oldest waits"))
-        for partition in found.partitions:
+        for partition in program_lag.partitions:
             if partition.topic == topic:
                 committed = "none" if partition.committed is None else partition.committed
                 behind = "" if partition.behind_s is None else f"{partition.behind_s:.1f} s"
                 click.echo(row(partition.partition, committed, partition.end, partition.lag, behind).rstrip())
-    click.echo(f"lag {found.total}, deferred {'never: it is off' if found.deferred is None else found.deferred}")
+    deferred_text = "never: it is off" if program_lag.deferred is None else program_lag.deferred
+    click.echo(f"lag {program_lag.total}, deferred {deferred_text}")
 
 
 @click.command(

@@ -5,7 +5,7 @@ import sys
 import click
 import psutil
 
-from devkit.cli.held import tell_faults
+from devkit.cli.stack_report import report_faults
 from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.errors import StackError
@@ -36,7 +36,7 @@ def ps() -> None:
             state = _state_of_program(program)
             well &= state.startswith(_GOOD)
             click.echo(f"  {program.name:<14} {f'process {program.pid}':<24} {state:<14} program, log {_log(program)}")
-        tell_faults(run)
+        report_faults(run)
     sys.exit(0 if well else StackError.exit_code)
 
 

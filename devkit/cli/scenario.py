@@ -5,10 +5,9 @@ from pathlib import Path
 
 import click
 
-from devkit.cli.extend_option import extend_option
+from devkit.cli.options import extend_option, set_option
 from devkit.cli.scenario_directory import scenario_directory
 from devkit.cli.scenario_run import run
-from devkit.cli.set_option import set_option
 from devkit.errors import DevkitError, UsageError
 from located_config.count import counted
 

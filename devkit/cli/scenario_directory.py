@@ -9,7 +9,7 @@ _INSTALLED = _TOP / "devkit" / "scenario" / "shipped"
 
 def scenario_directory() -> Path:
     """`./scenarios` where there is one, else those of the kit, in its package or in its checkout."""
-    here = Path("scenarios")
-    if here.is_dir():
-        return here
+    local = Path("scenarios")
+    if local.is_dir():
+        return local
     return _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT

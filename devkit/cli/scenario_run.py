@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from devkit.cli.exit_codes import ExitCodes, bisect_option
-from devkit.cli.extend_option import extend_option
-from devkit.cli.play_options import play_options
-from devkit.cli.quantity_options import duration_of
+from devkit.cli.options import (
+    STACKS,
+    duration_of,
+    extend_option,
+    play_options,
+    require_addresses_fit,
+    set_option,
+    stack_options,
+)
 from devkit.cli.scenario_directory import scenario_directory
-from devkit.cli.set_option import set_option
-from devkit.cli.stack_options import STACKS, require_addresses_fit, stack_options
+from devkit.cli.stack_report import keep_stack
 from devkit.errors import UsageError
 from located_config.near import near_miss
 
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 @click.argument("name_or_file")
 @stack_options
 @click.option(
-    "--arm", "wanted", multiple=True, metavar="NAME", help="Play this arm only; may be repeated. Default: all arms."
+    "--arm", "arm_names", multiple=True, metavar="NAME", help="Play this arm only; may be repeated. Default: all arms."
 )
 @set_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of traffic and faults. Default: that of the file.")
@@ -90,7 +95,7 @@ def run(
     name_or_file: str,
     backend: str,
     addresses: Path | None,
-    wanted: tuple[str, ...],
+    arm_names: tuple[str, ...],
     written: tuple[str, ...],
     seed: int | None,
     runs: int | None,
@@ -113,7 +118,6 @@ def run(
     A program given by --pipeline may show neither commits nor batches nor log events. Expectations that need them
     cannot be judged then, and the run is inconclusive (docs/own-pipeline.md).
     """
-    from devkit.cli.kept import keep_stack
     from devkit.debug.pause_point import PausePoint, require_arms, require_way_on
     from devkit.programs.command.program import CommandKind
     from devkit.report.live import progress_for
@@ -148,15 +152,15 @@ def run(
         raise UsageError("--ablate is of one run: leave out --runs")
     if seed is not None:
         loaded = loaded.with_seed(seed)
-    arms = _arms(wanted, loaded.roles)
+    arms = _arms(arm_names, loaded.roles)
     ablated = Ablated.of(arms, loaded.roles) if ablate else None
     require_arms(points, arms)
-    repeat = [word for one in wanted for word in ("--arm", one)]
-    repeat += [word for one in written for word in ("--set", one)]
+    repeat = [word for arm in arm_names for word in ("--arm", arm)]
+    repeat += [word for change in written for word in ("--set", change)]
     repeat += ["--stack", backend] if backend != STACKS[0] else []
     repeat += ["--addresses", str(addresses)] if addresses else []
     repeat += ["--pipeline", command] if command is not None else []
-    repeat += [word for one in extend for word in ("--extend", one)]
+    repeat += [word for module in extend for word in ("--extend", module)]
     repeat += ["--unchecked"] if unchecked else []
     repeat += ["--stretch", str(stretch)] if stretch is not None else []
     request = StackRequest(addresses=addresses)
@@ -219,11 +223,11 @@ def _series(play: "Callable[[int], FinishedRun]", first: "Series", seed: int, ou
     directory = make_series_directory(out, first.scenario)
     series = first
     try:
-        for one in play_series(play, seed, first.planned):
-            series = series.with_run(one)
+        for entry in play_series(play, seed, first.planned):
+            series = series.with_run(entry)
             write_series(directory, series)
-            outcome = f"exit {one.exit_code}, {one.outcome}"
-            click.echo(f"run {len(series.runs)} of {series.planned}, seed {one.seed}: {outcome}", err=True)
+            outcome = f"exit {entry.exit_code}, {entry.outcome}"
+            click.echo(f"run {len(series.runs)} of {series.planned}, seed {entry.seed}: {outcome}", err=True)
     finally:
         if series.runs:
             click.echo("\n".join(series_lines(series, directory)), err=as_json)
@@ -245,9 +249,9 @@ def _ablate(ablating: "Ablating", *, as_json: bool) -> int:
     return result.ablation.exit_code
 
 
-def _arms(wanted: Collection[str], known: "Roles") -> tuple[str, ...]:
+def _arms(names: Collection[str], known: "Roles") -> tuple[str, ...]:
     """In the order of play. Raises UsageError for one that the scenario does not have."""
-    for name in wanted:
+    for name in names:
         if name not in known:
             raise UsageError(f"--arm {name}: the scenario has no such arm", hint=near_miss(name, known))
-    return tuple(name for name in known if name in wanted) if wanted else tuple(known)
+    return tuple(name for name in known if name in names) if names else tuple(known)

@@ -5,11 +5,8 @@ from pathlib import Path
 
 import click
 
-from devkit.cli.extend_option import extend_option
-from devkit.cli.play_options import play_options
-from devkit.cli.quantity_options import duration_of
+from devkit.cli.options import duration_of, extend_option, play_options, set_option
 from devkit.cli.scenario_run import run
-from devkit.cli.set_option import set_option
 from devkit.errors import UsageError
 
 _SEED, _FOR = 1, "2m"
@@ -56,13 +53,13 @@ def soak(
     if replay is None:
         # The file has the faults as they were drawn; what was changed about the job stays on the command line.
         again = ["devkit", "soak", "--replay", str(file)]
-        again += [word for one in written for word in ("--set", one)]
-        again += [word for one in extend for word in ("--extend", one)]
+        again += [word for change in written for word in ("--set", change)]
+        again += [word for module in extend for word in ("--extend", module)]
         click.echo(f"faults: {file}; `{shlex.join(again)}` plays them again", err=True)
     context.invoke(
         run,
         name_or_file=str(file),
-        wanted=("fixed",),
+        arm_names=("fixed",),
         written=written,
         out=out,
         as_json=as_json,

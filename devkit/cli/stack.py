@@ -11,10 +11,8 @@ from urllib.parse import urlsplit
 import click
 
 from devkit.cli.chosen_stack import named, own_run_id_option, run_id_option
-from devkit.cli.extend_option import extend_option
-from devkit.cli.held import tell_faults
-from devkit.cli.released import report_released
-from devkit.cli.stack_options import require_addresses_fit, stack_options
+from devkit.cli.options import extend_option, require_addresses_fit, stack_options
+from devkit.cli.stack_report import keep_stack, report_faults, report_released
 from devkit.errors import StackError, UsageError
 from devkit.guardian.run_state import CHECKOUT, LOGS, RunState, known_runs, lease_path, unreadable_states
 from devkit.stack.parts.answering import answers
@@ -59,7 +57,6 @@ def up(
     proxied: bool,
 ) -> None:
     """Bring up Kafka, object store, mock API and the pipeline, and leave them up."""
-    from devkit.cli.kept import keep_stack
     from devkit.guardian import Guardian
     from devkit.programs.spark.standalone import default_topics, start_pipeline
     from devkit.scenario.run_directory import make_run_directory
@@ -93,8 +90,8 @@ def down(run_id: str | None, *, every: bool) -> None:
     if every and run_id is not None:
         raise UsageError(f"--all and --run-id {run_id}", hint="give one of them")
     runs = _released(run_id)
-    others = [run for run in runs if run_id is None and run.checkout != CHECKOUT]
-    runs = [run for run in runs if run not in others]
+    foreign = [run for run in runs if run_id is None and run.checkout != CHECKOUT]
+    runs = [run for run in runs if run not in foreign]
     if len(runs) > 1 and not every:
         up_now = ", ".join(run.run_id for run in runs)
         raise UsageError(
@@ -102,7 +99,7 @@ def down(run_id: str | None, *, every: bool) -> None:
             hint=f"`devkit down --run-id {runs[-1].run_id}` ends that one, `devkit down --all` all of them",
         )
     if not runs:
-        click.echo("no stack of this checkout is up" if others else "no stack is up")
+        click.echo("no stack of this checkout is up" if foreign else "no stack is up")
     from devkit.guardian.end import end_run
 
     for run in runs:
@@ -112,9 +109,9 @@ def down(run_id: str | None, *, every: bool) -> None:
 
             report_released(release_ended(run.run_id))
         click.echo(f"stack {run.run_id} is down")
-    for run in others:
-        whose = run.checkout or "an earlier version of the kit"
-        click.echo(f"stack {run.run_id} of {whose} stays up; `devkit down --run-id {run.run_id}` ends it")
+    for run in foreign:
+        checkout = run.checkout or "an earlier version of the kit"
+        click.echo(f"stack {run.run_id} of {checkout} stays up; `devkit down --run-id {run.run_id}` ends it")
 
 
 @click.command(short_help="List the stacks that are up, and whether they answer.")
@@ -133,7 +130,7 @@ def status() -> None:
             state = "" if name == LOGS else ("answers" if _answers(address) else "DOES NOT ANSWER")
             silent |= state == "DOES NOT ANSWER"
             click.echo(f"  {name:<14} {address}  {state}".rstrip())
-        tell_faults(run)
+        report_faults(run)
     for path in unreadable_states():
         click.echo(f"warning: {path} is damaged; `devkit clean` ends what is left of that run", err=True)
     sys.exit(StackError.exit_code if silent else 0)
@@ -163,9 +160,9 @@ def _print_new(path: Path, offsets: dict[Path, int]) -> None:
     with path.open("rb") as file:
         file.seek(offsets.get(path, 0))
         data = file.read()
-    whole = data[: data.rfind(b"\n") + 1]
-    offsets[path] = offsets.get(path, 0) + len(whole)
-    for line in whole.decode(errors="replace").splitlines():
+    lines = data[: data.rfind(b"\n") + 1]
+    offsets[path] = offsets.get(path, 0) + len(lines)
+    for line in lines.decode(errors="replace").splitlines():
         click.echo(f"{path.stem:<14} {line}")
 
 
@@ -176,7 +173,7 @@ def _released(run_id: str | None) -> list[RunState]:
 def _answers(address: str) -> bool:
     """In the words of its protocol, as a process that stands still takes connections too; TLS alone is not spoken."""
     if "," in address:
-        return all(_answers(one) for one in address.split(","))
+        return all(_answers(part) for part in address.split(","))
     if not address.startswith("https://"):
         return answers(address, _ANSWERING)
     place = urlsplit(address)
@@ -201,7 +198,7 @@ def resume(run_id: str | None) -> None:
         raise UsageError(f"no scenario {run_id or ''} is running".replace("  ", " "), hint=f"running are: {running}")
     paused = [run for run in chosen if is_paused(run.directory)]
     if not paused:
-        which = f"run {run_id} does not wait" if run_id else "no run waits"
-        raise UsageError(f"{which} at a `--pause-at` point", hint="a run that waits says `paused at …`")
+        runs_text = f"run {run_id} does not wait" if run_id else "no run waits"
+        raise UsageError(f"{runs_text} at a `--pause-at` point", hint="a run that waits says `paused at …`")
     let_go_on(paused[-1].directory)
     click.echo(f"run {paused[-1].run_id} goes on")

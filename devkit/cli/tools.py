@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devkit.cli.released import report_released
+from devkit.cli.stack_report import report_released
 from devkit.errors import INCONCLUSIVE
 from devkit.guardian.lease import journal_directory
 from devkit.guardian.run_state import lease_paths
@@ -52,8 +52,8 @@ def heal() -> None:
 
     Exit 3 when something remains.
     """
-    found, is_clean = _heal()
-    if not found:
+    had_leftovers, is_clean = _heal()
+    if not had_leftovers:
         click.echo("nothing is left of any run")
     sys.exit(0 if is_clean else INCONCLUSIVE)
 
@@ -98,7 +98,7 @@ def _heal() -> tuple[bool, bool]:
     undone = _heal_faults() if journal_directory("").exists() else []
     _report_undone(undone)
     tidied = _release_lapsed() if lease_paths() else []
-    is_clean = report_released(tidied) and not healed.left and not any(one.why for one in undone)
+    is_clean = report_released(tidied) and not healed.left and not any(fault.why for fault in undone)
     return bool(healed.ended or healed.left or tidied or undone), is_clean
 
 

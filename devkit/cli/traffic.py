@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from devkit.cli.chosen_stack import KAFKA, MOCK_API, address_of, run_id_option, running_stack
-from devkit.cli.extend_option import extend_option
-from devkit.cli.held import reaching
+from devkit.cli.options import extend_option, set_option
 from devkit.cli.scenario_directory import scenario_directory
-from devkit.cli.set_option import set_option
+from devkit.cli.stack_report import naming_faults
 from devkit.errors import UsageError
 from devkit.guardian.run_state import LOGS
 from located_config.count import counted
@@ -72,7 +71,7 @@ def traffic(
     if topic is None:
         topic = find_place(Path(run.addresses[LOGS]) if LOGS in run.addresses else None).config.source.topic
     mock = MockApi(address_of(run, MOCK_API))
-    with reaching(run, f"nothing can be published to topic {topic}", "kafka", "mock-api"):
+    with naming_faults(run, f"nothing can be published to topic {topic}", "kafka", "mock-api"):
         published = StackTraffic(spec, mock, address_of(run, KAFKA), topic)
         topics = ", ".join(published.topics)
         pace = f"over {spec.last_event.total_seconds():.0f} s"
@@ -106,8 +105,8 @@ def _at_a_rate(rate: str, for_: str, seed: int) -> "TrafficSpec":
     from devkit.traffic.model import TrafficSpec
     from located_config.problem import problems
 
-    asked = {"seed": seed, "rate": rate, "for": for_}
+    document = {"seed": seed, "rate": rate, "for": for_}
     try:
-        return TrafficSpec.model_validate(asked)
+        return TrafficSpec.model_validate(document)
     except ValidationError as error:
-        raise UsageError("\n".join(f"--{problem}" for problem in problems(error, TrafficSpec, asked))) from error
+        raise UsageError("\n".join(f"--{problem}" for problem in problems(error, TrafficSpec, document))) from error

@@ -58,5 +58,5 @@ class Debugger:
     def invitation(self) -> str:
         """What a person has to know to attach."""
         attach = f'{{"type": "debugpy", "request": "attach", "connect": {{"host": "{LOOPBACK}", "port": {self.port}}}}}'
-        who = "the driver waits" if self.role == "driver" else "the Python worker (one slot, so one) will wait"
-        return f"{who} for a debugger at {LOOPBACK}:{self.port}; in VS Code's launch.json: {attach}"
+        process = "the driver waits" if self.role == "driver" else "the Python worker (one slot, so one) will wait"
+        return f"{process} for a debugger at {LOOPBACK}:{self.port}; in VS Code's launch.json: {attach}"

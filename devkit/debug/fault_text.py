@@ -58,17 +58,17 @@ def _parsed(text: str) -> Any:
 
 
 def _without_window(rule: Any) -> Any:
-    return {key: one for key, one in rule.items() if key not in WINDOW} if isinstance(rule, Mapping) else rule
+    return {key: value for key, value in rule.items() if key not in WINDOW} if isinstance(rule, Mapping) else rule
 
 
 def _rules(document: Any, where: str) -> list[Document]:
-    found = document
+    rules = document
     if isinstance(document, Mapping) and isinstance(document.get("mock"), Mapping):
-        found = document["mock"].get("rules")
-        if isinstance(found, list):
-            found = [_without_window(rule) for rule in found]
+        rules = document["mock"].get("rules")
+        if isinstance(rules, list):
+            rules = [_without_window(rule) for rule in rules]
     elif isinstance(document, Mapping):
-        found = document.get("rules", [document])
-    if not isinstance(found, list) or not found or not all(isinstance(rule, Mapping) for rule in found):
+        rules = document.get("rules", [document])
+    if not isinstance(rules, list) or not rules or not all(isinstance(rule, Mapping) for rule in rules):
         raise UsageError(f"there is no fault in {where}", hint=_EXAMPLE)
-    return found
+    return rules

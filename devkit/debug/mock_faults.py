@@ -71,18 +71,18 @@ class FaultControl:
 
     def add(self, documents: Sequence[Document]) -> list[str]:
         """Add all of them, or none; returns their names, which are made up where there is none."""
-        taken = {fault.name for fault in self.listed()}
+        names = {fault.name for fault in self.listed()}
         added: list[str] = []
         for document in documents:
-            named = {**document} if "name" in document else {"name": free_name(document, taken), **document}
+            rule = {**document} if "name" in document else {"name": free_name(document, names), **document}
             try:
-                self._call("POST", "/rules", json=named)
+                self._call("POST", "/rules", json=rule)
             except (UsageError, StackError):
                 for name in added:
                     self.remove(name)
                 raise
-            added.append(str(named["name"]))
-            taken.add(added[-1])
+            added.append(str(rule["name"]))
+            names.add(added[-1])
         return added
 
     def remove(self, name: str) -> None:
@@ -113,13 +113,13 @@ class FaultControl:
         raise _refused(answer, f"{method} {path}")
 
 
-def free_name(document: Document, taken: set[str]) -> str:
+def free_name(document: Document, used: set[str]) -> str:
     """A name that says what the fault does and is easy to type: `status-504`, and `status-504-2` for another."""
     do = document.get("do")
     parts = [f"{fault}-{value}" if isinstance(value, int | str) else str(fault) for fault, value in _items(do)]
     base = "-".join("".join(c if c.isalnum() else "-" for c in part) for part in parts).strip("-") or "fault"
-    names = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
-    return next(name for name in names if name not in taken)
+    names = (base if number == 1 else f"{base}-{number}" for number in range(1, len(used) + 2))
+    return next(name for name in names if name not in used)
 
 
 def _items(do: object) -> list[tuple[str, Any]]:
@@ -144,11 +144,11 @@ def _fault(status: _Status, counts: JournalCounts) -> MockFault:
     )
 
 
-def _refused(answer: requests.Response, what: str) -> UsageError | StackError:
+def _refused(answer: requests.Response, request: str) -> UsageError | StackError:
     try:
         problems = TypeAdapter(list[_Problem]).validate_json(answer.content)
     except ValidationError:
-        return StackError(f"the mock API answered {answer.status_code} to {what}: {answer.text[:500]}")
+        return StackError(f"the mock API answered {answer.status_code} to {request}: {answer.text[:500]}")
     hints = list(dict.fromkeys(problem.hint for problem in problems if problem.hint))
     lines = [f"{problem.path}: {problem.problem}" if problem.path else problem.problem for problem in problems]
     return UsageError("\n".join(lines), hint="; ".join(hints) or None)

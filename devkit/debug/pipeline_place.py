@@ -57,12 +57,12 @@ def find_place(logs: Path | None) -> PipelinePlace:
     files = [] if logs is None else [logs / _FILE]
     if logs is not None and (logs.parent / TIMELINE).exists():
         files += logs.parent.glob(f"*/{_FILE}")
-    there = [file for file in files if file.is_file()]
-    if not there:
+    existing = [file for file in files if file.is_file()]
+    if not existing:
         raise UsageError(
             "no pipeline was started on this stack", hint="`devkit up` starts one, unless it is told --no-pipeline"
         )
-    newest = max(there, key=lambda file: file.stat().st_mtime_ns)
+    newest = max(existing, key=lambda file: file.stat().st_mtime_ns)
     try:
         return PipelinePlace(CONFIG.validate_json(newest.read_bytes()), newest)
     except ValidationError as error:

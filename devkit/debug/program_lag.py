@@ -74,19 +74,19 @@ def _age_s(timestamp_ms: int | None, now_ms: int) -> float | None:
 
 def _ends(config: PipelineConfig, bootstrap: str) -> Offsets:
     """Topic by topic, the partitions of each in their order."""
-    found: Offsets = {}
+    all_ends: Offsets = {}
     with closing(TopicEnds(bootstrap)) as ends:
         for topic in config.source.all_topics:
-            of_one = ends.of(topic)
-            if not of_one:
+            topic_ends = ends.of(topic)
+            if not topic_ends:
                 raise StackError(f"there is no topic {topic}", hint="`devkit topics` lists those there are")
-            found |= of_topic(topic, dict(sorted(of_one.items())))
-    return found
+            all_ends |= of_topic(topic, dict(sorted(topic_ends.items())))
+    return all_ends
 
 
 def _timestamps(bootstrap: str, offsets: Offsets) -> dict[SourcePartition, int]:
     """When the record at each offset was made, in milliseconds since the epoch; without those that do not come."""
-    found: dict[SourcePartition, int] = {}
+    timestamps: dict[SourcePartition, int] = {}
     with closing(connect(bootstrap, max_poll_records=1)) as consumer:
         for (topic, number), offset in offsets.items():
             place = TopicPartition(topic, number)
@@ -94,8 +94,8 @@ def _timestamps(bootstrap: str, offsets: Offsets) -> dict[SourcePartition, int]:
                 consumer.assign([place])
                 consumer.seek(place, offset)
                 for records in consumer.poll(timeout_ms=_POLL_MS, max_records=1).values():
-                    found[topic, number] = records[0].timestamp
-    return found
+                    timestamps[topic, number] = records[0].timestamp
+    return timestamps
 
 
 def _deferred(config: PipelineConfig, bootstrap: str) -> int | None:

@@ -45,7 +45,7 @@ class StackTraffic:
 
 def fates_text(entries: tuple[ManifestEntry, ...]) -> str:
     """`540 as output, 6 as error event (malformed_json: 6), 54 filtered (canary: 54)`: how events have to end."""
-    fates = Counter((one.expected.fate, one.expected.reason) for one in entries)
+    fates = Counter((entry.expected.fate, entry.expected.reason) for entry in entries)
     parts = []
     for fate, name in _ENDS.items():
         reasons = {reason: count for (of, reason), count in fates.items() if of == fate}

@@ -44,7 +44,7 @@ class TopicTail:
 
     def last(self, count: int) -> list[TopicRecord]:
         """The last `count` records of all partitions together, the newest at the end."""
-        found: list[TopicRecord] = []
+        records: list[TopicRecord] = []
         try:
             with self._reading():
                 ends, begins = ends_of(self._consumer, self._places), begins_of(self._consumer, self._places)
@@ -52,23 +52,23 @@ class TopicTail:
                     self._consumer.seek(place, max(begins[place], ends[place] - count))
 
                 def is_read() -> bool:
-                    found.extend(record for record in self._poll() if record.offset < ends[_place(record)])
+                    records.extend(record for record in self._poll() if record.offset < ends[_place(record)])
                     return has_read(self._consumer, ends)
 
-                what = f"{self._topic} to be read to its end"
-                wait_until(is_read, what=what, deadline=_DEADLINE, interval=timedelta(0))
+                purpose = f"{self._topic} to be read to its end"
+                wait_until(is_read, what=purpose, deadline=_DEADLINE, interval=timedelta(0))
                 for place in self._places:
                     self._consumer.seek(place, ends[place])  # what came meanwhile is for `following`
         except WaitTimeoutError as error:
             raise PartError(str(error), "kafka") from error
-        return oldest_first(found)[-count:] if count else []
+        return oldest_first(records)[-count:] if count else []
 
     def following(self) -> Iterator[TopicRecord]:
         """What comes after `last`, for ever."""
         while True:
             with self._reading():
-                found = list(self._poll())
-            yield from found
+                records = list(self._poll())
+            yield from records
 
     def _reading(self) -> AbstractContextManager[None]:
         return answering(f"{self._topic} could not be read")
@@ -105,7 +105,7 @@ def oldest_first(records: list[TopicRecord]) -> list[TopicRecord]:
         time_ms = record_time_ms(record.timestamp_ms) or times.get(record.partition, 0)
         times[record.partition] = time_ms
         keyed.append(((time_ms, record.partition, record.offset), record))
-    return [record for _, record in sorted(keyed, key=lambda one: one[0])]
+    return [record for _, record in sorted(keyed, key=lambda pair: pair[0])]
 
 
 def _place(record: TopicRecord) -> TopicPartition:

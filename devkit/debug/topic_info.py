@@ -59,9 +59,9 @@ def _span(consumer: KafkaConsumer, places: list[TopicPartition]) -> int:
 def _settings(admin: KafkaAdminClient, names: list[str]) -> dict[str, dict[str, str]]:
     if not names:
         return {}
-    wanted = [ConfigResource(ConfigResourceType.TOPIC, name, dict.fromkeys(_SETTINGS)) for name in names]
-    described = admin.describe_configs(wanted, config_filter="all")["topic"]
-    return {name: {key: str(found["value"]) for key, found in values.items()} for name, values in described.items()}
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name, dict.fromkeys(_SETTINGS)) for name in names]
+    described = admin.describe_configs(resources, config_filter="all")["topic"]
+    return {name: {key: str(setting["value"]) for key, setting in values.items()} for name, values in described.items()}
 
 
 def _sizes(admin: KafkaAdminClient) -> Counter[str] | None:

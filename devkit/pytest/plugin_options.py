@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from devkit.cli.stack_options import STACKS, require_addresses_fit
+from devkit.cli.options import STACKS, require_addresses_fit
 from devkit.headroom.calibration import MOST
 from devkit.stack.stack import StackRequest
 

@@ -16,7 +16,7 @@ import click
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from devkit.cli.extend_option import extend_option
+from devkit.cli.options import extend_option
 from devkit.errors import DevkitError
 from devkit.report.result import Result
 from devkit.report.run_series import Series

@@ -25,17 +25,17 @@ def generate_all(spec: TrafficSpec) -> Traffic:
     records: list[SourceRecord] = []
     pages: list[GeneratedPage] = []
     for topic, generator, stream in spec.each():
-        made = GENERATORS[generator](stream, tuple(pages))
-        of_topic = (replace(record, topic=topic) for record in made.records)
+        generated = GENERATORS[generator](stream, tuple(pages))
+        of_topic = (replace(record, topic=topic) for record in generated.records)
         records += of_topic if own is None else (_at_its_time(record, stream) for record in of_topic)
-        pages += made.pages
+        pages += generated.pages
     if own is not None:
         end = max((record.at for record in records if not record.closes), default=timedelta(0))
         records = [replace(record, at=end) if record.closes else record for record in records]
     in_time = sorted(records, key=attrgetter("closes", "at"))
     if own is not None:
         in_time = [replace(record, at=own.after(record.at)) for record in in_time]
-    return Traffic(tuple(replace(one, index=index) for index, one in enumerate(in_time)), tuple(pages))
+    return Traffic(tuple(replace(record, index=index) for index, record in enumerate(in_time)), tuple(pages))
 
 
 def _at_its_time(record: SourceRecord, stream: Stream) -> SourceRecord:

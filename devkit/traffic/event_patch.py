@@ -55,7 +55,7 @@ class Patch(BaseModel):
     @model_validator(mode="after")
     def _known_end(self) -> Self:
         for path in self.set:
-            if self.error is None and any(path == one or path.startswith(f"{one}.") for one in DECISIVE):
+            if self.error is None and any(path == decisive or path.startswith(f"{decisive}.") for decisive in DECISIVE):
                 raise ValueError(f"{path} decides what becomes of the event: say in `error` in which type it ends")
         return self
 
@@ -112,7 +112,7 @@ class UnfitPatchError(UsageError):
 def patches_of(patches: Iterable[Patch], title: str, edit: int) -> list[Patch]:
     """Those of one edit of a page, counted from 1, in their order."""
     name = title.replace("_", " ")
-    return [one for one in patches if one.page.replace("_", " ") == name and one.edit in (None, edit)]
+    return [patch for patch in patches if patch.page.replace("_", " ") == name and patch.edit in (None, edit)]
 
 
 def _named(value: object) -> str:

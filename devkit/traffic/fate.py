@@ -103,5 +103,5 @@ def _is_beyond_64_bits(value: bytes) -> bool:
 
 def _id(event: Any) -> str | None:
     meta = event.get("meta") if isinstance(event, dict) else None
-    found = meta.get("id") if isinstance(meta, dict) else None
-    return found if isinstance(found, str) else None
+    event_id = meta.get("id") if isinstance(meta, dict) else None
+    return event_id if isinstance(event_id, str) else None

@@ -50,5 +50,5 @@ def _parse(path: Path, number: int, line: bytes) -> ManifestEntry:
     try:
         return ManifestEntry.model_validate_json(line)
     except ValidationError as error:
-        found = [Problem(number, 1, str(one)) for one in problems(error, ManifestEntry)]
+        found = [Problem(number, 1, str(problem)) for problem in problems(error, ManifestEntry)]
         raise InvalidFileError(path, found, hint="let the run write its manifest again") from error

@@ -138,28 +138,28 @@ class TrafficSpec(Stream):
 
     @model_validator(mode="after")
     def _each_page_once(self) -> Self:
-        titles = {name: {title.replace("_", " ") for title in one.pages} for name, one in self._by_name().items()}
-        for one, other in combinations(titles, 2):
-            if both := titles[one] & titles[other]:
+        titles = {name: {title.replace("_", " ") for title in stream.pages} for name, stream in self._by_name().items()}
+        for first, second in combinations(titles, 2):
+            if both := titles[first] & titles[second]:
                 raise ValueError(f"page {min(both)!r} is in two streams, name it in one of them")
         return self
 
     @model_validator(mode="after")
     def _each_phase_once(self) -> Self:
-        seen = {TRAFFIC}
-        for phase in (phase for one in self._by_name().values() for phase in one.phases):
-            if phase.name in seen:
+        names = {TRAFFIC}
+        for phase in (phase for stream in self._by_name().values() for phase in stream.phases):
+            if phase.name in names:
                 raise ValueError(f"two parts of the traffic are called {phase.name!r}, name one of them otherwise")
-            seen |= {phase.name} if phase.name else set()
+            names |= {phase.name} if phase.name else set()
         return self
 
     @model_validator(mode="after")
     def _own_event_time_where_it_is_needed(self) -> Self:
         if self.own_event_time is None:
-            for name, one in self._by_name().items():
-                closing = one.canaries.closing if one.canaries else None
-                found = {"shift": one.shift, "pauses": one.pauses, "canaries.closing": closing}
-                if needing := next((key for key, value in found.items() if value), None):
+            for name, stream in self._by_name().items():
+                closing = stream.canaries.closing if stream.canaries else None
+                settings = {"shift": stream.shift, "pauses": stream.pauses, "canaries.closing": closing}
+                if needing := next((key for key, value in settings.items() if value), None):
                     place = f"streams.{name}.{needing}" if name else needing
                     raise ValueError(
                         f"{place} is of event time, write `event_times: {{ published: x1 }}` under traffic"
@@ -180,7 +180,7 @@ class TrafficSpec(Stream):
     @property
     def named_phases(self) -> dict[str, tuple[timedelta, timedelta]]:
         """From when to when each phase is published that has a name, from the traffic's beginning on."""
-        every = (found for one in self._by_name().values() for found in spans(one.phases))
+        every = (span for one in self._by_name().values() for span in spans(one.phases))
         return {
             phase.name: (self._published(begin), self._published(begin + phase.for_))
             for phase, begin in every
@@ -192,14 +192,14 @@ class TrafficSpec(Stream):
         """All events of all streams, those of named pages included."""
         if self.from_ is not None:
             return self.from_.outline.count
-        return super().event_count + sum(one.event_count for one in self.streams.values())
+        return super().event_count + sum(stream.event_count for stream in self.streams.values())
 
     @property
     def last_event(self) -> timedelta:
         """When the last event of all streams is published, after the traffic began."""
         if self.from_ is not None:
             return self.for_
-        last = max(super().last_event, *(one.last_event for one in self.streams.values()), timedelta())
+        last = max(super().last_event, *(stream.last_event for stream in self.streams.values()), timedelta())
         return self._published(last)
 
     def pages_at(self) -> Iterator[tuple[Location, NamedPage]]:
@@ -213,23 +213,23 @@ class TrafficSpec(Stream):
         """Of the named pages of all streams, or of all pages of the capture."""
         if self.from_ is not None:
             return self.from_.outline.titles
-        return tuple(title for one in self._by_name().values() for title in one.pages)
+        return tuple(title for stream in self._by_name().values() for title in stream.pages)
 
     def remedy_for_page(self, title: str) -> str:
         """What to do about a page of that title, which the traffic does not have."""
         if self.from_ is not None:
             return f"look its title up in {self.from_.path.name}, where titles may be stand-ins"
-        titles = [one.replace("_", " ") for one in self.titles]
+        titles = [title.replace("_", " ") for title in self.titles]
         return near_miss(title, titles) if titles else f"write `pages: {{ {title}: {{}} }}` there"
 
     def each(self) -> Iterator[tuple[str | None, str, Stream]]:
         """Topic, generator and what that makes events of, for each stream; None is the first source topic."""
-        for name, one in self._by_name().items():
-            own = {key: getattr(one, key) for key in Paced.model_fields}
-            if isinstance(one, FurtherStream):
+        for name, stream in self._by_name().items():
+            own = {key: getattr(stream, key) for key in Paced.model_fields}
+            if isinstance(stream, FurtherStream):
                 # A seed of its own, or it would be about the same pages and users.
                 seed = crc32(f"{self.seed}/{name}".encode())
-                yield one.topic, one.generator, Stream.model_construct(**own, wikis=self.wikis, seed=seed)
+                yield stream.topic, stream.generator, Stream.model_construct(**own, wikis=self.wikis, seed=seed)
             else:
                 yield None, self.generator, self
 

@@ -112,45 +112,45 @@ def _place(page_id: int, place: Place) -> JsonObject:
 
 
 def _page(page: PageLife, revision_count: int | None) -> JsonObject:
-    shown: JsonObject = {**_place(page.page_id, page.place), "is_redirect": page.redirect_to is not None}
+    fields: JsonObject = {**_place(page.page_id, page.place), "is_redirect": page.redirect_to is not None}
     if (target := page.redirect_to) is not None:
-        shown["redirect_page_link"] = {
+        fields["redirect_page_link"] = {
             "page_title": target.title,
             "namespace_id": target.namespace_id,
             "is_redirect": False,
         }
     if revision_count is not None:
-        shown["revision_count"] = revision_count
-    return shown
+        fields["revision_count"] = revision_count
+    return fields
 
 
 def _revision(page: PageLife, revision: Revision) -> JsonObject:
-    shown: JsonObject = {"rev_id": revision.rev_id}
+    fields: JsonObject = {"rev_id": revision.rev_id}
     if revision.parent_id:
-        shown["rev_parent_id"] = revision.parent_id
-    shown |= {
+        fields["rev_parent_id"] = revision.parent_id
+    fields |= {
         "rev_dt": to_seconds(revision.timestamp),
         "is_minor_edit": revision.is_minor,
         "rev_sha1": revision.sha1,
         "rev_size": revision.size_bytes,
     }
     if revision.visibility.comment:
-        shown["comment"] = revision.comment
+        fields["comment"] = revision.comment
     if revision.visibility.editor:
-        shown["editor"] = revision.editor.fields()
-    shown |= revision.visibility.flags()
-    shown["content_slots"] = _content_slots(page, revision)
-    return shown
+        fields["editor"] = revision.editor.fields()
+    fields |= revision.visibility.flags()
+    fields["content_slots"] = _content_slots(page, revision)
+    return fields
 
 
 def _suppressed(revision: Revision) -> JsonObject:
     """What is left of the last revision when a page is deleted and hidden from administrators as well."""
-    shown: JsonObject = {"rev_id": revision.rev_id}
+    fields: JsonObject = {"rev_id": revision.rev_id}
     if revision.parent_id:
-        shown["rev_parent_id"] = revision.parent_id
-    shown |= {"rev_dt": to_seconds(revision.timestamp), "is_minor_edit": revision.is_minor}
-    shown |= dict.fromkeys(revision.visibility.flags(), False)
-    return shown
+        fields["rev_parent_id"] = revision.parent_id
+    fields |= {"rev_dt": to_seconds(revision.timestamp), "is_minor_edit": revision.is_minor}
+    fields |= dict.fromkeys(revision.visibility.flags(), False)
+    return fields
 
 
 def _content_slots(page: PageLife, revision: Revision) -> JsonObject:

@@ -186,8 +186,10 @@ class Publisher:
     def landed(self, first: int) -> tuple[tuple[tuple[str, int, int], int | None], ...]:
         """From that number on, where each acknowledged record is, and its own time."""
         with self._lock:
-            found = zip(self._entries[first:], self._acknowledged[first:], strict=True)
-            return tuple(((one.topic, one.partition, one.offset), record.timestamp_ms) for one, record in found)
+            acknowledged = zip(self._entries[first:], self._acknowledged[first:], strict=True)
+            return tuple(
+                ((entry.topic, entry.partition, entry.offset), record.timestamp_ms) for entry, record in acknowledged
+            )
 
     def manifest(self) -> Manifest:
         """What is acknowledged by now; after a failure, what was acknowledged before it."""
@@ -236,7 +238,7 @@ class Publisher:
                 producer.close(timeout=5)
 
     def _topics(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((self._topic, *(one.topic for one in self._traffic.records if one.topic))))
+        return tuple(dict.fromkeys((self._topic, *(record.topic for record in self._traffic.records if record.topic))))
 
     def _partitions(self, producer: Producer, topic: str) -> list[int]:
         if partitions := sorted(producer.partitions_for(topic)):
@@ -244,8 +246,8 @@ class Publisher:
         raise StackError(f"topic {topic} has no partitions", hint="create it before its traffic starts")
 
     def _wait_until(self, due: float) -> None:
-        while (left := due - self._clock()) > 0 and not self._stop.is_set():
-            self._stop.wait(min(left, _LOOK_AFTER_S) if self._pending else left)
+        while (remaining_s := due - self._clock()) > 0 and not self._stop.is_set():
+            self._stop.wait(min(remaining_s, _LOOK_AFTER_S) if self._pending else remaining_s)
             self._gather(wait=False)
 
     def _gather(self, *, wait: bool) -> None:
@@ -264,10 +266,10 @@ class Publisher:
                 self._sent_ms.append(sent_ms)
 
     def _failed(self, cause: KafkaError, record: SourceRecord | None = None) -> StackError:
-        which = f"record {record.index} ({counted(len(record.value), 'byte')})" if record else "traffic"
+        subject = f"record {record.index} ({counted(len(record.value), 'byte')})" if record else "traffic"
         topic = (record.topic if record else None) or self._topic
         error = StackError(
-            f"publishing {which} to {topic} failed: {cause}",
+            f"publishing {subject} to {topic} failed: {cause}",
             hint="look at the broker's log, and at the topic's max.message.bytes when a record is large",
         )
         error.__cause__ = cause

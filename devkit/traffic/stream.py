@@ -21,9 +21,9 @@ from pydantic import (
     model_validator,
 )
 
-from devkit.traffic.apportion import apportion
 from devkit.traffic.event_patch import Patch
 from devkit.traffic.event_time import ProducerPause, Repeats, held_back
+from devkit.traffic.mix import UNREPEATED, Mix, apportion
 from devkit.traffic.shape import Canaries, TrafficPhase, counted_at, spans
 from located_config.count import counted
 from located_config.duration import PositiveDuration, Shift, format_duration
@@ -35,9 +35,6 @@ from located_config.size import Size
 
 MAX_EVENTS = 200_000
 """A Traffic is held in memory; an event of usual size takes 2 to 3 KB."""
-
-UNREPEATED = ("canary", "not_json", "not_schema")
-"""Kinds of the mix that have no page change of which there could be a repeat."""
 
 _MOST_COUNTED = 1e12
 """A larger count is said without its digits; one beyond the largest float has none."""
@@ -59,44 +56,6 @@ _PHASES: TypeAdapter[tuple[TrafficPhase, ...]] = TypeAdapter(tuple[TrafficPhase,
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-
-class Mix(_Model):
-    """Shares of the drawn events; what they leave of 100% are plain edits.
-
-    Shares are kept exactly, up to rounding to whole events.
-    """
-
-    create: Share = Field(default=0.08, description="Share of events that create a page.")
-    move: Share = Field(default=0.03, description="Share of events that move a page to another title.")
-    delete: Share = Field(default=0.03, description="Share of events that delete a page.")
-    undelete: Share = Field(default=0.01, description="Share of events that restore a deleted page.")
-    visibility_change: Share = Field(default=0.02, description="Share of events that hide or show a revision.")
-    canary: Share = Field(
-        default=0.02, description="Share of probe events of the domain `canary`, which the pipeline filters."
-    )
-    not_wikitext: Share = Field(
-        default=0.05, description="Share of edits of pages with another content model than wikitext."
-    )
-    not_json: Share = Field(default=0.01, description="Share of messages that are no JSON.")
-    not_schema: Share = Field(
-        default=0.01, description="Share of messages that are JSON but do not fit the schema of the events."
-    )
-
-    @property
-    def total(self) -> float:
-        """As a fraction, at most 1; what is missing to 1 are plain edits."""
-        return sum(self.shares().values())
-
-    def shares(self) -> dict[str, float]:
-        """Share by name, in the order of declaration."""
-        return {name: getattr(self, name) for name in type(self).model_fields}
-
-    @model_validator(mode="after")
-    def _at_most_all(self) -> Self:
-        if self.total > 1 + 1e-9:
-            raise ValueError(f"the shares add up to {self.total:.4g}, make that 1 or less; plain edits are the rest")
-        return self
 
 
 ErrorType = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -220,17 +179,17 @@ class Paced(_Model):
             phases = (TrafficPhase(for_=timedelta(seconds=1)),)  # which is told by itself
         length = sum((phase.for_ for phase in phases), timedelta(0))
         drawn = sum((phase.rate or 0.0) * phase.for_.total_seconds() for phase in phases)
-        rest = {key: one for key, one in value.items() if key not in ("for_", "rate")}
-        return {**rest, "for": length, "rate": f"{drawn / length.total_seconds()!r}/s" if drawn else "1/d"}
+        settings = {key: setting for key, setting in value.items() if key not in ("for_", "rate")}
+        return {**settings, "for": length, "rate": f"{drawn / length.total_seconds()!r}/s" if drawn else "1/d"}
 
     @field_validator("pages")
     @classmethod
     def _titles(cls, pages: dict[str, NamedPage]) -> dict[str, NamedPage]:
-        seen: dict[str, str] = {}
+        titles: dict[str, str] = {}
         for title in pages:
             if problem := _title_problem(title):
                 raise ValueError(f"page title {title!r}: {problem}")
-            twin = seen.setdefault(title.replace(" ", "_"), title)
+            twin = titles.setdefault(title.replace(" ", "_"), title)
             if twin != title:
                 raise ValueError(f"page titles {twin!r} and {title!r} are one page: a space and '_' are the same")
         return pages
@@ -244,8 +203,8 @@ class Paced(_Model):
 
     @model_validator(mode="after")
     def _pauses_in_order(self) -> Self:
-        for one, other in pairwise(self.pauses):
-            if other.from_ < one.to:
+        for earlier, later in pairwise(self.pauses):
+            if later.from_ < earlier.to:
                 raise ValueError("pauses: each begins where the one before it has ended; write them in order of time")
         if self.pauses and self.pauses[-1].from_ >= self.for_:
             raise ValueError("pauses: the last one begins when the stream is over")

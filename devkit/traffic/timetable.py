@@ -13,7 +13,8 @@ from random import Random
 from typing import Literal, get_args
 
 from devkit.traffic.chronicle import LifeKind
-from devkit.traffic.stream import UNREPEATED, Stream
+from devkit.traffic.mix import UNREPEATED
+from devkit.traffic.stream import Stream
 
 SlotKind = Literal[LifeKind, "canary", "not_json", "not_schema", "repeat"]
 _Drawn = tuple[SlotKind, str | None]
@@ -67,11 +68,11 @@ def plan(spec: Stream, rng: Random) -> tuple[Slot, ...]:
 
 def _make_repeatable(drawn: list[_Drawn], repeated: tuple[int, ...]) -> None:
     """Let events change places, so that at each of these one lies that can be repeated."""
-    taken = set(repeated)
+    excluded = set(repeated)
     fit = (
         index
         for index, (kind, _) in enumerate(drawn)
-        if index not in taken and kind not in (*UNREPEATED, "move_with_redirect", "create_redirect")
+        if index not in excluded and kind not in (*UNREPEATED, "move_with_redirect", "create_redirect")
     )
     for index in repeated:
         if drawn[index][0] in UNREPEATED:
@@ -83,8 +84,8 @@ def _with_shares(drawn: list[_Drawn], hot: list[str], rng: Random) -> list[_Draw
     """Edits of the hot pages at places of chance; the others stay in their order."""
     rng.shuffle(hot)
     places = set(rng.sample(range(len(drawn) + len(hot)), len(hot)))
-    others, edits = iter(drawn), iter(hot)
-    return [("edit", next(edits)) if n in places else next(others) for n in range(len(drawn) + len(hot))]
+    remaining, edits = iter(drawn), iter(hot)
+    return [("edit", next(edits)) if n in places else next(remaining) for n in range(len(drawn) + len(hot))]
 
 
 def _pair_redirects(kinds: list[SlotKind], rng: Random) -> None:

@@ -27,7 +27,7 @@ class User:
 
     def fields(self) -> dict[str, JsonValue]:
         """The user as an event shows it; what an anonymous user lacks is absent."""
-        shown: dict[str, JsonValue] = {
+        fields: dict[str, JsonValue] = {
             "user_text": self.text,
             "groups": list(self.groups),
             "is_bot": self.is_bot,
@@ -35,12 +35,12 @@ class User:
             "is_temp": self.is_temp,
         }
         if self.user_id is not None:
-            shown["user_id"] = self.user_id
+            fields["user_id"] = self.user_id
         if self.registered is not None:
-            shown["registration_dt"] = to_seconds(self.registered)
+            fields["registration_dt"] = to_seconds(self.registered)
         if self.edit_count is not None:
-            shown["edit_count"] = self.edit_count
-        return shown
+            fields["edit_count"] = self.edit_count
+        return fields
 
 
 NAMED_PAGE_EDITOR = User(

@@ -36,11 +36,11 @@ def publish_warm_up(traffic: Traffic, topic: str, connect: Callable[[], Producer
                 producer.send(topic, key=record.key, value=record.value, partition=partition, timestamp_ms=None)
                 for record, partition in zip(traffic.records, partitions, strict=True)
             ]
-            landed = [one.get(timeout=_TIMEOUT_S) for one in sent]
+            landed = [future.get(timeout=_TIMEOUT_S) for future in sent]
         finally:
             producer.close(timeout=5)
     except KafkaError as error:
         raise StackError(
             f"publishing the warm-up to {topic} failed: {error}", hint="look at the broker's log"
         ) from error
-    return {one.partition: one.offset for one in landed}
+    return {metadata.partition: metadata.offset for metadata in landed}

@@ -20,9 +20,9 @@ import pytest
 import yaml
 
 from devkit.traffic.generate import generate
+from devkit.traffic.mix import Mix
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.records import SourceRecord
-from devkit.traffic.stream import Mix
 from pipeline import schemas
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient

@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from devkit.traffic.generate import generate
+from devkit.traffic.mix import Mix
 from devkit.traffic.model import TrafficSpec
-from devkit.traffic.stream import Mix
 from pipeline import schemas
 
 REPOSITORY = Path(__file__).resolve().parents[2]

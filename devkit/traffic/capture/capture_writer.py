@@ -41,10 +41,10 @@ class CaptureWriter:
         self._path, self._part, self._most_bytes = path, path.with_name(path.name + PART), most_bytes
         self._counts = _Counting()
         self._is_whole = self.is_full = False
-        for there in (path, self._part):
-            if there.exists():
-                more = f", or make it whole with `devkit capture --finish {there}`" if there == self._part else ""
-                raise UsageError(f"{there} is there already", hint=f"choose another file with --out{more}")
+        for existing in (path, self._part):
+            if existing.exists():
+                more = f", or make it whole with `devkit capture --finish {existing}`" if existing == self._part else ""
+                raise UsageError(f"{existing} is there already", hint=f"choose another file with --out{more}")
         with _writing(path):
             self._file = open(os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb")  # noqa: PTH123, SIM115
         self.bytes = 0
@@ -125,11 +125,11 @@ def finish_killed(part: Path) -> tuple[Path, int]:
 
     Returns the file and how many records it has. Raises UsageError for what is no unfinished capture.
     """
-    whole = part.with_name(part.name.removesuffix(PART))
+    finished = part.with_name(part.name.removesuffix(PART))
     if part.suffix != PART:
         raise UsageError(f"{part} does not end with {PART}", hint="the name of an unfinished capture does")
-    if whole.exists():
-        raise UsageError(f"{whole} is there already", hint="move one of the two away")
+    if finished.exists():
+        raise UsageError(f"{finished} is there already", hint="move one of the two away")
     counting, kept, has_end = _Counting(), 0, False
     try:
         with part.open("rb") as file:
@@ -150,13 +150,13 @@ def finish_killed(part: Path) -> tuple[Path, int]:
         raise UsageError(f"{part}:{number}: is no line of a capture", hint="remove the line") from error
     if not kept:
         raise UsageError(f"{part} has no header, so nothing of it can be used", hint="remove it")
-    with _writing(whole):
+    with _writing(finished):
         os.truncate(part, kept)
         if not has_end:
             with part.open("ab") as file:
                 file.write(_line(counting.end("kill", None)))
-        part.rename(whole)
-    return whole, counting.by_partition.total()
+        part.rename(finished)
+    return finished, counting.by_partition.total()
 
 
 def _line(model: BaseModel) -> bytes:

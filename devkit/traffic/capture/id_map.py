@@ -53,32 +53,34 @@ class CapturedPages:
             # One text for all: each event that was parsed has its own of its wiki.
             page = self.by_place[sys.intern(place[0]), place[1]] = _Page(timestamp_ms)
         page.first_ms = min(page.first_ms, timestamp_ms)
-        shown, revision = event["page"], event.get("revision")
+        page_fields, revision = event["page"], event.get("revision")
         if timestamp_ms >= page.titled_ms:
             page.titled_ms = timestamp_ms
-            page.title = _text(shown.get("page_title")) or page.title
-            namespace_id = whole(shown.get("namespace_id"))
+            page.title = _text(page_fields.get("page_title")) or page.title
+            namespace_id = whole(page_fields.get("namespace_id"))
             page.namespace_id = namespace_id if namespace_id is not None and namespace_id >= 0 else page.namespace_id
         slot = _inside(revision, "content_slots", "main")
         page.content_model = _text(slot.get("content_model")) or page.content_model
-        for one in _revisions(event):
-            rev_id, parent_id = whole(one.get("rev_id")), whole(one.get("rev_parent_id")) or 0
+        for fields in _revisions(event):
+            rev_id, parent_id = whole(fields.get("rev_id")), whole(fields.get("rev_parent_id")) or 0
             if rev_id is not None and rev_id > 0:
                 _, before = page.revisions.get(rev_id, (0, EPOCH))
-                page.revisions[rev_id] = parent_id, _moment(one.get("rev_dt")) or before
-            for other in (parent_id, *(whole(slot.get("origin_rev_id")) or 0 for slot in _slots(one))):
+                page.revisions[rev_id] = parent_id, _moment(fields.get("rev_dt")) or before
+            for other in (parent_id, *(whole(slot.get("origin_rev_id")) or 0 for slot in _slots(fields))):
                 if other > 0:
                     page.revisions.setdefault(other, (0, EPOCH))
 
     def in_time(self) -> list[tuple[CapturedPage, _Page]]:
         """In the order in which they appeared."""
-        return sorted(self.by_place.items(), key=lambda one: one[1].first_ms)
+        return sorted(self.by_place.items(), key=lambda item: item[1].first_ms)
 
     @property
     def crowded(self) -> list[tuple[CapturedPage, int]]:
         """The pages with more revisions than the mock has ids for, and how many they have."""
         return [
-            (one, len(page.revisions)) for one, page in self.by_place.items() if len(page.revisions) > MOST_REVISIONS
+            (place, len(page.revisions))
+            for place, page in self.by_place.items()
+            if len(page.revisions) > MOST_REVISIONS
         ]
 
     @property
@@ -124,12 +126,12 @@ class IdMap:
         changes: dict[int, dict[str, Any]] = {id(event): {"wiki_id": wiki}}
         if isinstance(meta := event.get("meta"), dict) and "domain" in meta:
             changes[id(meta)] = {"domain": self._wikis[wiki]}
-        for one in _pages(event):
-            if (other := whole(one.get("page_id"))) is not None:
-                changes[id(one)] = {"page_id": self._id((place[0], other))}
-        for one in _revisions(event):
-            changes[id(one)] = _renumbered(one, ("rev_id", "rev_parent_id"), numbers)
-            for slot in _slots(one):
+        for fields in _pages(event):
+            if (other := whole(fields.get("page_id"))) is not None:
+                changes[id(fields)] = {"page_id": self._id((place[0], other))}
+        for fields in _revisions(event):
+            changes[id(fields)] = _renumbered(fields, ("rev_id", "rev_parent_id"), numbers)
+            for slot in _slots(fields):
                 changes[id(slot)] = _renumbered(slot, ("origin_rev_id",), numbers)
         return changes
 
@@ -200,8 +202,8 @@ def _slots(revision: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _renumbered(part: Mapping[str, Any], names: tuple[str, ...], numbers: Mapping[int, int]) -> dict[str, Any]:
-    found = {name: numbers.get(old) for name in names if (old := whole(part.get(name))) is not None}
-    return {name: number for name, number in found.items() if number is not None}
+    renumbered = {name: numbers.get(old) for name in names if (old := whole(part.get(name))) is not None}
+    return {name: number for name, number in renumbered.items() if number is not None}
 
 
 def _inside(value: Any, *names: str) -> dict[str, Any]:
@@ -214,8 +216,8 @@ def _inside(value: Any, *names: str) -> dict[str, Any]:
 def _copied(value: Any, changes: Mapping[int, Mapping[str, Any]]) -> Any:
     if isinstance(value, dict):
         own = changes.get(id(value), {})
-        return {name: own[name] if name in own else _copied(one, changes) for name, one in value.items()}
-    return [_copied(one, changes) for one in value] if isinstance(value, list) else value
+        return {name: own[name] if name in own else _copied(member, changes) for name, member in value.items()}
+    return [_copied(item, changes) for item in value] if isinstance(value, list) else value
 
 
 def _text(value: Any) -> str:
@@ -224,7 +226,7 @@ def _text(value: Any) -> str:
 
 def _moment(value: Any) -> datetime | None:
     try:
-        found = datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

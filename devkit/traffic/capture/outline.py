@@ -75,9 +75,11 @@ class _Wikis:
 
     def note(self, event: Any) -> None:
         """The first event of a wiki says its domain."""
-        found = self.domains
-        if (place := page_of(event)) is None or place[0] in found or not _WIKI.fullmatch(place[0]):
+        domains = self.domains
+        if (place := page_of(event)) is None or place[0] in domains or not _WIKI.fullmatch(place[0]):
             return
         domain = event["meta"].get("domain") if isinstance(event.get("meta"), dict) else None
-        fits = isinstance(domain, str) and _DOMAIN.fullmatch(domain) and domain not in (CANARY_DOMAIN, *found.values())
-        found[place[0]] = str(domain) if fits else f"{place[0].replace('_', '-').strip('-')}.example.org"
+        fits = (
+            isinstance(domain, str) and _DOMAIN.fullmatch(domain) and domain not in (CANARY_DOMAIN, *domains.values())
+        )
+        domains[place[0]] = str(domain) if fits else f"{place[0].replace('_', '-').strip('-')}.example.org"

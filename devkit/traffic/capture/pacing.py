@@ -43,9 +43,13 @@ class Arrivals:
 
     def scaled(self, length: timedelta, *, even: bool) -> Iterator[timedelta]:
         """When each is played, made to fill `length`; `even` spaces them evenly. None lies before the one before it."""
-        whole = self.length
+        captured = self.length
         for number, came_ms in enumerate(self._came_ms):
             if even:
                 yield length * number / len(self)
             else:
-                yield length * (timedelta(milliseconds=came_ms - self._came_ms[0]) / whole) if whole else timedelta(0)
+                yield (
+                    length * (timedelta(milliseconds=came_ms - self._came_ms[0]) / captured)
+                    if captured
+                    else timedelta(0)
+                )

@@ -58,15 +58,15 @@ def played(written: Mapping[str, Any], directory: Path) -> dict[str, Any]:
 
     Raises pydantic's ValidationError, with all that is wrong.
     """
-    found = [
+    problems = [
         _problem(key, written[key], "says nothing where traffic is played from a capture", "leave it out")
         for key in written
         if key not in KEYS
     ]
-    path, outline = _outline(written["from"], directory, found)
-    even, rate = _rate(written.get("rate", _AS_CAPTURED), found)
-    if found or outline is None:
-        raise ValidationError.from_exception_data("traffic", found)
+    path, outline = _outline(written["from"], directory, problems)
+    even, rate = _rate(written.get("rate", _AS_CAPTURED), problems)
+    if problems or outline is None:
+        raise ValidationError.from_exception_data("traffic", problems)
     try:
         length = max(timedelta(seconds=outline.count / rate) if even else outline.length / rate, _SHORTEST)
     except (OverflowError, ZeroDivisionError):
@@ -78,38 +78,38 @@ def played(written: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     return {"seed": 0, **written, **wikis, "from": Playback(path, even), "rate": per_second, "for": length}
 
 
-def _outline(written: object, directory: Path, found: list[InitErrorDetails]) -> tuple[Path, Outline | None]:
+def _outline(written: object, directory: Path, problems: list[InitErrorDetails]) -> tuple[Path, Outline | None]:
     if not isinstance(written, str) or not written:
-        found.append(_problem("from", written, "must be the path of a capture", "`devkit capture` makes one"))
+        problems.append(_problem("from", written, "must be the path of a capture", "`devkit capture` makes one"))
         return directory, None
     path = directory / written
     try:
         outline = outline_at(path)
     except UsageError as error:
         first, *more = str(error).splitlines()
-        found.append(_problem("from", written, "; ".join([first, *more]), error.hint or ""))
+        problems.append(_problem("from", written, "; ".join([first, *more]), error.hint or ""))
         return path, None
     if outline.count == 0:
-        found.append(_problem("from", written, f"{path} has no event", "take one while events come"))
-    found += [
+        problems.append(_problem("from", written, f"{path} has no event", "take one while events come"))
+    problems += [
         _problem("from", written, f"{text}, and {MOST_REVISIONS} can be played", "take a shorter one with --max-events")
         for text in outline.crowded
     ]
     return path, outline
 
 
-def _rate(written: object, found: list[InitErrorDetails]) -> tuple[bool, float]:
+def _rate(written: object, problems: list[InitErrorDetails]) -> tuple[bool, float]:
     """Whether it is one rate for all events, and that rate a second, or else how many times as fast."""
     if isinstance(written, str) and (match := _TIMES.fullmatch(written)):
         if float(match[1]) > 0:
             return False, float(match[1])
-        found.append(_problem("rate", written, "not above 0", "write x1 for the pace of the capture"))
+        problems.append(_problem("rate", written, "not above 0", "write x1 for the pace of the capture"))
         return False, 1.0
     try:
         return True, parse_rate(written)
     except QuantityError as error:
         remedy = "write x2 for twice the pace of the capture, or a rate such as 20/s"
-        found.append(_problem("rate", written, error.problem, remedy))
+        problems.append(_problem("rate", written, error.problem, remedy))
         return True, 1.0
 
 

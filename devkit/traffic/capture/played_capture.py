@@ -85,5 +85,5 @@ def _page_of_key(key: str | None) -> tuple[str, int] | None:
 
 def _received(event: Any) -> str | None:
     meta = event.get("meta") if isinstance(event, dict) else None
-    found = meta.get("dt") if isinstance(meta, dict) else None
-    return found if isinstance(found, str) else None
+    dt = meta.get("dt") if isinstance(meta, dict) else None
+    return dt if isinstance(dt, str) else None

@@ -85,9 +85,9 @@ class Replacement:
 
     def _value(self, value: Any, place: str) -> Any:
         if isinstance(value, dict):
-            return {name: self._value(one, f"{place}.{name}" if place else name) for name, one in value.items()}
+            return {name: self._value(member, f"{place}.{name}" if place else name) for name, member in value.items()}
         if isinstance(value, list):
-            return [self._value(one, place) for one in value]
+            return [self._value(item, place) for item in value]
         if isinstance(value, str):
             return self._text(value, place)
         if isinstance(value, int) and not isinstance(value, bool):

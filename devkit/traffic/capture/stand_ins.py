@@ -46,9 +46,11 @@ class StandIns:
             return drawn if drawn != text else self._drawn(text, 1)
         if text not in self._given:
             tries = (self._drawn(text, turn) for turn in range(_TRIES))
-            made = next((one for one in tries if one != text and one not in self._taken), None)
+            stand_in = next(
+                (candidate for candidate in tries if candidate != text and candidate not in self._taken), None
+            )
             # There may be none: a text of one letter, the hundredth of its kind.
-            self._given[text] = made if made is not None else self._drawn(text, 0)
+            self._given[text] = stand_in if stand_in is not None else self._drawn(text, 0)
             self._taken.add(self._given[text])
         return self._given[text]
 
@@ -60,9 +62,15 @@ class StandIns:
             low = 0 if 0 <= number <= 9 else 10 ** (digits - 1)
             span, drawn = 10**digits - low, self._bits(f"{number}")
             tries = (low + (drawn + turn) % span for turn in range(min(_TRIES, span)))
-            others = [one for one in (one if number >= 0 else -one for one in tries) if one != number]
+            candidates = [
+                candidate
+                for candidate in (candidate if number >= 0 else -candidate for candidate in tries)
+                if candidate != number
+            ]
             # There may be none: the tenth number of one digit.
-            self._numbers[number] = next((one for one in others if one not in self._taken_numbers), others[0])
+            self._numbers[number] = next(
+                (candidate for candidate in candidates if candidate not in self._taken_numbers), candidates[0]
+            )
             self._taken_numbers.add(self._numbers[number])
         return self._numbers[number]
 

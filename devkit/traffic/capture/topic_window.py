@@ -123,14 +123,14 @@ class TopicWindow:
                 self._consumer.seek(place, end)
             return _now_ms()
         asked_ms = 0 if start == "earliest" else round(start.timestamp() * 1000)
-        found = self._consumer.offsets_for_times(dict.fromkeys(self._places, asked_ms))
+        records = self._consumer.offsets_for_times(dict.fromkeys(self._places, asked_ms))
         begins = begins_of(self._consumer, self._places) if start == "earliest" else {}
         for place in self._places:
-            first = found.get(place)
+            first = records.get(place)
             self._consumer.seek(place, begins.get(place, self._ends[place] if first is None else first.offset))
         if start == "earliest":
-            times = (record_time_ms(one.timestamp) for one in found.values() if one is not None)
-            return min((one for one in times if one is not None), default=_now_ms())
+            times = (record_time_ms(record.timestamp) for record in records.values() if record is not None)
+            return min((time_ms for time_ms in times if time_ms is not None), default=_now_ms())
         return asked_ms
 
 

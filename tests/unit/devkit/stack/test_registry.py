@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.cli.stack_options import STACKS, require_addresses_fit
+from devkit.cli.options import STACKS, require_addresses_fit
 from devkit.errors import UsageError
 from devkit.stack.registry import BACKENDS, DEFAULT, start_stack
 from devkit.stack.stack import ALL_PARTS, Ports, StackRequest

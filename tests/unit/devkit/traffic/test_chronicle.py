@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from devkit.traffic.generate import generate
+from devkit.traffic.mix import Mix
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.records import Traffic
-from devkit.traffic.stream import Mix
 
 
 @dataclass

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from devkit.errors import UsageError
 from devkit.traffic.generate import generate
+from devkit.traffic.mix import Mix
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.records import GeneratedRevision, SourceRecord, Traffic
-from devkit.traffic.stream import Mix
 from pipeline.schemas import page_change_validator
 
 MIX = st.fixed_dictionaries({name: st.floats(0, 0.11) for name in Mix.model_fields})

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from devkit.traffic.mix import Mix
 from devkit.traffic.model import TrafficSpec
-from devkit.traffic.stream import MAX_EVENTS, Mix, NamedPage
+from devkit.traffic.stream import MAX_EVENTS, NamedPage
 
 BASE = {"generator": "page_change", "seed": 7, "rate": "20/s", "for": "10s"}
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devkit.traffic.mix import Mix
 from devkit.traffic.model import TrafficSpec
-from devkit.traffic.stream import Mix
 from devkit.traffic.timetable import plan
 
 

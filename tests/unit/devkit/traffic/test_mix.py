@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.traffic.apportion import apportion
+from devkit.traffic.mix import apportion
 
 
 @given(st.integers(0, 5000), st.lists(st.integers(0, 1000), min_size=1, max_size=12).filter(any))

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from devkit.cli.kept import keep_stack
+from devkit.cli.stack_report import keep_stack
 from devkit.guardian import Guardian
 from devkit.stack.stack import Stack
 
