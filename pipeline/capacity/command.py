@@ -15,10 +15,10 @@ from located_config.duration import parse_duration
 from located_config.rate import parse_rate
 from located_config.share import parse_share
 from located_config.size import parse_size
-from pipeline.capacity.answer import of_forecast, of_plan
 from pipeline.capacity.costs import MEASURED, Costs
 from pipeline.capacity.limits import forecast
 from pipeline.capacity.load import Executors, Load
+from pipeline.capacity.plan_lines import forecast_lines, plan_lines
 from pipeline.capacity.sizing import plan as plan_for
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
@@ -204,11 +204,11 @@ def plan(
                 headroom=headroom,
                 memory_limit=memory_limit,
             )
-            lines = of_plan(needs, load, measured, headroom)
+            lines = plan_lines(needs, load, measured, headroom)
         else:
             all_slots = executors * (slots or cores)
             place = Executors(executors, cores, slots or cores, partitions or main_slots(all_slots, config))
-            lines = of_forecast(forecast(config, load, place, measured), load, place)
+            lines = forecast_lines(forecast(config, load, place, measured), load, place)
         for line in lines:
             click.echo(line)
 

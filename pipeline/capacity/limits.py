@@ -16,7 +16,7 @@ from pipeline.capacity.load import Executors, Load
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import OVERHEAD_BYTES
 from pipeline.driver.spark_slots import main_slots
-from pipeline.fetch.share import of_worker
+from pipeline.fetch.worker_bounds import config_of_worker
 
 # What a page change event of usual size counts in the ledger, generously.
 EVENT_BYTES = 4096 + OVERHEAD_BYTES
@@ -104,7 +104,7 @@ def round_pages_s(config: PipelineConfig, load: Load, costs: Costs) -> tuple[flo
 
 
 def _requests(config: PipelineConfig, load: Load, workers: int) -> Limit:
-    in_flight = of_worker(config, workers).fetch.concurrency
+    in_flight = config_of_worker(config, workers).fetch.concurrency
     held_s = load.slot_s(allowance_s(config))
     return Limit(
         "requests in flight",
@@ -133,7 +133,7 @@ def _bytes(config: PipelineConfig, load: Load, workers: int) -> Limit:
 
     One record may always exceed the bound, so a worker has at least one at work.
     """
-    bytes_of_worker = of_worker(config, workers).fetch.in_flight_bound
+    bytes_of_worker = config_of_worker(config, workers).fetch.in_flight_bound
     records = max(1.0, bytes_of_worker / load.event_bytes) if load.event_bytes else math.inf
     held_s = max(load.slot_s(allowance_s(config)), 1e-9)
     reason = (
@@ -146,7 +146,7 @@ def _bytes(config: PipelineConfig, load: Load, workers: int) -> Limit:
 def _batch_s(config: PipelineConfig, load: Load, costs: Costs, workers: int, steady: list[Limit]) -> float:
     """How long a full batch lasts: a fixed time, the work, and then what its last records take."""
     events = config.batch.max_offsets
-    window = workers * of_worker(config, workers).fetch.concurrency / load.requests
+    window = workers * config_of_worker(config, workers).fetch.concurrency / load.requests
     held_s = load.slot_s(allowance_s(config))
     slow_in_it = min(1.0, events * load.slow_share)
     slowest_s = min(max(load.slow_latency_s, load.latency_s), max(allowance_s(config), load.latency_s))

@@ -15,10 +15,10 @@ import click
 
 from located_config.duration import format_duration, parse_duration
 from pipeline.claims.orphans import ClaimShelf, Stored, unnamed
-from pipeline.claims.suppressed import outputs, suppressed_claims
+from pipeline.claims.suppressed_claims import outputs, suppressed_claims
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.consumer.by_time import PART_BYTES
+from pipeline.consumer.record_merge import PART_BYTES
 from pipeline.errors import RefusedError
 from pipeline.kafka.cluster import sink_brokers
 from pipeline.ops.exit_codes import exit_codes

@@ -20,7 +20,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pipeline.claims.removal import write_mark
-from pipeline.claims.suppressed import ToRemove
+from pipeline.claims.suppressed_claims import ToRemove
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.source import SourceTopic, total

@@ -27,7 +27,7 @@ from pipeline import log
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.events import ClaimChecksNotRemoved, ClaimChecksRemoved
 from pipeline.metrics.catalogue import CLAIM_CHECKS_REMOVED, CLAIM_REMOVALS_FAILED
-from pipeline.metrics.in_worker import RECORDER
+from pipeline.metrics.worker_metrics import RECORDER
 from pipeline.records.claim_check import SharedClient, may_answer_later
 from pipeline.records.claim_key import MOST_KEY_BYTES, mark_of, page_prefix, revision_in
 from pipeline.records.claim_origin import ClaimOrigin, origin_of

@@ -24,12 +24,12 @@ from located_config.size import Size
 from pipeline.config.batch_section import Batch, Commit
 from pipeline.config.breaker_section import Breaker
 from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
+from pipeline.config.endpoint_sections import MediaWiki, Sink, Source
 from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig, RetryUnknown
 from pipeline.config.heap_dump_section import HeapDumps
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.limits_section import ClaimCheck, ContentLimit, ErrorEvents, RecordLimit
 from pipeline.config.metrics_section import Metrics
-from pipeline.config.places import MediaWiki, Sink, Source
 from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic, require_something
 from pipeline.config.state_section import Count, Deduplicate, State
 from pipeline.jobs.names import FIRST_JOB, JOB_DEFAULTS, JobDefaults, JobName

@@ -13,10 +13,10 @@ from time import sleep
 import click
 
 from pipeline.config.config_file import load_config
-from pipeline.consumer.by_time import PART_BYTES, Stretch, oldest_first
 from pipeline.consumer.claims import Claims
 from pipeline.consumer.consume import Counts, line, once
 from pipeline.consumer.delivery import Delivery, read, read_error
+from pipeline.consumer.record_merge import PART_BYTES, Stretch, oldest_first
 from pipeline.consumer.seen_events import SeenEvents
 from pipeline.errors import PipelineError
 from pipeline.kafka.cluster import sink_brokers

@@ -11,8 +11,8 @@ from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import Entry, Fact
 from pipeline.kafka.sink import discard
-from pipeline.metrics.figures import Figures
-from pipeline.metrics.in_worker import reporting
+from pipeline.metrics.measurements import Measurements
+from pipeline.metrics.worker_metrics import reporting
 from pipeline.worker.spark_task import RECORD_DDL, process_deferred
 from pipeline.worker.task_attempt import EndedTask, reporting_attempts, retried
 from pipeline.worker.task_results import accumulated_list
@@ -74,10 +74,10 @@ class SparkRounds:
     """Runs rounds, also several at once."""
 
     def __init__(
-        self, spark: "SparkSession", config: PipelineConfig, figures: "Accumulator[Figures] | None" = None
+        self, spark: "SparkSession", config: PipelineConfig, measurements: "Accumulator[Measurements] | None" = None
     ) -> None:
-        """`figures` take what the rounds' tasks measure."""
-        self._spark, self._config, self._figures = spark, config, figures
+        """`measurements` take what the rounds' tasks measure."""
+        self._spark, self._config, self._measurements = spark, config, measurements
         self._lock = threading.Lock()
 
     def run(self, entries: Sequence[Entry], *, epoch: int) -> list[Fact]:
@@ -87,8 +87,8 @@ class SparkRounds:
         facts, ended = self._accumulators()
         try:
             function = reporting_attempts(process_deferred(self._config, entries, facts, epoch=epoch), ended)
-            if self._figures is not None:
-                function = reporting(function, self._figures)
+            if self._measurements is not None:
+                function = reporting(function, self._measurements)
             # One task: the round's own bound on requests is for all of it.
             rows = entry_rows(self._spark, entries).coalesce(1)
             discard(rows.mapInArrow(function, RECORD_DDL))

@@ -26,13 +26,13 @@ from pipeline.driver.version_check import VersionCheck
 from pipeline.errors import PipelineError
 from pipeline.events import BatchStarted, BatchWritten
 from pipeline.fetch.breakers import reporting_breakers
-from pipeline.fetch.share import bounds
+from pipeline.fetch.worker_bounds import work_bounds
 from pipeline.kafka.cluster import sink_brokers
 from pipeline.kafka.sink import BATCH_BYTES, write
-from pipeline.metrics.in_worker import reporting
 from pipeline.metrics.progress import Progress
+from pipeline.metrics.worker_metrics import reporting
 from pipeline.state.deduplicate import PAGE_ORDER
-from pipeline.state.pinned import counts_edits
+from pipeline.state.state_mark import counts_edits
 from pipeline.worker.arrow import ArrowFunction
 from pipeline.worker.spark_task import COUNTED, RECORD_DDL, columns_of, enrich, enrich_around
 from pipeline.worker.task_attempt import EndedTask, reporting_attempts, retried
@@ -265,7 +265,7 @@ class BatchWriter:
             rows = rows.coalesce(workers)
         if workers != self._workers:
             self._workers = workers
-            log.emit(bounds(self._config, workers))
+            log.emit(work_bounds(self._config, workers))
         deferral = self._deferral
         snapshot = deferral.lanes.plan(number) if deferral else None
         self._begin_to_write(number)
@@ -298,7 +298,7 @@ class BatchWriter:
         self._ended.value = []
         function = reporting_attempts(function, self._ended, ledger=self._config.deferral.topic if deferral else None)
         if self._metrics:
-            function = reporting(function, self._metrics.figures["main"])
+            function = reporting(function, self._metrics.measurements["main"])
         try:
             write(rows.mapInArrow(function, RECORD_DDL), self._config.sink, self._config.kafka, self._batch_bytes())
         finally:
@@ -318,7 +318,7 @@ def _own(error: Exception) -> PipelineError | None:
 
 def _lanes(spark: "SparkSession", config: PipelineConfig, metrics: "JobMetrics | None") -> Lanes:
     topic = LedgerTopic(sink_brokers(config), config.deferral.topic, config.sink.max_request_size)
-    rounds = SparkRounds(spark, config, metrics.figures["slow"] if metrics else None)
+    rounds = SparkRounds(spark, config, metrics.measurements["slow"] if metrics else None)
     # A window leaves in a later batch than that which read its events.
     replay = functools.partial(replayed_from, spark, config.checkpoint, leaves_later=counts_edits(config))
     return Lanes(config, topic, rounds, replay=replay)

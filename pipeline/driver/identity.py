@@ -17,7 +17,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.start_position import CHOICES
 from pipeline.deferral.ledger_start import LedgerMark
 from pipeline.errors import RefusedError
-from pipeline.state.pinned import StateMark
+from pipeline.state.state_mark import StateMark
 
 FILE = "job.json"
 # What Spark puts there; hidden files are checksums of Hadoop's.

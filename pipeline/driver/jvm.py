@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JError
 
 from pipeline.driver.heap_dumps import AwaitedDump
-from pipeline.metrics.jvm_watch import JvmFigures, MemoryPool
+from pipeline.metrics.jvm_watch import JvmMeasurements, MemoryPool
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,14 +24,14 @@ class DriverJvm:
         self._pools: dict[str, tuple[str, Any]] = {}
         self._collectors: dict[str, Any] = {}
 
-    def look(self) -> JvmFigures:
-        """Its figures now. Raises what py4j raises when the JVM has ended."""
+    def look(self) -> JvmMeasurements:
+        """Its measurements now. Raises what py4j raises when the JVM has ended."""
         if self._beans is None:
             self._find()
         context: Any = self._spark.sparkContext._jsc.sc()  # noqa: SLF001
         executors = context.statusStore().executorList(True)
         summaries = [executors.apply(number) for number in range(int(executors.size()))]
-        return JvmFigures(
+        return JvmMeasurements(
             pools={name: _pool(area, pool) for name, (area, pool) in self._pools.items()},
             classes=int(self._beans.getClassLoadingMXBean().getLoadedClassCount()),
             threads=int(self._beans.getThreadMXBean().getThreadCount()),

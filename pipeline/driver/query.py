@@ -60,7 +60,7 @@ from pipeline.kafka.sink import producer_options
 from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
 from pipeline.ops.spark_checkpoint import require_whole
-from pipeline.state.pinned import counts_edits, pinned
+from pipeline.state.state_mark import counts_edits, pinned
 from pipeline.state.store_settings import store_settings
 
 if TYPE_CHECKING:
@@ -460,11 +460,11 @@ def _metrics(
     if config.metrics.port is None:
         return None
     from pipeline.driver.jvm import DriverJvm
-    from pipeline.metrics.job_metrics import JobMetrics, lane_figures
+    from pipeline.metrics.job_metrics import JobMetrics, lane_measurements
 
     metrics = JobMetrics(
         config,
-        lane_figures(spark.sparkContext, rounds=config.deferral.slow_lane.rounds),
+        lane_measurements(spark.sparkContext, rounds=config.deferral.slow_lane.rounds),
         jvm_pid=jvm_pid(spark),
         jvm=DriverJvm(spark),
         initial=lambda: committed_offsets(spark, config.checkpoint),

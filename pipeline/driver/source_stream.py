@@ -42,7 +42,7 @@ _TIME_OR_NULL = (
 def require_readable(config: PipelineConfig) -> None:
     """Raises RefusedError for topics that the source cannot read as it is to."""
     if config.source.read == "aligned":
-        from pipeline.aligned.beginning import require_event_time
+        from pipeline.aligned.start_offsets import require_event_time
 
         require_event_time(source_brokers(config), config.source.all_topics)
 
@@ -110,8 +110,8 @@ def _aligned_stream(
     spark: "SparkSession", config: PipelineConfig, new: NewStart | None, options: Mapping[str, object], number: int = 0
 ) -> "DataFrame":
     """The stream of this `number`, with settings of its `options`."""
-    from pipeline.aligned.beginning import first_offsets, offsets_text, read_offsets
     from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource, by_topic
+    from pipeline.aligned.start_offsets import first_offsets, offsets_text, read_offsets
 
     settings = AlignedOptions.model_validate({**aligned_options(config), **options})
     begin = f"{BEGINS}/{number}/0"

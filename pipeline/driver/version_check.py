@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.kafka.sink import discard
-from pipeline.state.pinned import has_state
+from pipeline.state.state_mark import has_state
 from pipeline.worker.spark_task import RECORD_DDL, count_versions
 from pipeline.worker.task_results import accumulated_list
 from pipeline.worker.unknown_versions import LEAST_EVENTS, are_few, require_readable

@@ -18,7 +18,6 @@ import aiohttp
 from pipeline import log
 from pipeline.config.fetch_section import Fetch
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.fetch.answers import describe_outage, describe_status, head_of, is_transient, read_error_code
 from pipeline.fetch.api_errors import error_type_of
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer
@@ -27,12 +26,13 @@ from pipeline.fetch.connection import OneAnswerConnector
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.header_fields import content_coding, retry_after_s
 from pipeline.fetch.in_flight import Holding, InFlightBytes
+from pipeline.fetch.response import describe_outage, describe_status, head_of, is_transient, read_error_code
 from pipeline.fetch.retry_budget import RetryBudget, Unlimited
 from pipeline.fetch.route import HTML, Ask, Head, Route, TryAgainError
 from pipeline.fetch.spool import Spool
 from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.metrics.catalogue import RETRIES
-from pipeline.metrics.in_worker import RECORDER, measured_request, statuses_traced
+from pipeline.metrics.worker_metrics import RECORDER, measured_request, statuses_traced
 from pipeline.records.error_event import Failure
 from pipeline.records.error_types import ErrorType
 

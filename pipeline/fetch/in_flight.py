@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from pipeline.metrics.catalogue import MEMORY_HELD_PEAK, SPOOL_PEAK
-from pipeline.metrics.in_worker import RECORDER
+from pipeline.metrics.worker_metrics import RECORDER
 
 
 class Holding:

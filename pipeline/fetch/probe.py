@@ -13,11 +13,11 @@ from typing import Any
 import aiohttp
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.fetch.answers import describe_outage, describe_status, head_of, is_transient, read_error_code
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer
 from pipeline.fetch.client import FetchFailedError, common_headers
 from pipeline.fetch.header_fields import content_coding, retry_after_s
+from pipeline.fetch.response import describe_outage, describe_status, head_of, is_transient, read_error_code
 from pipeline.fetch.route import Ask, Head, TryAgainError
 from pipeline.fetch.wiki_hosts import WikiHosts
 

@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from located_config.place import position
 from located_config.problem import problems
 from located_config.yaml_file import UnfitError, parse_yaml, read_yaml
-from pipeline.config.places import MediaWiki
+from pipeline.config.endpoint_sections import MediaWiki
 from pipeline.config.section import Host
 from pipeline.errors import RefusedError
 from pipeline.events import Event, WikisFileRead, WikisFileUnusable

@@ -17,7 +17,7 @@ from pipeline.config.pipeline_config import MIB, PipelineConfig
 from pipeline.driver.spark_slots import slow_rounds
 from pipeline.errors import RefusedError
 from pipeline.kafka.sink import producer_sizes
-from pipeline.state.pinned import has_state
+from pipeline.state.state_mark import has_state
 
 Place = Literal["local", "executor"]
 

@@ -19,12 +19,12 @@ from pipeline.metrics import catalogue
 from pipeline.metrics.clocks import Clocks
 from pipeline.metrics.endpoint import Endpoint, serve
 from pipeline.metrics.exposition import families
-from pipeline.metrics.figures import Figures, FiguresParam, Recorder
-from pipeline.metrics.in_worker import resident_bytes
 from pipeline.metrics.jvm_watch import JvmSource, JvmWatch
 from pipeline.metrics.lag_watch import KafkaSource, LagWatch
+from pipeline.metrics.measurements import Measurements, MeasurementsParam, Recorder
 from pipeline.metrics.progress import Progress
 from pipeline.metrics.registry import names_of
+from pipeline.metrics.worker_metrics import resident_bytes
 from pipeline.records.record import SourcePartition
 
 if TYPE_CHECKING:
@@ -54,14 +54,14 @@ Breakers = Mapping[tuple[Grain, str], int]
 
 
 class JobMetrics(Collector):
-    """`figures` are the accumulators of the lanes, by name; `jvm` is the driver's. `initial` tells the committed
+    """`measurements` are the accumulators of the lanes, by name; `jvm` is the driver's. `initial` tells the committed
     position of each partition from the checkpoint, None while there is none; it is asked until a batch was committed.
     """
 
     def __init__(
         self,
         config: PipelineConfig,
-        figures: "Mapping[str, Accumulator[Figures]]",
+        measurements: "Mapping[str, Accumulator[Measurements]]",
         *,
         jvm_pid: int | None,
         jvm: JvmSource,
@@ -69,7 +69,7 @@ class JobMetrics(Collector):
         clocks: Clocks | None = None,
     ) -> None:
         """Raises RefusedError for a name used twice."""
-        self._config, self.figures, self._jvm_pid, self._initial = config, figures, jvm_pid, initial
+        self._config, self.measurements, self._jvm_pid, self._initial = config, measurements, jvm_pid, initial
         self._clocks = clocks or Clocks()
         self._named = names_of(config.metrics)
         self._recorder = Recorder()
@@ -153,8 +153,8 @@ class JobMetrics(Collector):
     def collect(self) -> Iterator[Family]:
         """What a scraper gets."""
         self._look_up()
-        lanes = {lane: accumulator.value for lane, accumulator in self.figures.items()}
-        return families(self._named, self._recorder.figures(), lanes)
+        lanes = {lane: accumulator.value for lane, accumulator in self.measurements.items()}
+        return families(self._named, self._recorder.measurements(), lanes)
 
     def _look_up(self) -> None:
         levels = self._recorder
@@ -196,11 +196,11 @@ class JobMetrics(Collector):
         return committed
 
 
-def lane_figures(context: "SparkContext", *, rounds: int) -> "dict[str, Accumulator[Figures]]":
+def lane_measurements(context: "SparkContext", *, rounds: int) -> "dict[str, Accumulator[Measurements]]":
     """An accumulator for each lane, for the life of the driver. To be made before other threads make any. There is a
     batch at a time, and this number of slow rounds.
     """
     return {
-        lane: context.accumulator(Figures(), cast("AccumulatorParam[Figures]", FiguresParam(stages)))
+        lane: context.accumulator(Measurements(), cast("AccumulatorParam[Measurements]", MeasurementsParam(stages)))
         for lane, stages in (("main", 1), ("slow", rounds))
     }

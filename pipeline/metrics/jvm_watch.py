@@ -12,7 +12,7 @@ from typing import Protocol
 from pipeline import log
 from pipeline.events import JvmUnknown
 from pipeline.metrics import catalogue
-from pipeline.metrics.figures import Recorder
+from pipeline.metrics.measurements import Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class MemoryPool:
 
 
 @dataclass(frozen=True, slots=True)
-class JvmFigures:
+class JvmMeasurements:
     """What one look sees: pools by name, seconds of collections since the JVM's start by collector, what Spark has
     cached, in number of RDDs and bytes by where they are kept.
     """
@@ -45,8 +45,8 @@ class JvmFigures:
 class JvmSource(Protocol):
     """A JVM that can be asked."""
 
-    def look(self) -> JvmFigures:
-        """Its figures now. Raises whatever the connection to it raises."""
+    def look(self) -> JvmMeasurements:
+        """Its measurements now. Raises whatever the connection to it raises."""
 
 
 class JvmWatch:
@@ -69,7 +69,7 @@ class JvmWatch:
     def look(self) -> None:
         """Look once. A failure is logged once, and the levels of a JVM that does not answer are no longer reported."""
         try:
-            figures = self._source.look()
+            measurements = self._source.look()
         except Exception as error:  # noqa: BLE001 — whatever it is, the job itself must not end by it
             if not self._failing and not self._stopped.is_set():
                 log.emit(JvmUnknown(error=f"{type(error).__name__}: {error}"))
@@ -77,25 +77,25 @@ class JvmWatch:
             self._forget()
             return
         self._failing = False
-        self._record(figures)
+        self._record(measurements)
 
-    def _record(self, figures: JvmFigures) -> None:
+    def _record(self, measurements: JvmMeasurements) -> None:
         recorder = self._recorder
-        for name, pool in figures.pools.items():
+        for name, pool in measurements.pools.items():
             recorder.set(catalogue.JVM_POOL_USED, pool.used, pool.area, name)
             if pool.most is not None:
                 recorder.set(catalogue.JVM_POOL_MAX, pool.most, pool.area, name)
             if pool.live is not None:
                 recorder.set(catalogue.JVM_POOL_LIVE, pool.live, pool.area, name)
-        recorder.set(catalogue.JVM_CLASSES, figures.classes)
-        recorder.set(catalogue.JVM_THREADS, figures.threads)
-        for collector, seconds in figures.gc_seconds.items():
+        recorder.set(catalogue.JVM_CLASSES, measurements.classes)
+        recorder.set(catalogue.JVM_THREADS, measurements.threads)
+        for collector, seconds in measurements.gc_seconds.items():
             recorder.count(catalogue.JVM_GC, collector, by=max(0.0, seconds - self._gc_seconds.get(collector, 0.0)))
-        self._gc_seconds = figures.gc_seconds
-        recorder.set(catalogue.CACHED_RDDS, figures.cached_rdds)
-        for place, size in figures.cached_bytes.items():
+        self._gc_seconds = measurements.gc_seconds
+        recorder.set(catalogue.CACHED_RDDS, measurements.cached_rdds)
+        for place, size in measurements.cached_bytes.items():
             recorder.set(catalogue.CACHED_BYTES, size, place)
-        recorder.set(catalogue.STORAGE_MAX, figures.storage_bytes_max)
+        recorder.set(catalogue.STORAGE_MAX, measurements.storage_bytes_max)
 
     def _forget(self) -> None:
         for metric in catalogue.OF_JVM:

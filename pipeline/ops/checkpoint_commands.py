@@ -36,7 +36,7 @@ from pipeline.ops.spark_checkpoint import (
     read_checkpoint,
     require_position,
 )
-from pipeline.state.pinned import pinned
+from pipeline.state.state_mark import pinned
 
 _AGAIN = "begin again at another checkpoint, with `run --new`"
 

@@ -10,8 +10,8 @@ import click
 
 from located_config.count import counted
 from pipeline.config.config_file import load_config
-from pipeline.deferral.moving import move as move_ledger
 from pipeline.deferral.topic import LedgerTopic
+from pipeline.deferral.topic_move import move as move_ledger
 from pipeline.deferral.wire import Action
 from pipeline.errors import RefusedError
 from pipeline.ops.deferred import details, entries_in, lines, opened, parse_position, wish

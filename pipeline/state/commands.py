@@ -13,8 +13,8 @@ from pipeline.driver.job_checkpoint import last_commit, read_content, size_of
 from pipeline.driver.session import start_session
 from pipeline.errors import RefusedError
 from pipeline.ops.exit_codes import exit_codes
-from pipeline.state.pinned import StateMark
 from pipeline.state.report import StateReport, document, lines_of, logged_rows, problems, read_state
+from pipeline.state.state_mark import StateMark
 from pipeline.state.store_settings import store_settings
 
 _CONFIG = click.option(

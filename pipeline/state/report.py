@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.errors import RefusedError, failure
 from pipeline.ops.moment import show
-from pipeline.state.pinned import StateMark
+from pipeline.state.state_mark import StateMark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

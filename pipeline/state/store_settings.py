@@ -1,7 +1,7 @@
 """Spark's own settings for the state store, as the configuration and the checkpoint have them."""
 
 from pipeline.config.pipeline_config import MIB, PipelineConfig
-from pipeline.state.pinned import StateMark, counts_edits
+from pipeline.state.state_mark import StateMark, counts_edits
 
 _STORE = "spark.sql.streaming.stateStore"
 _ROCKSDB = f"{_STORE}.rocksdb"

@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 import uvloop
 
 from pipeline.metrics.catalogue import BUFFER_PEAK
-from pipeline.metrics.in_worker import RECORDER
+from pipeline.metrics.worker_metrics import RECORDER
 
 M = TypeVar("M")
 O = TypeVar("O")  # noqa: E741 — an outcome

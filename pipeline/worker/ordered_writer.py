@@ -12,8 +12,8 @@ from typing import Any
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, KafkaTimeoutError
 
+from pipeline.config.endpoint_sections import Sink
 from pipeline.config.kafka_section import Kafka
-from pipeline.config.places import Sink
 from pipeline.deferral.wire import NullRecord
 from pipeline.errors import PipelineError
 from pipeline.kafka.cluster import brokers_of, connected

@@ -27,13 +27,13 @@ from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, RoundWrit
 from pipeline.fetch import breakers
 from pipeline.fetch.client import WikiClient
 from pipeline.fetch.in_flight import InFlightBytes
-from pipeline.fetch.share import of_worker
+from pipeline.fetch.worker_bounds import config_of_worker
 from pipeline.jobs import registry
 from pipeline.jobs.enrichment import Enrichment
 from pipeline.jobs.extensions import load_extensions
 from pipeline.jobs.message import Processed, SourceMessage
 from pipeline.metrics.catalogue import EVENTS
-from pipeline.metrics.in_worker import RECORDER, Measured, Task
+from pipeline.metrics.worker_metrics import RECORDER, Measured, Task
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.lapsed_action import without_late
 from pipeline.records.passed_headers import passed_on
@@ -166,12 +166,12 @@ def columns_of(source: Source) -> tuple[str, ...]:
 
 def enrich(config: PipelineConfig, *, workers: int) -> ArrowFunction:
     """The function for `mapInArrow` without deferral; `workers` share the executor's bound on requests."""
-    return functools.partial(_direct, of_worker(config, workers).model_dump_json(by_alias=True))
+    return functools.partial(_direct, config_of_worker(config, workers).model_dump_json(by_alias=True))
 
 
 def count_versions(config: PipelineConfig, seen: "Accumulator[list[VersionsSeen]]", *, workers: int) -> ArrowFunction:
     """A function for `mapInArrow` that leaves no rows: each of its tasks adds to `seen` what it read."""
-    return functools.partial(_versions, of_worker(config, workers).model_dump_json(by_alias=True), seen)
+    return functools.partial(_versions, config_of_worker(config, workers).model_dump_json(by_alias=True), seen)
 
 
 def enrich_around(
@@ -182,7 +182,9 @@ def enrich_around(
     `limit_bytes` bounds a record of the ledger's topic.
     """
     target = LedgerTarget(config.deferral.topic, epoch, limit_bytes, batch)
-    return functools.partial(_main_lane, of_worker(config, workers).model_dump_json(by_alias=True), fence, target)
+    return functools.partial(
+        _main_lane, config_of_worker(config, workers).model_dump_json(by_alias=True), fence, target
+    )
 
 
 def process_deferred(

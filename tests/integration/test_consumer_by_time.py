@@ -13,7 +13,7 @@ from kafka import KafkaProducer
 from devkit.guardian import Guardian
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
-from pipeline.consumer.by_time import PART_BYTES, Stretch, oldest_first
+from pipeline.consumer.record_merge import PART_BYTES, Stretch, oldest_first
 from pipeline.ops.source import SourceTopic, opened_topic
 
 OUT, ERROR = "by-time.out", "by-time.error"

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.state.deduplicate import without_repeats
-from pipeline.state.pinned import StateMark
+from pipeline.state.state_mark import StateMark
 from pipeline.state.store_settings import store_settings
 from tests.integration.local_spark import local_spark
 

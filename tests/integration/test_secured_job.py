@@ -14,7 +14,7 @@ import pytest
 from kafka import KafkaProducer
 from kafka.admin import ACLOperation
 
-from pipeline.aligned.beginning import first_offsets, require_event_time
+from pipeline.aligned.start_offsets import first_offsets, require_event_time
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.start_position import NewStart
 from pipeline.deferral.ledger_start import ledger_start

@@ -23,7 +23,7 @@ import psutil
 from pyspark.sql import functions
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.session import jvm_pid, start_session
-from pipeline.state.pinned import StateMark
+from pipeline.state.state_mark import StateMark
 from pipeline.state.store_settings import store_settings
 
 place, bound, rows, batches, partitions = sys.argv[1], *map(int, sys.argv[2:])

@@ -251,8 +251,8 @@ MUTANTS: tuple[Mutant, ...] = (
         replacements=(
             Replacement(
                 "pipeline/worker/spark_task.py",
-                "return again, lambda page: events[page] > 1",
-                "return again, lambda page: False",
+                "return rewound, lambda page: events[page] > 1",
+                "return rewound, lambda page: False",
             ),
         ),
         test=f"{_REFUSED}::test_no_record_of_a_page_lands_before_one_that_is_refused[main lane]",
@@ -262,7 +262,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         rule=7,
         what="each worker has the executor's whole bound",
-        replacements=(Replacement("pipeline/fetch/share.py", "bound // workers", "bound"),),
+        replacements=(Replacement("pipeline/fetch/worker_bounds.py", "bound // workers", "bound"),),
         test=f"{_DAY}::test_bounds_are_those_of_the_executor_as_a_whole",
         says="each worker has the whole bound",
         where=_DRIVER,

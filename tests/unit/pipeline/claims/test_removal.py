@@ -14,7 +14,7 @@ from pipeline.claims import removal as module
 from pipeline.claims.removal import ClaimRemoval, RemovalCounts
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.events import OF_WORKERS, Event, fields_of
-from pipeline.metrics.figures import Recorder
+from pipeline.metrics.measurements import Recorder
 from pipeline.records import claim_check
 from pipeline.records.claim_key import PageRevision, mark_of
 from pipeline.records.claim_origin import ClaimOrigin

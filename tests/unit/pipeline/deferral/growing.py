@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pipeline.deferral.moving import Gathered
+from pipeline.deferral.topic_move import Gathered
 from pipeline.deferral.wire import EpochMarker, Item, command_record, parse, to_record
 from tests.unit.pipeline.deferral.play import Play
 from tests.unit.pipeline.deferral.world import D_PARTITIONS, D, Stored, World

@@ -15,7 +15,7 @@ from pipeline.deferral import rounds as module
 from pipeline.deferral.entry import Entry, Fact, Resolved
 from pipeline.deferral.rounds import SparkRounds
 from pipeline.events import OffsetsRead
-from pipeline.metrics import in_worker
+from pipeline.metrics import worker_metrics
 from pipeline.worker.task_attempt import EndedTask
 from tests.unit.pipeline.deferral.making import entry
 
@@ -143,10 +143,10 @@ def test_with_metrics_the_round_reports_to_its_figures(
     make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame: Any = Frame()
-    figures: Any = object()
+    measurements: Any = object()
     seen: list[Any] = []
     monkeypatch.setattr(module, "entry_rows", lambda *_: frame)
     frame.job = seen.append
-    SparkRounds(frame, make_config(), figures).run(ENTRIES, epoch=3)
-    assert seen[0].func is in_worker._report
-    assert seen[0].args[1] is figures
+    SparkRounds(frame, make_config(), measurements).run(ENTRIES, epoch=3)
+    assert seen[0].func is worker_metrics._report
+    assert seen[0].args[1] is measurements

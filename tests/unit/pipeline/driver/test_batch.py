@@ -24,7 +24,7 @@ from pipeline.events import OffsetsRead
 from pipeline.fetch import breakers
 from pipeline.fetch.breaker import Opened
 from pipeline.fetch.route import Ask
-from pipeline.metrics import in_worker
+from pipeline.metrics import worker_metrics
 from pipeline.metrics.progress import Progress
 from pipeline.records.record import SourcePartition
 from pipeline.worker import spark_task as task
@@ -403,7 +403,7 @@ class Metrics:
     """What a batch tells of itself."""
 
     def __init__(self, steps: list[str]) -> None:
-        self.figures = {"main": object(), "slow": object()}
+        self.measurements = {"main": object(), "slow": object()}
         self._steps = steps
 
     def batch_written(self, seconds: float) -> None:
@@ -418,10 +418,10 @@ def test_with_metrics_tasks_report_to_the_main_lanes_figures(bench: MakeBench) -
     write(made)
     assert made.steps == ["plan 3", "look", "write", "written 3", "measured"]
     (function,) = made.functions
-    assert function.func is in_worker._report
-    inner, figures = function.args
+    assert function.func is worker_metrics._report
+    inner, measurements = function.args
     assert main_lane(inner)
-    assert figures is metrics.figures["main"]
+    assert measurements is metrics.measurements["main"]
 
 
 def test_a_batch_that_failed_is_not_measured(bench: MakeBench) -> None:

@@ -16,7 +16,7 @@ from pipeline.deferral.fold import fold
 from pipeline.deferral.wire import parse
 from pipeline.driver.identity import Identity, require_checkpoint, require_own
 from pipeline.driver.job_checkpoint import committed_offsets, read_content, watermark_ms
-from pipeline.state.pinned import pinned
+from pipeline.state.state_mark import pinned
 from tests.unit.pipeline.conftest import MakeConfig
 from tests.unit.pipeline.driver.hadoop_files import Files, spark
 

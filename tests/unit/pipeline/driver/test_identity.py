@@ -9,7 +9,7 @@ from pipeline.config.start_position import CHOICES
 from pipeline.deferral.ledger_start import LedgerMark
 from pipeline.driver.identity import Identity, require_checkpoint, require_own
 from pipeline.errors import RefusedError
-from pipeline.state.pinned import StateMark
+from pipeline.state.state_mark import StateMark
 
 OWN = Identity(job="html-enrichment", source="page_change", cluster="c1", sink="html")
 

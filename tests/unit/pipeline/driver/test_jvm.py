@@ -53,14 +53,14 @@ def test_a_look_asks_beans_and_block_managers() -> None:
         _jvm=SimpleNamespace(java=java), sparkContext=SimpleNamespace(_jsc=answers(sc=context))
     )
 
-    figures = DriverJvm(spark).look()
+    measurements = DriverJvm(spark).look()
 
-    assert figures.pools == {
+    assert measurements.pools == {
         "Eden Space": MemoryPool("heap", used=5, most=9, live=0),
         "Metaspace": MemoryPool("nonheap", used=7, most=None, live=None),
     }
-    assert (figures.classes, figures.threads) == (17_000, 70)
-    assert figures.gc_seconds == {"Copy": 1.5, "Unknown": 0.0}, "-1 is Java's word for a time that it does not know"
-    assert figures.cached_rdds == 3
-    assert figures.cached_bytes == {"memory": 30, "disk": 3}
-    assert figures.storage_bytes_max == 300
+    assert (measurements.classes, measurements.threads) == (17_000, 70)
+    assert measurements.gc_seconds == {"Copy": 1.5, "Unknown": 0.0}, "Java says -1 for a time that it does not know"
+    assert measurements.cached_rdds == 3
+    assert measurements.cached_bytes == {"memory": 30, "disk": 3}
+    assert measurements.storage_bytes_max == 300

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from pipeline.aligned import beginning
+from pipeline.aligned import start_offsets
 from pipeline.aligned.plan_status import PlanStatus, write_status
 from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource
 from pipeline.config.pipeline_config import PipelineConfig
@@ -83,7 +83,7 @@ def test_a_new_start_is_in_the_checkpoint_before_the_query_begins(
     make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, files: dict[str, str]
 ) -> None:
     offsets = {SourcePartition("a", 0): 7, SourcePartition("b", 0): 3}
-    monkeypatch.setattr(beginning, "first_offsets", lambda *_: offsets)
+    monkeypatch.setattr(start_offsets, "first_offsets", lambda *_: offsets)
     spark: Any = Stream()
     config = make_config(source=ALIGNED, batch={"max_offsets": 50})
     module.source_stream(spark, config, NEW)
@@ -93,7 +93,7 @@ def test_a_new_start_is_in_the_checkpoint_before_the_query_begins(
     assert (settings.topics, settings.slice_ms, settings.max_offsets) == (("a", "b"), 5000, 50)
     assert settings.initial == {"a": {"0": 7}, "b": {"0": 3}}
     assert settings.status_file == Path("/of/spark/plan-status.json")
-    monkeypatch.setattr(beginning, "first_offsets", lambda *_: pytest.fail("a restart begins nowhere else"))
+    monkeypatch.setattr(start_offsets, "first_offsets", lambda *_: pytest.fail("a restart begins nowhere else"))
     again: Any = Stream()
     module.source_stream(again, config, None)
     assert again.options_ == spark.options_

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipeline.fetch.in_flight import Holding, InFlightBytes
 from pipeline.fetch.spool import Spool
 from pipeline.metrics.catalogue import MEMORY_HELD_PEAK, SPOOL_PEAK
-from pipeline.metrics.in_worker import RECORDER
+from pipeline.metrics.worker_metrics import RECORDER
 
 LIMIT = 20
 # Far beyond what any of these tests takes: it turns a deadlock into a failure.
@@ -258,6 +258,6 @@ def test_the_most_that_there_was_at_once_is_measured() -> None:
         assert other.take(5)
         one.give_back(memory=7, spooled=0)
         other.spool(9)
-    figures = RECORDER.drain()
-    assert figures.level((MEMORY_HELD_PEAK.name, ())) == 12
-    assert figures.level((SPOOL_PEAK.name, ())) == 9
+    measurements = RECORDER.drain()
+    assert measurements.level((MEMORY_HELD_PEAK.name, ())) == 12
+    assert measurements.level((SPOOL_PEAK.name, ())) == 9

@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from pipeline.config.pipeline_config import Metrics
 from pipeline.metrics.catalogue import METRICS, Metric
 from pipeline.metrics.exposition import families
-from pipeline.metrics.figures import Figures, Recorder
+from pipeline.metrics.measurements import Measurements, Recorder
 from pipeline.metrics.registry import names_of
 
 BASE_UNITS = ("seconds", "bytes", "celsius", "meters", "volts", "amperes", "joules", "grams", "ratio")
@@ -88,8 +88,8 @@ def page(metrics: tuple[Metric, ...]) -> str:
 
     class Reported(Collector):
         def collect(self):  # type: ignore[no-untyped-def]
-            figures = recorder.figures()
-            return families(names_of(Metrics(), metrics), figures, {"main": figures, "slow": Figures()})
+            measurements = recorder.measurements()
+            return families(names_of(Metrics(), metrics), measurements, {"main": measurements, "slow": Measurements()})
 
     registry = CollectorRegistry()
     registry.register(Reported())

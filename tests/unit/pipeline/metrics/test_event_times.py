@@ -1,7 +1,7 @@
 from pipeline.aligned.plan_status import PartitionStatus, PlanStatus
 from pipeline.metrics import catalogue
-from pipeline.metrics.figures import Recorder
 from pipeline.metrics.job_metrics import record_event_times
+from pipeline.metrics.measurements import Recorder
 
 
 def part(topic: str, *, read_ms: int | None, waiting_ms: int | None = None, held_s: float = 0) -> PartitionStatus:
@@ -11,8 +11,8 @@ def part(topic: str, *, read_ms: int | None, waiting_ms: int | None = None, held
 
 
 def levels(recorder: Recorder) -> dict[tuple[str, str], float]:
-    figures = recorder.figures()
-    return {(key[0], key[1][0] if key[1] else ""): figures.level(key) for key in figures.levels}
+    measurements = recorder.measurements()
+    return {(key[0], key[1][0] if key[1] else ""): measurements.level(key) for key in measurements.levels}
 
 
 def test_each_partition_stands_against_the_common_time() -> None:
@@ -33,7 +33,7 @@ def test_each_partition_stands_against_the_common_time() -> None:
         (catalogue.EVENT_TIME_IDLE.name, "a"): 1.0,
         (catalogue.EVENT_TIME_IDLE.name, "b"): 0.0,
     }
-    assert all(labels == ("a", "1") for (_, labels) in recorder.figures().levels if labels and labels[0] == "a")
+    assert all(labels == ("a", "1") for (_, labels) in recorder.measurements().levels if labels and labels[0] == "a")
 
 
 def test_what_waits_no_more_is_gone() -> None:

@@ -16,9 +16,9 @@ from pipeline.errors import RefusedError
 from pipeline.events import Grain, StateCommitted
 from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, METRICS, WORKER_MEMORY
 from pipeline.metrics.clocks import Clocks, Noted
-from pipeline.metrics.figures import Figures, Origin, Recorder
 from pipeline.metrics.job_metrics import JobMetrics
 from pipeline.metrics.lag_watch import SourceLag
+from pipeline.metrics.measurements import Measurements, Origin, Recorder
 from pipeline.metrics.progress import Progress
 from pipeline.records.record import SourcePartition
 
@@ -28,7 +28,7 @@ STOPPED = Clocks(now=lambda: NOW_S, monotonic=lambda: 5.0)
 PROGRESS = Progress(4, 70, {"addBatch": 9, "walCommit": 60, "commitOffsets": 40}, {SourcePartition("source", 0): 12})
 
 
-def figures(*outcomes: str) -> Any:
+def measurements(*outcomes: str) -> Any:
     recorder = Recorder()
     for outcome in outcomes:
         recorder.count(EVENTS, outcome)
@@ -46,7 +46,7 @@ class SilentJvm:
 def metrics_of(
     config: PipelineConfig, initial: Callable[[], Mapping[int, int] | None] = lambda: None, **lanes: Any
 ) -> JobMetrics:
-    filled = {"main": figures(), "slow": figures()} | lanes
+    filled = {"main": measurements(), "slow": measurements()} | lanes
     return JobMetrics(config, filled, jvm_pid=None, jvm=SilentJvm(), initial=initial, clocks=STOPPED)
 
 
@@ -61,7 +61,7 @@ def samples(metrics: JobMetrics) -> dict[str, float]:
 
 
 def test_workers_figures_have_their_lane(make_config: MakeConfig) -> None:
-    metrics = metrics_of(make_config(), main=figures("output", "output"), slow=figures("error"))
+    metrics = metrics_of(make_config(), main=measurements("output", "output"), slow=measurements("error"))
     found = samples(metrics)
     assert found['enrichment_events_total{lane="main",outcome="output"}'] == 2
     assert found['enrichment_events_total{lane="slow",outcome="error"}'] == 1
@@ -91,7 +91,7 @@ def test_batches_are_timed_and_their_commits(make_config: MakeConfig) -> None:
 
 
 def test_no_worker_stands_for_the_others(make_config: MakeConfig) -> None:
-    total = Figures()
+    total = Measurements()
     for stage, worker, held in ((6, "c", 500), (7, "a", 30), (7, "b", 12)):
         recorder = Recorder()
         recorder.set(WORKER_MEMORY, held)
@@ -120,7 +120,7 @@ class Time:
 
 
 def timed(config: PipelineConfig, time: Time) -> JobMetrics:
-    filled = {"main": figures(), "slow": figures()}
+    filled = {"main": measurements(), "slow": measurements()}
     return JobMetrics(config, filled, jvm_pid=None, jvm=SilentJvm(), initial=lambda: None, clocks=time.clocks())
 
 
@@ -249,7 +249,7 @@ def test_every_metric_can_be_reported(make_config: MakeConfig) -> None:
 
 @pytest.fixture
 def served(make_config: MakeConfig) -> Iterator[str]:
-    metrics = metrics_of(make_config(metrics={"port": 0, "lag_interval": "1h"}), main=figures("output"))
+    metrics = metrics_of(make_config(metrics={"port": 0, "lag_interval": "1h"}), main=measurements("output"))
     metrics._lag._connect = lambda: pytest.fail("nobody asked")  # type: ignore[assignment]
     metrics._lag.start = lambda: None  # type: ignore[method-assign]
     metrics._jvm.start = lambda: None  # type: ignore[method-assign]
@@ -281,5 +281,5 @@ def test_a_name_used_twice_ends_the_start(make_config: MakeConfig) -> None:
 
 
 def test_empty_lanes_say_nothing_of_levels(make_config: MakeConfig) -> None:
-    metrics = metrics_of(make_config(), main=SimpleNamespace(value=Figures()))
+    metrics = metrics_of(make_config(), main=SimpleNamespace(value=Measurements()))
     assert not [name for name in samples(metrics) if "peak" in name]

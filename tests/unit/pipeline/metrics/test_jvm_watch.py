@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from pipeline import log
 from pipeline.metrics import catalogue
-from pipeline.metrics.figures import Recorder
-from pipeline.metrics.jvm_watch import JvmFigures, JvmWatch, MemoryPool
+from pipeline.metrics.jvm_watch import JvmMeasurements, JvmWatch, MemoryPool
+from pipeline.metrics.measurements import Recorder
 
-FIRST = JvmFigures(
+FIRST = JvmMeasurements(
     pools={
         "Tenured Gen": MemoryPool("heap", used=700, most=1000, live=600),
         "Metaspace": MemoryPool("nonheap", used=90, most=None, live=None),
@@ -26,14 +26,14 @@ FIRST = JvmFigures(
 
 
 class Jvm:
-    def __init__(self, figures: JvmFigures = FIRST) -> None:
-        self.figures = figures
+    def __init__(self, measurements: JvmMeasurements = FIRST) -> None:
+        self.measurements = measurements
         self.error: Exception | None = None
 
-    def look(self) -> JvmFigures:
+    def look(self) -> JvmMeasurements:
         if self.error:
             raise self.error
-        return self.figures
+        return self.measurements
 
 
 @pytest.fixture
@@ -44,12 +44,14 @@ def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def levels(recorder: Recorder, metric: catalogue.Metric) -> dict[tuple[str, ...], float]:
-    figures = recorder.figures()
-    return {key[1]: figures.level(key) for key in figures.levels if key[0] == metric.name}
+    measurements = recorder.measurements()
+    return {key[1]: measurements.level(key) for key in measurements.levels if key[0] == metric.name}
 
 
 def collections(recorder: Recorder) -> dict[str, float]:
-    return {key[1][0]: value for key, value in recorder.figures().counts.items() if key[0] == catalogue.JVM_GC.name}
+    return {
+        key[1][0]: value for key, value in recorder.measurements().counts.items() if key[0] == catalogue.JVM_GC.name
+    }
 
 
 def test_a_look_is_told_with_its_pools() -> None:
@@ -70,7 +72,7 @@ def test_collections_count_once() -> None:
     watch = JvmWatch(jvm, recorder, interval_s=1)
     watch.look()
     watch.look()
-    jvm.figures = replace(FIRST, gc_seconds={"Copy": 2.0, "MarkSweepCompact": 0.25})
+    jvm.measurements = replace(FIRST, gc_seconds={"Copy": 2.0, "MarkSweepCompact": 0.25})
     watch.look()
     assert collections(recorder) == {"Copy": 2.0, "MarkSweepCompact": 0.25}
 
@@ -80,7 +82,7 @@ def test_the_counter_of_collections_never_falls_and_ends_at_the_total(millisecon
     recorder, jvm, before = Recorder(), Jvm(), 0.0
     watch = JvmWatch(jvm, recorder, interval_s=1)
     for total in sorted(milliseconds):
-        jvm.figures = replace(FIRST, gc_seconds={"Copy": total / 1000})
+        jvm.measurements = replace(FIRST, gc_seconds={"Copy": total / 1000})
         watch.look()
         now = collections(recorder)["Copy"]
         assert now >= before
@@ -96,7 +98,7 @@ def test_a_jvm_that_does_not_answer_is_told_once_and_its_levels_go(events: list[
     watch.look()
     watch.look()
     assert events == ["jvm_unknown"]
-    assert recorder.figures().levels == {}
+    assert recorder.measurements().levels == {}
     assert collections(recorder) == FIRST.gc_seconds, "a counter stays where it was"
     jvm.error = None
     watch.look()

@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from pipeline.metrics.in_worker import resident_bytes
+from pipeline.metrics.worker_metrics import resident_bytes
 
 
 def test_the_second_figure_counts_in_pages(tmp_path: Path) -> None:

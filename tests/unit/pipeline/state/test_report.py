@@ -3,8 +3,8 @@
 import json
 from datetime import UTC, datetime
 
-from pipeline.state.pinned import StateMark
 from pipeline.state.report import StateReport, StorePartition, document, lines_of, logged_rows, problems
+from pipeline.state.state_mark import StateMark
 
 MARK = StateMark(operator="dedupeWithinWatermark", key="id", provider="rocksdb", partitions=2)
 FIRST, LAST = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)

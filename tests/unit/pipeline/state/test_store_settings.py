@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.state.pinned import StateMark
+from pipeline.state.state_mark import StateMark
 from pipeline.state.store_settings import store_settings
 
 STORE = "spark.sql.streaming.stateStore"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.consumer import by_time
-from pipeline.consumer.by_time import Stretch, oldest_first
+from pipeline.consumer import record_merge
+from pipeline.consumer.record_merge import Stretch, oldest_first
 from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
 
 TIMES = st.lists(st.lists(st.integers(0, 20), max_size=6), min_size=1, max_size=3)
@@ -36,7 +36,7 @@ def test_every_record_comes_once_and_each_partition_in_its_order(
     outputs: list[list[int]], errors: list[list[int]], part_bytes: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(by_time, "PART_BYTES", part_bytes)
+        patch.setattr(record_merge, "PART_BYTES", part_bytes)
         found = read(stretch_of(*outputs), stretch_of(*errors, name="error"))
     for name, partitions in (("out", outputs), ("error", errors)):
         for partition, times in enumerate(partitions):
@@ -58,7 +58,7 @@ def test_of_one_moment_the_first_topic_comes_first() -> None:
 
 def test_no_more_than_a_part_of_a_partition_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of the first topic is older, so the other waits, with one record where that is more than a part."""
-    monkeypatch.setattr(by_time, "PART_BYTES", 2000)
+    monkeypatch.setattr(record_merge, "PART_BYTES", 2000)
     outputs, errors = stretch_of([1] * 50, value=bytes(3000)), stretch_of([2] * 50, name="error", value=bytes(3000))
     found = oldest_first([outputs, errors])
     next(found)

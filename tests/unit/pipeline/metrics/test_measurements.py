@@ -1,4 +1,4 @@
-"""Figures add up in any order and any grouping, and nothing is counted twice or forgotten."""
+"""Measurements add up in any order and any grouping, and nothing is counted twice or forgotten."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ from pipeline.metrics.catalogue import (
     MEMORY,
     Metric,
 )
-from pipeline.metrics.figures import HERE, Figures, FiguresParam, Histogram, Origin, Recorder
+from pipeline.metrics.measurements import HERE, Histogram, Measurements, MeasurementsParam, Origin, Recorder
 
 EDGES = FETCH_SECONDS.bounds
 # Binary fractions, so that sums are exact whatever their order.
@@ -26,7 +26,7 @@ MEMORY_OF_JVM = (MEMORY.name, ("jvm",))
 
 
 @st.composite
-def recorded(draw: st.DrawFn) -> Figures:
+def recorded(draw: st.DrawFn) -> Measurements:
     recorder = Recorder()
     for _ in range(draw(st.integers(0, 6))):
         recorder.count(
@@ -38,17 +38,17 @@ def recorded(draw: st.DrawFn) -> Figures:
 
 
 @given(recorded(), recorded(), recorded(), st.integers(1, 3))
-def test_neither_order_nor_grouping_matters(a: Figures, b: Figures, c: Figures, stages: int) -> None:
-    def plus(one: Figures, other: Figures) -> Figures:
+def test_neither_order_nor_grouping_matters(a: Measurements, b: Measurements, c: Measurements, stages: int) -> None:
+    def plus(one: Measurements, other: Measurements) -> Measurements:
         return one.plus(other, stages=stages)
 
     assert plus(a, b) == plus(b, a)
     assert plus(plus(a, b), c) == plus(a, plus(b, c))
-    assert plus(a, Figures()) == a
+    assert plus(a, Measurements()) == a
 
 
 @given(recorded(), recorded())
-def test_a_sum_leaves_its_parts_as_they_were(a: Figures, b: Figures) -> None:
+def test_a_sum_leaves_its_parts_as_they_were(a: Measurements, b: Measurements) -> None:
     before = cloudpickle.loads(cloudpickle.dumps(a))
     a.plus(b)
     assert a == before
@@ -59,7 +59,7 @@ def test_each_value_is_in_one_bucket(values: list[float]) -> None:
     recorder = Recorder()
     for value in values:
         recorder.observe(FETCH_SECONDS, value)
-    for histogram in recorder.figures().histograms.values():
+    for histogram in recorder.measurements().histograms.values():
         assert sum(histogram.counts) == len(values)
         assert histogram.total == sum(values)
         for edge, count in zip(EDGES, histogram.counts, strict=False):
@@ -78,11 +78,11 @@ def test_what_is_drained_is_gone_and_what_is_raised_stays() -> None:
     assert recorder.drain().levels == {(IN_FLIGHT_PEAK.name, ()): {HERE: 2}}
     recorder.raise_(IN_FLIGHT_PEAK, by=-2)
     recorder.drain()
-    assert recorder.drain() == Figures()
+    assert recorder.drain() == Measurements()
 
 
-def memory(value: float, stage: int, worker: str) -> Figures:
-    return Figures(levels={MEMORY_OF_JVM: {Origin(stage, worker): value}})
+def memory(value: float, stage: int, worker: str) -> Measurements:
+    return Measurements(levels={MEMORY_OF_JVM: {Origin(stage, worker): value}})
 
 
 def test_a_level_is_that_of_all_workers_together() -> None:
@@ -98,10 +98,10 @@ def test_a_worker_that_ran_nothing_of_the_newest_stage_does_not_count() -> None:
 
 
 def test_of_stages_that_run_at_once_each_counts_and_a_worker_only_with_its_newest() -> None:
-    param, figures = FiguresParam(stages=2), Figures()
+    param, measurements = MeasurementsParam(stages=2), Measurements()
     for part in (memory(50, 6, "u"), memory(5, 7, "v"), memory(9, 7, "w"), memory(3, 8, "w")):
-        figures = param.addInPlace(figures, part)
-    assert figures.level(MEMORY_OF_JVM) == 5 + 3
+        measurements = param.addInPlace(measurements, part)
+    assert measurements.level(MEMORY_OF_JVM) == 5 + 3
 
 
 def test_a_peak_is_the_highest_since_the_last_drain() -> None:
@@ -109,15 +109,15 @@ def test_a_peak_is_the_highest_since_the_last_drain() -> None:
     for value in (3, 7, 5):
         recorder.peak(IN_FLIGHT_PEAK, value)
     assert recorder.drain().level((IN_FLIGHT_PEAK.name, ())) == 7
-    assert recorder.drain() == Figures()
+    assert recorder.drain() == Measurements()
 
 
 def test_an_accumulator_can_carry_them() -> None:
     recorder = Recorder()
     recorder.observe(FETCH_SECONDS, 0.3)
-    param = cloudpickle.loads(cloudpickle.dumps(FiguresParam()))
-    figures = cloudpickle.loads(cloudpickle.dumps(recorder.drain()))
-    total = param.addInPlace(param.addInPlace(param.zero(figures), figures), figures)
+    param = cloudpickle.loads(cloudpickle.dumps(MeasurementsParam()))
+    measurements = cloudpickle.loads(cloudpickle.dumps(recorder.drain()))
+    total = param.addInPlace(param.addInPlace(param.zero(measurements), measurements), measurements)
     assert total.histograms == {(FETCH_SECONDS.name, ()): Histogram(_two_at(0.3, FETCH_SECONDS), 0.6)}
 
 

@@ -57,7 +57,7 @@ class _Stated:
         return latest.entry if isinstance(latest, EntryItem) else None
 
 
-def gathered(items: Iterable[Item | None]) -> Gathered:
+def gather(items: Iterable[Item | None]) -> Gathered:
     """Of all records, each partition's in the order of its offsets."""
     markers: dict[int, int] = {}
     stated: dict[Position, _Stated] = {}
@@ -94,10 +94,10 @@ def move(old: LedgerTopic, new: LedgerTopic) -> Gathered:
     if any(True for _ in new.read()):
         raise RefusedError(f"topic {new.topic} is not empty", hint="name a topic that is not there")
     items = list(items_of(old.read(from_beginning=True)))
-    marker = epoch_marker(gathered(items).epoch + 1, topic=old.topic, process=uuid4())
+    marker = epoch_marker(gather(items).epoch + 1, topic=old.topic, process=uuid4())
     old.write([marker], partitions=old.partitions())
     items += items_of(old.read())
-    contents = gathered(items)
+    contents = gather(items)
     new.write([to_record(entry, topic=new.topic, epoch=_NO_DRIVER) for entry in contents.entries])
     new.write(
         [command_record(command.id, command.action, command.position, topic=new.topic) for command in contents.commands]

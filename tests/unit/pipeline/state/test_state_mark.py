@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
-from pipeline.state.pinned import StateMark, pinned
+from pipeline.state.state_mark import StateMark, pinned
 
 MakeConfig = Callable[..., PipelineConfig]
 MARK = StateMark(operator="dedupeWithinWatermark", key="id", provider="rocksdb", partitions=3, delay_ms=600_000)

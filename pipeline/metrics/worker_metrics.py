@@ -2,7 +2,7 @@
 
 One recorder for the process, as workers outlive batches and the fetcher's connections do; a worker has one task at a
 time, so what it holds at the task's end is the task's. It goes to the driver once a task, through an accumulator: that
-costs nothing for an event. A task that fails takes its figures along; the query fails with it.
+costs nothing for an event. A task that fails takes its measurements along; the query fails with it.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ import orjson
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.message import Unfinished
 from pipeline.metrics import catalogue
-from pipeline.metrics.figures import Figures, Origin, Recorder
+from pipeline.metrics.measurements import Measurements, Origin, Recorder
 from pipeline.records.claim_check import KEY_HEADER
 from pipeline.records.record import Record
 
@@ -151,23 +151,24 @@ def statuses_traced(recorder: Recorder = RECORDER) -> "aiohttp.TraceConfig":
 
 
 def reporting(
-    function: "Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]", figures: "Accumulator[Figures]"
+    function: "Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]",
+    measurements: "Accumulator[Measurements]",
 ) -> "Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]":
-    """The same function for `mapInArrow`; each task of it adds what it measured to `figures` when it ends."""
-    return functools.partial(_report, function, figures)
+    """The same function for `mapInArrow`; each task of it adds what it measured to `measurements` when it ends."""
+    return functools.partial(_report, function, measurements)
 
 
 def _report(
     function: "Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]",
-    figures: "Accumulator[Figures]",
+    measurements: "Accumulator[Measurements]",
     batches: "Iterator[pa.RecordBatch]",
 ) -> "Iterator[pa.RecordBatch]":
-    RECORDER.drain()  # what remains of a task that failed, or whose figures were not collected
+    RECORDER.drain()  # what remains of a task that failed, or whose measurements were not collected
     yield from function(batches)
     memory = resident_bytes()
     if memory is not None:
         RECORDER.set(catalogue.WORKER_MEMORY, memory)
-    figures.add(RECORDER.drain().measured_in(_origin()))
+    measurements.add(RECORDER.drain().measured_in(_origin()))
 
 
 def _origin() -> Origin:

@@ -6,9 +6,9 @@ from typing import Any, cast
 import pytest
 from kafka.errors import TopicAuthorizationFailedError
 
-from pipeline.aligned import beginning as module
-from pipeline.aligned.beginning import first_offsets, offsets_text, read_offsets, require_event_time
+from pipeline.aligned import start_offsets as module
 from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.aligned.start_offsets import first_offsets, offsets_text, read_offsets, require_event_time
 from pipeline.config.start_position import parse_new
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.records.record import SourcePartition

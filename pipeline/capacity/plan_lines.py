@@ -13,7 +13,7 @@ from pipeline.capacity.sizing import CapacityPlan, Sizes
 _SIZES = ("max_in_flight_bytes", "max_bytes")
 
 
-def of_plan(plan: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[str]:
+def plan_lines(plan: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[str]:
     """The lines for a plan, and the settings to write."""
     sizes = plan.sizes
     yield f"for {plan.rate:g} events/s, {_work(load)}:"
@@ -25,7 +25,7 @@ def of_plan(plan: CapacityPlan, load: Load, costs: Costs, headroom: float) -> It
     yield from _yaml(plan.settings)
 
 
-def of_forecast(outcome: Forecast, load: Load, place: Executors) -> Iterator[str]:
+def forecast_lines(outcome: Forecast, load: Load, place: Executors) -> Iterator[str]:
     """The lines for what a configuration reaches."""
     executors = f"{place.executors} executor" + ("s" if place.executors > 1 else "")
     yield f"{_work(load)}; {executors} of {place.cores:g} cores and {place.slots} slots, {place.partitions} partitions:"

@@ -16,8 +16,8 @@ from typing import Any
 
 import orjson
 
-from pipeline.consumer.by_time import Stretch, oldest_first
 from pipeline.consumer.delivery import Delivery, UnreadableOutputError, read
+from pipeline.consumer.record_merge import Stretch, oldest_first
 from pipeline.ops.source import SourceTopic
 from pipeline.records.claim_key import PageRevision, names_hash
 from pipeline.records.record import Position

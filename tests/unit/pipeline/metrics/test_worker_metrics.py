@@ -12,7 +12,7 @@ from pyspark import TaskContext, cloudpickle
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.message import Unfinished
-from pipeline.metrics import in_worker
+from pipeline.metrics import worker_metrics
 from pipeline.metrics.catalogue import (
     EVENTS,
     FETCH_SECONDS,
@@ -22,8 +22,8 @@ from pipeline.metrics.catalogue import (
     RESPONSES,
     WORKER_MEMORY,
 )
-from pipeline.metrics.figures import Figures, Recorder
-from pipeline.metrics.in_worker import Measured, measured_request, reporting, statuses_traced
+from pipeline.metrics.measurements import Measurements, Recorder
+from pipeline.metrics.worker_metrics import Measured, measured_request, reporting, statuses_traced
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Record
 
@@ -45,8 +45,8 @@ def record(topic: str, *headers: tuple[str, bytes]) -> Record:
     return Record(topic, b"", orjson.dumps({"error_type": "revision_not_found"}), headers)
 
 
-def counts(figures: Figures) -> dict[tuple[str, ...], float]:
-    return {(name, *labels): count for (name, labels), count in figures.counts.items()}
+def counts(measurements: Measurements) -> dict[tuple[str, ...], float]:
+    return {(name, *labels): count for (name, labels), count in measurements.counts.items()}
 
 
 def test_messages_are_counted_by_what_became_of_them(make_config: MakeConfig) -> None:
@@ -63,8 +63,8 @@ def test_messages_are_counted_by_what_became_of_them(make_config: MakeConfig) ->
     for message in messages:
         outcome = asyncio.run(task.process(message))
         assert task.settle(message, outcome) is message
-    figures = recorder.drain()
-    assert counts(figures) == {
+    measurements = recorder.drain()
+    assert counts(measurements) == {
         (EVENTS.name, "output"): 2,
         (EVENTS.name, "error"): 1,
         (EVENTS.name, "deferred"): 1,
@@ -72,7 +72,7 @@ def test_messages_are_counted_by_what_became_of_them(make_config: MakeConfig) ->
         ("enrichment_errors", "revision_not_found"): 1,
         ("enrichment_claim_checks",): 1,
     }
-    assert sum(figures.histograms[RECORD_SECONDS.name, ()].counts) == len(messages)
+    assert sum(measurements.histograms[RECORD_SECONDS.name, ()].counts) == len(messages)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_an_entry_that_stands_is_not_counted_again(make_config: MakeConfig) -> N
     recorder = Recorder()
     task: Measured[None, Any] = Measured(Settles(), make_config(), recorder)
     assert task.settle(None, object()) is None
-    assert recorder.drain() == Figures()
+    assert recorder.drain() == Measurements()
 
 
 class FailedTry:
@@ -131,9 +131,9 @@ def test_requests_are_counted_by_how_they_ended(what: object, outcome: str) -> N
         assert type(got) is type(what)
 
     asyncio.run(ask())
-    figures = recorder.drain()
-    assert counts(figures) == {(FETCHES.name, outcome): 1}
-    assert sum(figures.histograms[FETCH_SECONDS.name, ()].counts) == 1
+    measurements = recorder.drain()
+    assert counts(measurements) == {(FETCHES.name, outcome): 1}
+    assert sum(measurements.histograms[FETCH_SECONDS.name, ()].counts) == 1
     assert recorder.drain().levels == {}, "something is in flight still"
 
 
@@ -171,15 +171,15 @@ class Accumulator:
     """Spark's, as far as a task sees it."""
 
     def __init__(self) -> None:
-        self.added: list[Figures] = []
+        self.added: list[Measurements] = []
 
-    def add(self, figures: Figures) -> None:
-        self.added.append(figures)
+    def add(self, measurements: Measurements) -> None:
+        self.added.append(measurements)
 
 
 def test_figures_go_to_the_driver_once_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     recorder, accumulator = Recorder(), Accumulator()
-    monkeypatch.setattr(in_worker, "RECORDER", recorder)
+    monkeypatch.setattr(worker_metrics, "RECORDER", recorder)
     batch = pa.RecordBatch.from_pydict({"a": [1]})
 
     def function(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -194,17 +194,17 @@ def test_figures_go_to_the_driver_once_and_at_the_end(monkeypatch: pytest.Monkey
         assert [next(results), next(results)] == [batch, batch]
         assert len(accumulator.added) == before
         assert list(results) == []
-    assert [counts(figures) for figures in accumulator.added] == [{(FETCHES.name, "ok"): 2}] * 2
+    assert [counts(measurements) for measurements in accumulator.added] == [{(FETCHES.name, "ok"): 2}] * 2
 
 
 def test_a_level_says_of_which_worker_and_stage_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_worker, "RECORDER", Recorder())
+    monkeypatch.setattr(worker_metrics, "RECORDER", Recorder())
     monkeypatch.setattr(TaskContext, "get", lambda: SimpleNamespace(stageId=lambda: 5))
     accumulator, pid = Accumulator(), [4711, 4711, 4712]
-    monkeypatch.setattr(in_worker.os, "getpid", lambda: pid.pop())
+    monkeypatch.setattr(worker_metrics.os, "getpid", lambda: pid.pop())
     for _ in range(3):
         list(reporting(lambda batches: batches, accumulator)(iter([])))  # type: ignore[arg-type]
-    origins = [origin for figures in accumulator.added for origin in figures.levels[WORKER_MEMORY.name, ()]]
+    origins = [origin for measurements in accumulator.added for origin in measurements.levels[WORKER_MEMORY.name, ()]]
     assert [origin.stage for origin in origins] == [5, 5, 5]
     other, first, again = [origin.worker for origin in origins]
     assert first == again != other
@@ -213,4 +213,4 @@ def test_a_level_says_of_which_worker_and_stage_it_is(monkeypatch: pytest.Monkey
 def test_what_spark_pickles_refers_to_this_module() -> None:
     """A recorder that travels along would be another one in each batch, and nobody would count in it."""
     function = cloudpickle.loads(cloudpickle.dumps(reporting(iter, Accumulator())))  # type: ignore[arg-type]
-    assert function.func is in_worker._report
+    assert function.func is worker_metrics._report

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pipeline.__main__ import main
 from pipeline.claims import commands
-from pipeline.claims.suppressed import suppressed_claims
+from pipeline.claims.suppressed_claims import suppressed_claims
 from pipeline.consumer.delivery import Delivery, UnreadableOutputError, read
 from pipeline.ops.source import Bounds, SourceRecord
 from pipeline.ops.spark_checkpoint import Offsets

@@ -4,7 +4,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.events import WorkBounds
 
 
-def of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
+def config_of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
     """The configuration with the bounds of `fetch` divided by the number of workers, each at least 1."""
 
     def share(bound: int) -> int:
@@ -18,9 +18,9 @@ def of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
     return config.model_copy(update={"fetch": fetch.model_copy(update=bounds)})
 
 
-def bounds(config: PipelineConfig, workers: int) -> WorkBounds:
+def work_bounds(config: PipelineConfig, workers: int) -> WorkBounds:
     """What bounds the work under way in each Python worker, as it is logged at the start."""
-    fetch, slow_lane = of_worker(config, workers).fetch, config.deferral.slow_lane
+    fetch, slow_lane = config_of_worker(config, workers).fetch, config.deferral.slow_lane
     has_breakers = config.breaker.policy == "wait" and config.deferral.policy == "defer"
     return WorkBounds(
         workers=workers,

@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from pipeline.deferral import moving
+from pipeline.deferral import topic_move
 from pipeline.deferral.fold import ScatteredError, fold
-from pipeline.deferral.moving import Gathered, gathered, move
+from pipeline.deferral.topic_move import Gathered, gather, move
 from pipeline.deferral.wire import (
     EpochMarker,
     Item,
@@ -75,8 +75,8 @@ def test_what_records_say_in_several_partitions(
     partitions: Sequence[Sequence[Record | NullRecord]], expected: list[object]
 ) -> None:
     log = a_log(*partitions)
-    assert list(gathered(log.items()).entries) == expected
-    assert gathered(reversed_partitions(log)).entries == gathered(log.items()).entries
+    assert list(gather(log.items()).entries) == expected
+    assert gather(reversed_partitions(log)).entries == gather(log.items()).entries
 
 
 def reversed_partitions(log: Log) -> list[Item | None]:
@@ -147,7 +147,7 @@ def test_in_one_partition_it_is_the_fold(compacts: bool) -> None:
     for seed in range(100):
         world = wandered(seed, compacts=compacts)[0].world
         folded = world.folded()
-        found = gathered(world.read({}))
+        found = gather(world.read({}))
         assert {one.position: one for one in found.entries} == folded.deferred, seed
         assert {one.id for one in found.commands} == {one.id for one in folded.commands}, seed
 
@@ -157,7 +157,7 @@ def test_a_ledger_that_was_scattered_goes_on_in_a_new_topic(compacts: bool) -> N
     """All properties of the protocol hold; what is not deferred any more has left, and nothing of these comes again."""
     happened: Counter[str] = Counter()
     for seed in range(100):
-        happened.update(scatter_and_go_on(seed, gathered, compacts=compacts))
+        happened.update(scatter_and_go_on(seed, gather, compacts=compacts))
     assert happened["scattered"] > 20
     assert happened["deferred"] > 100
     assert not happened["deferred again"]
@@ -186,7 +186,7 @@ def scatter_and_go_on(seed: int, gather: Gather, *, compacts: bool) -> Counter[s
 
 def test_what_is_gathered_from_the_old_partitions_alone_is_noticed() -> None:
     def of_the_old(items: Sequence[Item | None]) -> Gathered:
-        return gathered(item for item in items if item and item.place.partition in D_PARTITIONS)
+        return gather(item for item in items if item and item.place.partition in D_PARTITIONS)
 
     def go_on_with_all() -> None:
         for seed in range(100):
@@ -197,8 +197,8 @@ def test_what_is_gathered_from_the_old_partitions_alone_is_noticed() -> None:
 
 
 def test_the_order_of_epochs_keeps_events_from_coming_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moving, "_rank", lambda item: -item.epoch)
+    monkeypatch.setattr(topic_move, "_rank", lambda item: -item.epoch)
     happened: Counter[str] = Counter()
     for seed in range(100):
-        happened.update(scatter_and_go_on(seed, gathered, compacts=False))
+        happened.update(scatter_and_go_on(seed, gather, compacts=False))
     assert happened["deferred again"] > 10

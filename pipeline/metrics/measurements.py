@@ -1,4 +1,4 @@
-"""Figures that add up: what a task measured, and the sum of all tasks'.
+"""Measurements that add up: what a task measured, and the sum of all tasks'.
 
 Counts and histograms are added. A level (memory, requests at once) is that of all workers which ran the newest stage:
 of each worker the highest, and these added. Spark numbers stages as they begin, so no clock is asked which is newer.
@@ -41,14 +41,14 @@ HERE = Origin(0, "")
 
 
 @dataclass(frozen=True)
-class Figures:
+class Measurements:
     """Never changed, so that one thread may read them while another makes the next."""
 
     counts: Mapping[Key, float] = field(default_factory=dict)
     histograms: Mapping[Key, Histogram] = field(default_factory=dict)
     levels: Mapping[Key, Mapping[Origin, float]] = field(default_factory=dict)
 
-    def plus(self, other: "Figures", *, stages: int = 1) -> "Figures":
+    def plus(self, other: "Measurements", *, stages: int = 1) -> "Measurements":
         """Both; neither their order nor how they are grouped makes a difference, but for rounding. Of a level the
         newest `stages` are kept, as that number of them may run at once.
         """
@@ -61,11 +61,11 @@ class Figures:
         levels = dict(self.levels)
         for key, measured in other.levels.items():
             levels[key] = _newest(levels.get(key, {}), measured, stages)
-        return Figures(counts, histograms, levels)
+        return Measurements(counts, histograms, levels)
 
-    def measured_in(self, origin: Origin) -> "Figures":
+    def measured_in(self, origin: Origin) -> "Measurements":
         """The same, as those of a task."""
-        return Figures(
+        return Measurements(
             self.counts, self.histograms, {key: {origin: max(of.values())} for key, of in self.levels.items()}
         )
 
@@ -87,8 +87,8 @@ def _by_stage(item: tuple[Origin, float]) -> int:
     return item[0].stage
 
 
-class FiguresParam:
-    """Adds figures; Spark's AccumulatorParam, but not derived from it; `pipeline.worker.task_results` says why.
+class MeasurementsParam:
+    """Adds measurements; Spark's AccumulatorParam, but not derived from it; `pipeline.worker.task_results` says why.
 
     `stages` is the number of them that run at once.
     """
@@ -96,17 +96,17 @@ class FiguresParam:
     def __init__(self, stages: int = 1) -> None:
         self._stages = stages
 
-    def zero(self, value: Figures) -> Figures:  # noqa: ARG002 — the interface is Spark's
-        """No figures, whatever `value` has: what a task begins with."""
-        return Figures()
+    def zero(self, value: Measurements) -> Measurements:  # noqa: ARG002 — the interface is Spark's
+        """No measurements, whatever `value` has: what a task begins with."""
+        return Measurements()
 
-    def addInPlace(self, value1: Figures, value2: Figures) -> Figures:  # noqa: N802
+    def addInPlace(self, value1: Measurements, value2: Measurements) -> Measurements:  # noqa: N802
         """A new object, neither of the two; Spark takes what is returned."""
         return value1.plus(value2, stages=self._stages)
 
 
 class Recorder:
-    """Collects the figures of this process; any thread may call it."""
+    """Collects the measurements of this process; any thread may call it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -153,22 +153,22 @@ class Recorder:
             present = self._raised[key] = self._raised.get(key, 0) + by
             self._peaks[key] = max(self._peaks.get(key, 0), present)
 
-    def figures(self) -> Figures:
+    def measurements(self) -> Measurements:
         """What was collected since the last `drain`."""
         with self._lock:
             return self._frozen()
 
-    def drain(self) -> Figures:
+    def drain(self) -> Measurements:
         """The same, and begin anew; what is still raised counts from now on."""
         with self._lock:
-            figures = self._frozen()
+            measurements = self._frozen()
             self._clear()
-            return figures
+            return measurements
 
-    def _frozen(self) -> Figures:
+    def _frozen(self) -> Measurements:
         levels = {key: {HERE: value} for key, value in (self._levels | self._peaks).items()}
         histograms = {key: Histogram(tuple(counts), self._totals[key]) for key, counts in self._histograms.items()}
-        return Figures(dict(self._counts), histograms, levels)
+        return Measurements(dict(self._counts), histograms, levels)
 
     def _clear(self) -> None:
         self._counts: dict[Key, float] = {}
