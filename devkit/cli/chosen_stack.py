@@ -32,7 +32,7 @@ def _run_id(default: str) -> Callable[[F], F]:
 
 
 def stacks_up() -> list[RunState]:
-    """In the order in which they came up; kept ones and those of a running command alike."""
+    """The stacks in the order in which they came up; kept ones and those of a running command alike."""
     return [run for run in known_runs() if run.guardian_is_alive() and run.addresses]
 
 

@@ -148,7 +148,7 @@ def _add_on_a_part(run: "RunState", item: "TimelineItem", control: "FaultControl
 
 
 def _tell_whose(run: "RunState", run_id: str | None) -> None:
-    """What an operator may not know who named no stack: that there were others, and what it does to a scenario."""
+    """Tells an operator who named no stack which others there are, and what the fault does to a running scenario."""
     if not run.released:
         click.echo(
             "  a command is running on that stack: if it is a scenario, its verdict is now inconclusive", err=True
@@ -211,7 +211,7 @@ def _since(entry: "Entry") -> str:
 
 
 def _status(fault: "MockFault") -> str:
-    """What there is to say of its end, with a comma after it."""
+    """The phase or what remains of the fault, followed by a comma."""
     if fault.phase != "effective":
         return f"{fault.phase}, "
     remaining = [

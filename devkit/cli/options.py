@@ -116,7 +116,7 @@ def duration_of(option: str, text: str) -> timedelta:
 
 
 def size_of(option: str, text: str) -> int:
-    """In bytes. Raises UsageError, which names the option."""
+    """The size in bytes. Raises UsageError, which names the option."""
     try:
         return parse_size(text)
     except QuantityError as error:

@@ -250,7 +250,7 @@ def _ablate(ablating: "Ablating", *, as_json: bool) -> int:
 
 
 def _arms(names: Collection[str], known: "Roles") -> tuple[str, ...]:
-    """In the order of play. Raises UsageError for one that the scenario does not have."""
+    """The arms in the order of play. Raises UsageError for an arm that the scenario does not have."""
     for name in names:
         if name not in known:
             raise UsageError(f"--arm {name}: the scenario has no such arm", hint=near_miss(name, known))

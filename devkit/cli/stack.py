@@ -171,7 +171,7 @@ def _released(run_id: str | None) -> list[RunState]:
 
 
 def _answers(address: str) -> bool:
-    """In the words of its protocol, as a process that stands still takes connections too; TLS alone is not spoken."""
+    """Asks in the part's protocol, as a paused process accepts connections too; TLS is not spoken."""
     if "," in address:
         return all(_answers(part) for part in address.split(","))
     if not address.startswith("https://"):

@@ -26,7 +26,7 @@ CAVEAT = "it was debugged, so its times are not the scenario's"
 
 @dataclass(frozen=True)
 class Debugger:
-    """Where one process of each pipeline waits; the port is the same for each start of it."""
+    """Where one process of each pipeline waits for a debugger; the port is the same for each start of it."""
 
     role: Role
     port: int = field(default_factory=free_port)
@@ -50,13 +50,13 @@ class Debugger:
         return quiet | ({PORT_VARIABLE: str(self.port)} if self.role == "worker" else {})
 
     def spark_settings(self) -> Mapping[str, str]:
-        """What goes on top of Spark's settings."""
+        """Settings that are added to Spark's."""
         if self.role != "worker":
             return {}
         return {"spark.master": "local[1]", "spark.python.daemon.module": "devkit.debug.spark_daemon"}
 
     def invitation(self) -> str:
-        """What a person has to know to attach."""
+        """The text that a person needs to attach."""
         attach = f'{{"type": "debugpy", "request": "attach", "connect": {{"host": "{LOOPBACK}", "port": {self.port}}}}}'
         process = "the driver waits" if self.role == "driver" else "the Python worker (one slot, so one) will wait"
         return f"{process} for a debugger at {LOOPBACK}:{self.port}; in VS Code's launch.json: {attach}"

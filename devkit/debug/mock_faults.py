@@ -30,7 +30,7 @@ class _Problem(BaseModel):
 
 
 class _Status(BaseModel):
-    """How the mock says that a rule stands."""
+    """The status of a rule as the mock reports it."""
 
     rule: dict[str, Any]
     phase: str

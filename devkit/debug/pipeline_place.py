@@ -30,7 +30,7 @@ _SHORT = ("source", "output", "error", "deferred")
 
 @dataclass(frozen=True)
 class PipelinePlace:
-    """The configuration, and the file it stands in."""
+    """The configuration, and its file."""
 
     config: PipelineConfig
     file: Path
@@ -53,7 +53,7 @@ class PipelinePlace:
 
 
 def find_place(logs: Path | None) -> PipelinePlace:
-    """That of the stack whose parts log to `logs`. Raises UsageError when no pipeline was started on it."""
+    """The place of the stack whose parts log to `logs`. Raises UsageError when no pipeline was started on it."""
     files = [] if logs is None else [logs / _FILE]
     if logs is not None and (logs.parent / TIMELINE).exists():
         files += logs.parent.glob(f"*/{_FILE}")

@@ -43,12 +43,12 @@ class ProgramLag:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Those of the source, in the order of the configuration."""
+        """The source's topics, in the order of the configuration."""
         return tuple(dict.fromkeys(partition.topic for partition in self.partitions))
 
     @property
     def total(self) -> int:
-        """In events, over all partitions. Deferred events are committed, so they do not count."""
+        """Events of all partitions. Deferred events are committed, so they do not count."""
         return sum(partition.lag for partition in self.partitions)
 
 

@@ -64,7 +64,7 @@ class TopicTail:
         return oldest_first(records)[-count:] if count else []
 
     def following(self) -> Iterator[TopicRecord]:
-        """What comes after `last`, for ever."""
+        """The records after `last`, for ever."""
         while True:
             with self._reading():
                 records = list(self._poll())
@@ -98,7 +98,7 @@ class TopicTail:
 
 
 def oldest_first(records: list[TopicRecord]) -> list[TopicRecord]:
-    """Of several partitions, each in its order."""
+    """Records of several partitions by time; each partition keeps its order."""
     times: dict[int, int] = {}
     keyed = []
     for record in records:

@@ -95,7 +95,7 @@ def is_scenario(config: pytest.Config, path: Path) -> bool:
 
 @contextlib.contextmanager
 def usage_errors() -> Iterator[None]:
-    """What the user has to mend is an error of usage for pytest as well."""
+    """Turns the kit's usage errors into those of pytest."""
     from devkit.errors import UsageError
 
     try:

@@ -110,7 +110,7 @@ class UnfitPatchError(UsageError):
 
 
 def patches_of(patches: Iterable[Patch], title: str, edit: int) -> list[Patch]:
-    """Those of one edit of a page, counted from 1, in their order."""
+    """The patches of one edit of a page, counted from 1, in their order."""
     name = title.replace("_", " ")
     return [patch for patch in patches if patch.page.replace("_", " ") == name and patch.edit in (None, edit)]
 

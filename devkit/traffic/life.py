@@ -24,7 +24,7 @@ class Visibility:
     comment: bool = True
 
     def flags(self) -> dict[str, bool]:
-        """By the field's name in an event."""
+        """The flags by the field's name in an event."""
         return {
             "is_content_visible": self.content,
             "is_editor_visible": self.editor,
@@ -50,7 +50,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page stands: `title` is the full one, with its namespace and underscores."""
+    """The place of a page: `title` is the full one, with its namespace and underscores."""
 
     namespace_id: int
     title: str
@@ -102,7 +102,7 @@ class PageLife:
         return self.latest
 
     def generated(self) -> GeneratedPage:
-        """What the mock has to know."""
+        """The page for the mock."""
         return GeneratedPage(
             wiki=self.wiki,
             domain=self.domain,

@@ -179,7 +179,7 @@ class TrafficSpec(Stream):
 
     @property
     def named_phases(self) -> dict[str, tuple[timedelta, timedelta]]:
-        """From when to when each phase is published that has a name, from the traffic's beginning on."""
+        """Begin and end of each named phase, from the traffic's beginning on."""
         every = (span for one in self._by_name().values() for span in spans(one.phases))
         return {
             phase.name: (self._published(begin), self._published(begin + phase.for_))
@@ -210,7 +210,7 @@ class TrafficSpec(Stream):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Of the named pages of all streams, or of all pages of the capture."""
+        """Titles of the named pages of all streams, or of all pages of the capture."""
         if self.from_ is not None:
             return self.from_.outline.titles
         return tuple(title for stream in self._by_name().values() for title in stream.pages)

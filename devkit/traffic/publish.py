@@ -34,7 +34,7 @@ ExpectedFate = Callable[[str, bytes, Expected], Expected]
 
 
 class Position(Protocol):
-    """Where a record landed."""
+    """The position of a published record."""
 
     @property
     def partition(self) -> int:
@@ -184,7 +184,7 @@ class Publisher:
             return tuple(self._sent_ms)
 
     def landed(self, first: int) -> tuple[tuple[tuple[str, int, int], int | None], ...]:
-        """From that number on, where each acknowledged record is, and its own time."""
+        """The position of each acknowledged record from that number on, and its own time."""
         with self._lock:
             acknowledged = zip(self._entries[first:], self._acknowledged[first:], strict=True)
             return tuple(
@@ -192,7 +192,7 @@ class Publisher:
             )
 
     def manifest(self) -> Manifest:
-        """What is acknowledged by now; after a failure, what was acknowledged before it."""
+        """The manifest of all records acknowledged by now; after a failure, of those before it."""
         with self._lock:
             return Manifest(tuple(self._entries))
 

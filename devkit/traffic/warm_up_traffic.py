@@ -27,7 +27,7 @@ def warm_up_traffic(spec: Stream, traffic: Traffic, partitions: int) -> Traffic:
 
 
 def publish_warm_up(traffic: Traffic, topic: str, connect: Callable[[], Producer]) -> dict[int, int]:
-    """Where they landed: the offset in each partition. Raises StackError."""
+    """Publishes the warm-up; returns the offset in each partition. Raises StackError."""
     try:
         producer = connect()
         try:

@@ -96,7 +96,7 @@ def _name(partition: PartitionStatus) -> str:
 
 
 def _time(ms: int | None) -> str | None:
-    """As it stands in the log; whatever a producer says, also where no calendar has it."""
+    """The time as the log has it. A producer may send a timestamp that is no date."""
     if ms is None:
         return None
     try:

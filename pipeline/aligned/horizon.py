@@ -42,11 +42,11 @@ class Front:
 
 
 class EventTimes(Protocol):
-    """What the topics hold, asked for the partitions whose fronts are planned."""
+    """Event times in the topics, for the partitions whose fronts are planned."""
 
     def ends_before(self, at_ms: int) -> Offsets:
-        """Of each partition in which a record waits, the offset of the first that is of `at_ms` or later; its end when
-        there is none.
+        """For each partition with a waiting record, the offset of the first record at or after `at_ms`; the partition's
+        end when there is none.
         """
 
     def newest_ms(self, partition: SourcePartition) -> int | None:
@@ -55,9 +55,9 @@ class EventTimes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """Where a batch ends in each partition, and its horizon; None when it takes no record.
+    """The end of a batch in each partition, and its horizon; None when it takes no record.
 
-    `holding` are the partitions that end it: silent, and not for long enough. None where something else does.
+    `holding` are the silent partitions that end the batch early; none when something else ends it.
     """
 
     ends: Offsets
@@ -166,8 +166,8 @@ def _count(waiting: Mapping[SourcePartition, Front], ends: Offsets) -> int:
 
 
 def share_offsets(starts: Offsets, ends: Offsets, max_offsets: int | None) -> Offsets:
-    """Where a batch ends that begins at `starts`, shared by the number of records that wait, as Spark's Kafka source
-    does it: each partition with news has at least one. `max_offsets` None is without a bound.
+    """The ends of a batch that begins at `starts`. Offsets are shared by the number of waiting records, as Spark's
+    Kafka source does it; each partition with new records gets at least one. `max_offsets` None means no bound.
     """
     waiting = {partition: max(0, ends[partition] - start) for partition, start in starts.items()}
     total = sum(waiting.values())

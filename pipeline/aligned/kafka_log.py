@@ -41,7 +41,7 @@ class KafkaLog:
     def __init__(
         self, bootstrap: BrokersAt, client_id: str, *, fetch_bytes: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """At most `fetch_bytes` come at once of a partition, or one batch of the producer's."""
+        """A fetch returns at most `fetch_bytes` of a partition, or one batch of the producer's."""
         self._bootstrap, self._clock = bootstrap, clock
         self._refreshed: float | None = None
         # One that asks and one that reads: what a client has not assigned, it forgets.

@@ -45,8 +45,8 @@ class KafkaTimes:
     def around(
         self, positions: Offsets, bounds: Mapping[SourcePartition, tuple[int, int]]
     ) -> Mapping[SourcePartition, Around]:
-        """Of each position: the latest time of what was read just before it, and the next from there on below the
-        partition's end.
+        """For each position, the latest event time just before it and the next event time from there to the partition's
+        end.
         """
         unknown = {
             partition: position
@@ -74,7 +74,7 @@ class KafkaTimes:
         return {partition: self._around[partition][1] for partition in positions}
 
     def newest_ms(self, partition: SourcePartition) -> int | None:
-        """Read of its last records, once for each end."""
+        """The latest time of the partition's last records, read once for each end."""
         end = self.fronts[partition].end
         cached = self._newest.get(partition)
         if cached is None or cached[0] != end:
@@ -85,7 +85,7 @@ class KafkaTimes:
         return cached[1]
 
     def ends_before(self, at_ms: int) -> Offsets:
-        """Mostly one question to the brokers."""
+        """Takes one request to the brokers in most cases."""
         waiting = {partition: front for partition, front in self.fronts.items() if front.next_ms is not None}
         ends: dict[SourcePartition, int] = {}
         uncertain: list[SourcePartition] = []

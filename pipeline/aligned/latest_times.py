@@ -77,7 +77,7 @@ class LatestTimes:
         return latest
 
     def _later(self, starts: Offsets, stops: Offsets, latest: int | None) -> dict[SourcePartition, int]:
-        """From where on there may be a later time, of those partitions where there may be one."""
+        """The offsets from which a later time is possible, for the partitions where one is."""
         if latest is not None and latest >= _MOST_MS:
             return {}
         records = self.log.first_at(dict.fromkeys(starts, 0 if latest is None else latest + 1))

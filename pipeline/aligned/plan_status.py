@@ -35,8 +35,8 @@ class PartitionStatus(BaseModel):
 
 
 class PlanStatus(BaseModel):
-    """Of one plan: when it was made, in seconds since the epoch, and the latest event time of all that was read before
-    it, which is the common one; None before anything was read.
+    """The state of one plan. `at_s` is when it was made, in seconds since the epoch. `common_ms` is the latest event
+    time that was read before it, None before anything was read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -86,7 +86,7 @@ class StatusWatch:
 
 
 def write_status(place: Path, status: PlanStatus) -> None:
-    """At once or not at all. What cannot be written is left out: no batch depends on it."""
+    """Writes atomically. An error is ignored, as no batch depends on the file."""
     temporary = place.with_name(f"{place.name}.new")
     with suppress(OSError):
         temporary.write_text(status.model_dump_json(), encoding="utf-8")

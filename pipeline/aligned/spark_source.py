@@ -132,7 +132,7 @@ class AlignedOptions(BaseModel):
 
 @dataclass
 class OffsetRange(InputPartition):
-    """What one task reads: a range of a partition, and the horizon that its batch begins with."""
+    """The range of a partition that one task reads, and the horizon with which its batch begins."""
 
     topic: str
     partition: int
@@ -146,7 +146,7 @@ class AlignedSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """By which Spark knows it."""
+        """The name by which Spark knows the source."""
         return FORMAT
 
     def schema(self) -> StructType:
@@ -169,7 +169,7 @@ class AlignedReader(DataSourceStreamReader):
         return Planner(self._options)
 
     def initialOffset(self) -> ByTopic:  # noqa: N802
-        """Where the first batch begins; the driver has it in the checkpoint before the query starts."""
+        """The beginning of the first batch; the driver has written it into the checkpoint before the query starts."""
         if self._options.initial is None:
             raise PipelineError("the checkpoint does not say where the job began: sources/0/0 is missing")
         return self._options.initial
@@ -179,7 +179,7 @@ class AlignedReader(DataSourceStreamReader):
         return ReadMaxRows(self._options.max_offsets)
 
     def latestOffset(self, start: ByTopic, limit: ReadLimit) -> ByTopic:  # noqa: N802
-        """Where the batch ends that begins at `start`; `start` itself when there is nothing to take, or not yet."""
+        """The end of the batch that begins at `start`; `start` itself when there is nothing to read yet."""
         if not isinstance(limit, ReadMaxRows | ReadAllAvailable):
             raise PipelineError(f"the source knows no limit of the kind {type(limit).__name__}")
         plan = self._planner.plan(positions_of(start), limit.max_rows if isinstance(limit, ReadMaxRows) else None)
@@ -202,7 +202,7 @@ class AlignedReader(DataSourceStreamReader):
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """In a Python worker, which keeps its connection to the brokers for the tasks that follow."""
+        """Runs in a Python worker, which keeps its connection to the brokers for later tasks."""
         assert isinstance(partition, OffsetRange)
         place = SourcePartition(partition.topic, partition.partition)
         log = _reading_log(self._options.bootstrap_servers, self._options.kafka.model_dump_json())
@@ -297,7 +297,7 @@ def require_kept(positions: Offsets, bounds: Mapping[SourcePartition, tuple[int,
 
 
 def positions_of(offsets: ByTopic) -> Offsets:
-    """Of offsets as they stand in a checkpoint."""
+    """Positions from offsets in the form of a checkpoint."""
     return {
         SourcePartition(topic, int(number)): offset
         for topic, partitions in offsets.items()

@@ -46,7 +46,9 @@ def require_event_time(bootstrap: BrokersAt, topics: Iterable[str]) -> None:
 
 
 def first_offsets(bootstrap: BrokersAt, topics: Sequence[str], new: NewStart) -> Offsets:
-    """Where a new start begins in each partition, as Spark's own source would. Raises PipelineError."""
+    """The offset of each partition at which a new start begins, chosen as Spark's own source does. Raises
+    PipelineError.
+    """
     log = KafkaLog(bootstrap, "enrichment-planner", fetch_bytes=_FETCH_BYTES)
     try:
         bounds = log.bounds(topics)

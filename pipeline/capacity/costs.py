@@ -35,6 +35,6 @@ class Costs:
         return self.worker_s + self.worker_s_per_mib * event_bytes / MIB
 
     def everything(self, event_bytes: int) -> float:
-        """Of all that shares the executor's cores."""
+        """Seconds of all processes that share the executor's cores."""
         per_mib = self.worker_s_per_mib + self.jvm_s_per_mib + self.elsewhere_s_per_mib
         return self.worker_s + self.jvm_s + self.elsewhere_s + per_mib * event_bytes / MIB

@@ -51,7 +51,7 @@ class Forecast:
 
 
 def forecast(config: PipelineConfig, load: Load, place: Executors, costs: Costs) -> Forecast:
-    """What the configuration reaches with a backlog in its source."""
+    """The rate that the configuration reaches while a backlog waits in its source."""
     workers = max(1, min(place.partitions, main_slots(place.all_slots, config)))
     steady = [
         _requests(config, load, workers),
@@ -129,9 +129,9 @@ def _cores(load: Load, costs: Costs, place: Executors) -> Limit:
 
 
 def _bytes(config: PipelineConfig, load: Load, workers: int) -> Limit:
-    """At worst: as if a page was held from the beginning of its request to its end.
+    """The worst case: a page counts from the beginning of its request to its end.
 
-    One record may always exceed the bound, so a worker has at least one at work.
+    One record may always exceed the bound, so a worker has at least one in flight.
     """
     bytes_of_worker = config_of_worker(config, workers).fetch.in_flight_bound
     records = max(1.0, bytes_of_worker / load.event_bytes) if load.event_bytes else math.inf
@@ -159,7 +159,7 @@ def _batch_s(config: PipelineConfig, load: Load, costs: Costs, workers: int, ste
 
 
 def _slow_lane(config: PipelineConfig, load: Load, costs: Costs) -> list[Limit]:
-    """What deferral allows: beyond it the ledger fills, and the main lane waits."""
+    """The rate that deferral allows. Above it the ledger fills, and the main lane waits."""
     if not is_deferred(load, config):
         return []
     lane, bounds = config.deferral.slow_lane, config.deferral

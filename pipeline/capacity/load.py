@@ -18,7 +18,7 @@ class Load:
 
     @property
     def event_bytes(self) -> int:
-        """What is fetched for one event."""
+        """Bytes that are fetched for one event."""
         return self.requests * self.page_bytes
 
     def slot_s(self, allowance_s: float) -> float:

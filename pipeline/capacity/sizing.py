@@ -265,7 +265,9 @@ def _merged(base: Settings, override: Settings) -> Settings:
 
 
 def _with(config: PipelineConfig, settings: Settings) -> PipelineConfig:
-    """What is not set in it follows from what is, so it stays unset. Raises RefusedError."""
+    """The configuration with these settings. Keys that are not set stay unset, as they follow from the others. Raises
+    RefusedError.
+    """
     document = config.model_dump(by_alias=True, exclude_unset=True)
     for section, keys in settings.items():
         part = document.setdefault(section, {}) if section else document

@@ -42,7 +42,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """What stands below the prefix: claim checks, and how many objects that are none."""
+    """The claim checks below the prefix, and the number of other objects there."""
 
     claims: tuple[Stored, ...]
     others: int
@@ -97,7 +97,7 @@ class ClaimShelf:
         return True
 
     def suppress(self, claim: ToRemove) -> bool:
-        """Whether it was there to be removed; a mark stands in its place, then as before."""
+        """Whether the claim check was there. A mark takes its place."""
         with _answers(self._config):
             listing = self._client.list_objects_v2(Bucket=self._config.bucket, Prefix=claim.key, MaxKeys=1)
             if not any(stored["Key"] == claim.key for stored in listing.get("Contents", ())):
@@ -110,9 +110,9 @@ class ClaimShelf:
 def unnamed(
     candidates: Iterable[Stored], topics: Sequence[SourceTopic], bucket: str, *, say: Callable[[str], None]
 ) -> tuple[list[Stored], list[TopicRead]]:
-    """Those that no record of the topics names, and what was read. Raises PipelineError, RefusedError.
+    """The claim checks that no record of the topics names, and what was read. Raises PipelineError, RefusedError.
 
-    An empty topic is refused: it would make an orphan of everything, and is more likely to be the wrong one.
+    An empty topic is refused: every claim check would be an orphan, and the topic is more likely the wrong one.
     """
     unnamed_claims = {stored.key: stored for stored in candidates}
     read = []

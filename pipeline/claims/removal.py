@@ -100,7 +100,9 @@ class ClaimRemoval:
             )
 
     async def _tried(self, suppression: Suppression, origin: ClaimOrigin) -> RemovalCounts | None:
-        """What was removed; None when it was given up, with the reason noted."""
+        """Tries to remove the claim checks; returns how many were removed. None when it gave up, with the
+        reason noted.
+        """
         from botocore.exceptions import BotoCoreError, ClientError
 
         if self._rests_until is not None and self._clock() < self._rests_until:

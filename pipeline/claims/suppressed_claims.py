@@ -37,7 +37,7 @@ class ToRemove:
 
 @dataclass(frozen=True, slots=True)
 class _Naming:
-    """By a record of this number, of which the latest source event is meant."""
+    """A record that names a claim check: its number, and its latest source event."""
 
     about: PageRevision
     source: Position
@@ -85,7 +85,7 @@ class SuppressedClaims:
             self._gone.pop(claim.key, None)
 
     def to_remove(self) -> tuple[ToRemove, ...]:
-        """What is to be gone, in the order in which it was suppressed."""
+        """The claim checks to remove, in the order in which they were suppressed."""
         return tuple(self._gone.values())
 
 
@@ -98,7 +98,7 @@ def outputs(topic: SourceTopic, *, say: Callable[[str], None]) -> Iterator[Deliv
 
 
 def suppressed_claims(deliveries: Iterable[Delivery], bucket: str) -> SuppressedClaims:
-    """What all records say together. Raises UnreadableOutputError."""
+    """The suppressed claim checks of all records together. Raises UnreadableOutputError."""
     claims = SuppressedClaims(bucket)
     for delivery in deliveries:
         claims.take(delivery)

@@ -45,7 +45,7 @@ def _problem(document: Any, detail: ErrorDetails) -> Problem:
 
 
 def _named(document: Any, message: str) -> Location:
-    """What a check of several keys is about: the first of those it names that stands in the document."""
+    """The key that a check of several keys is about: the first one in its message that is in the document."""
     every = {path for path, _ in _every_key(PipelineConfig)}
     named_keys = [tuple(word.split(".")) for word in re.findall(r"[a-z_]+(?:\.[a-z_]+)*", message) if word in every]
     return next(
@@ -54,7 +54,7 @@ def _named(document: Any, message: str) -> Location:
 
 
 def _elsewhere(key: str, section: Location) -> str | None:
-    """Where a key belongs that is not like any of its section's; None when it is not clear."""
+    """The section to which a misplaced key belongs; None when that is not clear."""
     if nearest(key, known_keys(PipelineConfig, section)):
         return None
     if key.startswith("spark."):

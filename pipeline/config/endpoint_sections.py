@@ -101,7 +101,7 @@ class Source(Section):
     # Of several, `topic` is the first: what can do with one topic takes that.
     @property
     def all_topics(self) -> tuple[str, ...]:
-        """What the job reads, one topic or several."""
+        """The topics that the job reads, one or several."""
         return self.topics or (self.topic,)
 
     @model_validator(mode="before")
@@ -133,7 +133,7 @@ class Source(Section):
 
     @model_serializer(mode="wrap")
     def _as_given(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """What is shown, stored and compared has the key that holds."""
+        """Of `topic` and `topics`, only the one that is effective is shown, stored and compared."""
         fields: dict[str, Any] = handler(self)
         fields.pop("topic" if self.topics else "topics", None)
         if self.read != "aligned":

@@ -15,7 +15,7 @@ _Path = Annotated[str, AfterValidator(require_something)]
 
 
 def _as_java_reads_it(value: object) -> object:
-    """Of YAML's numbers and truth values, the text that Java's clients read."""
+    """YAML's numbers and booleans as the text that Java's clients read."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value

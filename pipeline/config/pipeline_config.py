@@ -74,7 +74,7 @@ _TIME_TO_WRITE = timedelta(seconds=10)
 
 
 def _of_job(job: JobDefaults) -> Mapping[tuple[str, str], str | tuple[str, ...]]:
-    """What the sections say where the configuration says nothing; those of the first job stand in the sections."""
+    """A job's defaults for keys that the configuration leaves out. Those of the first job are in the sections."""
     has_several = len(job.source_topics) > 1
     return {
         ("source", "topics" if has_several else "topic"): job.source_topics if has_several else job.source_topics[0],
@@ -152,7 +152,7 @@ class PipelineConfig(Section):
     @model_validator(mode="before")
     @classmethod
     def _defaults_of_the_job(cls, data: Any) -> Any:
-        """Else a job would write into the topics of another by default."""
+        """Without them a job would write into another job's topics by default."""
         job = str(data.get("job", FIRST_JOB)) if isinstance(data, Mapping) else None
         if job is None or job == FIRST_JOB or job not in JOB_DEFAULTS:
             return data
@@ -202,7 +202,7 @@ class PipelineConfig(Section):
 
     @property
     def written_topics(self) -> tuple[tuple[str, str], ...]:
-        """What the job writes to, at the brokers of the sink: each with the key that names it."""
+        """The topics that the job writes to, at the sink's brokers, each with its key in the configuration."""
         return (
             ("sink.topic", self.sink.topic),
             ("sink.error_topic", self.sink.error_topic),
@@ -212,7 +212,7 @@ class PipelineConfig(Section):
 
     @model_validator(mode="after")
     def _topics_differ(self) -> Self:
-        """Else the job would feed on what it writes."""
+        """A job must not read the topics that it writes."""
         source = "source.topics" if self.source.topics else "source.topic"
         topics = [(source, topic) for topic in self.source.all_topics]
         topics += self.written_topics
@@ -270,5 +270,5 @@ class PipelineConfig(Section):
     def _as_effective(
         self, _written: timedelta | None, handler: SerializerFunctionWrapHandler, info: FieldSerializationInfo
     ) -> Any:
-        """What is shown, stored and compared is what holds."""
+        """The effective values are what is shown, stored and compared."""
         return handler(getattr(self, f"effective_{info.field_name}"))

@@ -18,7 +18,7 @@ class Unsafe:
 
     @property
     def text(self) -> str:
-        """As it stands in a configuration: `key: value`."""
+        """The setting as in a configuration: `key: value`."""
         return f"{self.key}: {self.value}"
 
 

@@ -29,7 +29,7 @@ _MOST_MARK_BYTES = 4096
 
 
 class Suppressed(BaseModel):
-    """What is left of a payload that was removed: with what (`suppressed`), and `by` which source event."""
+    """A payload that was removed: what was `suppressed`, and `by` which source event."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -74,9 +74,9 @@ def deliveries(
     follow: bool,
     sleep: Callable[[float], None] = sleep,
 ) -> Iterator[Delivery]:
-    """What the topics hold of the job, the oldest first, from their beginning to their present end or without an end:
-    then the oldest of what has come since the last look. `counts` has the error events of other jobs, which are left
-    out. Raises PipelineError.
+    """The job's records in both topics, the oldest first, from the beginning to the present end. With `follow` it never
+    ends: each poll adds the oldest records that are new. `counts` counts the error events of other jobs, which are
+    skipped. Raises PipelineError.
     """
     reached: dict[SourceTopic, Offsets] = {outputs: {}, errors: {}}
     while True:
@@ -98,8 +98,8 @@ def deliveries(
 
 
 def _stretch(topic: SourceTopic, reached: Offsets) -> Stretch:
-    """From where it was read to, to its present end; a partition that is new from its beginning. Raises PipelineError
-    for a topic that was made again: what it has below where the other one was read to would be passed over.
+    """The part from the last read to the present end; a new partition is read from its beginning. Raises PipelineError
+    for a topic that was made again, as its first records would be skipped.
     """
     bounds = topic.bounds()
     for partition, read_to in reached.items():

@@ -18,7 +18,7 @@ _RECORD_BYTES = 1024
 
 
 class Stretch(NamedTuple):
-    """Of a topic, the offsets of each partition from `first` up to and without `end`."""
+    """A part of a topic: for each partition the offsets from `first` up to and without `end`."""
 
     topic: SourceTopic
     first: Offsets
@@ -38,7 +38,7 @@ def oldest_first(stretches: Iterable[Stretch]) -> Iterator[tuple[SourceTopic, So
 def _partition(
     topic: SourceTopic, partition: int, next_offset: int, end: int
 ) -> Iterator[tuple[SourceTopic, SourceRecord]]:
-    """In parts, each read before any of it is given: the topic's one client reads for all its partitions in turn."""
+    """Reads a part to its end before any of it is given out, as one client reads all partitions in turn."""
     while next_offset < end:
         part: list[SourceRecord] = []
         size = 0

@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 class Remembered(Generic[V]):
-    """At most `limit` keys; one that comes again is new again. About 200 bytes each."""
+    """A cache of at most `limit` keys, about 200 bytes each. A key that was evicted is new again."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -50,7 +50,7 @@ Seen = Literal["new", "repeat", "differs", "contradicts"]
 
 @dataclass(frozen=True, slots=True)
 class _Error:
-    """An error event stands for the event; `source` is where the event stood when it failed last."""
+    """The error event that represents the event; `source` is the event's position when it failed last."""
 
     fingerprint: bytes
     source: Position
@@ -65,7 +65,7 @@ class SeenEvents:
         self._outputs: Remembered[bytes] = Remembered(limit)
 
     def see(self, delivery: Delivery) -> Seen:
-        """`new` is what stands for its event."""
+        """`new` is the record that represents its event."""
         known = self._events.get(delivery.event)
         return self._see_output(delivery, known) if delivery.kind == "output" else self._see_error(delivery, known)
 

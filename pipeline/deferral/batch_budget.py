@@ -22,7 +22,7 @@ BATCH_BUDGET: Final = "batch_budget"
 
 
 class BatchBudget:
-    """Of one task, from its beginning on. `seconds` come again and again; a record has `allowance_s` in any case."""
+    """The time budget of one task. `seconds` are granted again and again; a record has `allowance_s` in any case."""
 
     def __init__(self, seconds: float, allowance_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds, self._allowance_s, self._clock = seconds, allowance_s, clock
@@ -34,7 +34,7 @@ class BatchBudget:
         return self._seconds * math.ceil((elapsed + self._allowance_s) / self._seconds) - elapsed
 
     async def within(self, process: Callable[[], Awaitable[O]]) -> O | Unfinished:
-        """What comes of a record, which is begun anew if it has made no request when the budget is over."""
+        """The outcome of a record. A record without a request when the budget ends is started again."""
         while True:
             with noticed_begin() as begin:
                 try:

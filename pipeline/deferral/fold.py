@@ -34,7 +34,7 @@ class FencedError(PipelineError):
 
 
 class ScatteredError(PipelineError):
-    """A position stands in two partitions, between which there is no order. A restart would only find it again."""
+    """One position is in two partitions, between which there is no order. A restart would only fail the same way."""
 
     exit_code: ClassVar[int] = 2
 
@@ -79,7 +79,7 @@ class Folded:
 
     @property
     def deferred(self) -> dict[Position, Entry]:
-        """What is deferred by all there is in the topic, when that is what was folded."""
+        """The deferred entries, when all records of the topic were folded."""
         return self.entries | self.orphans
 
     def written_by(self, batch: int) -> list[Entry]:

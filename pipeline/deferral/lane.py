@@ -56,7 +56,7 @@ class _Destinations:
 
 
 class MainLane:
-    """One task of a batch, which has all of the batch's rows of its pages, each page's in the order of positions."""
+    """One task of a batch. It has all rows of its pages, in the order of positions within each page."""
 
     def __init__(self, fence: Fence) -> None:
         self._fence = fence
@@ -84,7 +84,7 @@ class MainLane:
         self._deferred.add(page)
 
     def reservation(self, position: Position) -> Reservation:
-        """What the ledger says of the row; one that was dropped becomes an error event, without a fetch."""
+        """The ledger's reservation of the row; a dropped one becomes an error event without a fetch."""
         return self._fence.reserved.get(position, UNRESERVED)
 
     def defer(
@@ -133,7 +133,7 @@ class MainLane:
 
 
 class SlowLane:
-    """One slow round's pages, or those of one task of it."""
+    """The pages of one slow round, or of one task of it."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy

@@ -43,7 +43,7 @@ _COMMANDS_S = 1.0
 
 
 class Rounds(Protocol):
-    """What does the work of a slow round; see `pipeline.deferral.rounds`."""
+    """Runs slow rounds; see `pipeline.deferral.rounds`."""
 
     def run(self, entries: Sequence[Entry], *, epoch: int) -> list[Fact]:
         """Returns what became of the entries, when all of it is acknowledged, and tombstoned under the epoch."""

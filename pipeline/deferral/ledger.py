@@ -102,7 +102,7 @@ class Ledger:
         return entries > share * self._max_entries or size > share * self._max_bytes
 
     def deferred_of(self, wikis: Set[str]) -> tuple[int, int]:
-        """Number and bytes of the deferred events of these wikis, with what stands behind them on their pages."""
+        """Number and bytes of the deferred events of these wikis, with all entries behind them on their pages."""
         return self._pages.size_of(wikis)
 
     def get(self, position: Position) -> Entry | None:
@@ -179,9 +179,9 @@ class Ledger:
         return slow_round
 
     def round_done(self, done: Round, *, resolved: Iterable[Position], rewritten: Iterable[Entry]) -> list[Position]:
-        """When all that the round emitted, its tombstones and the `rewritten` entries are acked: apply the latter.
+        """Applies the `rewritten` entries, once all records and tombstones of the round are acked.
 
-        Returns `resolved` in order: call `forget` with them, then `release`. An entry that is neither stands as it was.
+        Returns `resolved` in order: call `forget` with them, then `release`. An entry that is neither stays as it was.
         """
         self._check_held(done)
         own = {entry.position for entry in done.entries}
@@ -305,8 +305,8 @@ class Ledger:
         return self._healthy(page, self._before_gate(page), unhealthy)
 
     def _healthy(self, page: Page, entries: tuple[Entry, ...], unhealthy: Set[str]) -> tuple[Entry, ...]:
-        """Those before the first of an unhealthy wiki. An entry that was never tried is of the wiki of its page; one
-        that was dropped asks nothing of its own.
+        """The entries before the first one of an unhealthy wiki. An entry that was never tried belongs to the wiki of
+        its page; a dropped one sends no request.
         """
         if not unhealthy:
             return entries

@@ -48,7 +48,7 @@ class LedgerLog:
 
     @property
     def mark(self) -> LedgerMark:
-        """By what it is known again, once it was taken."""
+        """The mark by which the ledger is recognised, once it was taken over."""
         return LedgerMark(self._topic.topic, self._topic.id, self.epoch)
 
     def begin(self, start: LedgerStart = ANY) -> Folded:

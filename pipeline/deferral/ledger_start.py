@@ -37,7 +37,7 @@ class LedgerMark:
 
 @dataclass(frozen=True, slots=True)
 class LedgerStart:
-    """What a start may do: make the topic where it is `missing`, and with the `entries` that it finds.
+    """What a start may do: create a `missing` topic, and handle the `entries` that it finds.
 
     `known` is the ledger of the checkpoint, None where it names none or another one is wanted.
     """
@@ -87,7 +87,7 @@ class LedgerStart:
 
 
 def ledger_start(*, new: bool, known: LedgerMark | None, wish: LedgerWish | None) -> LedgerStart:
-    """By the kind of start, what the checkpoint knows, and what the operator said."""
+    """The rules for a start, from its kind, the checkpoint's mark and the operator's wish."""
     if wish == "discard":
         return LedgerStart(missing="make", entries="discard")
     if wish == "adopt":

@@ -57,8 +57,8 @@ class Outages:
         self._named: dict[str, None] = {}
 
     def reported(self, opened: Iterable[Opened], refused: Set[str] = frozenset()) -> Set[Scope]:
-        """What the tasks of a batch have found, all of it; they asked nothing of the `refused` wikis. Returns what is
-        open by that.
+        """Opens the breakers that the tasks of a batch reported; they sent no request to the `refused` wikis. Returns
+        the scopes that are open by that.
         """
         by_scope = _merged(opened)
         with self._lock:
@@ -184,13 +184,13 @@ def _grain(scope: Scope) -> Grain:
 
 
 def _in_turn(report: Opened) -> deque[Ask]:
-    """What failed last comes first, then what succeeded: the others may all fail for reasons of their own."""
+    """Probes in order: the last failure, the last success, then the others, which may fail for reasons of their own."""
     succeeded = () if report.succeeded is None else (report.succeeded,)
     return deque(dict.fromkeys((*report.asks[:1], *succeeded, *report.asks[1:])))
 
 
 def _merged(opened: Iterable[Opened]) -> dict[Scope, Opened]:
-    """One for each scope, of what several workers say."""
+    """One report for each scope, from those of several workers."""
     by_scope: dict[Scope, Opened] = {}
     for report in opened:
         earlier = by_scope.get(report.scope)

@@ -208,7 +208,7 @@ class Pages:
         )
 
     def frozen(self, without: Sequence[Entry]) -> tuple[BlockedPages, Positions]:
-        """A copy of what stands here but for these entries: the lowest position of each page, and all positions."""
+        """A copy of the state without these entries: the lowest position of each page, and all positions."""
         self._work_out()
         lowest = {source: dict(pages) for source, pages in self._lowest.items() if pages}
         offsets = {source: set(known) for source, known in self._offsets.items() if known}
@@ -247,7 +247,7 @@ class Pages:
         return self._pages[page]
 
     def _work_out(self) -> None:
-        """What each page that has changed comes to."""
+        """Recomputes each page that has changed."""
         for page in self._changed:
             state = self._pages[page]
             entries = state.entries.values()

@@ -13,7 +13,7 @@ from pipeline.records.record import Position
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What a task has to know of a row that comes from the ledger. All fields are those of the entry."""
+    """What a task needs to know of a row from the ledger. All fields are those of the entry."""
 
     attempt: int
     dropped: bool
@@ -52,7 +52,7 @@ class Snapshot:
 
     @property
     def blocked(self) -> Mapping[Page, Position]:
-        """By page the first position that must wait: from there on its events are deferred too."""
+        """For each page, the first position that must wait: events from there on are deferred too."""
         return self.fence.blocked
 
     @property
@@ -63,12 +63,12 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What the slow lane took: pages, each with all its entries in order."""
+    """The pages that the slow lane took, each with all its entries in order."""
 
     number: int
     pages: tuple[tuple[Page, tuple[Entry, ...]], ...]
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """In the order of the pages, each page's in order of offset."""
+        """All entries in the order of the pages, and by offset within a page."""
         return tuple(entry for _page, entries in self.pages for entry in entries)

@@ -31,7 +31,7 @@ _WAITS = Unfinished(Failure("waits", "waits for its page"))
 @dataclass(frozen=True, slots=True)
 class LedgerTarget:
     """Where the main lane writes entries, for which batch, and how large they may be. `task` is the attempt that writes
-    them, which only a worker knows.
+    them; only a worker knows it.
     """
 
     topic: str
@@ -162,8 +162,8 @@ class MainTask:
 
 @dataclass(frozen=True)
 class SlowTask:
-    """One task of a slow round. `reservations` are the ledger's of each entry; `report` takes what came of it;
-    `is_over` tells whether the round may begin with no further entry.
+    """One task of a slow round. `reservations` are those of the ledger by entry; `report` takes the result of each;
+    `is_over` tells whether the round may start no further entry.
     """
 
     job: Processor
@@ -235,7 +235,7 @@ class SlowTask:
 
 
 def finished(outcome: Processed) -> Outcome:
-    """What `in_turn` leaves. Raises TypeError for an outcome whose turn was passed over."""
+    """The results of `in_turn`. Raises TypeError for an outcome whose turn was skipped."""
     if isinstance(outcome, InTurn):
         raise TypeError("an outcome that has something to do in its turn was settled before it")
     return outcome
@@ -257,15 +257,15 @@ def reason_of(failure: Failure) -> str:
 
 
 def cause_of(failure: Failure) -> Cause | None:
-    """What an operator decides by, None for an upstream's failure."""
+    """The cause by which an operator decides; None for an upstream's failure."""
     return "batch_budget" if failure.error_type == BATCH_BUDGET else None
 
 
 def never_fetched(failure: Failure) -> Failure:
-    """What an event ends with whose fetches failed to the last, by its class alone.
+    """The failure of an event whose fetches all failed; it depends on the error's class alone.
 
-    What a try met (a status, which of the revisions) would be another thing when the event is worked again after a
-    crash, and its error event has to be the same.
+    Details of a try (a status, the revision) would differ when the event is processed again after a crash, and the
+    error event has to be the same.
     """
     return Failure(failure.error_type, "not fetched in any of its tries")
 
@@ -284,7 +284,7 @@ def destination(record: Record, error_topic: str) -> Destination:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of one entry: the record that is emitted, and what the driver must know; both may be missing."""
+    """The result of one entry: the record that is emitted, and the fact for the driver; either may be missing."""
 
     record: Record | None
     fact: Fact | None
@@ -309,7 +309,7 @@ class RoundWriter:
     epoch: int
 
     def write(self, settled: Sequence[Settled]) -> list[Fact]:
-        """What became of the entries, when all of it is acknowledged, and behind that the tombstones of the resolved.
+        """Writes records, then the tombstones of resolved entries; returns the facts when all of it is acknowledged.
 
         Raises PipelineError when something is refused.
         """

@@ -49,7 +49,7 @@ class LogRecord:
 
 
 def items_of(records: Iterable[LogRecord]) -> Iterator[Item | None]:
-    """What the records say. Raises UnreadableRecordError."""
+    """The items in the records. Raises UnreadableRecordError."""
     for record in records:
         yield parse(record.key, record.value, record.headers, partition=record.partition, offset=record.offset)
 
@@ -130,7 +130,7 @@ class LedgerTopic:
         return sorted(partitions)
 
     def read(self, *, from_beginning: bool = False) -> Iterator[LogRecord]:
-        """What the topic holds from the end of the last read, or from its beginning, to its present end.
+        """The records from the end of the last read, or from the topic's beginning, to its present end.
 
         Raises PipelineError.
         """
@@ -200,7 +200,7 @@ class LedgerTopic:
                 )
 
     def _position(self, place: TopicPartition) -> int | None:
-        """Where the next read begins; None while the broker has not reported yet where the log begins."""
+        """The offset of the next read; None until the broker has reported where the log begins."""
         position = self._consumer.position(place, timeout_ms=_POLL_MS)
         return None if position is None else int(position)
 

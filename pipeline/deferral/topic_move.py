@@ -36,8 +36,8 @@ _NO_DRIVER = 0
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What a ledger holds, wherever its records stand: the deferred events, and the commands not yet carried out.
-    `epoch` is the highest that was seen.
+    """The content of a ledger, whatever the partition of its records: the deferred events, and the commands not yet
+    carried out. `epoch` is the highest that was seen.
     """
 
     entries: tuple[Entry, ...]
@@ -47,7 +47,7 @@ class Gathered:
 
 @dataclass(slots=True)
 class _Stated:
-    """Of one position: the last record of each partition, of those that are valid and of those that are void."""
+    """For one position, the last valid and the last void record of each partition."""
 
     valid: dict[int, EntryItem | Tombstone] = field(default_factory=dict)
     void: dict[int, EntryItem | Tombstone] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class _Stated:
 
 
 def gather(items: Iterable[Item | None]) -> Gathered:
-    """Of all records, each partition's in the order of its offsets."""
+    """Collects all records, each partition's in the order of its offsets."""
     markers: dict[int, int] = {}
     stated: dict[Position, _Stated] = {}
     commands: dict[str, Command] = {}

@@ -45,7 +45,7 @@ def counted_text(positions: Iterable[Position]) -> bytes:
 
 
 def counted_in(text: bytes) -> tuple[Position, ...]:
-    """What `counted_text` was given. Raises ValueError for anything else."""
+    """The positions that `counted_text` was given. Raises ValueError for any other text."""
     try:
         offsets_by_topic = _BY_TOPIC.validate_json(text)
     except ValidationError as error:
@@ -82,7 +82,7 @@ class UnreadableRecordError(PipelineError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a record stands in the ledger's topic."""
+    """The place of a record in the ledger's topic."""
 
     partition: int
     offset: int
@@ -120,7 +120,7 @@ class EpochMarker:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What an operator wants done with the entry at `position`; `id` is the operator's, and unique."""
+    """An operator's command for the entry at `position`; `id` is unique, and the operator's."""
 
     place: Place
     id: str
@@ -142,7 +142,7 @@ Item = EntryItem | Tombstone | EpochMarker | Command | CommandDone
 
 @dataclass(frozen=True, slots=True)
 class NullRecord:
-    """What the producer gets to erase a key; its headers still say who did."""
+    """A tombstone for the producer; its headers still name the writer."""
 
     topic: str
     key: bytes
@@ -250,7 +250,7 @@ def parse(key: bytes | None, value: bytes | None, headers: WireHeaders, *, parti
 
 
 def position_of(key: bytes) -> Position:
-    """The position that a key stands for; raises ValueError when it is none."""
+    """The position in a key. Raises ValueError for any other key."""
     match = _POSITION.fullmatch(key)
     if match is None:
         raise ValueError(f"key {_shown(key)} is no position, epoch or command")
@@ -322,7 +322,7 @@ class _Fields:
         return self._fields[name]
 
     def below(self, prefix: str) -> Headers:
-        """Those whose names begin so, without it, in their order."""
+        """The headers with this prefix, without it, in their order."""
         fields = self._fields.items()
         return tuple((name.removeprefix(prefix), content) for name, content in fields if name.startswith(prefix))
 

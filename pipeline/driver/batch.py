@@ -79,7 +79,7 @@ class BatchDeferral:
         return reporting_breakers(function, self._config.breaker, self._opened, snapshot.unhealthy)
 
     def written(self, snapshot: Snapshot, number: int, ended: Sequence[EndedTask]) -> None:
-        """All of the batch is acknowledged, by these attempts of its tasks. Raises PipelineError."""
+        """All records of the batch are acknowledged, by these attempts of its tasks. Raises PipelineError."""
         tasks = frozenset(task.attempt for task in ended)
         deferred = sum(task.deferred for task in ended)
         self.lanes.written(snapshot, number, tasks, self._opened.value, deferred=deferred)
@@ -106,7 +106,7 @@ def reused(rows: "DataFrame", reuse: Reuse) -> Iterator["DataFrame"]:
 
 
 class BatchWriter:
-    """What `foreachBatch` calls, with the lanes of deferral behind it when there are any."""
+    """The function for `foreachBatch`, with the lanes of deferral when there are any."""
 
     def __init__(
         self,
@@ -288,7 +288,7 @@ class BatchWriter:
         log.emit(BatchWritten(batch=number, seconds=round(seconds, 3)))
 
     def _emit(self, rows: "DataFrame", number: int, snapshot: Snapshot | None, *, workers: int) -> None:
-        """One write action. Raises what Spark raises."""
+        """Runs one write action. Raises what Spark raises."""
         deferral = self._deferral
         if deferral and snapshot:
             rows = deferral.rows(rows, snapshot, workers=workers)

@@ -217,7 +217,9 @@ class AwaitedDump:
 
 
 def await_dump(spark: "SparkSession", settings: HeapDumps, job: str) -> AwaitedDump:
-    """From now on. Raises RefusedError when the directory cannot be made."""
+    """Makes the JVM write a dump on its first OutOfMemoryError. Raises RefusedError when the directory cannot
+    be made.
+    """
     if settings.directory is None:
         return AwaitedDump(None)
     directory = Path(settings.directory).absolute()

@@ -49,8 +49,8 @@ class Identity(BaseModel):
 
     @classmethod
     def of(cls, config: PipelineConfig, cluster: str | None, source_ids: Mapping[str, str] | None = None) -> Self:
-        """Of the job of a configuration; `cluster` is the id of its source's Kafka cluster, None when it is not known,
-        and `source_ids` are those of its topics that are known.
+        """The identity of a configuration's job. `cluster` is the id of its source's Kafka cluster, None when it is
+        unknown; `source_ids` are the known ids of its topics.
         """
         return cls(
             job=config.job,
@@ -97,7 +97,7 @@ class Identity(BaseModel):
         return source[0] if len(source) == 1 else source
 
     def differences(self, own: "Identity") -> list[str]:
-        """In what it is another's, in words; a cluster that is not known is no difference."""
+        """The differences from `own` in words. An unknown cluster is no difference."""
         pairs = [
             ("job", self.job, own.job),
             ("source topic", ", ".join(self.source), ", ".join(own.source)),

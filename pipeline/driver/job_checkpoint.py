@@ -33,7 +33,7 @@ BEGIN = f"{BEGINS}/0/0"
 
 @dataclass(frozen=True, slots=True)
 class CheckpointContent:
-    """What lies in a checkpoint. `identity` is the text of the job's own file, None without one."""
+    """The content of a checkpoint. `identity` is the text of the job's own file, None without one."""
 
     spark: SparkCheckpoint
     identity: str | None = None
@@ -47,7 +47,7 @@ class HadoopFiles:
         self._spark = spark
 
     def entries(self) -> set[str]:
-        """What stands at its top, directories too; nothing where it is not there."""
+        """The names at its top, directories included; none where there is no checkpoint."""
         files, path = _file_system(self._spark, self.place)
         if not files.exists(path("")):
             return set()
@@ -72,7 +72,7 @@ class HadoopFiles:
 
 
 def read_content(spark: "SparkSession", checkpoint: str) -> CheckpointContent:
-    """What lies there now. Raises RefusedError for a file of Spark's that is not in its form."""
+    """The present content. Raises RefusedError for a file of Spark's in another form."""
     content = look_at(HadoopFiles(spark, checkpoint))
     return CheckpointContent(content, read_text(spark, checkpoint, FILE) if FILE in content.entries else None)
 

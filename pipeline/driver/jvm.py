@@ -73,7 +73,9 @@ _EXIT_S = 10.0
 
 
 def kill_jvm() -> None:
-    """One that this process has started; under spark-submit it is the parent, which a supervisor ends."""
+    """Kills the JVM that this process has started; under spark-submit the JVM is the parent, which a
+    supervisor ends.
+    """
     from pyspark import SparkContext
 
     process: subprocess.Popen[bytes] | None = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001

@@ -374,7 +374,7 @@ def _begin(
 
 
 def _main_slots(spark: "SparkSession", config: PipelineConfig) -> int | None:
-    """Those of the main lane when all executors are there; None where nothing says how many those are."""
+    """The slots of the main lane when all executors are there; None where Spark's settings do not say."""
     context = spark.sparkContext
     slots = slots_at_most(context.master or "", dict(context.getConf().getAll()), context.defaultParallelism)
     return None if slots is None else main_slots(slots, config)
@@ -436,7 +436,7 @@ def _take_checkpoint(
 def _take_ledger(
     writer: "BatchWriter", config: PipelineConfig, mark: LedgerMark | None, *, new: bool, wish: LedgerWish | None
 ) -> LedgerMark | None:
-    """What the checkpoint has to know of the ledger, None where nothing has changed. Raises PipelineError."""
+    """The ledger's mark for the checkpoint; None when it is unchanged. Raises PipelineError."""
     if config.deferral.policy == "none" and mark is not None:
         from pipeline.deferral import ledger_log, topic
 

@@ -49,7 +49,7 @@ def start_session(
 
 
 def _for_workers(environment: Mapping[str, str]) -> dict[str, str]:
-    """Where the workers find a job of the user's own."""
+    """Spark's settings by which workers find a job of the user's own."""
     extensions = environment.get(VARIABLE)
     return {f"spark.executorEnv.{VARIABLE}": extensions} if extensions else {}
 

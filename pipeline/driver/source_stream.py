@@ -48,8 +48,8 @@ def require_readable(config: PipelineConfig) -> None:
 
 
 def plan_status_file(spark: "SparkSession", config: PipelineConfig) -> Path | None:
-    """Where the planner writes how far each partition is in event time; None for a source that has none. Spark removes
-    it with its own files.
+    """The file with the planner's event times by partition; None for a source that has none. Spark removes it with its
+    own files.
     """
     return Path(spark.sparkContext._temp_dir) / _STATUS if config.source.read == "aligned" else None  # noqa: SLF001
 
@@ -98,7 +98,7 @@ def reads_with_spark(spark: "SparkSession", config: PipelineConfig) -> bool:
 
 
 def note_beyond_spark(spark: "SparkSession", config: PipelineConfig, error: TimestampBeyondSparkError) -> None:
-    """From the next start on the source is not Spark's own."""
+    """Makes the next start read with the job's own source instead of Spark's."""
     write_text(spark, config.checkpoint, BEYOND_SPARK, error.record)
 
 
@@ -147,7 +147,7 @@ def source_options(config: PipelineConfig, new: NewStart | None, *, by_spark: bo
 
 
 def kafka_options(config: PipelineConfig, new: NewStart | None) -> dict[str, str | int]:
-    """Of Spark's Kafka source."""
+    """Options of Spark's Kafka source."""
     return {
         **{f"kafka.{name}": value for name, value in java_client(config.kafka).items()},
         "kafka.bootstrap.servers": config.source.bootstrap_servers,
@@ -162,7 +162,7 @@ def kafka_options(config: PipelineConfig, new: NewStart | None) -> dict[str, str
 
 
 def aligned_options(config: PipelineConfig) -> dict[str, object]:
-    """Of the aligned source, by the names of its own settings."""
+    """Options of the aligned source, by the names of its own settings."""
     source = config.source
     return {
         "bootstrap_servers": source.bootstrap_servers,

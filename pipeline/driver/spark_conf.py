@@ -50,7 +50,7 @@ def is_submitted(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def given_settings(environment: Mapping[str, str] = os.environ) -> dict[str, Given]:
-    """By key, what wins. Raises RefusedError for a file that is named and cannot be read."""
+    """The effective setting of each key. Raises RefusedError for a named file that cannot be read."""
     arguments = shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", ""))
     options = list(_options(arguments))
     properties_file = next((value for name, value in reversed(options) if name == "--properties-file"), None)

@@ -72,7 +72,7 @@ def late_signals() -> Iterator[None]:
 
 
 def on_signals(handler: Callable[[int, FrameType | None], None]) -> None:
-    """What the signals that ask for an end do from now on; in the main thread."""
+    """Sets the handler of the signals that end a process; call it in the main thread."""
     for number in (*_OWN, PASSED_ON):
         signal.signal(number, handler)
 
@@ -82,7 +82,7 @@ class HeldError(Exception):
 
 
 class StopRequest:
-    """What signals have asked for. Its handler takes no lock, as it interrupts a thread that may hold one."""
+    """Signals that have arrived. Its handler takes no lock, as it interrupts a thread that may hold one."""
 
     def __init__(self, limit_s: float, clock: Callable[[], float]) -> None:
         self.limit_s = limit_s

@@ -83,8 +83,8 @@ def count_uncertain(rows: "DataFrame", readable: set[tuple[str, str]]) -> tuple[
 
 
 def is_certain(readable: set[tuple[str, str]]) -> "Column":
-    """Of rows with `topic` and `text`: whether it is certain that the event is of one of these schemas of these topics.
-    Null, which is not true, for an event without a value.
+    """Whether a row with `topic` and `text` certainly has one of these schemas of these topics. Null, which is not
+    true, for an event without a value.
     """
     from pyspark.sql import functions
 

@@ -138,7 +138,7 @@ __all__ = [
 
 
 class Event(Protocol):
-    """What can be logged."""
+    """A log event."""
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[object]]]
 

@@ -18,7 +18,7 @@ MediaWiki changed the request. Any other is final, as an error of that type.
 
 @dataclass(frozen=True, slots=True)
 class ApiErrors:
-    """Codes of one meaning; one that ends with `*` stands for all that begin so. `source`: where MediaWiki has them."""
+    """Codes with one meaning; a code that ends with `*` is a prefix. `source`: where MediaWiki has them."""
 
     meaning: Meaning
     codes: tuple[str, ...]

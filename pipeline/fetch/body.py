@@ -68,7 +68,7 @@ class Gunzip:
         self._checksum = self._length = 0
 
     def _past_header(self, chunk: bytes) -> bytes:
-        """What follows the header; empty while it is not whole."""
+        """The bytes behind the header; none until it is complete."""
         self._waiting += chunk
         length = _header_bytes(self._waiting)
         if length is None:
@@ -124,7 +124,7 @@ GZIP = frozenset({"gzip", "x-gzip"})
 
 
 class ByteStream(Protocol):
-    """What is needed of aiohttp's StreamReader; the bytes are as they were sent."""
+    """The part of aiohttp's StreamReader that is needed here; the bytes are as they were sent."""
 
     async def read(self, n: int = -1) -> bytes:
         """At most `n` bytes, all to the end where it is -1; empty only at the end of the stream."""

@@ -163,7 +163,7 @@ class CircuitBreaker:
             self._half_open()
 
     def opened(self) -> Opened | None:
-        """What the driver has to know: it opened in this task, and nothing has succeeded since."""
+        """The report for the driver: the breaker opened in this task, and no request has succeeded since."""
         if not self._to_report:
             return None
         asks = tuple(reversed(self._failures.values()))

@@ -20,7 +20,7 @@ from pipeline.fetch.route import Ask
 
 
 class RequestWindow(Protocol):
-    """What a breaker asks of its window. Times are seconds of its clock."""
+    """The interface of a breaker's window. Times are seconds of its clock."""
 
     @property
     def requests(self) -> int:

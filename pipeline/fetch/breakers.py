@@ -42,7 +42,7 @@ class Permit:
 
 
 class Breakers:
-    """Of one worker. `settings` None: every request is permitted."""
+    """The breakers of one worker. `settings` None: every request is permitted."""
 
     def __init__(self, settings: Breaker | None, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` counts seconds and never goes back."""
@@ -123,7 +123,7 @@ class Breakers:
                 del self._wikis[wiki_id]
 
     def opened(self) -> list[Opened]:
-        """What was found to be unhealthy in this task."""
+        """Breakers that opened in this task."""
         breakers = [*self._wikis.values()] if self._endpoint is None else [self._endpoint, *self._wikis.values()]
         return [opened for breaker in breakers if (opened := breaker.opened()) is not None]
 
@@ -133,7 +133,7 @@ class Breakers:
 
 @functools.cache
 def of_process(settings: Breaker) -> Breakers:
-    """Those of this process, which outlive the micro-batch."""
+    """The breakers of this process, which outlive the micro-batch."""
     return Breakers(settings)
 
 

@@ -81,9 +81,9 @@ class FetchFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FetchedText:
-    """What the route read in the body, and the length in the response's header (None without one).
+    """The text that the route read in the body, and the length in the response's header (None without one).
 
-    `body` is the text in UTF-8 where that is how it came.
+    `body` is the text in UTF-8 if that is how it arrived.
     """
 
     text: str
@@ -179,7 +179,7 @@ class WikiClient:
     async def fetch(
         self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
     ) -> FetchedText:
-        """What `route` reads of a revision: its HTML unless another is given. Raises FetchFailedError."""
+        """The text that `route` reads of a revision: its HTML unless another is given. Raises FetchFailedError."""
         host = self._hosts.host_of(wiki_id)
         if host is None:
             text = f"wiki {wiki_id[:100]!r} is not in mediawiki.wikis"
@@ -196,7 +196,7 @@ class WikiClient:
                 raise
 
     async def _while_unknown(self, call: _Asked) -> FetchedText:
-        """What all tries give; with `fetch.retry_unknown` they begin again while the revision is unknown, and the
+        """The result of all tries. With `fetch.retry_unknown` they begin again while the revision is unknown and the
         deadline allows.
         """
         policy = self._config.fetch.retry_unknown
@@ -247,9 +247,9 @@ class WikiClient:
         raise FetchFailedError(failure, transient=True, retry_after_s=after_s)
 
     async def _attempt(self, call: _Asked) -> FetchedText | _Retry:
-        """One request, and what the route reads in its answer.
+        """Sends one request; the route reads its response.
 
-        Raises TimeoutError when the deadline passes before there is one, BreakerOpenError and FetchFailedError.
+        Raises TimeoutError when the deadline passes first, BreakerOpenError and FetchFailedError.
         """
         deadline = call.deadline
         if not deadline.has_begun:
@@ -278,7 +278,7 @@ class WikiClient:
         return await self._read(call, outcome) if isinstance(outcome, _Answer) else outcome
 
     async def _answer(self, call: _Asked) -> _Answer | _Retry:
-        """One request, whose slot is free again when it returns. Raises as `_attempt` does."""
+        """Sends one request, whose slot is free again on return. Raises as `_attempt` does."""
         body = Spool(call.holding, self._config.fetch.inline_limit)
         try:
             remaining_s = call.deadline.remaining_s()
@@ -352,8 +352,8 @@ class WikiClient:
         return math.inf
 
     async def _read(self, call: _Asked, answer: _Answer) -> FetchedText | _Retry:
-        """What the route makes of a body. Room for it in memory is waited for when its slot is free again, and is no
-        part of any deadline: the upstream has done its part.
+        """Reads a body with the route. It waits for memory after its slot is free again, and outside of any deadline,
+        as the upstream has done its part.
         """
         try:
             content = await answer.body.whole()
@@ -397,14 +397,14 @@ def _connector(settings: Fetch) -> OneAnswerConnector:
 
 
 def common_headers(config: PipelineConfig) -> dict[str, str]:
-    """Those of every request, a probe's too."""
+    """Headers of every request, a probe's too."""
     contact = config.mediawiki.contact
     agent = f"{USER_AGENT} ({config.job})" if contact is None else f"{USER_AGENT} ({contact}; {config.job}) {_LIBRARY}"
     return {"User-Agent": agent, "Accept-Encoding": "gzip"}
 
 
 def _of_upstream(outcome: _Answer | _Retry | BaseException) -> Answer | None:
-    """What a request says of the upstream; None when it says nothing."""
+    """The upstream's answer for its breaker; None when the request says nothing about it."""
     match outcome:
         case _Answer(retry_after_s=None):
             return Answer(failed=False)

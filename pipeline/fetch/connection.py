@@ -31,7 +31,7 @@ class OneAnswer(ResponseHandler):
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
-        """What comes behind the whole of an answer is of none."""
+        """Bytes behind a complete response belong to none."""
         if self._answer is None or not self._answer.is_eof():
             super().data_received(data)
         elif data:

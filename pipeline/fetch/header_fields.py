@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Headers(Protocol):
-    """What is needed of aiohttp's headers."""
+    """The part of aiohttp's headers that is needed here."""
 
     def getall(self, key: str, default: tuple[()], /) -> Sequence[str]:
         """The lines of a field."""
@@ -18,17 +18,19 @@ class Headers(Protocol):
 
 
 def elements(headers: Headers, name: str) -> list[str]:
-    """Of all lines of a field that is a list of words, in order, without quotes around a word."""
+    """The words of all lines of a list field, in order, without quotes."""
     return [word for line in headers.getall(name, ()) for word in _words(line)]
 
 
 def media_type(content_type: str) -> str:
-    """Of a `Content-Type`, in lower case, without parameters; of the first where a proxy has joined several."""
+    """The media type of a `Content-Type` in lower case, without parameters; the first one where a proxy has joined
+    several.
+    """
     return content_type.partition(";")[0].partition(",")[0].strip().lower()
 
 
 def content_coding(headers: Headers) -> str:
-    """Of `Content-Encoding`, in lower case; `identity` where the body is not encoded."""
+    """The coding of `Content-Encoding` in lower case; `identity` where the body is not encoded."""
     codings = [coding.lower() for coding in elements(headers, "Content-Encoding")]
     return ", ".join(coding for coding in codings if coding != "identity") or "identity"
 

@@ -31,7 +31,7 @@ def is_transient(status: int) -> bool:
 
 
 def head_of(response: aiohttp.ClientResponse, hosts: WikiHosts, wiki_id: str) -> Head:
-    """What a route needs to know of a response of this wiki beside its body."""
+    """The parts of a wiki's response that a route needs beside the body."""
     is_another = functools.partial(hosts.is_another, wiki_id)
     headers = response.headers
     # Other codings, `identity` among them, and several of them tell nothing of an end, or not to aiohttp.

@@ -54,7 +54,7 @@ class Route(Protocol):
     """Called for many records at once, so it keeps nothing of one."""
 
     def path(self, rev_id: int) -> str:
-        """Path and query below the endpoint. Only the number is the event's."""
+        """The path has the revision alone, so a page that was renamed since is found."""
         ...
 
     def read(self, rev_id: int, head: Head, body: str) -> str:

@@ -45,7 +45,9 @@ class Spool:
         self._holding.spool(len(piece))
 
     async def whole(self) -> bytearray:
-        """All of it in memory, for which it may have to wait; the record holds it until it leaves. Only once."""
+        """The complete body in memory, for which it may have to wait; the record holds it until it is emitted. Only
+        once.
+        """
         if self._file is None:
             return self._head
         await self._holding.unspool(self._spooled)

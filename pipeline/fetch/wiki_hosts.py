@@ -63,7 +63,7 @@ class WikiHosts:
         return self._hosts.get(wiki_id) or self._added.get(wiki_id)
 
     def look(self) -> None:
-        """Read the file again when it has changed: as `host_of` does, also while no host is asked for."""
+        """Reads the file again when it has changed, also while no host is asked for."""
         if self._file is None or (self._changing is None and _version(self._file) == self._version):
             return
         with self._looking:
@@ -161,7 +161,7 @@ def _no_table(file: Path, place: tuple[int, int], problem: str) -> RefusedError:
 
 
 def _whole_lines(file: Path) -> Mapping[str, str]:
-    """What a file has so far that is being written; the last line may be half of one."""
+    """The complete lines of a file that is being written."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
         return _TABLE.validate_python(parse_yaml("".join(line for line in lines if line.endswith("\n"))))

@@ -19,7 +19,7 @@ def config_of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
 
 
 def work_bounds(config: PipelineConfig, workers: int) -> WorkBounds:
-    """What bounds the work under way in each Python worker, as it is logged at the start."""
+    """Bounds of the work in flight in each Python worker, as they are logged at the start."""
     fetch, slow_lane = config_of_worker(config, workers).fetch, config.deferral.slow_lane
     has_breakers = config.breaker.policy == "wait" and config.deferral.policy == "defer"
     return WorkBounds(

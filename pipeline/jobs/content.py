@@ -161,7 +161,7 @@ class _Error(_Part):
 
 
 class _Answer(_Part):
-    """What is read of an answer; it has more."""
+    """The part of an answer that is read."""
 
     error: _Error | None = None
     query: _Query | None = None

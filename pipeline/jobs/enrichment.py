@@ -146,7 +146,7 @@ class Enrichment(Generic[E, F]):
         return await outcome.finish() if isinstance(outcome, InTurn) else outcome
 
     def _suppression(self, event: E) -> Suppression | None:
-        """What the event suppresses, where claim checks of that are removed."""
+        """The event's suppression, where claim checks of it are removed."""
         if self._removal is None or not isinstance(event, PageChange):
             return None
         return suppression_of(event.raw)

@@ -93,8 +93,8 @@ def _content(latest: FetchedText, parent_id: int | None = None, diff: str | None
 def _fetched(
     latest: FetchedText | BaseException, parent: FetchedText | BaseException
 ) -> tuple[FetchedText, FetchedText | None]:
-    """None for a parent that is gone. Raises the failure that counts: a final one before a transient one, the latest
-    revision's before the parent's.
+    """The content of each role; None for a parent that is gone. Raises the failure that counts: a final one before a
+    transient one, the latest revision's before the parent's.
     """
     if isinstance(parent, FetchFailedError) and not parent.transient and parent.failure.error_type in _GONE:
         if isinstance(latest, BaseException):

@@ -93,7 +93,7 @@ def _of_first_start(lacking: Iterable[Needs]) -> str:
 
 
 def refused(brokers: Cluster, failures: Sequence[str]) -> PipelineError:
-    """What to say of connections that failed for these reasons, the first one first."""
+    """The error for connections that failed for these reasons, the first one first."""
     causes = (failure for failure in failures if _OF_LOGIN.search(failure) or _OF_CERTIFICATE.search(failure))
     cause = next(causes, failures[0])
     if "disconnected" in cause and brokers.kafka.username is not None:

@@ -87,7 +87,7 @@ def require_limits(limits: Limits, config: PipelineConfig) -> None:
 
 @dataclass
 class LimitsWatch:
-    """What is effective by now, from what a start found."""
+    """The effective limits, from those that a start found."""
 
     config: PipelineConfig
     limits: Limits
@@ -122,7 +122,7 @@ def _log_disagreements(problems: Iterable[Disagreement]) -> None:
 
 
 def _asked_again(config: PipelineConfig, known: Limits) -> Limits:
-    """What is known already where no broker answers, or one does not tell."""
+    """The limits now. A limit that no broker reports keeps its known value."""
     sink = config.sink
     lapsed = sink.effective_lapsed_topic
     topics = [sink.topic, sink.error_topic, config.deferral.topic]
@@ -239,7 +239,9 @@ def _missing(admin: KafkaAdminClient, topics: Iterable[str]) -> frozenset[str]:
 
 
 def admin_at(bootstrap: BrokersAt, *, within_s: float = _ANSWER_S) -> KafkaAdminClient:
-    """One that waits `within_s` for the brokers, and ten seconds for each answer. Raises what `connected` raises."""
+    """An admin client that waits `within_s` for the brokers, and ten seconds for each response. Raises what `connected`
+    raises.
+    """
     options = {
         "bootstrap_timeout_ms": round(within_s * 1000),
         "request_timeout_ms": round(_ANSWER_S * 1000),

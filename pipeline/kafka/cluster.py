@@ -41,12 +41,12 @@ BrokersAt = str | Cluster
 
 
 def source_brokers(config: PipelineConfig) -> BrokersAt:
-    """Those that events are read from."""
+    """The brokers that events are read from."""
     return brokers_of(config.source.bootstrap_servers, config.kafka)
 
 
 def sink_brokers(config: PipelineConfig) -> BrokersAt:
-    """Those that are written to, the ledger's as well."""
+    """The brokers of all topics that are written, the ledger's included."""
     return brokers_of(config.sink.bootstrap_servers, config.kafka)
 
 

@@ -29,7 +29,7 @@ class HeaderName(str):
     _raw: bytes
 
     def __new__(cls, raw: bytes) -> "HeaderName":
-        """Of the bytes in the record."""
+        """The text of a record's bytes."""
         text = super().__new__(cls, raw.decode(errors="replace"))
         text._raw = raw
         return text

@@ -97,7 +97,7 @@ class MemoryPlan:
 
     @property
     def workers(self) -> int:
-        """What the Python workers take in all."""
+        """Bytes of all Python workers."""
         of_slot = WORKER + COST_AT_WORK * BODIES * self.body + self.results
         in_flight = COST_IN_FLIGHT * (self.in_flight + self.rounds * self.slow_round)
         return self.slots * of_slot + in_flight + self.readers * READER
@@ -109,7 +109,7 @@ class MemoryPlan:
 
     @property
     def parts(self) -> Iterator[MemoryPart]:
-        """What the total is the sum of."""
+        """The parts whose sum is the total."""
         if self.place == "local":
             yield MemoryPart("driver, Python", self.driver, "with the ledger, deferral.max_bytes")
         yield MemoryPart("JVM heap", self.heap, f"spark.{_side(self.place)}.memory")
@@ -134,7 +134,7 @@ class MemoryPlan:
 
     @property
     def settings(self) -> dict[str, int]:
-        """What the pipeline's configuration has to say, by its keys."""
+        """The pipeline's settings by their keys."""
         of_state = {"state.max_bytes": self.state} if self.state else {}
         return {
             "fetch.max_in_flight_bytes": self.in_flight,
@@ -192,7 +192,7 @@ def applied(config: PipelineConfig, plan: MemoryPlan) -> PipelineConfig:
 
 def _settings(config: PipelineConfig, slots: int, rounds: int) -> list[Setting]:
     def asked(section: object, name: str) -> int | None:
-        """What the configuration itself says, and is no default."""
+        """The value in the configuration; None for a default."""
         value: int = getattr(section, name)
         return value if name in getattr(section, "model_fields_set", ()) else None
 

@@ -29,7 +29,7 @@ class Metric:
         return _SECONDS if self.kind == "histogram" else ()
 
     def series(self, name: str) -> tuple[str, ...]:
-        """What is served of it when it is reported as `name`."""
+        """The names of its series when it is reported as `name`."""
         return tuple(name + ending for ending in _ENDINGS[self.kind])
 
     @property

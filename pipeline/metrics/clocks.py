@@ -33,6 +33,6 @@ class Clocks:
         return Noted(self.now(), self.monotonic())
 
     def timestamp(self, noted: Noted) -> float:
-        """In seconds since the epoch: as it was noted, or by the clock of today where that was set since."""
+        """Seconds since the epoch, as noted; corrected when the clock was set since."""
         step = (self.now() - noted.at) - (self.monotonic() - noted.monotonic)
         return noted.at + (step if abs(step) >= _STEP_S else 0.0)

@@ -29,8 +29,8 @@ class MemoryPool:
 
 @dataclass(frozen=True, slots=True)
 class JvmMeasurements:
-    """What one look sees: pools by name, seconds of collections since the JVM's start by collector, what Spark has
-    cached, in number of RDDs and bytes by where they are kept.
+    """One reading: pools by name, seconds of collections since the JVM's start by collector, and Spark's cache in
+    number of RDDs and in bytes by storage.
     """
 
     pools: Mapping[str, MemoryPool]

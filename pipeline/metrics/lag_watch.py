@@ -34,17 +34,17 @@ _CONNECTION_IDLE_MS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class SourceLag:
-    """By partition: events that are not read, and the age in seconds of the first of them."""
+    """For each partition, the events that are not read, and the age in seconds of the first of them."""
 
     events: Mapping[SourcePartition, int]
     seconds: Mapping[SourcePartition, float]
 
 
 class OffsetSource(Protocol):
-    """What is asked of the topics."""
+    """The interface to the topics' offsets."""
 
     def bounds(self) -> Mapping[SourcePartition, tuple[int, int]]:
-        """Where each partition begins and ends."""
+        """The first offset and the end of each partition."""
 
     def time_ms(self, partition: SourcePartition, offset: int) -> int | None:
         """The time of the first record from there on; None when none comes, or it has no time."""

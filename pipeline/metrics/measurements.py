@@ -30,7 +30,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a level was measured: by which process, in a task of which of Spark's stages."""
+    """The process in which a level was measured, and the Spark stage of its task."""
 
     stage: int
     worker: str
@@ -70,7 +70,7 @@ class Measurements:
         )
 
     def level(self, key: Key) -> float:
-        """Of all workers together, each as it was in its newest stage. Raises KeyError for what was not measured."""
+        """The sum over all workers, each in its newest stage. Raises KeyError for a level that was not measured."""
         by_worker = {origin.worker: value for origin, value in sorted(self.levels[key].items(), key=_by_stage)}
         return sum(by_worker.values())
 
@@ -154,7 +154,7 @@ class Recorder:
             self._peaks[key] = max(self._peaks.get(key, 0), present)
 
     def measurements(self) -> Measurements:
-        """What was collected since the last `drain`."""
+        """Everything that was collected since the last `drain`."""
         with self._lock:
             return self._frozen()
 

@@ -58,7 +58,7 @@ class Progress:
 
 
 def _states(batch: int, raw: Mapping[str, Any]) -> Iterator[StateCommitted]:
-    """Of each operator that has a state."""
+    """The state of each operator that has one."""
     for operator in raw.get("stateOperators", ()):
         yield StateCommitted(
             batch=batch,
@@ -73,7 +73,7 @@ def _states(batch: int, raw: Mapping[str, Any]) -> Iterator[StateCommitted]:
 
 
 def _positions(sources: list[Mapping[str, Any]]) -> dict[SourcePartition, int]:
-    """Of all topics of the one source."""
+    """The positions in all topics of the one source."""
     positions: dict[SourcePartition, int] = {}
     for source in sources:
         end = source.get("endOffset")

@@ -67,7 +67,7 @@ class Task(Protocol[M_contra, O]):
 
 @dataclass(frozen=True)
 class Measured(Generic[M, O]):
-    """A task that counts what becomes of its messages."""
+    """A task that counts the outcomes of its messages."""
 
     task: Task[M, O]
     config: PipelineConfig

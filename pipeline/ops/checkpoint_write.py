@@ -129,7 +129,7 @@ def require_empty(target: CheckpointFiles) -> None:
 
 
 def lost_before(offsets: Offsets, first: Offsets, oldest_ms: Mapping[int, int], at: datetime) -> list[str]:
-    """What to say of each partition of which retention may have taken events from `at` on.
+    """A line for each partition of which retention may have deleted events from `at` on.
 
     `oldest_ms` is the time of the oldest record of partitions that no longer begin at 0.
     """

@@ -146,8 +146,8 @@ class KafkaTarget:
 
 
 def _without_null(headers: SourceHeaders) -> list[tuple[str, bytes]]:
-    """The producer sends no null header. A job passes none on, nor what has the same name and stands before it: so it
-    makes the same of the copy.
+    """Headers without those that are null, as the producer sends none. A job drops a null header and earlier ones of
+    its name; the copy does the same.
     """
     kept: list[tuple[str, bytes]] = []
     for name, value in headers:

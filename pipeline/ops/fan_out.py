@@ -99,7 +99,7 @@ def require_made(answer: Mapping[str, Any], place: str) -> None:
 
 
 def _own_settings(admin: KafkaAdminClient, topic: str) -> dict[str, str]:
-    """What is set for the topic; what it takes from the brokers, the copy takes from them too."""
+    """The settings of the topic itself; those that it inherits from the brokers, the copy inherits too."""
     resource = ConfigResource(ConfigResourceType.TOPIC, topic)
     described = admin.describe_configs([resource], config_filter=ConfigFilterType.DYNAMIC)
     return {

@@ -43,7 +43,7 @@ class CheckpointFiles(ReadableFiles, Protocol):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Where it is: a place within another has parts that begin with those of the other."""
+        """The path in parts: that of a nested place begins with the parts of its parent."""
 
     def names(self, directory: str = "") -> dict[str, datetime]:
         """All files below a directory, and when each was written; none when the directory is not there."""

@@ -29,7 +29,7 @@ _ENDS: dict[str, End] = {"earliest": "earliest", "latest": "latest"}
 
 @dataclass(frozen=True, slots=True)
 class ReplayRange:
-    """From `first`, up to and without `end`, of the same partitions."""
+    """For each partition the offsets from `first` up to and without `end`."""
 
     first: Offsets
     end: Offsets

@@ -45,7 +45,7 @@ class SourceRecord:
 
     @property
     def own_headers(self) -> Headers:
-        """Of a record that a job has written: it writes none that is null, so one that is counts as empty."""
+        """Headers of a record that a job has written. A job writes no null header, so a null counts as empty."""
         return tuple((name, value or b"") for name, value in self.headers)
 
 

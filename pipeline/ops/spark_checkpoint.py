@@ -101,11 +101,11 @@ class SparkCheckpoint:
 
     @property
     def topics(self) -> list[str]:
-        """Those of the position, sorted."""
+        """The topics of the position, sorted."""
         return sorted({*self.committed(), *(self.last.ends if self.last else ())})
 
     def committed(self) -> Mapping[str, Offsets]:
-        """Where the job is: every event below is emitted, or deferred in the ledger."""
+        """The job's position: every event below it is emitted, or deferred in the ledger."""
         if self.last is None:
             return self.start or {}
         if self.is_committed:
@@ -236,7 +236,7 @@ def lines(checkpoint: SparkCheckpoint, written: datetime) -> Iterator[str]:
 
 
 def numbers(files: ReadableFiles, log: str) -> tuple[int, ...]:
-    """Those of the batches in a log of Spark's, sorted; none where it is not there."""
+    """The numbers of the batches in one of Spark's logs, sorted; none where the log is missing."""
     names = (name.removeprefix(f"{log}/") for name in files.names(log))
     return tuple(sorted(int(name) for name in names if name.isdecimal()))
 

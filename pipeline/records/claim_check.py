@@ -50,7 +50,7 @@ _PASSING_CODES = frozenset({"BadDigest", "IncompleteBody", "OperationAborted", "
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Where a payload is, and how to know that it is the right one."""
+    """A reference to a stored payload, with its length and hash."""
 
     bucket: str
     key: str
@@ -217,7 +217,7 @@ class ClaimStore:
 
 
 def _pass_over(writing: "asyncio.Task[Claim]") -> None:
-    """Else asyncio complains of a failure that its caller has not heard of."""
+    """Without it asyncio logs an exception that its caller never retrieved."""
     if not writing.cancelled():
         writing.exception()
 

@@ -38,7 +38,7 @@ def key_of(prefix: str, sha256: str, about: PageRevision | None = None) -> str:
 
 
 def page_prefix(prefix: str, wiki_id: str, page_id: int) -> str:
-    """What the keys of all claim checks of a page begin with, and no other's."""
+    """The prefix of all claim checks of a page, and of no other."""
     return f"{_below(prefix)}{_folder(wiki_id)}/{page_id}/"
 
 
@@ -56,7 +56,7 @@ def names_hash(key: str, sha256: str) -> bool:
 
 
 def revision_in(key: str, prefix: str) -> PageRevision | None:
-    """What a payload is about, by its key; None for one that does not say it, and for no key of a payload."""
+    """The revision in a payload's key; None for a key without one, and for any other key."""
     place, _, digest = key.removeprefix(_below(prefix)).rpartition("/")
     match = _OF_REVISION.fullmatch(place)
     if match is None or not key.startswith(_below(prefix)) or _SHA256.fullmatch(digest) is None:
@@ -67,7 +67,7 @@ def revision_in(key: str, prefix: str) -> PageRevision | None:
 
 
 def mark_of(key: str) -> str:
-    """The key of what stands in the place of a payload that was removed."""
+    """The key of the mark that replaces a removed payload."""
     return key + _MARK
 
 

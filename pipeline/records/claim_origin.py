@@ -32,7 +32,7 @@ class ClaimOrigin:
 
     @classmethod
     def of(cls, position: Position, appended: datetime) -> "ClaimOrigin":
-        """Of an event that was appended to its topic then."""
+        """The origin for an event that was appended to its topic then."""
         return cls(position, (appended - _EPOCH) // timedelta(milliseconds=1))
 
     def is_behind(self, other: "ClaimOrigin") -> bool:
@@ -60,8 +60,8 @@ class ClaimOrigin:
 
 
 def origin_of(client: "S3Client", bucket: str, key: str) -> ClaimOrigin | None:
-    """By which event the payload was stored. None where the object does not say it, is not there, or may not be asked.
-    Raises what botocore raises else.
+    """The event for which the payload was stored. None where the object does not name it, does not exist, or may not be
+    read. Raises other errors of botocore.
     """
     from botocore.exceptions import ClientError
 

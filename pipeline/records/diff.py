@@ -56,7 +56,9 @@ def unified_diff_of_bytes(before: Text, after: Text, *, before_name: str, after_
 
 
 def _differing(before: Text, after: Text) -> tuple[int, int, int]:
-    """Where the part that differs begins in both, and ends in each: whole lines, as few as can be had cheaply."""
+    """The beginning of the differing part in both texts, and its end in each: whole lines, as few as can be found
+    cheaply.
+    """
     prefix = _common_prefix(before, after)
     suffix = _common_suffix(before, after, min(len(before), len(after)) - prefix)
     start = before.rfind(b"\n", 0, prefix) + 1
@@ -146,7 +148,7 @@ def _line_count(text: Text) -> int:
 
 
 def _lines_back(text: Text, start: int, lines: int) -> int:
-    """Where the line begins that is the given number of lines before the one that begins at `start`."""
+    """The start of the line that is the given number of lines before the one at `start`."""
     for _ in range(lines):
         start = text.rfind(b"\n", 0, max(start - 1, 0)) + 1
     return start

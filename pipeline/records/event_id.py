@@ -21,19 +21,19 @@ def is_event_id(text: str) -> bool:
 
 
 def event_id_in(document: Any) -> str | None:
-    """Of an event as it was read; None without an id."""
+    """The id of a parsed event; None without one."""
     text = _stated_in(document)
     return text if text is not None and is_event_id(text) else None
 
 
 def event_id_of(value: bytes | None) -> str | None:
-    """Of an event as it was sent; None without an id, or where the value is no JSON."""
+    """The id of an event's bytes; None without one, or where the value is no JSON."""
     text = stated_id(value)
     return text if text is not None and is_event_id(text) else None
 
 
 def stated_id(value: bytes | None) -> str | None:
-    """Any text that stands as `meta.id`, for people."""
+    """The text of `meta.id`, whatever its form, for people."""
     try:
         return _stated_in(orjson.loads(value or b""))
     except orjson.JSONDecodeError:

@@ -18,8 +18,9 @@ def is_own(name: str) -> bool:
 
 
 def passed_on(headers: Iterable[tuple[str, bytes | None]], names: Sequence[str], max_bytes: int) -> Headers:
-    """Of the headers of a source record those of `names`, in that order, while name and value fit into `max_bytes` with
-    those before; one that does not fit is left out as a whole. Of several of a name the last counts; a null is none.
+    """The headers of a source record that are in `names`, in that order, as long as name and value fit into
+    `max_bytes`. A header that does not fit is left out as a whole. The last one of a name counts; a null header is left
+    out.
     """
     last = {name: value for name, value in headers if name in names}
     passed: list[tuple[str, bytes]] = []

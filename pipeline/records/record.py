@@ -23,7 +23,7 @@ class SourcePartition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where an event stands in the source."""
+    """The position of an event in the source."""
 
     topic: str
     partition: int

@@ -72,8 +72,8 @@ class Suppression:
 
 
 def suppression_of(event: Mapping[str, Any]) -> Suppression | None:
-    """What a page change event, or an output made of one, suppresses. Raises KeyError, TypeError, ValueError where it
-    is no such event.
+    """The suppression in a page change event, or in an output made of one. Raises KeyError, TypeError, ValueError for
+    any other event.
     """
     revision = event["revision"]
     deletes = event["page_change_kind"] == "delete"

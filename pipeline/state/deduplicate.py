@@ -51,7 +51,7 @@ def without_repeats(
 
 
 def key_of_state(config: PipelineConfig) -> "Column":
-    """Of a row of the source: what it has in common with its repeats, and with no other row."""
+    """A column that is equal for an event and its repeats, and for no other row of the source."""
     from pyspark.sql import functions
 
     # No UUID has a slash.

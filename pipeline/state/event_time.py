@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 def in_time(config: PipelineConfig, delay_ms: int) -> "Column":
-    """Of a row of the source; that of a late one is the first time that an operator with this delay does not drop. Null
-    is that of one without a time: to Spark it is never late, and moves no watermark.
+    """The event time of a row. A late row gets the earliest time that an operator with this delay does not drop. A row
+    without a time keeps null: to Spark it is never late, and moves no watermark.
     """
     from pyspark.sql import functions
 

@@ -37,7 +37,7 @@ class StateReport:
 
     @property
     def rows(self) -> int:
-        """Of all partitions."""
+        """The rows of all partitions."""
         return sum(partition.rows for partition in self.partitions)
 
 
@@ -63,7 +63,7 @@ def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int)
 
 
 def _rows_by_partition(spark: "SparkSession", checkpoint: str, batch: int) -> dict[int, StorePartition]:
-    """Of those that have rows."""
+    """Only partitions that have rows."""
     from pyspark.sql import functions
     from pyspark.sql.types import StructType
 
@@ -79,7 +79,7 @@ def _rows_by_partition(spark: "SparkSession", checkpoint: str, batch: int) -> di
 
 
 def problems(report: StateReport, mark: StateMark | None, logged_rows: int | None) -> list[str]:
-    """In what a state contradicts what the first start fixed, and what Spark has logged of it; each with a remedy."""
+    """Contradictions between a state, what the first start fixed and Spark's log; each with a remedy."""
     reasons = []
     if mark is None:
         reasons.append("job.json does not say what the state is: restore the file")

@@ -41,9 +41,9 @@ class StateMark(BaseModel):
 
     @classmethod
     def of(cls, config: PipelineConfig, *, slots: int | None) -> Self | None:
-        """What a first start fixes, in a Spark with this number of slots for the main lane; None without state.
+        """The mark of a first start, with this number of slots for the main lane; None without state.
 
-        Raises RefusedError where neither says how many partitions there are.
+        Raises RefusedError when neither the configuration nor Spark gives the number of partitions.
         """
         if not has_state(config):
             return None
@@ -129,7 +129,7 @@ def pinned(
 
 
 def differences(mark: StateMark, own: StateMark) -> list[str]:
-    """In what the state of a checkpoint is not what the configuration wants, in words."""
+    """The differences between a checkpoint's state and the configuration, in words."""
     pairs: tuple[tuple[str, object, object], ...] = (
         ("source.deduplicate.within", _within(mark), _within(own)),
         ("source.deduplicate.by", mark.key, own.key),

@@ -145,9 +145,9 @@ def _leaves_alone(config: PipelineConfig, lane: str) -> bool:
 
 
 def _patient(config: PipelineConfig) -> PipelineConfig:
-    """What the slow lane fetches with: a page that takes longer than a usual request may take has its deadline for it.
+    """The configuration with which the slow lane fetches: a request may take until the deadline.
 
-    Cutting the request off would only make the upstream begin again.
+    Cutting a slow request off would only make the upstream begin again.
     """
     lane = config.deferral.slow_lane
     options = {
@@ -194,9 +194,9 @@ def process_deferred(
     *,
     epoch: int,
 ) -> ArrowFunction:
-    """The function for `mapInArrow` of a slow round over the rows of `entries`; what came of them goes to `facts`.
+    """A function for `mapInArrow` that does a slow round over the rows of `entries`; `facts` gets the results.
 
-    It writes by itself, tombstones of the ledger's `epoch` included, and leaves no rows.
+    It writes records and the tombstones of the ledger's `epoch` by itself, and yields no rows.
     """
     reservations = {entry.position: Reservation.of(entry) for entry in entries}
     return functools.partial(_slow_lane, config.model_dump_json(by_alias=True), reservations, facts, epoch)

@@ -52,9 +52,7 @@ def reporting_attempts(
 
 
 def retried(ended: Iterable[EndedTask], batch: int | None) -> Iterator[TaskRetried]:
-    """What is to be said of the tasks that did not end by their first attempt; without a `batch` those of a slow
-    round.
-    """
+    """An event for each task that did not end with its first attempt; without a `batch`, for those of a slow round."""
     for task in ended:
         if task.before:
             yield TaskRetried(batch=batch, attempts=task.before, read=task.read)
@@ -84,7 +82,7 @@ def _attempts_before() -> int:
 
 
 class _Read:
-    """Of each partition the offsets that were read, as few ranges where most follow one another."""
+    """The offsets of each partition that were read, in as few ranges as possible when most are consecutive."""
 
     def __init__(self) -> None:
         self._ranges: dict[tuple[str, int], list[tuple[int, int]]] = {}

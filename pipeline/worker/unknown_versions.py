@@ -21,8 +21,8 @@ MOST_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class VersionsSeen:
-    """What one task read: the number of its events, of those that it cannot read, and the schema of one of them; and by
-    topic and name the schemas that it can.
+    """The versions that one task read: the number of its events, the number of unreadable ones, a schema of these; and
+    by topic and name the schemas that it can read.
     """
 
     events: int

@@ -77,7 +77,7 @@ class CaptureEnd(_Model):
 
 
 class Unparsed(_Model):
-    """Of a value that is no JSON: a digest that tells equal ones, and why it is none."""
+    """A value that is no JSON: a digest that is equal for equal values, and why it cannot be parsed."""
 
     digest: str
     reason: str

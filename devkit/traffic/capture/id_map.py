@@ -46,7 +46,7 @@ class CapturedPages:
         self.by_place: dict[CapturedPage, _Page] = {}
 
     def note(self, event: Any, timestamp_ms: int) -> None:
-        """One that is no page change says nothing. Of a page's titles the one of the latest event counts."""
+        """An event that is no page change is ignored. A page gets the title of its latest event."""
         if (place := page_of(event)) is None:
             return
         if (page := self.by_place.get(place)) is None:
@@ -71,7 +71,7 @@ class CapturedPages:
                     page.revisions.setdefault(other, (0, EPOCH))
 
     def in_time(self) -> list[tuple[CapturedPage, _Page]]:
-        """In the order in which they appeared."""
+        """The pages in the order in which they appeared."""
         return sorted(self.by_place.items(), key=lambda item: item[1].first_ms)
 
     @property
@@ -114,11 +114,11 @@ class IdMap:
         return copied
 
     def pages(self) -> tuple[GeneratedPage, ...]:
-        """What the mock has to know: each page with a revision, with its last title."""
+        """The pages for the mock: each page with a revision, with its last title."""
         return tuple(self._generated(place, page) for place, page in self._pages.in_time() if page.revisions)
 
     def _changes(self, event: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
-        """By the identity of each object in the event that changes: its new members."""
+        """The new members of each object in the event that changes, by the object's identity."""
         place = page_of(event)
         if place is None:
             return {}

@@ -26,19 +26,19 @@ class Arrivals:
         return came_ms
 
     def sort(self) -> None:
-        """By when they came; those that came at the same time stay in their order."""
+        """Sorts by arrival time; arrivals of the same time keep their order."""
         order = sorted(range(len(self)), key=self._came_ms.__getitem__)
         self._came_ms = array("q", map(self._came_ms.__getitem__, order))
         self._lines = array("q", map(self._lines.__getitem__, order))
 
     @property
     def lines(self) -> Sequence[int]:
-        """Where each begins."""
+        """The offset at which each line begins."""
         return self._lines
 
     @property
     def length(self) -> timedelta:
-        """From the first to the last, once they are sorted."""
+        """The time between the first and the last, once they are sorted."""
         return timedelta(milliseconds=self._came_ms[-1] - self._came_ms[0]) if self else timedelta(0)
 
     def scaled(self, length: timedelta, *, even: bool) -> Iterator[timedelta]:

@@ -101,7 +101,7 @@ class TopicWindow:
                 return
 
     def close(self) -> None:
-        """Of the consumer nothing is left at the broker."""
+        """Leaves nothing at the broker."""
         self._consumer.close()
 
     @contextmanager
