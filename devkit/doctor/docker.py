@@ -1,4 +1,4 @@
-"""Docker: only the stacks `compose` and `testcontainers` need it, so its absence is told, not held against anyone."""
+"""Docker: only the stacks `compose` and `testcontainers` need it, so its absence is no failure."""
 
 import shutil
 import subprocess
@@ -27,9 +27,9 @@ def check_docker(which: Callable[[str], str | None] = shutil.which) -> MachineFi
             check=False,
         )
     except (subprocess.TimeoutExpired, OSError) as error:
-        return _silent(command, str(error))
+        return _no_answer(command, str(error))
     if run.returncode != 0:
-        return _silent(command, (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1])
+        return _no_answer(command, (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1])
     engine = f"engine {run.stdout.strip()} answers"
     try:
         return MachineFinding("docker", "ok", f"{engine}, Compose {check_compose(access_by(command))}")
@@ -37,7 +37,7 @@ def check_docker(which: Callable[[str], str | None] = shutil.which) -> MachineFi
         return MachineFinding("docker", "warn", f"{engine}, but not for `--stack compose`: {error}", error.hint)
 
 
-def _silent(command: str, problem: str) -> MachineFinding:
+def _no_answer(command: str, problem: str) -> MachineFinding:
     return MachineFinding(
         "docker",
         "warn",

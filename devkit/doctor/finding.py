@@ -1,4 +1,4 @@
-"""What a check says."""
+"""The finding of a check."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,5 +19,5 @@ class MachineFinding:
 
 
 def gib(size_bytes: int) -> str:
-    """A size as a person reads it."""
+    """A size in GiB, as a person reads it."""
     return f"{size_bytes / GIB:.1f} GiB"

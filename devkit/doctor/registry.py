@@ -1,18 +1,13 @@
-"""All checks, in the order in which they are told: what everything else stands on comes first."""
+"""All checks, in the order in which they are shown: what the others need comes first."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from devkit.doctor.certificates import check_certificates
-from devkit.doctor.class_cache import check_class_cache
-from devkit.doctor.disk import check_disk
 from devkit.doctor.docker import check_docker
+from devkit.doctor.downloads import check_certificates, check_jars
 from devkit.doctor.finding import MachineFinding
-from devkit.doctor.jars import check_jars
-from devkit.doctor.java import check_java
-from devkit.doctor.memory import check_memory
-from devkit.doctor.ports import check_ports
-from devkit.doctor.python import check_python
+from devkit.doctor.machine import check_disk, check_memory, check_ports
+from devkit.doctor.runtimes import check_class_cache, check_java, check_python
 from devkit.errors import DevkitError
 
 Check = Callable[[], MachineFinding]

@@ -11,11 +11,10 @@ ROOMS = ("devkit", "located_config", "mockapi", "pipeline")
 # What the place of a module says about it: the command line or the process of a part, its data, its errors, what lists
 # its kin.
 GENERIC = {"__init__", "__main__", "client", "command", "commands", "errors", "model", "registry"}
-# A module there is called as what a person writes: a command, a check, an expectation, a fault, a section of a file.
+# A module there is called as what a person writes: a command, an expectation, a fault, a section of a file.
 # The same word may be the name of a thing elsewhere.
 KEYED = (
     "devkit/cli",
-    "devkit/doctor",
     "devkit/expectations",
     "devkit/faults/kafka",
     "devkit/faults/machine",

@@ -1,19 +1,15 @@
+import re
 from pathlib import Path
 
 import certifi
 import pytest
 
 from devkit.doctor import CHECKS, MachineFinding, run_checks
-from devkit.doctor.certificates import check_certificates
-from devkit.doctor.class_cache import check_class_cache
-from devkit.doctor.disk import check_disk, existing
 from devkit.doctor.docker import check_docker
+from devkit.doctor.downloads import check_certificates, check_jars
 from devkit.doctor.finding import GIB
-from devkit.doctor.jars import check_jars
-from devkit.doctor.java import check_java
-from devkit.doctor.memory import available, check_memory
-from devkit.doctor.ports import check_ports
-from devkit.doctor.python import check_python
+from devkit.doctor.machine import available_memory, check_disk, check_memory, check_ports, nearest_existing
+from devkit.doctor.runtimes import check_class_cache, check_java, check_python
 from devkit.errors import SetupError
 from devkit.jvm import jars
 from devkit.jvm.aot import ClassCache
@@ -29,10 +25,14 @@ def program(path: Path, text: str) -> Path:
     return path
 
 
-def test_every_file_with_a_check_is_in_the_registry() -> None:
+def test_every_check_is_in_the_registry() -> None:
     directory = Path(__file__).parents[4] / "devkit" / "doctor"
-    files = {path.stem for path in directory.glob("*.py")} - {"__init__", "finding", "registry"}
-    assert {file.replace("_", " ") for file in files} == set(CHECKS)
+    functions = {
+        name
+        for path in directory.glob("*.py")
+        for name in re.findall(r"^def (check_\w+)", path.read_text(), re.MULTILINE)
+    }
+    assert functions == {check.__name__ for check in CHECKS.values()}
 
 
 def test_each_finding_bears_the_name_of_its_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_memory(free: int, status: str) -> None:
 def test_the_limit_of_a_container_counts_less_what_it_uses(tmp_path: Path) -> None:
     (tmp_path / "memory.max").write_text("5000\n")
     (tmp_path / "memory.current").write_text("2000\n")
-    assert available(tmp_path) == 3000
+    assert available_memory(tmp_path) == 3000
 
 
 @pytest.mark.parametrize("limit", ["max\n", None])
@@ -83,7 +83,7 @@ def test_without_a_limit_the_machine_counts(limit: str | None, tmp_path: Path) -
     if limit:
         (tmp_path / "memory.max").write_text(limit)
         (tmp_path / "memory.current").write_text("2000\n")
-    assert available(tmp_path) > 2000
+    assert available_memory(tmp_path) > 2000
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_disk_is_judged_by_the_place_with_least(
 
 
 def test_a_directory_to_come_is_measured_where_it_will_be(tmp_path: Path) -> None:
-    assert existing(tmp_path / "not" / "yet") == tmp_path
+    assert nearest_existing(tmp_path / "not" / "yet") == tmp_path
 
 
 def test_ports() -> None:
