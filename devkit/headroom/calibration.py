@@ -50,10 +50,10 @@ def calibrate(
     paced = [reading for reading in readings if reading.paced]
     by_pace = sorted(reading.core_s for reading in readings)
     measured_s = by_pace[int(_UNDISTURBED * len(by_pace))]
-    found: list[tuple[float, Literal["measured", "kept", "reference"]]] = [(measured_s, "measured")]
-    found += [(kept_s, "kept")] if kept_s else []
-    found += [(REFERENCE_S, "reference")]
-    quantum_s, baseline = min(found, key=lambda one: one[0])
+    baselines: list[tuple[float, Literal["measured", "kept", "reference"]]] = [(measured_s, "measured")]
+    baselines += [(kept_s, "kept")] if kept_s else []
+    baselines += [(REFERENCE_S, "reference")]
+    quantum_s, baseline = min(baselines, key=lambda candidate: candidate[0])
     pressure = pressure_between(readings[0], readings[-1])
     doubtful = ""
     if not kept_s and pressure is not None and pressure > _SOME_PRESSURE:

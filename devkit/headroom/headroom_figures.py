@@ -32,12 +32,12 @@ class ArmHeadroom(_Model):
         """None where nothing was sampled."""
         samples = headroom.samples
         slow = worst(samples, _WINDOW_S)
-        whole = over(samples, samples[0].from_s, samples[-1].to_s) if samples else None
-        if slow is None or whole is None:
+        slowdown = over(samples, samples[0].from_s, samples[-1].to_s) if samples else None
+        if slow is None or slowdown is None:
             return None
         others, pressure = mean(samples, "others_cores"), mean(samples, "pressure")
         return cls(
-            slowdown=round(whole, 2),
+            slowdown=round(slowdown, 2),
             worst_slowdown=round(min(slow.slowdown, SLOWEST), 2),
             worst_from_s=round(slow.from_s, 1),
             limit=headroom.limit,

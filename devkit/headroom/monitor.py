@@ -15,10 +15,10 @@ from pydantic import ValidationError
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
+from devkit.headroom.best_quantum import BestQuantum, this_machine
 from devkit.headroom.calibration import Calibration, calibrate, pressure_between
 from devkit.headroom.headroom_figures import RunHeadroom
-from devkit.headroom.kept_best import KeptBest, this_machine
-from devkit.headroom.others import MachineUse, OthersUsage, of_faults, of_run
+from devkit.headroom.machine_use import MachineUsage, MachineUse, fault_usage, run_usage
 from devkit.headroom.probe import CALIBRATION
 from devkit.headroom.reading import ProbeReading
 from devkit.headroom.shortage import Headroom
@@ -29,7 +29,7 @@ from devkit.observe.timeline import Timeline
 from devkit.waiting import wait_until
 
 _TICK_S = 1.0
-_PATIENCE = timedelta(seconds=60)
+_CALIBRATION_TIMEOUT = timedelta(seconds=60)
 _NAME = "headroom-probe"
 
 
@@ -40,8 +40,8 @@ class Monitor:
         self, guardian: Guardian, timeline: Timeline, logs: Path, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._timeline = timeline
-        self._others = OthersUsage(of_run(guardian.run_id), of_faults())
-        self._kept = KeptBest(cache_dir(), this_machine())
+        self._usage = MachineUsage(run_usage(guardian.run_id), fault_usage())
+        self._best = BestQuantum(cache_dir(), this_machine())
         self._probe: ManagedProcess = guardian.spawn(
             _NAME, [sys.executable, "-m", "devkit.headroom.probe"], logs=logs, split=True
         )
@@ -65,9 +65,9 @@ class Monitor:
                 raise StackError(f"the probe of the machine's speed ended: {self._probe.last_words()}")
             return sum(reading.paced for reading in readings) >= CALIBRATION or None
 
-        wait_until(enough, what="the calibration of the machine's speed", deadline=_PATIENCE)
-        calibration = calibrate(readings, kept_s=self._kept.read(), others_cores=self._others.look().others_cores)
-        self._kept.offer(calibration.measured_s)
+        wait_until(enough, what="the calibration of the machine's speed", deadline=_CALIBRATION_TIMEOUT)
+        calibration = calibrate(readings, kept_s=self._best.read(), others_cores=self._usage.look().others_cores)
+        self._best.offer(calibration.measured_s)
         self._quantum_s, self._last = calibration.quantum_s, readings[-1]
         self._timeline.add(CalibrationTaken(**calibration.model_dump()))
         self._thread.start()
@@ -75,7 +75,7 @@ class Monitor:
 
     @contextlib.contextmanager
     def watching(self, arm: str, commit: timedelta | None, run: RunHeadroom) -> "Iterator[Watched]":
-        """What is sampled meanwhile is of this arm."""
+        """The samples that are taken meanwhile are of this arm."""
         self._arm = arm
         try:
             yield Watched(self, self._timeline.now_s(), commit, run)
@@ -83,10 +83,10 @@ class Monitor:
             self._arm = None
 
     def samples(self, from_s: float, to_s: float) -> tuple[HeadroomSample, ...]:
-        """Those between two moments of the timeline; their times count from the first."""
+        """The samples between two moments of the timeline; their times count from the first."""
         self._tick()
-        found = [sample for sample in self._samples if sample.to_s > from_s and sample.from_s < to_s]
-        return tuple(shifted(sample, from_s, to_s) for sample in found)
+        samples = [sample for sample in self._samples if sample.to_s > from_s and sample.from_s < to_s]
+        return tuple(shifted(sample, from_s, to_s) for sample in samples)
 
     def _run(self) -> None:
         while not self._stop.wait(_TICK_S):
@@ -100,7 +100,7 @@ class Monitor:
             readings = list(self._readings.new())
             if not readings or self._last is None:
                 return
-            use = self._others.look()
+            use = self._usage.look()
             sample = sample_of(self._last, readings, self._quantum_s, offset_s=self._offset_s, use=use)
             self._last = readings[-1]
             self._samples.append(sample)
@@ -139,7 +139,7 @@ class Watched:
 
 
 class ReadingTail:
-    """Reads the lines that the probe's file has gained since the last look, whole ones only."""
+    """Reads the lines that the probe's file has gained since the last look, without a line that is not complete."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -11,14 +11,15 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
-from devkit.headroom.pressure import waited_s
 from devkit.headroom.quantum import work
 
 BURST = 12
 CALIBRATION = 12
 _DENSE_S = 0.08
 _EVERY_S = 0.25
+_PRESSURE = Path("/proc/pressure/cpu")
 
 
 def main() -> None:
@@ -47,6 +48,18 @@ def _pauses() -> Iterator[tuple[bool, float]]:
         yield False, 0.0
     for number in itertools.count():
         yield True, (_DENSE_S if number < CALIBRATION else _EVERY_S) * (0.8 + 0.4 * (number * 0.618 % 1))
+
+
+def waited_s(file: Path = _PRESSURE) -> float | None:
+    """Seconds since the machine started in which at least one task waited for a core; None where nothing counts it.
+
+    This is the kernel's pressure stall information, which only Linux has.
+    """
+    try:
+        first = file.read_text(encoding="ascii").splitlines()[0]
+        return int(first.rsplit("total=", 1)[1]) / 1_000_000
+    except (OSError, IndexError, ValueError):
+        return None
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def _above(limit: float, slowdown: float) -> str:
 
 def _beside(samples: Sequence[HeadroomSample], slow: Slow) -> str:
     """That the figure is without the load that the scenario itself made, where there was any."""
-    loaded = any(one.fault_share for one in samples if one.to_s > slow.from_s and one.from_s < slow.to_s)
+    loaded = any(sample.fault_share for sample in samples if sample.to_s > slow.from_s and sample.from_s < slow.to_s)
     return ", without what its own faults took" if loaded else ""
 
 
@@ -114,11 +114,13 @@ def cause(samples: Sequence[HeadroomSample], slow: Slow) -> str:
 
 def mean(samples: Sequence[HeadroomSample], name: Literal["others_cores", "pressure"]) -> float | None:
     """By the time that each sample stands for; None where none of them knows."""
-    found = [(sample.to_s - sample.from_s, value) for sample in samples if (value := getattr(sample, name)) is not None]
-    seconds = sum(length for length, _ in found)
-    return sum(length * value for length, value in found) / seconds if seconds > 0 else None
+    weighted = [
+        (sample.to_s - sample.from_s, value) for sample in samples if (value := getattr(sample, name)) is not None
+    ]
+    seconds = sum(length for length, _ in weighted)
+    return sum(length * value for length, value in weighted) / seconds if seconds > 0 else None
 
 
 def _by_core(samples: Sequence[HeadroomSample], from_s: float, to_s: float) -> float:
-    of_cores = [one.model_copy(update={"slowdown": one.core}) for one in samples]
-    return over(of_cores, from_s, to_s) or 1.0
+    core_samples = [sample.model_copy(update={"slowdown": sample.core}) for sample in samples]
+    return over(core_samples, from_s, to_s) or 1.0

@@ -49,10 +49,10 @@ def _model(model: M, by: int) -> M:
         return model
     # What is not shown may not be written beside the others, though the model has set it itself.
     kept = [name for name in model.model_fields_set if not isinstance(shown, Mapping) or name in shown]
-    given = {name: getattr(model, name) for name in kept} | changes
+    values = {name: getattr(model, name) for name in kept} | changes
     # A model that takes any key has set fields that its class does not name.
     aliases = {name: field.alias for name, field in kind.model_fields.items() if field.alias}
-    return kind.model_validate({aliases.get(name, name): value for name, value in given.items()})
+    return kind.model_validate({aliases.get(name, name): value for name, value in values.items()})
 
 
 def _value(value: Any, by: int, *, is_rate: bool) -> Any:
@@ -64,11 +64,11 @@ def _value(value: Any, by: int, *, is_rate: bool) -> Any:
     if isinstance(value, timedelta):
         return value * by if value else value
     if isinstance(value, Mapping):
-        items = {key: _value(one, by, is_rate=is_rate) for key, one in value.items()}
-        return items if any(items[key] is not one for key, one in value.items()) else value
+        items = {key: _value(item, by, is_rate=is_rate) for key, item in value.items()}
+        return items if any(items[key] is not item for key, item in value.items()) else value
     if isinstance(value, tuple | list):
-        made = [_value(one, by, is_rate=is_rate) for one in value]
-        return type(value)(made) if any(new is not old for new, old in zip(made, value, strict=True)) else value
+        elements = [_value(item, by, is_rate=is_rate) for item in value]
+        return type(value)(elements) if any(new is not old for new, old in zip(elements, value, strict=True)) else value
     if is_rate and isinstance(value, int) and not isinstance(value, bool):
         return max(1, round(value / by))
     if is_rate and isinstance(value, float):

@@ -55,13 +55,13 @@ class Slow:
 
 def over(samples: Sequence[HeadroomSample], from_s: float, to_s: float) -> float | None:
     """The slowdown between two moments; None where nothing was sampled there."""
-    found = [
+    overlaps = [
         (min(sample.to_s, to_s) - max(sample.from_s, from_s), sample)
         for sample in samples
         if sample.to_s > from_s and sample.from_s < to_s
     ]
-    length_s = sum(seconds for seconds, _ in found)
-    return sum(seconds * sample.slowdown for seconds, sample in found) / length_s if length_s > 0 else None
+    length_s = sum(seconds for seconds, _ in overlaps)
+    return sum(seconds * sample.slowdown for seconds, sample in overlaps) / length_s if length_s > 0 else None
 
 
 def worst(samples: Sequence[HeadroomSample], length_s: float) -> Slow | None:
@@ -71,8 +71,8 @@ def worst(samples: Sequence[HeadroomSample], length_s: float) -> Slow | None:
     begin_s, end_s = samples[0].from_s, samples[-1].to_s
     length_s = max(length_s, SHORTEST_S)
     if end_s - begin_s <= length_s:
-        whole = over(samples, begin_s, end_s)
-        return None if whole is None else Slow(begin_s, end_s, whole)
+        slowdown = over(samples, begin_s, end_s)
+        return None if slowdown is None else Slow(begin_s, end_s, slowdown)
     # The sum grows by straight pieces, so the window with the most begins or ends where a piece does.
     edges = {edge for sample in samples for edge in (sample.from_s, sample.to_s)}
     begins = {edge for edge in edges if edge + length_s <= end_s}

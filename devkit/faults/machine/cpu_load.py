@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof
-from devkit.headroom.own_load import environment_of_load
+from devkit.headroom.machine_use import load_environment
 from located_config.count import counted
 
 _LEAST_SHARE = 0.05
@@ -65,7 +65,7 @@ class _Burning:
 def _start() -> "subprocess.Popen[bytes]":
     argv = [sys.executable, "-P", "-m", "devkit.faults.machine.burn"]
     silent = subprocess.DEVNULL
-    return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=silent, stderr=silent, env=environment_of_load())
+    return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=silent, stderr=silent, env=load_environment())
 
 
 def _used_s(burner: "subprocess.Popen[bytes]") -> float:

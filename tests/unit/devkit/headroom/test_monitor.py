@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from devkit.errors import StackError
+from devkit.headroom.best_quantum import BestQuantum, this_machine
 from devkit.headroom.calibration import Calibration
 from devkit.headroom.headroom_figures import RunHeadroom
-from devkit.headroom.kept_best import KeptBest, this_machine
+from devkit.headroom.machine_use import MachineUse
 from devkit.headroom.monitor import Monitor, ReadingTail, sample_of, shifted
-from devkit.headroom.others import MachineUse
 from devkit.headroom.probe import CALIBRATION
 from devkit.headroom.reading import ProbeReading
 from devkit.headroom.window import HeadroomSample
@@ -128,7 +128,7 @@ def test_a_run_is_calibrated_and_then_watched(probe: FakeProbe, timeline: Timeli
     assert probe.killed
     kinds = [json.loads(line)["kind"] for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     assert kinds == ["calibration", "headroom"]
-    assert KeptBest(tmp_path / "cache", this_machine()).read() == QUANTUM_S
+    assert BestQuantum(tmp_path / "cache", this_machine()).read() == QUANTUM_S
 
 
 def test_a_probe_that_does_not_work_is_said(probe: FakeProbe, timeline: Timeline, tmp_path: Path) -> None:

@@ -2,8 +2,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from devkit.headroom.pressure import waited_s
-from devkit.headroom.probe import BURST
+from devkit.headroom.probe import BURST, waited_s
 from devkit.headroom.quantum import work
 from devkit.headroom.reading import ProbeReading
 

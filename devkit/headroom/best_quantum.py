@@ -21,7 +21,7 @@ class _Kept(BaseModel):
     quantum_s: float = Field(gt=0, lt=_SLOWEST_S)
 
 
-class KeptBest:
+class BestQuantum:
     """In a directory. Another processor, interpreter or quantum has a figure of its own."""
 
     def __init__(self, directory: Path, machine: str) -> None:
@@ -58,8 +58,8 @@ def _processor(cpu_info: Path) -> str:
     with contextlib.suppress(OSError):
         lines = cpu_info.read_text(encoding="utf-8", errors="replace").splitlines()
         # Arm names no model, but the numbers of its maker and part.
-        found = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
-        named = [found[key] for key in ("model name", "CPU implementer", "CPU part") if key in found]
-        if named:
-            return " ".join(named)
+        fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+        processor = [fields[key] for key in ("model name", "CPU implementer", "CPU part") if key in fields]
+        if processor:
+            return " ".join(processor)
     return platform.processor() or platform.machine()

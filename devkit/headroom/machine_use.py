@@ -1,16 +1,22 @@
-"""Who used the machine's processor time: the run, the faults of its scenario, and all others."""
+"""Who used the machine's processor time: the run, the faults of its scenario, and other processes.
 
+The processes by which a fault loads the machine are children of the run's command and have a mark. The scenario is
+about their load, so it makes no finding inconclusive; see `devkit.headroom.shortage`.
+"""
+
+import contextlib
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import psutil
 
 from devkit.guardian.processes import RUN_VARIABLE, marked
-from devkit.headroom.own_load import load_processes, usable_cores
 from devkit.observe.usage import TreeUsage, Usage
 
+_LOAD_MARK = "DEVKIT_FAULT_LOAD"
 _UNUSED = frozenset({"idle", "iowait"})
 _COUNTED_TWICE = frozenset({"guest", "guest_nice"})
 """Linux counts the time of its own virtual machines as their processes' too."""
@@ -30,7 +36,14 @@ class MachineUse:
     fault_share: float
 
 
-class OthersUsage:
+def usable_cores() -> int:
+    """How many cores this process, and what it starts, may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class MachineUsage:
     """Cores that others used since the look before. What another virtual machine took from this one counts as theirs,
     and so does what parts in containers use: the container engine starts those.
     """
@@ -60,8 +73,8 @@ class OthersUsage:
             return MachineUse(0.0, 0.0)
         used = used_s / seconds
         # What is busy beyond the cores that the run may use takes nothing from it.
-        here = max(min(used, self._cores()), own_cores + fault_cores)
-        return MachineUse(max(0.0, used - own_cores - fault_cores), fault_cores / here if here > 0 else 0.0)
+        usable = max(min(used, self._cores()), own_cores + fault_cores)
+        return MachineUse(max(0.0, used - own_cores - fault_cores), fault_cores / usable if usable > 0 else 0.0)
 
 
 def busy_seconds() -> float:
@@ -70,12 +83,25 @@ def busy_seconds() -> float:
     return float(sum(value for name, value in times.items() if name not in _UNUSED | _COUNTED_TWICE))
 
 
-def of_run(run_id: str) -> TreeUsage:
+def run_usage(run_id: str) -> TreeUsage:
     """The use of a run's processes, found by its mark, and of this one."""
-    this = psutil.Process()
-    return TreeUsage(lambda: [this, *marked(RUN_VARIABLE, run_id)])
+    command = psutil.Process()
+    return TreeUsage(lambda: [command, *marked(RUN_VARIABLE, run_id)])
 
 
-def of_faults() -> TreeUsage:
-    """The use of the processes by which faults of this run load the machine."""
+def load_environment() -> dict[str, str]:
+    """The environment for a process by which a fault loads the machine."""
+    return {**os.environ, _LOAD_MARK: "1"}
+
+
+def load_processes() -> Iterator[psutil.Process]:
+    """The processes by which faults of this run load the machine now."""
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.Error, OSError):  # it has ended since
+            if child.environ().get(_LOAD_MARK):
+                yield child
+
+
+def fault_usage() -> TreeUsage:
+    """The use of `load_processes`."""
     return TreeUsage(load_processes)

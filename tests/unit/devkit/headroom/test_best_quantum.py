@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from devkit.headroom.kept_best import KeptBest, this_machine
+from devkit.headroom.best_quantum import BestQuantum, this_machine
 
 
 def test_the_fastest_is_kept(tmp_path: Path) -> None:
-    kept = KeptBest(tmp_path, "a processor")
+    kept = BestQuantum(tmp_path, "a processor")
     assert kept.read() is None
     for offered, then in ((0.004, 0.004), (0.005, 0.004), (0.003, 0.003)):
         kept.offer(offered)
@@ -12,12 +12,12 @@ def test_the_fastest_is_kept(tmp_path: Path) -> None:
 
 
 def test_another_machine_has_a_figure_of_its_own(tmp_path: Path) -> None:
-    KeptBest(tmp_path, "a processor").offer(0.004)
-    assert KeptBest(tmp_path, "another").read() is None
+    BestQuantum(tmp_path, "a processor").offer(0.004)
+    assert BestQuantum(tmp_path, "another").read() is None
 
 
 def test_a_broken_file_is_as_none_and_is_replaced(tmp_path: Path) -> None:
-    kept = KeptBest(tmp_path, "a processor")
+    kept = BestQuantum(tmp_path, "a processor")
     kept.offer(0.004)
     (file,) = (tmp_path / "headroom").iterdir()
     for broken in ("", "{", '{"machine": "a processor", "quantum_s": 0}'):
@@ -29,7 +29,7 @@ def test_a_broken_file_is_as_none_and_is_replaced(tmp_path: Path) -> None:
 
 def test_a_cache_that_cannot_be_written_costs_only_the_comparison(tmp_path: Path) -> None:
     (tmp_path / "headroom").write_text("a file where the directory would be")
-    kept = KeptBest(tmp_path, "a processor")
+    kept = BestQuantum(tmp_path, "a processor")
     kept.offer(0.004)
     assert kept.read() is None
 
