@@ -11,8 +11,7 @@ from pathlib import Path
 
 from devkit.errors import SetupError
 from devkit.jvm.cache import cache_dir
-from devkit.jvm.download import Download, fetch, make_partials, open_session, repository_url
-from devkit.jvm.download_progress import DownloadProgress
+from devkit.jvm.download import Download, DownloadProgress, fetch, make_partials, open_session, repository_url
 from devkit.jvm.pins import LOCK, Pin, read_pins
 
 KAFKA = "kafka"
@@ -72,8 +71,8 @@ def _download(jar_set: str, pins: Sequence[Pin]) -> None:
         with open_session(_THREADS) as session:
             running = [threads.submit(fetch, session, download, progress.add) for download in downloads]
             try:
-                for one in running:
-                    one.result()
+                for future in running:
+                    future.result()
             finally:
                 # after the first failure, or Ctrl-C, nothing new is started
                 threads.shutdown(wait=True, cancel_futures=True)

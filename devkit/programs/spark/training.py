@@ -17,7 +17,7 @@ from kafka import KafkaProducer
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
-from devkit.jvm.aot import Training
+from devkit.jvm.class_cache import Training
 from devkit.observe.log_end import in_short, written
 from devkit.observe.logs import LineTail
 from devkit.programs.program_context import Say

@@ -12,7 +12,7 @@ from devkit.doctor.machine import available_memory, check_disk, check_memory, ch
 from devkit.doctor.runtimes import check_class_cache, check_java, check_python
 from devkit.errors import SetupError
 from devkit.jvm import jars
-from devkit.jvm.aot import ClassCache
+from devkit.jvm.class_cache import ClassCache
 from devkit.jvm.jars import JAR_SETS, jar_path
 from devkit.jvm.pins import read_pins
 from devkit.programs.spark import place

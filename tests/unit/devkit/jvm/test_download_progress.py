@@ -1,6 +1,6 @@
 import io
 
-from devkit.jvm.download_progress import DownloadProgress
+from devkit.jvm.download import DownloadProgress
 
 
 class Terminal(io.StringIO):

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from ruamel.yaml import YAML
 
-from devkit.jvm.aot import ClassCache
+from devkit.jvm.class_cache import ClassCache
 from devkit.programs.spark import place as place_module
 from devkit.programs.spark.launch import prepare_launch, write_config
 from devkit.programs.spark.place import SparkPlace, installed_here

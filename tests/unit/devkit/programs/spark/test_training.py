@@ -12,8 +12,8 @@ import pytest
 
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import Guardian
-from devkit.jvm.aot import ClassCache, Training
 from devkit.jvm.cache import CACHE_VARIABLE
+from devkit.jvm.class_cache import ClassCache, Training
 from devkit.programs.spark import training
 from devkit.programs.spark.training import train_after_verdict, train_now, training_config
 from devkit.stack.stack import Stack

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from devkit.jvm.aot import ClassCache
 from devkit.jvm.cache import CACHE_VARIABLE
+from devkit.jvm.class_cache import ClassCache
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from devkit.jvm.cache import cached_file
 
-# What the JVM has to say of a cache goes to standard output, which belongs to the program.
+# The JVM logs about a cache to standard output, which belongs to the program.
 _QUIET = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
 
