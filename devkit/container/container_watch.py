@@ -42,7 +42,7 @@ class Contained:
 
 def kill_at_once(processes: Iterable[psutil.Process], first: int) -> None:
     """SIGKILL to all of them; the first process of the program goes first, so that it cannot report how others died."""
-    for process in sorted(processes, key=lambda one: one.pid != first):
+    for process in sorted(processes, key=lambda process: process.pid != first):
         with contextlib.suppress(psutil.Error):
             process.kill()
 
@@ -74,12 +74,12 @@ class ContainerWatch:
     def kill_of(self, process: int) -> ContainerKill | None:
         """Why a process that has ended was killed, None when it was not."""
         with self._lock:
-            known = next((kill for kill in self._kills if kill.process == process), None)
+            container_kill = next((kill for kill in self._kills if kill.process == process), None)
             held = self._program.engine()
-            if known is None and held is not None and held.went_over_memory:
-                known = self._killed_by_engine(process)
-                self._kills.append(known)
-            return known
+            if container_kill is None and held is not None and held.went_over_memory:
+                container_kill = self._killed_by_engine(process)
+                self._kills.append(container_kill)
+            return container_kill
 
     def _killed_by_engine(self, process: int) -> ContainerKill:
         assert self._limits.memory is not None

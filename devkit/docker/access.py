@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
@@ -24,8 +25,16 @@ class DockerAccess(BaseModel):
 
     def environ(self, base: Mapping[str, str] | None = None) -> dict[str, str]:
         """`base` (this process's environment by default) with this engine in place of any other."""
-        others = os.environ if base is None else base
-        return {name: value for name, value in others.items() if not name.startswith(_OURS)} | self.environment
+        variables = os.environ if base is None else base
+        return {name: value for name, value in variables.items() if not name.startswith(_OURS)} | self.environment
+
+
+@dataclass(frozen=True)
+class EngineImage:
+    """An image, by its `name` in the engine that has it."""
+
+    access: DockerAccess
+    name: str
 
 
 def find_docker(environment: Mapping[str, str] | None = None) -> DockerAccess:

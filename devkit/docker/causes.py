@@ -1,4 +1,4 @@
-"""From what the docker command prints to what is wrong and what a person can do about it.
+"""What is wrong, and what a person can do, from the output of the docker command.
 
 The texts are those of Docker Engine 20.10 to 28, Compose 2.20 to 2.40 and BuildKit; the first cause that fits wins.
 """
@@ -93,7 +93,7 @@ CAUSES: Sequence[Cause] = (
 
 
 def explain(what: str, printed: str) -> StackError:
-    """The error for a docker command that failed at `what` and printed this."""
+    """The error for a docker command that failed at `what`, from its output."""
     last = _last_line(printed)
     for cause in CAUSES:
         if cause.pattern.search(printed):
@@ -103,11 +103,11 @@ def explain(what: str, printed: str) -> StackError:
 
 def _last_line(printed: str) -> str:
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    telling: list[Callable[[str], bool]] = [
+    preferences: list[Callable[[str], bool]] = [
         lambda line: "error" in line.lower() or "cannot" in line.lower() or "denied" in line.lower(),
         lambda line: not line.lower().startswith(("run 'docker", "see 'docker", "is the docker daemon")),
     ]
-    for tells in telling:
-        if found := [line for line in lines if tells(line)]:
-            return found[-1]
+    for is_preferred in preferences:
+        if preferred := [line for line in lines if is_preferred(line)]:
+            return preferred[-1]
     return lines[-1] if lines else "it printed nothing"

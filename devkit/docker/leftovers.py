@@ -13,7 +13,7 @@ from devkit.errors import StackError, WaitTimeoutError
 _DEADLINE = timedelta(seconds=60)
 # An engine goes on with an order whose client was killed, so what was being made appears a moment later.
 _QUIET = timedelta(seconds=1)
-_LOOK = timedelta(milliseconds=250)
+_POLL = timedelta(milliseconds=250)
 
 Command = Callable[[DockerAccess, list[str]], str]
 
@@ -41,11 +41,11 @@ def _run(access: DockerAccess, arguments: list[str]) -> str:
 
 def remaining(access: DockerAccess, run_id: str, *, command: Command = _run) -> dict[str, list[str]]:
     """Ids of the containers, networks and volumes of a run, by kind; kinds without any are left out."""
-    found = {
+    ids_by_kind = {
         kind.name: command(access, [*kind.list, "--quiet", "--filter", f"label={RUN_LABEL}={run_id}"]).split()
         for kind in _KINDS
     }
-    return {name: ids for name, ids in found.items() if ids}
+    return {name: ids for name, ids in ids_by_kind.items() if ids}
 
 
 def remove_containers(
@@ -56,7 +56,7 @@ def remove_containers(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Remove what `remaining` finds until nothing has appeared for a while.
+    """Remove what `remaining` returns until nothing new has appeared for a while.
 
     Raises EngineError when no engine answers, WaitTimeoutError that names what was left at the deadline.
     """
@@ -77,7 +77,7 @@ def remove_containers(
                     hint="`devkit heal` tries again",
                 )
             _remove(access, left, command)
-        sleep(_LOOK.total_seconds())
+        sleep(_POLL.total_seconds())
 
 
 def _remove(access: DockerAccess, left: dict[str, list[str]], command: Command) -> None:
@@ -88,5 +88,5 @@ def _remove(access: DockerAccess, left: dict[str, list[str]], command: Command) 
             except EngineError:
                 raise
             except StackError:
-                # It went by itself, is going, or is still held by a container that is: the next look tells.
+                # It is gone, is going, or a container still holds it: the next poll shows.
                 continue

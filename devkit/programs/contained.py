@@ -19,9 +19,8 @@ from signal import Signals
 
 import psutil
 
-from devkit.docker.access import RUN_LABEL, DockerAccess
+from devkit.docker.access import RUN_LABEL, DockerAccess, EngineImage
 from devkit.docker.command import docker
-from devkit.docker.image import EngineImage
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE

@@ -9,10 +9,9 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from devkit.docker.access import RUN_LABEL, DockerAccess, find_docker
+from devkit.docker.access import RUN_LABEL, DockerAccess, EngineImage, find_docker
 from devkit.docker.causes import ImageError, PortError, explain
 from devkit.docker.command import docker
-from devkit.docker.image import EngineImage
 from devkit.docker.preflight import check_compose, check_engine
 from devkit.errors import StackError
 from devkit.guardian import Guardian

@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from devkit.container.limits import Container
-from devkit.docker.image import EngineImage
+from devkit.docker.access import EngineImage
 from devkit.errors import PartError, StackError, UsageError, WaitTimeoutError
 from devkit.guardian.run_state import DIRECT, PartPlace
 from devkit.proxy.client import ProxyControl

@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from devkit.docker.image import EngineImage
+from devkit.docker.access import EngineImage
 from devkit.guardian import Guardian
 from devkit.programs.program_context import ProgramContext
 from devkit.stack.stack import Stack

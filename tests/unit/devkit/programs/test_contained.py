@@ -14,8 +14,7 @@ import pytest
 
 from devkit.container.limits import Container
 from devkit.debug.debugger import Debugger
-from devkit.docker.access import DockerAccess
-from devkit.docker.image import EngineImage
+from devkit.docker.access import DockerAccess, EngineImage
 from devkit.errors import StackError, UsageError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.programs import contained as contained_module
