@@ -19,7 +19,7 @@ from benchmarks.engine.stack import BenchStack
 from benchmarks.engine.topic_log import TopicLog
 from benchmarks.engine.workload import SourceEvent, Workload
 from devkit.guardian import ManagedProcess
-from devkit.stack.parts.running import require_running
+from devkit.stack.parts.part_life import require_running
 from devkit.stack.topics import remove_topics
 from devkit.waiting import wait_until
 

@@ -20,7 +20,7 @@ from benchmarks.engine.contestant import Contestant, Place
 from benchmarks.engine.stack import BenchStack
 from benchmarks.engine.topic_log import TopicLog
 from benchmarks.engine.usage import Usage, UsageWatch
-from devkit.stack.parts.running import require_running
+from devkit.stack.parts.part_life import require_running
 from devkit.waiting import wait_until
 
 DEADLINE = timedelta(minutes=9)

@@ -11,7 +11,7 @@ from benchmarks.memory.flat import slope
 from benchmarks.memory.live_heap import JVM_OPTION, LiveHeap
 from benchmarks.memory.watch import MIB, MemoryWatch, Sample
 from benchmarks.memory.work import MIX, MixedPages, populate
-from devkit.stack.parts.running import require_running
+from devkit.stack.parts.part_life import require_running
 
 SOURCE = "memory.steady"
 RATE = 20.0

@@ -15,7 +15,7 @@ from devkit.cli.options import extend_option, require_addresses_fit, stack_optio
 from devkit.cli.stack_report import keep_stack, report_faults, report_released
 from devkit.errors import StackError, UsageError
 from devkit.guardian.run_state import CHECKOUT, LOGS, RunState, known_runs, lease_path, unreadable_states
-from devkit.stack.parts.answering import answers
+from devkit.stack.parts.liveness import answers
 
 _ANSWERING = timedelta(seconds=2)
 
@@ -74,7 +74,7 @@ def up(
         click.echo("starting Kafka, object store and mock API", err=True)
         stack = start_stack(backend, guardian, directory, request)
         spark_ui = None
-        with stack.left_when_it_fails(lambda text: click.echo(f"warning: {text}", err=True)):
+        with stack.leave_on_failure(lambda text: click.echo(f"warning: {text}", err=True)):
             if pipeline:
                 click.echo("starting the pipeline", err=True)
                 with stack.named_failures():

@@ -16,7 +16,7 @@ from devkit.errors import StackError
 from devkit.faults.parts.paused_container import unpause
 from devkit.guardian.lease import RESPAWN, journal_directory
 from devkit.guardian.run_state import PartPlace, RunState, known_runs
-from devkit.stack.parts.answering import answers
+from devkit.stack.parts.liveness import answers
 from devkit.stack.parts.part import Lever, Part
 from devkit.waiting import wait_until
 
@@ -31,7 +31,7 @@ _IN_CONTAINER = "a container is killed and started again by the run that made it
 
 @dataclass(frozen=True)
 class AttachedLife:
-    """See `devkit.stack.parts.running.Life`; whose child it is not, of that no exit code is known."""
+    """See `devkit.stack.parts.part_life.Life`; whose child it is not, of that no exit code is known."""
 
     name: str
     pid: int | None

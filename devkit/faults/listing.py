@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from devkit.faults.fault import Fault
-from devkit.stack.parts.names import part_names
+from devkit.stack.parts.part import part_names
 from located_config.parameter import Parameter, parameters_of
 from located_config.schema import AsWritten
 

@@ -18,7 +18,7 @@ from devkit.proxy.client import ProxyControl, ProxyGoneError, UnknownToxicError
 from devkit.proxy.direction import Sense
 from devkit.proxy.proof import Counts
 from devkit.proxy.toxics.toxic import Toxic
-from devkit.stack.front import OF_REQUESTS, PROXY
+from devkit.stack.front import PROXY, REQUESTS_SUFFIX
 from located_config.count import counted
 
 
@@ -83,7 +83,7 @@ class DirectedFault(ProxiedFault):
 class StoreFault(ProxiedFault):
     """Acts on requests to the object store."""
 
-    listener_suffix: ClassVar[str] = OF_REQUESTS
+    listener_suffix: ClassVar[str] = REQUESTS_SUFFIX
 
     part: Literal["object-store"] = Field(default="object-store", description="The only part that it can act on.")
 

@@ -21,7 +21,7 @@ from devkit.faults.condition import RequestSeen
 from devkit.faults.item import TimelineItem
 from devkit.proxy.client import ProxyControl
 from devkit.proxy.toxics.store_watch import StoreWatch
-from devkit.stack.front import OF_REQUESTS
+from devkit.stack.front import REQUESTS_SUFFIX
 
 
 class Watch(Protocol):
@@ -124,7 +124,7 @@ def watch_for(items: Sequence[TimelineItem], proxy: ProxyControl | None) -> Watc
 
 
 def _listener(condition: RequestSeen) -> str:
-    return condition.part + OF_REQUESTS
+    return condition.part + REQUESTS_SUFFIX
 
 
 def _toxic(item: str) -> str:

@@ -44,7 +44,7 @@ class ManagedProcess:
 
     @property
     def container(self) -> None:
-        """It is none; see `devkit.stack.parts.running.Life`."""
+        """It is none; see `devkit.stack.parts.part_life.Life`."""
         return
 
     @property

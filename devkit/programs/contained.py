@@ -24,7 +24,7 @@ from devkit.docker.command import docker
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE
-from devkit.stack.container import ContainerLife, inspection
+from devkit.stack.container_life import ContainerLife, inspection
 from devkit.waiting import wait_until
 
 _BEGINNING = timedelta(seconds=60)

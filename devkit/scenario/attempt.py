@@ -166,7 +166,7 @@ class Attempt:
             progress.line("stack", "starting Kafka, object store and mock API")
             with still(lambda text: progress.line("stack", text), "they have not all answered yet"):
                 stack = start_stack(options.stack, guardian, directory / "stack", stack_request(resolved, options))
-            with stack.left_when_it_fails(lambda text: progress.line("stack", text)):
+            with stack.leave_on_failure(lambda text: progress.line("stack", text)):
                 items = [item for arm in options.arms for item in resolved.arms[arm].timeline]
                 require_levers([item for number, item in enumerate(items) if item not in items[:number]], stack)
                 for name, address in stack.addresses().items():

@@ -17,8 +17,8 @@ from devkit.yaml_input import read_yaml, refused
 from located_config.problem import Problem, problems
 
 
-def _written_as(pattern: str, shape: str) -> Callable[[str], str]:
-    """A validator for text of that pattern, which tells its `shape` where it is not."""
+def _matching(pattern: str, shape: str) -> Callable[[str], str]:
+    """A validator for text of that pattern, whose error tells the `shape`."""
 
     def check(value: str) -> str:
         if not re.fullmatch(pattern, value):
@@ -28,9 +28,9 @@ def _written_as(pattern: str, shape: str) -> Callable[[str], str]:
     return check
 
 
-_HostPort = _written_as(r"[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*", "host:port, or several with commas")
+_HostPort = _matching(r"[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*", "host:port, or several with commas")
 HostPort = Annotated[str, AfterValidator(_HostPort)]
-HttpUrl = Annotated[str, AfterValidator(_written_as(r"https?://[^/\s]+", "http://host:port"))]
+HttpUrl = Annotated[str, AfterValidator(_matching(r"https?://[^/\s]+", "http://host:port"))]
 
 VARIABLES: Mapping[str, str] = {
     "kafka": "DEVKIT_KAFKA",
@@ -85,22 +85,24 @@ def _credentials(environment: Mapping[str, str]) -> dict[str, str]:
 def _from_file(path: Path, credentials: Mapping[str, str]) -> Addresses:
     document = read_yaml(path)
     secrets = sorted(document.keys() & _SECRETS)
-    found = [Problem((key,), "no secret belongs in a file", f"set the variable {_SECRETS[key]}") for key in secrets]
+    leaked = [Problem((key,), "no secret belongs in a file", f"set the variable {_SECRETS[key]}") for key in secrets]
     try:
         places = StackPlaces.model_validate({key: value for key, value in document.items() if key not in _SECRETS})
     except ValidationError as error:
-        raise refused(path, document, [*found, *problems(error, StackPlaces, document)]) from error
-    if found:
-        raise refused(path, document, found)
+        raise refused(path, document, [*leaked, *problems(error, StackPlaces, document)]) from error
+    if leaked:
+        raise refused(path, document, leaked)
     return Addresses.model_validate({**places.model_dump(), **credentials})
 
 
 def _from_environment(environment: Mapping[str, str], credentials: Mapping[str, str]) -> Addresses:
-    given = {key: environment[variable] for key, variable in VARIABLES.items() if variable in environment}
+    values = {key: environment[variable] for key, variable in VARIABLES.items() if variable in environment}
     try:
-        return Addresses.model_validate({**given, **credentials})
+        return Addresses.model_validate({**values, **credentials})
     except ValidationError as error:
-        lines = [f"{VARIABLES[str(one.location[0])]}: {one.message}" for one in problems(error, StackPlaces)]
+        lines = [
+            f"{VARIABLES[str(problem.location[0])]}: {problem.message}" for problem in problems(error, StackPlaces)
+        ]
         raise UsageError(
             "the addresses of the external stack:\n" + "\n".join(lines),
             hint="set the variables, or name a YAML file with --addresses",

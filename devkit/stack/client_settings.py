@@ -1,6 +1,6 @@
 """How to reach a Kafka that asks for TLS or for a login, from a file as Kafka's own clients have it.
 
-    client.properties ── read_client_settings ──> ClientSettings ── of_client ──> kafka-python
+    client.properties ── read_client_settings ──> ClientSettings ── client_arguments ──> kafka-python
 
 Java's names count, and those of librdkafka (kcat) where it has others. Secrets are in no message, and in no repr.
 """
@@ -80,20 +80,20 @@ class ClientSettings(BaseModel):
     check_hostname: bool = True
     unused: tuple[str, ...] = ()
 
-    def of_client(self) -> dict[str, Any]:
+    def client_arguments(self) -> dict[str, Any]:
         """As arguments of kafka-python's clients. Raises UsageError where a certificate or key cannot be loaded."""
         if self.protocol == "PLAINTEXT":
             return {}
-        found: dict[str, Any] = {"security_protocol": self.protocol}
+        arguments: dict[str, Any] = {"security_protocol": self.protocol}
         if self.protocol.startswith("SASL") and self.password is not None:
-            found |= {
+            arguments |= {
                 "sasl_mechanism": self.mechanism,
                 "sasl_plain_username": self.username,
                 "sasl_plain_password": self.password.get_secret_value(),
             }
         if self.protocol.endswith("SSL"):
-            found["ssl_context"] = self._context()
-        return found
+            arguments["ssl_context"] = self._context()
+        return arguments
 
     @property
     def text(self) -> str:
@@ -109,19 +109,19 @@ class ClientSettings(BaseModel):
         return text
 
     def _context(self) -> ssl.SSLContext:
-        where: Path | None = self.ca
+        file: Path | None = self.ca
         try:
-            context = ssl.create_default_context(cafile=where, cadata=self.ca_pem)
+            context = ssl.create_default_context(cafile=file, cadata=self.ca_pem)
             context.check_hostname = self.check_hostname
             if self.certificate is not None:
-                where = self.certificate
+                file = self.certificate
                 # Without a password OpenSSL would ask for one at the terminal.
                 secret = self.key_password.get_secret_value() if self.key_password else ""
                 context.load_cert_chain(self.certificate, self.key, password=lambda: secret)
         except (ssl.SSLError, OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else "is no PEM that can be loaded"
             raise UsageError(
-                f"{where or 'the certificates in the file'}: {self.redacted(str(reason))}",
+                f"{file or 'the certificates in the file'}: {self.redacted(str(reason))}",
                 hint="PEM begins with -----BEGIN; of a key with a password, ssl.key.password has to be that password",
             ) from None
         return context
@@ -147,13 +147,13 @@ def read_client_settings(path: Path) -> ClientSettings:
     reader = _Reader(entries)
     settings = reader.settings()
     if reader.problems:
-        raise InvalidFileError(path, sorted(reader.problems, key=lambda one: one.line))
+        raise InvalidFileError(path, sorted(reader.problems, key=lambda problem: problem.line))
     assert settings is not None
     return settings
 
 
 class _Reader:
-    """Collects what is wrong."""
+    """Reads the entries, and collects the problems."""
 
     def __init__(self, entries: Mapping[str, tuple[int, str]]) -> None:
         self._entries = entries
@@ -209,20 +209,20 @@ class _Reader:
     def _one_of(self, key: str, known: tuple[str, ...], default: str) -> str:
         value = str(self._value(key, default)).upper()
         if value not in known:
-            got = self._entries[key][1]
-            self._add(self._line(key), f"{key}: is not supported (got {got!r})", f"write one of {', '.join(known)}")
+            value = self._entries[key][1]
+            self._add(self._line(key), f"{key}: is not supported (got {value!r})", f"write one of {', '.join(known)}")
         return value
 
     def _login(self) -> tuple[str | None, str | None]:
         written = self._value("sasl.jaas.config")
         if written is None:
             return self._value("sasl.username"), self._value("sasl.password")
-        found = _JAAS.fullmatch(written)
+        match = _JAAS.fullmatch(written)
         options = {
-            match[1]: re.sub(r"\\(.)", r"\1", match[2]) if match[2] is not None else match[3]
-            for match in _JAAS_OPTION.finditer(found[1] if found else "")
+            option[1]: re.sub(r"\\(.)", r"\1", option[2]) if option[2] is not None else option[3]
+            for option in _JAAS_OPTION.finditer(match[1] if match else "")
         }
-        if found is None or not {"username", "password"} <= options.keys():
+        if match is None or not {"username", "password"} <= options.keys():
             example = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="…" password="…";'
             self._add(self._line("sasl.jaas.config"), "sasl.jaas.config: is not understood", f"write {example}")
             return "unknown", ""

@@ -1,4 +1,4 @@
-"""`docker-compose.yml`, as far as the kit has to know it."""
+"""`docker-compose.yml`, as far as the kit has to know it, and the public images that it and testcontainers run."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -8,12 +8,27 @@ from pydantic import BaseModel, BeforeValidator, ByteSize
 from ruamel.yaml import YAML
 
 from devkit.errors import UsageError
+from devkit.jvm import jars
+from devkit.jvm.pins import read_pins
 
 REPOSITORY = Path(__file__).parents[2]
 KAFKA, OBJECT_STORE, MOCK_API = "kafka", "minio", "mock-api"
 SPARK = "spark-master"
 """One of several that have the image in which Spark and the pipeline are."""
 SERVICES = (KAFKA, OBJECT_STORE, MOCK_API)
+# The last release that was published as an image.
+MINIO = "minio/minio:RELEASE.2025-09-07T16-13-09Z"
+PYTHON = "python:3.11-slim"
+"""The base of the Dockerfile."""
+_BROKER = "org.apache.kafka:kafka_2.13:"
+
+
+def kafka_image() -> str:
+    """The image of the broker whose jars the embedded stack runs."""
+    version = next(
+        pin.coordinate.removeprefix(_BROKER) for pin in read_pins(jars.KAFKA) if pin.coordinate.startswith(_BROKER)
+    )
+    return f"apache/kafka:{version}"
 
 
 def _in_powers_of_1024(size: object) -> object:

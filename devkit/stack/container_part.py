@@ -9,9 +9,9 @@ from typing_extensions import override
 from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.guardian import Guardian
-from devkit.stack.container import ContainerLife, follow
+from devkit.stack.container_life import ContainerLife, follow
 from devkit.stack.parts.part import Lever, Part
-from devkit.stack.parts.running import Life, require_running
+from devkit.stack.parts.part_life import Life, require_running
 from devkit.waiting import wait_until
 
 _ENDING_S = 60
@@ -73,7 +73,7 @@ class ContainerPart(Part):
             case "pause":
                 require_running(self._life)
                 if not self._is_paused():
-                    self._tell("pause")
+                    self._run("pause")
             case "resume":
                 require_running(self._life)
                 self._unpause()
@@ -82,8 +82,8 @@ class ContainerPart(Part):
                 self._end("kill")
             case "restart":
                 self._end("stop", "--time", str(_ENDING_S))
-                self._tell("start")
-                began = self._tell("inspect", "--format", "{{.State.StartedAt}}").strip()
+                self._run("start")
+                began = self._run("inspect", "--format", "{{.State.StartedAt}}").strip()
                 self._life = self._succeed(self._life, began)
                 self.await_ready()
                 self._restore()
@@ -94,17 +94,17 @@ class ContainerPart(Part):
             life.require_guardian()
             return
         self._unpause()  # an engine does not end a container that is paused
-        self._tell(*order)
+        self._run(*order)
         wait_until(lambda: life.exit_code is not None, what=f"{self.name}'s container to end", deadline=_NOTICE)
 
     def _unpause(self) -> None:
         if self._is_paused():
-            self._tell("unpause")
+            self._run("unpause")
 
     def _is_paused(self) -> bool:
-        return self._tell("inspect", "--format", "{{.State.Paused}}").strip() == "true"
+        return self._run("inspect", "--format", "{{.State.Paused}}").strip() == "true"
 
-    def _tell(self, *order: str) -> str:
+    def _run(self, *order: str) -> str:
         return self._order(["container", *order, self._life.container])
 
 

@@ -80,16 +80,18 @@ def container_stack(
 ) -> Stack:
     """Wait until each part is ready; `containers` by the parts' names. Raises StackError."""
     kafka, store, mock = clients.kafka, clients.object_store, clients.mock_api
-    part = partial(container_part, guardian, access, logs=logs)
+    make_part = partial(container_part, guardian, access, logs=logs)
     parts = (
-        part(KAFKA, containers[KAFKA], address=kafka.bootstrap, ready=lambda life: await_kafka(kafka.direct, life)),
-        part(
+        make_part(
+            KAFKA, containers[KAFKA], address=kafka.bootstrap, ready=lambda life: await_kafka(kafka.direct, life)
+        ),
+        make_part(
             OBJECT_STORE,
             containers[OBJECT_STORE],
             address=store.endpoint,
             ready=lambda life: await_object_store(store, life, BUCKETS),
         ),
-        part(
+        make_part(
             MOCK_API,
             containers[MOCK_API],
             address=mock.endpoint,
@@ -97,7 +99,7 @@ def container_stack(
             restore=mock.populate_again,
         ),
     )
-    for one in parts:
-        one.await_ready()
+    for part in parts:
+        part.await_ready()
     named = by_name(*parts, *([front.part] if front else ()))
     return Stack(kafka, store, mock, named, front.control if front else None)

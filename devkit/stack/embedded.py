@@ -8,10 +8,10 @@ from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.stack.front import Front
 from devkit.stack.parts.kafka import KafkaBroker
-from devkit.stack.parts.lead import straight
 from devkit.stack.parts.local_kafka import start_kafka
 from devkit.stack.parts.mock_api import MockApi, start_mock_api
 from devkit.stack.parts.object_store import ObjectStore, start_object_store
+from devkit.stack.parts.part import unproxied
 from devkit.stack.parts.process import ProcessPart
 from devkit.stack.stack import BUCKETS, NO_WISHES, Stack, StackRequest, by_name
 
@@ -27,7 +27,7 @@ def start_embedded(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
     """Start all parts side by side and wait until each is ready. Raises StackError that names the part."""
     ports = request.ports
     front = Front(guardian, logs, request.proxied) if request.proxied else None
-    lead, lead_requests = (front.lead, front.lead_requests) if front else (straight, straight)
+    lead, lead_requests = (front.lead, front.lead_requests) if front else (unproxied, unproxied)
 
     def object_store(port: int | None = None) -> Begun[ObjectStore]:
         store, part = start_object_store(guardian, logs, BUCKETS, port=port, lead=lead_requests)

@@ -33,7 +33,7 @@ _OTHER_TOPICS = "choose other topics in the scenario, or set `may_recreate_topic
 
 @dataclass(frozen=True)
 class RemoteLife:
-    """A part that is not ours: it has no end that we would see. See `devkit.stack.parts.running.Life`."""
+    """A part that is not ours: it has no end that we would see. See `devkit.stack.parts.part_life.Life`."""
 
     name: str
     pid: None = None
@@ -100,9 +100,9 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
         addresses.s3_region,
     )
     mock = MockApi(addresses.mock_api)
-    left = {topic for lease in lapsed() if lease.addresses.kafka == addresses.kafka for topic in lease.topics}
+    leftovers = {topic for lease in lapsed() if lease.addresses.kafka == addresses.kafka for topic in lease.topics}
     require_brokers(addresses, request.brokers)
-    require_topics(addresses, request.topics, probe=f"devkit.probe.{guardian.run_id}", left=left)
+    require_topics(addresses, request.topics, probe=f"devkit.probe.{guardian.run_id}", leftovers=leftovers)
     require_buckets(store, probe=f"{guardian.run_id}/probe")
     require_control(mock)
     lease = ExternalLease(run_id=guardian.run_id, addresses=addresses, topics=request.topics)
@@ -115,22 +115,24 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
     return Stack(kafka, store, mock, parts, prefix=lease.prefix, leave=lease.release)
 
 
-def require_topics(addresses: Addresses, topics: Sequence[str], *, probe: str, left: Set[str] = frozenset()) -> None:
+def require_topics(
+    addresses: Addresses, topics: Sequence[str], *, probe: str, leftovers: Set[str] = frozenset()
+) -> None:
     """Raises StackError without a broker, UsageError without the permission to make and delete topics.
 
-    `topics` will be made afresh for each arm; those that are there already need `may_recreate_topics`. `left` are some
-    that killed runs of this machine made.
+    `topics` will be made afresh for each arm; those that are there already need `may_recreate_topics`. `leftovers`
+    are some that killed runs of this machine made.
     """
     with _admin(addresses) as admin:
         try:
-            there = sorted(set(admin.list_topics()) & set(topics))
+            taken = sorted(set(admin.list_topics()) & set(topics))
         except KafkaError as error:
             raise UsageError(f"Kafka at {addresses.kafka} does not tell its topics: {error}") from error
-        if there and not addresses.may_recreate_topics:
-            others = "a run of this machine that was killed left them" if set(there) <= left else ""
+        if taken and not addresses.may_recreate_topics:
+            origin = "a run of this machine that was killed left them" if set(taken) <= leftovers else ""
             raise UsageError(
-                f"Kafka at {addresses.kafka} has topics that each arm would delete and make afresh: {', '.join(there)}",
-                hint="; ".join(filter(None, (others, _OTHER_TOPICS))),
+                f"Kafka at {addresses.kafka} has topics that each arm would delete and make afresh: {', '.join(taken)}",
+                hint="; ".join(filter(None, (origin, _OTHER_TOPICS))),
             )
         try:
             admin.create_topics([NewTopic(probe, num_partitions=1, replication_factor=-1)], timeout_ms=_KAFKA_MS)
@@ -147,10 +149,10 @@ def require_brokers(addresses: Addresses, brokers: int) -> None:
     if brokers == 1:
         return
     with _admin(addresses) as admin:
-        found = len(admin.describe_cluster()["brokers"])
-    if found < brokers:
+        available = len(admin.describe_cluster()["brokers"])
+    if available < brokers:
         raise UsageError(
-            f"Kafka at {addresses.kafka} has {found} of the {brokers} brokers that are asked for",
+            f"Kafka at {addresses.kafka} has {available} of the {brokers} brokers that are asked for",
             hint="use a larger cluster, or `--stack embedded`",
         )
 

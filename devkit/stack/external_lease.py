@@ -21,7 +21,7 @@ from devkit.guardian.run_state import known_runs, lease_path, lease_paths
 from devkit.stack.addresses import Addresses, with_credentials
 from devkit.stack.parts.object_store import s3_client
 from devkit.stack.stack import BUCKETS
-from devkit.stack.topics import remove_topics, topics_there
+from devkit.stack.topics import existing_topics, remove_topics
 
 
 class ExternalLease(BaseModel):
@@ -60,20 +60,25 @@ class ExternalLease(BaseModel):
     def clean_up(self) -> tuple[str, ...]:
         """Remove the objects of a run that is gone; the topics that it made and that are there. Raises StackError."""
         self._remove_objects()
-        remaining = topics_there(self.addresses.kafka, self.topics)
+        remaining = existing_topics(self.addresses.kafka, self.topics)
         self._forget()
         return remaining
 
     def _remove_objects(self) -> None:
-        of = self.addresses
-        client = s3_client(of.s3_endpoint, access_key=of.access_key, secret_key=of.secret_key, region=of.s3_region)
+        addresses = self.addresses
+        client = s3_client(
+            addresses.s3_endpoint,
+            access_key=addresses.access_key,
+            secret_key=addresses.secret_key,
+            region=addresses.s3_region,
+        )
         try:
             for bucket in BUCKETS:
                 for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=self.prefix):
-                    for found in page.get("Contents", ()):
-                        client.delete_object(Bucket=bucket, Key=found["Key"])
+                    for entry in page.get("Contents", ()):
+                        client.delete_object(Bucket=bucket, Key=entry["Key"])
         except (BotoCoreError, ClientError) as error:
-            raise PartError(f"the object store at {of.s3_endpoint}: {error}", "object-store") from error
+            raise PartError(f"the object store at {addresses.s3_endpoint}: {error}", "object-store") from error
 
     def _forget(self) -> None:
         lease_path(self.run_id).unlink(missing_ok=True)

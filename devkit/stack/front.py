@@ -1,4 +1,4 @@
-"""The kit's proxy in front of parts of a stack: the network and the store's answers can be spoilt there.
+"""The kit's proxy in front of parts of a stack: it can disturb the network and the store's answers.
 
     programs under test ──▶ listener `kafka` ──▶ the broker's own address ◀── the kit itself
     before an object store: listener `object-store` (tcp) ──▶ listener `object-store.s3` (requests) ──▶ the store
@@ -13,13 +13,13 @@ from pathlib import Path
 from devkit.guardian import Guardian
 from devkit.proxy.client import ProxyControl
 from devkit.stack.parts.part import Lever
+from devkit.stack.parts.part_life import READY, Life, require_running
 from devkit.stack.parts.process import ProcessPart
-from devkit.stack.parts.running import READY, Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
 PROXY = "proxy"
-OF_REQUESTS = ".s3"
+REQUESTS_SUFFIX = ".s3"
 """Behind a part's name: its listener that knows S3 requests; the one that is called as the part knows bytes."""
 
 _FORGETS = "it would forget whom it leads where; cut or pause the part behind it instead"
@@ -64,12 +64,12 @@ class Front:
         if not self.leads_to(part):
             return address
         self._forget(part)
-        self._forget(part + OF_REQUESTS)
-        requests = self.control.listen(part + OF_REQUESTS, address, layer="s3")
+        self._forget(part + REQUESTS_SUFFIX)
+        requests = self.control.listen(part + REQUESTS_SUFFIX, address, layer="s3")
         return self.control.listen(part, requests.address).address
 
     def _forget(self, listener: str) -> None:
-        if any(one.name == listener for one in self.control.listeners()):
+        if any(open_listener.name == listener for open_listener in self.control.listeners()):
             self.control.close(listener)
 
     def _await_control(self, life: Life) -> None:

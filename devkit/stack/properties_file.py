@@ -35,9 +35,9 @@ def _continues(piece: str) -> bool:
 
 
 def _entry(logical: str) -> tuple[str, str]:
-    found = _ENTRY.match(logical)
-    assert found is not None
-    return _plain(found[1]), _plain(found[2])
+    match = _ENTRY.match(logical)
+    assert match is not None
+    return _plain(match[1]), _plain(match[2])
 
 
 def _plain(text: str) -> str:

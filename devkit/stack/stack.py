@@ -21,10 +21,9 @@ from devkit.guardian.run_state import DIRECT, PartPlace
 from devkit.proxy.client import ProxyControl
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
-from devkit.stack.parts.names import part_names
 from devkit.stack.parts.object_store import ObjectStore
-from devkit.stack.parts.part import Part
-from devkit.stack.parts.running import require_running
+from devkit.stack.parts.part import Part, part_names
+from devkit.stack.parts.part_life import require_running
 from devkit.waiting import wait_until
 from located_config.near import near_miss
 
@@ -32,10 +31,10 @@ CHECKPOINTS = "checkpoints"
 CLAIM_CHECKS = "claim-checks"
 BUCKETS = (CHECKPOINTS, CLAIM_CHECKS)
 ALL_PARTS = frozenset(part_names())
-_NEWS = timedelta(seconds=1)
+_NOTICE = timedelta(seconds=1)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Is done where nothing else is asked for: a stack of the run's own ends with the run."""
 
 
@@ -63,7 +62,7 @@ class StackRequest:
     brokers: int = 1
     proxied: frozenset[str] = frozenset()
     limits: Container | None = None
-    meanwhile: Callable[[], None] = _nothing
+    meanwhile: Callable[[], None] = _do_nothing
 
 
 NO_WISHES = StackRequest()
@@ -112,7 +111,7 @@ class Stack:
     proxy: ProxyControl | None = None
     image: EngineImage | None = None
     prefix: str = ""
-    leave: Callable[[], None] = _nothing
+    leave: Callable[[], None] = _do_nothing
     _excuses: _Excuses = field(default_factory=_Excuses, init=False, repr=False, compare=False)
 
     def part(self, name: str) -> Part:
@@ -129,12 +128,12 @@ class Stack:
 
     def require_running(self) -> None:
         """Raises StackError that names the part which has ended, and no fault ended it."""
-        for part in self._unexcused():
+        for part in self._parts_not_excused():
             require_running(part.life)
 
     @contextlib.contextmanager
-    def left_when_it_fails(self, say: Callable[[str], None]) -> Iterator[None]:
-        """Leaves if what is done within fails; `say` gets a line if that fails as well."""
+    def leave_on_failure(self, say: Callable[[str], None]) -> Iterator[None]:
+        """Leaves if the body fails; `say` gets a line if that fails as well."""
         try:
             yield
         except BaseException:
@@ -154,25 +153,25 @@ class Stack:
         except StackError as error:
             # The news of the end may come a little after the refused connection.
             with contextlib.suppress(WaitTimeoutError):
-                wait_until(self._has_died, what="the end of a part to be known", deadline=_NEWS)
+                wait_until(self._has_died, what="the end of a part to be known", deadline=_NOTICE)
             try:
                 self.require_running()
             except StackError as cause:
                 raise cause from error
             if isinstance(error, PartError) and error.hint is None:
-                error.hint = self._where_to_look(error.part)
+                error.hint = self._log_hint(error.part)
             raise
 
-    def _where_to_look(self, called: str) -> str | None:
+    def _log_hint(self, called: str) -> str | None:
         """Of several brokers each has a log. None where the kit has none: the part is another's."""
         lives = [part.life for name, part in self.parts.items() if name == called or name.startswith(f"{called}-")]
         logs = [str(life.stderr) for life in lives if life.stderr != Path(os.devnull)]
         return f"read what {called} logged: {', '.join(logs)}" if logs else None
 
     def _has_died(self) -> bool:
-        return any(part.life.exit_code is not None for part in self._unexcused())
+        return any(part.life.exit_code is not None for part in self._parts_not_excused())
 
-    def _unexcused(self) -> Iterable[Part]:
+    def _parts_not_excused(self) -> Iterable[Part]:
         return (part for name, part in self.parts.items() if name not in self._excuses)
 
     def addresses(self) -> dict[str, str]:

@@ -18,7 +18,7 @@ from devkit.docker.causes import explain
 from devkit.docker.preflight import check_engine
 from devkit.errors import UsageError
 from devkit.guardian import Guardian
-from devkit.stack.compose_file import REPOSITORY
+from devkit.stack.compose_file import MINIO, REPOSITORY, kafka_image
 from devkit.stack.container_stack import (
     KAFKA,
     MOCK_API,
@@ -29,7 +29,6 @@ from devkit.stack.container_stack import (
     require_possible,
 )
 from devkit.stack.front import Front
-from devkit.stack.images import MINIO, kafka_image
 from devkit.stack.parts.kafka import KafkaBroker, render_properties
 from devkit.stack.parts.object_store import ACCESS_KEY, SECRET_KEY
 from devkit.stack.ports import LOOPBACK

@@ -85,12 +85,12 @@ def begins_of(consumer: KafkaConsumer, places: Collection[TopicPartition]) -> di
 
 def require_topic(consumer: KafkaConsumer, topic: str) -> None:
     """Raises UsageError, with the near miss, for a topic that is not there."""
-    known = consumer.topics()
-    if topic in known:
+    topics = consumer.topics()
+    if topic in topics:
         return
-    others = sorted(name for name in known if not name.startswith("__"))
-    near = nearest(topic, others)
-    hint = f"there are: {', '.join(others) if 0 < len(others) <= _FEW else counted(len(others), 'other topic')}"
+    names = sorted(name for name in topics if not name.startswith("__"))
+    near = nearest(topic, names)
+    hint = f"there are: {', '.join(names) if 0 < len(names) <= _FEW else counted(len(names), 'other topic')}"
     raise UsageError(f"there is no topic {topic}", hint=f"did you mean {near!r}?" if near else hint)
 
 

@@ -43,10 +43,10 @@ def remove_topics(bootstrap: str, topics: Iterable[str]) -> None:
         _delete(admin, topics)
 
 
-def topics_there(bootstrap: str, topics: Iterable[str]) -> tuple[str, ...]:
+def existing_topics(bootstrap: str, topics: Iterable[str]) -> tuple[str, ...]:
     """Those of the topics that are there. Raises StackError."""
     with topic_admin(bootstrap, "listed") as admin:
-        return _there(admin, topics)
+        return _existing(admin, topics)
 
 
 @contextlib.contextmanager
@@ -65,12 +65,12 @@ def topic_admin(bootstrap: str, done: str) -> Iterator[KafkaAdminClient]:
 
 
 def _delete(admin: KafkaAdminClient, topics: Iterable[str]) -> None:
-    if there := _there(admin, topics):
+    if existing := _existing(admin, topics):
         with contextlib.suppress(UnknownTopicOrPartitionError):
-            admin.delete_topics(list(there), timeout_ms=_ANSWER_MS)
+            admin.delete_topics(list(existing), timeout_ms=_ANSWER_MS)
 
 
-def _there(admin: KafkaAdminClient, topics: Iterable[str]) -> tuple[str, ...]:
+def _existing(admin: KafkaAdminClient, topics: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(admin.list_topics()) & set(topics)))
 
 

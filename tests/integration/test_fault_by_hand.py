@@ -15,7 +15,7 @@ from devkit.faults.journal import Journal
 from devkit.guardian.lease import journal_directory
 from devkit.guardian.processes import RUN_VARIABLE, marked
 from devkit.guardian.run_state import RunState, known_runs
-from devkit.stack.parts.answering import answers
+from devkit.stack.parts.liveness import answers
 from devkit.waiting import wait_until
 from tests.integration.cli_run import devkit
 

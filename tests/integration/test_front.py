@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from devkit.guardian import Guardian
-from devkit.stack.front import OF_REQUESTS, Front
+from devkit.stack.front import REQUESTS_SUFFIX, Front
 from devkit.stack.parts.mock_api import start_mock_api
 from devkit.stack.parts.object_store import s3_client, start_object_store
 from devkit.stack.parts.process import ProcessPart
@@ -41,7 +41,7 @@ def test_an_object_store_is_the_same_through_both_listeners(front: tuple[Guardia
     store, part = start_object_store(guardian, tmp_path, (BUCKET,), lead=proxy.lead_requests)
     part.await_ready()
     store.client().put_object(Bucket=BUCKET, Key="a/b", Body=b"payload")
-    assert met(proxy) == {"object-store": 0, f"object-store{OF_REQUESTS}": 0}, "the kit goes past both"
+    assert met(proxy) == {"object-store": 0, f"object-store{REQUESTS_SUFFIX}": 0}, "the kit goes past both"
     program = s3_client(store.endpoint)
     assert program.get_object(Bucket=BUCKET, Key="a/b")["Body"].read() == b"payload"
     program.put_object(Bucket=BUCKET, Key="a/c", Body=b"x" * (1 << 20))

@@ -12,7 +12,7 @@ from devkit.faults.do import parse_do
 from devkit.faults.fault import Context, Undo
 from devkit.guardian import Guardian
 from devkit.stack.embedded import start_embedded
-from devkit.stack.parts.answering import answers
+from devkit.stack.parts.liveness import answers
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
 

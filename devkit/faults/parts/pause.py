@@ -16,7 +16,7 @@ from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.parts.paused_container import state_of, unpause
 from devkit.faults.stopped import as_data, go_on
 from devkit.guardian.run_state import known_runs
-from devkit.stack.parts.answering import Question
+from devkit.stack.parts.liveness import LivenessProbe
 from devkit.stack.parts.part import Part
 
 
@@ -43,7 +43,7 @@ class Pause(Fault):
         part = context.parts[self.part]
         context.plan(_undo(part, context.run_id, outlives_run=context.is_guest))
         part.pull("pause")
-        return _Paused(part, context.run_id, time.monotonic(), Question(part.address))
+        return _Paused(part, context.run_id, time.monotonic(), LivenessProbe(part.address))
 
     @classmethod
     @override
@@ -59,13 +59,13 @@ class _Paused:
     part: Part
     run_id: str
     since_s: float
-    question: Question
+    probe: LivenessProbe
     """Asked when it had just stopped, to leave out the wait for the silence at the end."""
     clock: Callable[[], float] = time.monotonic
 
     def end(self) -> Proof:
         """Silence alone shows no pause: what is busy, or gone, is silent as well."""
-        silent = not self.question.is_answered()
+        silent = not self.probe.is_answered()
         stood, state = _state(self.part, self.run_id)
         held_s = self.clock() - self.since_s
         self.part.pull("resume")

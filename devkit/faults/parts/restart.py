@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from devkit.faults.fault import Acting, Context, Need, Proof
 from devkit.faults.parts.started_again import StartedAgain
-from devkit.stack.parts.running import Life
+from devkit.stack.parts.part_life import Life
 
 
 class Restart(StartedAgain):

@@ -10,7 +10,7 @@ from devkit.observe.log_end import written
 from devkit.observe.logs import LineTail
 from devkit.programs.spark.launch import prepare_launch
 from devkit.programs.spark.place import SparkPlace
-from devkit.stack.parts.running import require_running
+from devkit.stack.parts.part_life import require_running
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until

@@ -16,7 +16,7 @@ from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.rule_window import impossible_windows
 from devkit.scenario.stack_settings import Topics
 from devkit.scenario.validate.steps import check_steps
-from devkit.stack.parts.names import part_names
+from devkit.stack.parts.part import part_names
 from devkit.traffic.model import TRAFFIC
 from located_config.duration import format_duration
 from located_config.near import near_miss, nearest

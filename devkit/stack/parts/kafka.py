@@ -9,7 +9,7 @@ from string import Template
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from devkit.stack.parts.running import READY, Life, require_running
+from devkit.stack.parts.part_life import READY, Life, require_running
 from devkit.waiting import wait_until
 
 

@@ -1,4 +1,4 @@
-"""What formatting writes into a Kafka node's data directory, kept from run to run.
+"""The files that formatting writes into a Kafka node's data directory, kept from run to run.
 
 It is the same each time but for the ids of node, directory and cluster, and a Java process takes seconds for it, while
 the broker waits.
@@ -37,7 +37,7 @@ class FormattedDirectory(BaseModel):
         return cls.model_construct(files=dict(files), sha256=_digest(files))
 
     @property
-    def is_whole(self) -> bool:
+    def is_intact(self) -> bool:
         """False for files that were changed since, or that have no `meta.properties`."""
         return _META in self.files and _digest(self.files) == self.sha256
 
@@ -52,7 +52,7 @@ class FormattedDirectory(BaseModel):
             (data / name).write_bytes(content)
 
 
-class KeptFormat:
+class FormatCache:
     """In the user's cache, by what decides about it: Kafka's version, its configuration, the cluster's id."""
 
     def __init__(self, identity: Sequence[str]) -> None:
@@ -61,10 +61,10 @@ class KeptFormat:
     def read(self) -> FormattedDirectory | None:
         """None where none is kept, or it is damaged."""
         try:
-            found = FormattedDirectory.model_validate_json(self._file.read_bytes())
+            formatted = FormattedDirectory.model_validate_json(self._file.read_bytes())
         except (OSError, ValidationError):
             return None
-        return found if found.is_whole else None
+        return formatted if formatted.is_intact else None
 
     def keep(self, formatted: FormattedDirectory) -> None:
         """A cache that cannot be written costs only the formatting of the next run."""

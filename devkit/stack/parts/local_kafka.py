@@ -12,12 +12,12 @@ from devkit.guardian import Guardian
 from devkit.jvm import jars
 from devkit.jvm.pins import read_pins
 from devkit.jvm.runtime import java_command
-from devkit.stack.parts.answering import answers
 from devkit.stack.parts.kafka import KafkaBroker, await_kafka, properties_template, render_properties
-from devkit.stack.parts.kafka_format import FormattedDirectory, KeptFormat, new_id
-from devkit.stack.parts.lead import Lead, straight
+from devkit.stack.parts.kafka_format import FormatCache, FormattedDirectory, new_id
+from devkit.stack.parts.liveness import answers
+from devkit.stack.parts.part import Lead, unproxied
+from devkit.stack.parts.part_life import READY, Life, require_running
 from devkit.stack.parts.process import ProcessPart
-from devkit.stack.parts.running import READY, Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
@@ -55,7 +55,7 @@ class _Node:
 
 
 def start_kafka(
-    guardian: Guardian, logs: Path, *, port: int | None = None, brokers: int = 1, lead: Lead = straight
+    guardian: Guardian, logs: Path, *, port: int | None = None, brokers: int = 1, lead: Lead = unproxied
 ) -> tuple[KafkaBroker, tuple[ProcessPart, ...]]:
     """Format data directories and start the brokers; returns as soon as they have begun. `port` is the first's."""
     nodes = [
@@ -123,17 +123,17 @@ def _await(node: _Node, life: Life) -> None:
 def _format(guardian: Guardian, nodes: list[_Node], logs: Path) -> None:
     """Every node's data directory, by a Java process where none is kept of an earlier run."""
     jar_names = (f"{pin.coordinate} {pin.sha256}" for pin in read_pins(jars.KAFKA))
-    kept = KeptFormat([_CLUSTER_ID, properties_template(), *jar_names])
-    formatted = kept.read()
+    cache = FormatCache([_CLUSTER_ID, properties_template(), *jar_names])
+    formatted = cache.read()
     if formatted is None:
-        formatted = _formatted(guardian, nodes[0], logs)
-        kept.keep(formatted)
+        formatted = _format_with_java(guardian, nodes[0], logs)
+        cache.keep(formatted)
     cluster = new_id()
     for node in nodes:
         formatted.write(node.data, node.number, cluster)
 
 
-def _formatted(guardian: Guardian, node: _Node, logs: Path) -> FormattedDirectory:
+def _format_with_java(guardian: Guardian, node: _Node, logs: Path) -> FormattedDirectory:
     command = _command(
         guardian, node, "kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(node.properties)
     )

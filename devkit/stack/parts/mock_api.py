@@ -15,9 +15,9 @@ from devkit.errors import PartError
 from devkit.guardian import Guardian
 from devkit.loopback import loopback_session
 from devkit.network_cause import network_cause
-from devkit.stack.parts.lead import Lead, straight
+from devkit.stack.parts.part import Lead, unproxied
+from devkit.stack.parts.part_life import READY, Life, require_running
 from devkit.stack.parts.process import ProcessPart
-from devkit.stack.parts.running import READY, Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 from located_config.extension import environment_for
@@ -175,15 +175,15 @@ class MockApi:
             session.headers["X-Changed-By"] = self._author
             self._call("PATCH", path, json={"enabled": on}, session=session)
         if self._state is not None:
-            rules = [{**one, "enabled": on} if one["name"] == rule else one for one in self._state["rules"]]
+            rules = [{**entry, "enabled": on} if entry["name"] == rule else entry for entry in self._state["rules"]]
             self._state = {**self._state, "rules": rules}
 
     def changes_by_others(self) -> tuple[MockChange, ...]:
         """What another client changed since this one populated the mock, oldest first."""
         changes = TypeAdapter(list[MockChange]).validate_json(self._call("GET", "/__mock/journal/changes"))
-        of_us = [change for change in changes if change.author == self._author]
-        begun = max((change.n for change in of_us if change.action == "populated"), default=0)
-        return tuple(change for change in changes if change.n > begun and change not in of_us)
+        own = [change for change in changes if change.author == self._author]
+        populated = max((change.n for change in own if change.action == "populated"), default=0)
+        return tuple(change for change in changes if change.n > populated and change not in own)
 
     def rules(self) -> tuple[Rule, ...]:
         """All that it has, also those that are over."""
@@ -228,7 +228,7 @@ class MockApi:
 
 
 def start_mock_api(
-    guardian: Guardian, logs: Path, *, seed: int = 0, port: int | None = None, lead: Lead = straight
+    guardian: Guardian, logs: Path, *, seed: int = 0, port: int | None = None, lead: Lead = unproxied
 ) -> tuple[MockApi, ProcessPart]:
     """Start the mock; returns as soon as it has begun."""
     chosen = claim_port(port, "the mock API")

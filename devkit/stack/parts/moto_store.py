@@ -41,13 +41,13 @@ class KeptObjects:
 
     def load(self) -> None:
         """Give the backend what the process before it had."""
-        for of_bucket in sorted(self._directory.iterdir()):
-            bucket = self._backend.create_bucket(of_bucket.name, REGION)
-            kept = self._kept[of_bucket.name] = {}
-            for file in of_bucket.iterdir():
+        for bucket_directory in sorted(self._directory.iterdir()):
+            bucket = self._backend.create_bucket(bucket_directory.name, REGION)
+            kept = self._kept[bucket_directory.name] = {}
+            for file in bucket_directory.iterdir():
                 if file.suffix != _PARTIAL:
-                    found: FakeKey = pickle.loads(file.read_bytes())
-                    bucket.keys[found.name] = kept[found.name] = found
+                    entry: FakeKey = pickle.loads(file.read_bytes())
+                    bucket.keys[entry.name] = kept[entry.name] = entry
 
     def keep(self, name: str) -> None:
         """Have the files say what a bucket holds now."""
@@ -59,13 +59,13 @@ class KeptObjects:
             # The names at once: other requests change the bucket meanwhile, and then keep it again.
             names = list(dict.keys(bucket.keys)) if bucket is not None else []
             for key in {*kept, *names}:
-                found = bucket.keys.get(key) if bucket is not None else None
-                if found is None:
+                entry = bucket.keys.get(key) if bucket is not None else None
+                if entry is None:
                     _file(directory, key).unlink(missing_ok=True)
                     del kept[key]
-                elif kept.get(key) is not found:
-                    _write(_file(directory, key), pickle.dumps(found))
-                    kept[key] = found
+                elif kept.get(key) is not entry:
+                    _write(_file(directory, key), pickle.dumps(entry))
+                    kept[key] = entry
             if bucket is None and directory.is_dir():
                 directory.rmdir()
 
@@ -99,13 +99,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m devkit.stack.parts.moto_store", description=__doc__)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--data", type=Path, required=True, help="Where the objects are kept.")
-    given = parser.parse_args()
+    options = parser.parse_args()
     signal.signal(signal.SIGTERM, _end)
-    given.data.mkdir(exist_ok=True)
-    kept = KeptObjects(s3_backends[DEFAULT_ACCOUNT_ID]["aws"], given.data)
+    options.data.mkdir(exist_ok=True)
+    kept = KeptObjects(s3_backends[DEFAULT_ACCOUNT_ID]["aws"], options.data)
     kept.load()
     application = keeping(DomainDispatcherApplication(create_backend_app), kept)
-    run_simple(LOOPBACK, given.port, application, threaded=True, request_handler=MotoRequestHandler)
+    run_simple(LOOPBACK, options.port, application, threaded=True, request_handler=MotoRequestHandler)
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:

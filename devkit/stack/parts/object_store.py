@@ -12,9 +12,9 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from devkit.guardian import Guardian
-from devkit.stack.parts.lead import Lead, straight
+from devkit.stack.parts.part import Lead, unproxied
+from devkit.stack.parts.part_life import READY, Life, require_running
 from devkit.stack.parts.process import ProcessPart
-from devkit.stack.parts.running import READY, Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
@@ -81,7 +81,7 @@ def start_object_store(
     buckets: tuple[str, ...],
     *,
     port: int | None = None,
-    lead: Lead = straight,
+    lead: Lead = unproxied,
 ) -> tuple[ObjectStore, ProcessPart]:
     """Start a store that will have these buckets; returns as soon as it has begun."""
     chosen = claim_port(port, "the object store")

@@ -5,13 +5,30 @@ restarted one answers again. What a backend cannot do to a part it says before a
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Literal, Protocol, get_args
 
 from devkit.errors import UsageError
-from devkit.stack.parts.running import Life
+from devkit.stack.parts.part_life import Life
 
 Lever = Literal["pause", "resume", "kill", "restart"]
 LEVERS: tuple[Lever, ...] = get_args(Lever)
+
+Lead = Callable[[str, str], str]
+"""From a part's name and its own address (`host:port`) to the address that its clients are told: that one, or that of a
+proxy before it.
+"""
+
+
+def unproxied(_part: str, address: str) -> str:
+    """No proxy stands before the part."""
+    return address
+
+
+def part_names(brokers: int = 1) -> tuple[str, ...]:
+    """The parts that every stack has. One broker is `kafka`; of several each is a part."""
+    broker_names = ("kafka",) if brokers == 1 else tuple(f"kafka-{number}" for number in range(1, brokers + 1))
+    return (*broker_names, "object-store", "mock-api")
 
 
 class Part(Protocol):

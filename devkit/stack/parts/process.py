@@ -11,7 +11,7 @@ from typing_extensions import override
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.stack.parts.part import Lever, Part
-from devkit.stack.parts.running import Life, require_running
+from devkit.stack.parts.part_life import Life, require_running
 from devkit.waiting import wait_until
 
 _STOPPING = timedelta(seconds=10)

@@ -43,7 +43,7 @@ class TopicWindow:
         self, bootstrap: str, topics: Sequence[str], start: WindowStart, span: timedelta, client: ClientSettings = PLAIN
     ) -> None:
         self._client = client
-        settings = client.of_client()
+        settings = client.client_arguments()
         with self._without_secrets():
             self._consumer = connect(bootstrap, bootstrap_timeout_ms=_CONNECT_MS, **settings)
         self._span_ms, self._start = round(span / timedelta(milliseconds=1)), start

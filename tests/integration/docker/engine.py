@@ -24,7 +24,7 @@ from devkit.docker.preflight import check_compose, check_engine
 from devkit.errors import DevkitError
 from devkit.guardian import Guardian
 from devkit.jvm.cache import cache_dir
-from devkit.stack.parts.running import require_running
+from devkit.stack.parts.part_life import require_running
 from devkit.waiting import wait_until
 from tests.images.command import BuildError, run
 from tests.images.go_programs import compose_plugin

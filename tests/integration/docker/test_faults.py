@@ -17,7 +17,7 @@ from devkit.faults.do import parse_do
 from devkit.faults.fault import Context
 from devkit.guardian import Guardian
 from devkit.guardian.run_state import PartPlace, RunState, known_runs
-from devkit.stack.parts.answering import answers
+from devkit.stack.parts.liveness import answers
 from devkit.stack.registry import start_stack
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics

@@ -24,7 +24,7 @@ from devkit.guardian import Guardian
 from devkit.guardian.end import end_run, heal
 from devkit.guardian.lease import LEASE, journal_directory
 from devkit.guardian.run_state import PartPlace, known_runs
-from devkit.stack.parts.answering import answers
+from devkit.stack.parts.liveness import answers
 from devkit.stack.ports import claim_port
 from tests.unit.devkit.faults.parts.test_levers import HTTP
 from tests.unit.devkit.guardian.conftest import SLEEP, await_gone, await_value

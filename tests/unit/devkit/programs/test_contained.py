@@ -66,7 +66,7 @@ def guardian(tmp_path: Path) -> FileGuardian:
 def engine(guardian: FileGuardian, monkeypatch: pytest.MonkeyPatch) -> Engine:
     engine = Engine(guardian)
     monkeypatch.setattr(contained_module, "docker", engine.obey)
-    monkeypatch.setattr("devkit.stack.container.docker", engine.obey)
+    monkeypatch.setattr("devkit.stack.container_life.docker", engine.obey)
     monkeypatch.setattr(ManagedProcess, "tree", lambda self: guardian.started[0].processes)
     monkeypatch.setattr(ManagedProcess, "kill_tree", lambda self: setattr(guardian.started[0], "exit_code", 137))
     return engine

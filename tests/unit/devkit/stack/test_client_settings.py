@@ -26,7 +26,7 @@ def test_as_javas_clients_have_it(tmp_path: Path) -> None:
     )
     assert (found.bootstrap, found.text) == ("a:1,b:2", "SASL_PLAINTEXT, login SCRAM-SHA-512 as reader")
     assert found.unused == ("group.id",)
-    assert found.of_client() == {
+    assert found.client_arguments() == {
         "security_protocol": "SASL_PLAINTEXT",
         "sasl_mechanism": "SCRAM-SHA-512",
         "sasl_plain_username": "reader",
@@ -42,7 +42,7 @@ def test_as_librdkafka_has_it(tmp_path: Path) -> None:
         "metadata.broker.list=a:1\nsecurity.protocol=SASL_SSL\nsasl.mechanisms=PLAIN\n"
         "sasl.username=reader\nsasl.password=hunter2\nssl.endpoint.identification.algorithm=none\n",
     )
-    settings = found.of_client()
+    settings = found.client_arguments()
     assert (found.bootstrap, settings["sasl_plain_username"]) == ("a:1", "reader")
     context = settings["ssl_context"]
     assert isinstance(context, ssl.SSLContext)
@@ -50,11 +50,11 @@ def test_as_librdkafka_has_it(tmp_path: Path) -> None:
 
 
 def test_without_anything_it_is_plain(tmp_path: Path) -> None:
-    assert read(tmp_path, "bootstrap.servers=a:1\n").of_client() == PLAIN.of_client() == {}
+    assert read(tmp_path, "bootstrap.servers=a:1\n").client_arguments() == PLAIN.client_arguments() == {}
 
 
 def test_tls_checks_the_certificate_and_the_host(tmp_path: Path) -> None:
-    context = read(tmp_path, "security.protocol=SSL\n").of_client()["ssl_context"]
+    context = read(tmp_path, "security.protocol=SSL\n").client_arguments()["ssl_context"]
     assert (context.check_hostname, context.verify_mode) == (True, ssl.CERT_REQUIRED)
 
 
@@ -107,5 +107,5 @@ def test_a_certificate_that_is_none_is_named(tmp_path: Path) -> None:
     pem.write_text("nothing")
     settings = read(tmp_path, f"security.protocol=SSL\nssl.truststore.location={pem}\n")
     with pytest.raises(UsageError, match=rf"{pem}: ") as raised:
-        settings.of_client()
+        settings.client_arguments()
     assert "-----BEGIN" in str(raised.value.hint)

@@ -11,8 +11,18 @@ from ruamel.yaml import YAML
 from devkit.docker.access import RUN_LABEL
 from devkit.errors import UsageError
 from devkit.programs.spark.place import IN_IMAGE
-from devkit.stack.compose_file import KAFKA, OBJECT_STORE, REPOSITORY, SERVICES, SPARK, compose_path, read_compose
-from devkit.stack.images import MINIO, PYTHON, kafka_image
+from devkit.stack.compose_file import (
+    KAFKA,
+    MINIO,
+    OBJECT_STORE,
+    PYTHON,
+    REPOSITORY,
+    SERVICES,
+    SPARK,
+    compose_path,
+    kafka_image,
+    read_compose,
+)
 from devkit.stack.parts.object_store import ACCESS_KEY, SECRET_KEY
 from devkit.stack.stack import BUCKETS
 

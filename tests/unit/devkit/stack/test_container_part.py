@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from devkit.errors import StackError
-from devkit.stack.container import ContainerLife
+from devkit.stack.container_life import ContainerLife
 from devkit.stack.container_part import ContainerPart
 from devkit.stack.parts.part import LEVERS, Lever
-from devkit.stack.parts.running import Life, require_running
+from devkit.stack.parts.part_life import Life, require_running
 from tests.unit.devkit.stack.fakes import FakeProcess
 
 

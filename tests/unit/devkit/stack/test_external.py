@@ -14,7 +14,7 @@ from devkit.stack.addresses import Addresses
 from devkit.stack.external import RemotePart, require_brokers, require_control, require_topics, start_external
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.part import LEVERS, Lever
-from devkit.stack.parts.running import require_running
+from devkit.stack.parts.part_life import require_running
 from devkit.stack.stack import Ports, StackRequest
 from tests.unit.devkit.stack.fakes import FakeGuardian
 
@@ -81,7 +81,7 @@ class TestTopics:
     def test_what_a_killed_run_left_is_told_apart(self, admin: FakeAdmin, left: set[str], is_hinted: bool) -> None:
         admin.topics = {"source"}
         with pytest.raises(UsageError) as caught:
-            require_topics(Addresses.model_validate(PLACE), ["source"], probe="p", left=left)
+            require_topics(Addresses.model_validate(PLACE), ["source"], probe="p", leftovers=left)
         assert ("of this machine that was killed" in (caught.value.hint or "")) is is_hinted
         assert "may_recreate_topics" in (caught.value.hint or "")
 

@@ -48,7 +48,7 @@ class Theirs:
 def theirs(monkeypatch: pytest.MonkeyPatch) -> Theirs:
     fake = Theirs()
     monkeypatch.setattr(external_lease, "remove_topics", fake.remove)
-    monkeypatch.setattr(external_lease, "topics_there", fake.there)
+    monkeypatch.setattr(external_lease, "existing_topics", fake.there)
     monkeypatch.setattr(external_lease, "s3_client", fake.client)
     return fake
 

@@ -107,7 +107,7 @@ class TestExcused:
     def test_what_failed_meanwhile_keeps_its_own_error(
         self, stack: Stack, processes: list[FakeProcess], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(stack_module, "_NEWS", stack_module._NEWS * 0)
+        monkeypatch.setattr(stack_module, "_NOTICE", stack_module._NOTICE * 0)
         processes[0].exit_code = -9
         error = StackError("Kafka did not say")
         with pytest.raises(StackError) as caught, stack.excused("kafka"), stack.named_failures():
@@ -124,7 +124,7 @@ class TestGuest:
 
     def failing(self, stack: Stack, leave: Callable[[], None], error: BaseException) -> list[str]:
         lines: list[str] = []
-        with pytest.raises(type(error)) as caught, replace(stack, leave=leave).left_when_it_fails(lines.append):
+        with pytest.raises(type(error)) as caught, replace(stack, leave=leave).leave_on_failure(lines.append):
             raise error
         assert caught.value is error
         return lines
@@ -145,7 +145,7 @@ class TestGuest:
 
     def test_it_is_not_left_while_all_goes_well(self, stack: Stack) -> None:
         left: list[bool] = []
-        with replace(stack, leave=lambda: left.append(True)).left_when_it_fails(lambda _: None):
+        with replace(stack, leave=lambda: left.append(True)).leave_on_failure(lambda _: None):
             pass
         assert left == []
 
@@ -185,7 +185,7 @@ class TestNamedFailures:
         assert isinstance(caught.value.__cause__, MockSilentError)
 
     def test_an_error_while_all_parts_run_stays_what_it_is(self, stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(stack_module, "_NEWS", stack_module._NEWS * 0)
+        monkeypatch.setattr(stack_module, "_NOTICE", stack_module._NOTICE * 0)
         error = StackError("the pipeline refused to run")
         assert self.fail(stack, error) is error
 
@@ -193,7 +193,7 @@ class TestNamedFailures:
         self, stack: Stack, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Not in this machine, which is what is hinted at where nothing else is known."""
-        monkeypatch.setattr(stack_module, "_NEWS", stack_module._NEWS * 0)
+        monkeypatch.setattr(stack_module, "_NOTICE", stack_module._NOTICE * 0)
         error = PartError("Kafka did not say where source ends: timed out", "kafka")
         assert "doctor" not in error.with_hint
         self.fail(stack, error)
@@ -210,7 +210,7 @@ class TestNamedFailures:
     def test_each_broker_has_a_log_and_a_part_of_another_owner_has_none(
         self, stack: Stack, names: tuple[str, ...], log: str, hint: str | None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(stack_module, "_NEWS", stack_module._NEWS * 0)
+        monkeypatch.setattr(stack_module, "_NOTICE", stack_module._NOTICE * 0)
         parts = by_name(*(FakePart(FakeProcess(name, stderr=Path(log)), "127.0.0.1:1") for name in names))
         error = PartError("Kafka does not answer", "kafka")
         self.fail(replace(stack, parts=parts), error)

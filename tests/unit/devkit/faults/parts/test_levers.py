@@ -23,7 +23,7 @@ from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause, _Paused
 from devkit.faults.parts.restart import Restart
 from devkit.guardian.run_state import RunState
-from devkit.stack.parts.answering import Question, answers
+from devkit.stack.parts.liveness import LivenessProbe, answers
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.fakes import FakeLife, FakePart, context
 
@@ -87,7 +87,7 @@ class TestPause:
     def test_one_that_is_silent_and_not_stopped_was_not_paused(
         self, server: tuple[subprocess.Popen[str], str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("devkit.faults.parts.pause.Question.is_answered", lambda _question: False)
+        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _question: False)
         part = FakePart("store", server[1], FakeLife("store", pid=server[0].pid))
         proof = Pause(part="store").begin(context(part)).end()
         assert not proof.acted
@@ -109,7 +109,7 @@ class TestPause:
     ) -> None:
         monkeypatch.setattr("devkit.faults.parts.pause._engine_of", lambda _run: None)
         monkeypatch.setattr("devkit.faults.parts.pause.state_of", lambda _engine, container: {"c1": status}[container])
-        monkeypatch.setattr("devkit.faults.parts.pause.Question.is_answered", lambda _question: False)
+        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _question: False)
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         plans: list[Undo] = []
         acting = Pause(part="kafka").begin(context(part, plan=plans.append, is_guest=True))
@@ -124,7 +124,7 @@ class TestPause:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("DOCKER_HOST", "unix:///of-another")
-        monkeypatch.setattr("devkit.faults.parts.pause.Question.is_answered", lambda _question: False)
+        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _question: False)
         asked, command = tmp_path / "asked", tmp_path / "docker"
         command.write_text(f'#!/bin/sh\necho "$DOCKER_HOST $1 $2" >> {asked}\necho paused\n')
         command.chmod(0o755)
@@ -150,7 +150,7 @@ class TestPause:
             raise error
 
         monkeypatch.setattr("devkit.faults.parts.pause._engine_of", unknown)
-        monkeypatch.setattr("devkit.faults.parts.pause.Question.is_answered", lambda _question: False)
+        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _question: False)
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         proof = Pause(part="kafka").begin(context(part)).end()
         assert (proof.acted, str(error) in proof.did, part.pulled) == (False, True, ["pause", "resume"])
@@ -219,7 +219,7 @@ class TestAnswers:
     def test_a_question_is_asked_at_once_and_waits_for_nothing(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             address = f"127.0.0.1:{listener.getsockname()[1]}"
-            silent, answered = Question(address), Question(address)
+            silent, answered = LivenessProbe(address), LivenessProbe(address)
             for connection in (listener.accept()[0] for _ in range(2)):
                 assert connection.recv(100).startswith(b"\0\0\0\x0a\0\x12")
             connection.sendall(b"x")  # the second alone
@@ -234,7 +234,7 @@ class TestAnswers:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
         assert not answers(f"127.0.0.1:{port}")
-        assert not Question(f"http://127.0.0.1:{port}").is_answered()
+        assert not LivenessProbe(f"http://127.0.0.1:{port}").is_answered()
 
 
 @pytest.mark.parametrize("dead", [Kill, Restart])

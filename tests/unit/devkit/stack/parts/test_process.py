@@ -8,8 +8,8 @@ import pytest
 from devkit.errors import StackError, UsageError, WaitTimeoutError
 from devkit.stack.parts import process
 from devkit.stack.parts.part import LEVERS, Lever
+from devkit.stack.parts.part_life import Life, require_running
 from devkit.stack.parts.process import ProcessPart
-from devkit.stack.parts.running import Life, require_running
 from tests.unit.devkit.stack.fakes import FakeGuardian
 
 ARGV = ["store", "--port", "1"]

@@ -34,7 +34,7 @@ class _State:
 
 
 class ContainerLife:
-    """See `devkit.stack.parts.running.Life`."""
+    """See `devkit.stack.parts.part_life.Life`."""
 
     pid = None
 

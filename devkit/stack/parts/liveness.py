@@ -1,4 +1,4 @@
-"""Whether a part answers anything at all, asked at the address of its clients in the simplest words of its protocol."""
+"""Whether a part answers at all: the smallest request of its protocol is sent to the address of its clients."""
 
 import contextlib
 import socket
@@ -12,28 +12,28 @@ _HTTP = b"GET / HTTP/1.0\r\n\r\n"
 
 def answers(address: str, within: timedelta = timedelta(seconds=1)) -> bool:
     """`address` is a URL of something that speaks HTTP, or `host:port` (the first of a list) of a Kafka broker."""
-    place, words = _place_and_words(address)
+    server, request = _server_and_request(address)
     try:
-        with socket.create_connection(place, within.total_seconds()) as connection:
-            connection.sendall(words)
+        with socket.create_connection(server, within.total_seconds()) as connection:
+            connection.sendall(request)
             return bool(connection.recv(1))
     except OSError:
         return False
 
 
-class Question:
-    """The same asked without waiting: `is_answered` looks once whether an answer has come, and closes the connection.
+class LivenessProbe:
+    """The same without waiting: `is_answered` looks once whether an answer has come, and closes the connection.
 
     A system accepts connections for a process that stands still, so asking takes no time there either.
     """
 
     def __init__(self, address: str) -> None:
-        place, words = _place_and_words(address)
+        server, request = _server_and_request(address)
         self._connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._connection.setblocking(False)
-        with contextlib.suppress(OSError):  # what cannot be asked does not answer
-            self._connection.connect_ex(place)
-            self._connection.sendall(words)
+        with contextlib.suppress(OSError):  # a part that cannot be reached does not answer
+            self._connection.connect_ex(server)
+            self._connection.sendall(request)
 
     def is_answered(self) -> bool:
         """False also when the connection was refused, reset, or closed without an answer. Ask once."""
@@ -44,7 +44,7 @@ class Question:
                 return False
 
 
-def _place_and_words(address: str) -> tuple[tuple[str, int], bytes]:
+def _server_and_request(address: str) -> tuple[tuple[str, int], bytes]:
     if "://" in address:
         url = urlsplit(address)
         return (url.hostname or "", url.port or 80), _HTTP

@@ -1,7 +1,7 @@
 import pytest
 
 from devkit.errors import StackError
-from devkit.stack.parts.running import require_running
+from devkit.stack.parts.part_life import require_running
 from tests.unit.devkit.stack.fakes import FakeProcess
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from devkit.docker.causes import EngineError
 from devkit.errors import StackError
-from devkit.stack.container import ContainerLife
-from devkit.stack.parts.running import require_running
+from devkit.stack.container_life import ContainerLife
+from devkit.stack.parts.part_life import require_running
 from tests.unit.devkit.stack.fakes import FakeProcess
 
 

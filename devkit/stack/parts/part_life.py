@@ -1,4 +1,4 @@
-"""Noticing that a part ended while a client waits for it."""
+"""The life of a part: what runs it, and an error that names a part which ended while a client waits for it."""
 
 from datetime import timedelta
 from pathlib import Path
