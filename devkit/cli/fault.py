@@ -16,8 +16,8 @@ from located_config.flow import flow
 
 if TYPE_CHECKING:
     from devkit.debug.mock_faults import FaultControl, MockFault
-    from devkit.faults.item import TimelineItem
     from devkit.faults.journal import Entry
+    from devkit.faults.timeline_item import TimelineItem
     from devkit.guardian.run_state import RunState
 
 _DO = ("status", "latency")
@@ -74,7 +74,7 @@ def add(
     from devkit.cli.scenario_directory import scenario_directory
     from devkit.debug.fault_text import read_faults
     from devkit.debug.mock_faults import FaultControl
-    from devkit.faults.by_hand import is_on_a_part, parse, require_known_part_fault
+    from devkit.faults.manual_faults import is_on_a_part, parse, require_known_part_fault
 
     run = running_stack(run_id)
     control = FaultControl(address_of(run, MOCK_API))
@@ -134,9 +134,9 @@ def _parsed_do(text: str | None) -> dict[str, Any] | None:
 
 
 def _add_on_a_part(run: "RunState", item: "TimelineItem", control: "FaultControl", run_id: str | None) -> None:
-    from devkit.faults.by_hand import HandFaults
+    from devkit.faults.manual_faults import ManualFaults
 
-    added = HandFaults(run).add(item, taken=frozenset(fault.name for fault in control.listed()))
+    added = ManualFaults(run).add(item, taken=frozenset(fault.name for fault in control.listed()))
     if added.text:
         click.echo(f"stack {run.run_id}: {_shown(added.name)} is done: {added.text}")
         _tell_whose(run, run_id)
@@ -170,10 +170,10 @@ _MORE = "`devkit fault add --status 504 --share 5%`; `devkit fault add --help` h
 def list_(run_id: str | None, *, as_json: bool) -> None:
     """List the faults with their status, and how many requests each has matched."""
     from devkit.debug.mock_faults import FaultControl
-    from devkit.faults.by_hand import HandFaults
+    from devkit.faults.manual_faults import ManualFaults
 
     run = running_stack(run_id)
-    by_hand = HandFaults(run)
+    by_hand = ManualFaults(run)
     on_parts, refused = [page.entry for page in by_hand.listed()], by_hand.refused()
     mock_faults = FaultControl(address_of(run, MOCK_API)).listed()
     if as_json:
@@ -230,12 +230,12 @@ def _status(fault: "MockFault") -> str:
 def remove(names: tuple[str, ...], run_id: str | None, *, everything: bool) -> None:
     """Remove faults by name."""
     from devkit.debug.mock_faults import FaultControl
-    from devkit.faults.by_hand import HandFaults
+    from devkit.faults.manual_faults import ManualFaults
 
     if everything == bool(names):
         raise UsageError("names and --all" if names else "neither a name nor --all", hint="give one of them")
     run = running_stack(run_id)
-    on_parts, control = HandFaults(run), FaultControl(address_of(run, MOCK_API))
+    on_parts, control = ManualFaults(run), FaultControl(address_of(run, MOCK_API))
     if everything:
         by_hand = tuple(page.entry.name for page in on_parts.listed() if page.entry.holder)
         for name in by_hand:  # first, as the mock may be what stands still

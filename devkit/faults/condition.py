@@ -137,7 +137,7 @@ class ProgramRunning:
 
 
 @dataclass(frozen=True)
-class EventSaid:
+class EventLogged:
     """A program logged that event."""
 
     event: str
@@ -193,10 +193,10 @@ class RequestSeen(RequestPattern):
 
     def __str__(self) -> str:
         written = self.model_dump(mode="json", exclude_defaults=True)
-        return f"request: {{{', '.join(f'{key}: {_written(value)}' for key, value in written.items())}}}"
+        return f"request: {{{', '.join(f'{key}: {_as_yaml(value)}' for key, value in written.items())}}}"
 
 
-Condition = Reached | BatchCommitted | ProgramRunning | EventSaid | RuleMet | RequestSeen
+Condition = Reached | BatchCommitted | ProgramRunning | EventLogged | RuleMet | RequestSeen
 
 _REACHED = re.compile(r"(\w+)\s*(>=|<=|>|<|:)\s*(\d+(?:\.\d+)?)\s*(%?)", re.ASCII)
 _BATCH = re.compile(r"batch\s+(\d+)\s+committed", re.ASCII)
@@ -211,10 +211,10 @@ def parse_condition(value: object) -> Condition:
     if isinstance(value, Condition):
         return value
     if isinstance(value, dict) and len(value) == 1:
-        ((key, of),) = value.items()
+        ((key, operand),) = value.items()
         if key == "request":
-            return _request(of)
-        value = f"{key}: {of}"
+            return _request(operand)
+        value = f"{key}: {operand}"
     if not isinstance(value, str):
         raise ValueError(f"is no condition; write one of {_EXAMPLES}")  # noqa: TRY004 - pydantic's
     text = value.strip()
@@ -223,7 +223,7 @@ def parse_condition(value: object) -> Condition:
     if match := _PROGRAM.fullmatch(text):
         return ProgramRunning(match[1])
     if match := _EVENT.fullmatch(text):
-        return EventSaid(match[1])
+        return EventLogged(match[1])
     if match := _MET.fullmatch(text):
         return RuleMet(match[1])
     if match := _REQUEST.fullmatch(text):
@@ -231,14 +231,14 @@ def parse_condition(value: object) -> Condition:
             return _request(parse_yaml(match[1]))
         except UnfitError as error:
             raise ValueError(f"{value!r}: {error}") from error
-    if (match := _REACHED.fullmatch(text)) and (figure := next((one for one in FIGURES if one == match[1]), None)):
+    if (match := _REACHED.fullmatch(text)) and (figure := next((name for name in FIGURES if name == match[1]), None)):
         return _reached(figure, match[2], match[3], is_share=bool(match[4]))
-    near = _misspelt(text)
+    near = _near_word(text)
     meant = f"did you mean {near!r}? " if near else ""
     raise ValueError(f"{value!r} is no condition; {meant}write one of {_EXAMPLES} (figures: {', '.join(FIGURES)})")
 
 
-def _written(value: object) -> str:
+def _as_yaml(value: object) -> str:
     """As YAML, where `*` begins something else than text."""
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else json.dumps(value)
 
@@ -257,7 +257,7 @@ def _request(value: object) -> RequestSeen:
         raise ValidationError.from_exception_data("when", details) from error
 
 
-def _misspelt(text: str) -> str | None:
+def _near_word(text: str) -> str | None:
     """The word that was meant by the first or last word, where those are no words of a condition."""
     words = re.split(r"\W+", text)
     for word, known in ((words[0], _FIRST_WORDS), (words[-1], _LAST_WORDS)):

@@ -138,7 +138,7 @@ class Fault(BaseModel, ABC):
         """The parts that it acts on; they are excused while it does."""
 
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - for those that override it
-        """What no other fault may act on while it does; see `devkit.faults.exclusive`. `topics` are by role."""
+        """What no other fault may act on while it does; see `devkit.faults.claims`. `topics` are by role."""
         return frozenset()
 
     @abstractmethod
@@ -152,5 +152,5 @@ class Fault(BaseModel, ABC):
 
     def __str__(self) -> str:
         """As it is written: `pause: {part: kafka}`."""
-        given = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        return f"{self.name}: {{{', '.join(f'{key}: {value}' for key, value in given.items())}}}"
+        parameters = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return f"{self.name}: {{{', '.join(f'{key}: {value}' for key, value in parameters.items())}}}"

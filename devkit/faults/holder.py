@@ -1,8 +1,8 @@
 """Holds a fault on a stack that is up: `python -m devkit.faults.holder RUN_ID`, with the timeline item on its input.
 
 It goes on after the command that started it, renews the fault's lease, ends the fault when its time is over, when
-SIGTERM says so, or when the stack is gone; if it is killed, the guardian undoes the fault. It first prints one line on
-what it came to: {"phase": "waiting" | "acting" | "over" | "refused", "text": …}.
+SIGTERM says so, or when the stack is gone; if it is killed, the guardian undoes the fault. It first prints one
+line with its status: {"phase": "waiting" | "acting" | "over" | "refused", "text": …}.
 """
 
 import contextlib
@@ -19,20 +19,20 @@ from pydantic import BaseModel, ConfigDict
 
 from devkit.errors import DevkitError
 from devkit.extensions import load_extensions
-from devkit.faults.attached import attached_parts
+from devkit.faults.attached_part import attached_parts
 from devkit.faults.fault import Context, Undo
-from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
 from devkit.faults.kafka.cluster import cluster_id
 from devkit.faults.refused_fault import RefusedFaults
 from devkit.faults.runner import Phase, Runner
+from devkit.faults.timeline_item import TimelineItem
 from devkit.guardian.run_state import RunState, known_runs
 
 _LOOK_S = 0.2
 
 
-class News(BaseModel):
-    """What the holder says first."""
+class HolderStatus(BaseModel):
+    """The line that the holder prints first."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,7 +46,7 @@ class Holder:
     def __init__(self, run: RunState, item: TimelineItem) -> None:
         self._run, self._item = run, item
         self._ended = threading.Event()
-        self._has_said = self._has_acted = False
+        self._has_reported = self._has_acted = False
         self._journal = Journal(run.run_id)
         began = time.monotonic()
         self._runner = Runner(
@@ -55,7 +55,7 @@ class Holder:
             context=self._context,
             excuse=lambda _part: contextlib.nullcontext(),
             clock=lambda: time.monotonic() - began,
-            tell=lambda _happened: None,
+            report=lambda _happened: None,
             holder=os.getpid(),
         )
 
@@ -65,7 +65,7 @@ class Holder:
         ready = None
         if self._item.at:
             ready = self._journal.open(self._item.name, self._item.do, holder=os.getpid(), waits=True)
-            _say(News(phase="waiting"))
+            _print_status(HolderStatus(phase="waiting"))
         self._runner.start()
         try:
             while not self._has_to_end():
@@ -77,12 +77,12 @@ class Holder:
                     ready.close()
                     ready = None
                 elif self._phase in ("acting", "over"):
-                    self._say_once()
+                    self._report_once()
         finally:
             if ready is not None:
                 ready.close()
             self._runner.end()
-            self._say_once()
+            self._report_once()
             self._note_refusal()
 
     @property
@@ -92,22 +92,22 @@ class Holder:
     def _has_to_end(self) -> bool:
         return self._phase == "over" or self._ended.wait(_LOOK_S) or not self._run.guardian_is_alive()
 
-    def _say_once(self) -> None:
-        if not self._has_said:
-            self._has_said = True
-            _say(self._news())
+    def _report_once(self) -> None:
+        if not self._has_reported:
+            self._has_reported = True
+            _print_status(self._status())
 
     def _note_refusal(self) -> None:
-        """Of one that waited, as no command hears of it any more."""
+        """For a fault that waited: no command listens for it any more."""
         (happened,) = self._runner.happened
         if self._item.at and happened.from_s is not None and not (happened.acted or self._has_acted):
             RefusedFaults(self._run.directory).note(self._item.name, self._item.do, happened.did)
 
-    def _news(self) -> News:
+    def _status(self) -> HolderStatus:
         if self._phase != "over":
-            return News(phase="acting")
+            return HolderStatus(phase="acting")
         (happened,) = self._runner.happened
-        return News(phase="over" if happened.acted else "refused", text=happened.did)
+        return HolderStatus(phase="over" if happened.acted else "refused", text=happened.did)
 
     def _context(self, plan: Callable[[Undo], None]) -> Context:
         run = self._run
@@ -122,10 +122,10 @@ class Holder:
         )
 
 
-def _say(news: News) -> None:
+def _print_status(status: HolderStatus) -> None:
     """The client that asked may be gone by now."""
     with contextlib.suppress(OSError):
-        sys.stdout.write(news.model_dump_json() + "\n")
+        sys.stdout.write(status.model_dump_json() + "\n")
         sys.stdout.flush()
 
 
@@ -137,7 +137,7 @@ def main() -> None:
     try:
         Holder(run, item).hold()
     except DevkitError as error:
-        _say(News(phase="refused", text=str(error)))
+        _print_status(HolderStatus(phase="refused", text=str(error)))
         sys.exit(3)
 
 

@@ -1,4 +1,4 @@
-"""What is to be undone, on disk before anything is done: a directory a run, in it a page a fault.
+"""The plans to undo faults, on disk before anything is done: a directory a run, in it a page a fault.
 
 It lies in the state directory and not in the run's own, which goes with the run: `devkit heal` reads it when both the
 run and its guardian were killed.
@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from devkit.errors import UsageError
-from devkit.faults.exclusive import clashes, of_cluster
+from devkit.faults.claims import clashes, cluster_claims
 from devkit.faults.fault import Fault, Undo
 from devkit.guardian import lease
 from devkit.guardian.lease import PAGE, journal_directory
@@ -43,7 +43,7 @@ class Entry(BaseModel):
     parts: tuple[str, ...] = ()
     """The parts of the stack that it holds."""
     claims: frozenset[str] = frozenset()
-    """What no other fault may act on until this one is undone; see `devkit.faults.exclusive`."""
+    """What no other fault may act on until this one is undone; see `devkit.faults.claims`."""
     cluster: str = ""
     """The id of the Kafka cluster of which it claims anything; empty for none."""
 
@@ -132,42 +132,42 @@ class Journal:
         # Written first: of two processes that claim the same at once both may be refused, but never none.
         page.entry = page.entry.model_copy(update={"claims": claims, "cluster": cluster})
         page.write()
-        self.require_free(claims, but_of=page)
+        self.require_free(claims, except_for=page)
         if cluster:
-            self._require_free_elsewhere(of_cluster(claims), cluster)
+            self._require_free_elsewhere(cluster_claims(claims), cluster)
 
     def _require_free_elsewhere(self, claims: frozenset[str], cluster: str) -> None:
-        entries = (page.entry for other in journals() if other.run_id != self.run_id for page in other.pages())
+        entries = (page.entry for journal in journals() if journal.run_id != self.run_id for page in journal.pages())
         for entry in entries:
-            if entry.cluster == cluster and (both := clashes(claims, entry.claims)):
+            if entry.cluster == cluster and (shared := clashes(claims, entry.claims)):
                 raise UsageError(
-                    f"fault {entry.name!r} ({entry.asked}) of run {entry.run_id} acts on {', '.join(both)} of the same "
-                    f"Kafka cluster {entry.remaining(datetime.now(UTC))}",
+                    f"fault {entry.name!r} ({entry.asked}) of run {entry.run_id} acts on {', '.join(shared)} of the "
+                    f"same Kafka cluster {entry.remaining(datetime.now(UTC))}",
                     hint="let that run end first; `devkit heal` undoes what a run left that was killed",
                 )
 
-    def require_free(self, claims: frozenset[str], *, but_of: Page | None = None) -> None:
+    def require_free(self, claims: frozenset[str], *, except_for: Page | None = None) -> None:
         """Raises UsageError when a fault of this run that is not undone holds some of these claims."""
-        for other in self.pages():
-            entry = other.entry
-            if (but_of is None or other.path != but_of.path) and (both := clashes(claims, entry.claims)):
-                of_whom = ", of the scenario's timeline," if entry.holder is None else ""
+        for open_page in self.pages():
+            entry = open_page.entry
+            if (except_for is None or open_page.path != except_for.path) and (shared := clashes(claims, entry.claims)):
+                origin = ", of the scenario's timeline," if entry.holder is None else ""
                 raise UsageError(
-                    f"fault {entry.name!r} ({entry.asked}){of_whom} acts on {', '.join(both)} "
+                    f"fault {entry.name!r} ({entry.asked}){origin} acts on {', '.join(shared)} "
                     f"{entry.remaining(datetime.now(UTC))}",
                     hint="let one end before the other begins; `devkit fault list` shows what there is",
                 )
 
     def pages(self) -> tuple[Page, ...]:
         """The faults that have begun and are not undone, oldest first; `unreadable` has the pages that are left out."""
-        pages = (page for _path, page in self._looked_at() if page is not None)
+        pages = (page for _path, page in self._read_pages() if page is not None)
         return tuple(sorted(pages, key=lambda page: page.entry.began))
 
     def unreadable(self) -> tuple[Path, ...]:
         """Pages that are damaged or of another version of the kit."""
-        return tuple(sorted(path for path, page in self._looked_at() if page is None))
+        return tuple(sorted(path for path, page in self._read_pages() if page is None))
 
-    def _looked_at(self) -> Iterator[tuple[Path, Page | None]]:
+    def _read_pages(self) -> Iterator[tuple[Path, Page | None]]:
         for path in self.directory.glob(f"*{PAGE}"):
             try:
                 yield path, Page(path, Entry.model_validate_json(path.read_bytes()))
@@ -178,5 +178,5 @@ class Journal:
 
 
 def journals() -> tuple[Journal, ...]:
-    """Of all runs that have faults which are not undone."""
+    """The journals of all runs that have faults which are not undone."""
     return tuple(Journal(path.name) for path in sorted(journal_directory("").glob("*")) if path.is_dir())

@@ -47,16 +47,16 @@ class RefusedFaults:
 
     def listed(self) -> tuple[RefusedFault, ...]:
         """Oldest first."""
-        return tuple(sorted((refused for _, refused in self._found()), key=lambda one: one.at))
+        return tuple(sorted((refused for _, refused in self._read()), key=lambda refused: refused.at))
 
     def forget(self, name: str) -> bool:
         """False when there is none of this name."""
-        paths = [path for path, refused in self._found() if refused.name == name]
+        paths = [path for path, refused in self._read() if refused.name == name]
         for path in paths:
             path.unlink(missing_ok=True)
         return bool(paths)
 
-    def _found(self) -> Iterator[tuple[Path, RefusedFault]]:
+    def _read(self) -> Iterator[tuple[Path, RefusedFault]]:
         for path in self._directory.glob("*.json"):
             with suppress(FileNotFoundError, ValidationError):  # removed meanwhile, or of another version
                 yield path, RefusedFault.model_validate_json(path.read_bytes())

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from devkit.errors import StackError
 from devkit.faults.condition import RequestSeen
-from devkit.faults.item import TimelineItem
+from devkit.faults.timeline_item import TimelineItem
 from devkit.proxy.client import ProxyControl
 from devkit.proxy.toxics.store_watch import StoreWatch
 from devkit.stack.front import REQUESTS_SUFFIX
@@ -31,12 +31,12 @@ class Watch(Protocol):
         """Watch from now on. Raises StackError."""
 
     def seen(self) -> frozenset[RequestSeen]:
-        """What has come so far; each is told until its item is let go."""
+        """The requests that have come; each is reported until its item is released."""
 
     def missed(self, item: str) -> str:
         """Why what this item waited for is past; empty where it still waits, or nothing had to."""
 
-    def let_go(self, item: str) -> None:
+    def release(self, item: str) -> None:
         """What waits for this item goes on, and no other waits for it."""
 
     def end(self) -> None:
@@ -57,7 +57,7 @@ class NoWatch(Watch):
         return ""
 
     @override
-    def let_go(self, item: str) -> None: ...
+    def release(self, item: str) -> None: ...
     @override
     def end(self) -> None: ...
 
@@ -102,7 +102,7 @@ class RequestWatch(Watch):
         return f"it missed the request that it waited for, which went on after {held_s:g} s" if missed else ""
 
     @override
-    def let_go(self, item: str) -> None:
+    def release(self, item: str) -> None:
         if (condition := self._watched.pop(item, None)) is not None:
             with contextlib.suppress(StackError):
                 self._control.remove(_listener(condition), _toxic(item))
@@ -110,7 +110,7 @@ class RequestWatch(Watch):
     @override
     def end(self) -> None:
         for name in tuple(self._watched):
-            self.let_go(name)
+            self.release(name)
         self._control.disconnect()
 
 

@@ -12,15 +12,16 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Literal, Protocol
 
 from devkit.errors import DevkitError, StackError
+from devkit.faults.claims import cluster_claims
 from devkit.faults.condition import Seen
-from devkit.faults.exclusive import of_cluster
 from devkit.faults.fault import Acting, Context, MadeTopic, Proof, Undo
-from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal, Page
 from devkit.faults.request_watch import NoWatch, Watch
+from devkit.faults.timeline_item import TimelineItem
 from devkit.faults.undo import carry_out
 from devkit.guardian.lease import LEASE, RENEW_EVERY
 
@@ -64,13 +65,13 @@ Excuse = Callable[[str], AbstractContextManager[None]]
 Start = Callable[[Callable[[], None]], None]
 
 
-def on_a_thread(work: Callable[[], None]) -> None:
+def run_on_thread(work: Callable[[], None]) -> None:
     """Not a daemon thread: a fault that has begun is ended even when the run is about to end."""
     threading.Thread(target=work, name="fault").start()
 
 
 @dataclass
-class _Playing:
+class _Play:
     """An item and how far it is; `held_s` is when its condition first held."""
 
     item: TimelineItem
@@ -80,7 +81,7 @@ class _Playing:
     acting: Acting | None = None
     page: Page | None = None
     missed: str = ""
-    held: ExitStack = field(default_factory=ExitStack)
+    excuses: ExitStack = field(default_factory=ExitStack)
     happened: Happened = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,7 +89,7 @@ class _Playing:
 
 
 class Runner:
-    """One arm's timeline. `tell` gets each item when it begins and when it is over; `events` are published in all.
+    """One arm's timeline. `report` gets each item when it begins and when it is over; `events` are published in all.
 
     `watch` is for the requests that items wait for.
     """
@@ -101,16 +102,16 @@ class Runner:
         context: MakeContext,
         excuse: Excuse,
         clock: Callable[[], float],
-        tell: Callable[[Happened], None],
+        report: Callable[[Happened], None],
         events: int = 0,
-        start: Start = on_a_thread,
+        start: Start = run_on_thread,
         renewal_clock: Callable[[], float] = time.monotonic,
         holder: int | None = None,
         watch: Watch | None = None,
     ) -> None:
-        self._playing = [_Playing(item) for item in items]
+        self._plays = [_Play(item) for item in items]
         self._journal, self._context, self._excuse, self._clock = journal, context, excuse, clock
-        self._tell, self._events, self._start, self._renewal_clock = tell, events, start, renewal_clock
+        self._report, self._events, self._start, self._renewal_clock = report, events, start, renewal_clock
         self._holder, self._watch = holder, watch or NoWatch()
         self._seen = Seen()
         self._lock = threading.Condition()
@@ -121,7 +122,7 @@ class Runner:
 
     def start(self) -> None:
         """Look at the clock from now on."""
-        if self._playing:
+        if self._plays:
             self._watch.begin()
             self._thread = threading.Thread(target=self._run, name="timeline", daemon=True)
             self._thread.start()
@@ -137,45 +138,45 @@ class Runner:
     def held(self) -> frozenset[str]:
         """The parts that a fault holds now: what is not to be seen of them is the fault's doing."""
         with self._lock:
-            return frozenset(need.part for one in self._acting() for need in one.item.do.needs())
+            return frozenset(need.part for play in self._acting() for need in play.item.do.needs())
 
     @property
     def blinds(self) -> bool:
         """Whether a part that a fault holds now does not even answer the kit, and no other part answers for it."""
         with self._lock:
-            away = [one for one in self._acting() if one.item.do.blinds]
-            if len(away) != 1:
-                return bool(away)
-            from_s = away[0].happened.from_s
-            return from_s is None or self._clock() - from_s < away[0].item.do.blinds_s()
+            blinding = [play for play in self._acting() if play.item.do.blinds]
+            if len(blinding) != 1:
+                return bool(blinding)
+            from_s = blinding[0].happened.from_s
+            return from_s is None or self._clock() - from_s < blinding[0].item.do.blinds_s()
 
     @property
     def phases(self) -> tuple[Phase, ...]:
         """How far each item is, in their order."""
         with self._lock:
-            return tuple(one.phase for one in self._playing)
+            return tuple(play.phase for play in self._plays)
 
     @property
     def happened(self) -> tuple[Happened, ...]:
         """Each item in its order."""
         with self._lock:
-            return tuple(one.happened for one in self._playing)
+            return tuple(play.happened for play in self._plays)
 
     def tick(self) -> None:
         """Begin what is due, end what has lasted its time, renew the leases."""
         requests, now = self._watch.seen(), self._clock()
-        for one in self._playing:
+        for play in self._plays:
             with self._lock:
                 self._seen = replace(self._seen, requests=requests)
-                if one.phase == "waiting" and not self._stopped.is_set() and self._is_due(one, now):
-                    one.phase = "beginning"
-                    work: Callable[[_Playing], None] = self._begin_and_let_go
-                elif one.phase == "acting" and one.due_s is not None and now >= one.due_s:
-                    one.phase = "ending"
+                if play.phase == "waiting" and not self._stopped.is_set() and self._is_due(play, now):
+                    play.phase = "beginning"
+                    work: Callable[[_Play], None] = self._begin_and_release
+                elif play.phase == "acting" and play.due_s is not None and now >= play.due_s:
+                    play.phase = "ending"
                     work = self._end
                 else:
                     continue
-            self._start(_bound(work, one))
+            self._start(partial(work, play))
         if self._renewal_clock() - self._renewed_at >= RENEW_EVERY.total_seconds():
             self._renewed_at = self._renewal_clock()
             self._renew()
@@ -185,23 +186,23 @@ class Runner:
         self._stopped.set()
         if self._thread is not None:
             self._thread.join()
-        self._await(lambda: not any(one.phase == "beginning" for one in self._playing))
+        self._await(lambda: not any(play.phase == "beginning" for play in self._plays))
         self._watch.end()
-        for one in self._playing:
+        for play in self._plays:
             with self._lock:
-                if one.phase != "acting":
+                if play.phase != "acting":
                     continue
-                one.phase = "ending"
-            self._start(_bound(self._end, one))
-        self._await(lambda: not any(one.phase == "ending" for one in self._playing))
+                play.phase = "ending"
+            self._start(partial(self._end, play))
+        self._await(lambda: not any(play.phase == "ending" for play in self._plays))
         if self._error is not None:
             raise self._error
 
     def look_for_records(self) -> None:
         """After the arm's end: in the topics and partitions that faults made. Raises StackError."""
-        for one in self._playing:
-            if one.happened.acted and isinstance(one.acting, MadeTopic):
-                one.happened = replace(one.happened, unreached=one.acting.unreached())
+        for play in self._plays:
+            if play.happened.acted and isinstance(play.acting, MadeTopic):
+                play.happened = replace(play.happened, unreached=play.acting.unreached())
 
     def _run(self) -> None:
         while not self._stopped.wait(self._until_next_s()):
@@ -210,7 +211,7 @@ class Runner:
     def _until_next_s(self) -> float:
         """Until the next look, which is early where a fault has lasted its time sooner."""
         with self._lock:
-            due_s = [one.due_s for one in self._playing if one.phase == "acting" and one.due_s is not None]
+            due_s = [play.due_s for play in self._plays if play.phase == "acting" and play.due_s is not None]
         return min([_TICK.total_seconds(), *(max(0.0, due - self._clock()) for due in due_s)])
 
     def _await(self, condition: Callable[[], bool]) -> None:
@@ -222,110 +223,110 @@ class Runner:
                 if time.monotonic() > end:
                     raise StackError(f"the faults of the timeline were not ended within {_HEALING.seconds} s")
 
-    def _is_due(self, one: _Playing, now: float) -> bool:
-        item = one.item
+    def _is_due(self, play: _Play, now: float) -> bool:
+        item = play.item
         if item.at is not None:
             return now >= item.at.total_seconds()
-        if one.held_s is None and item.when is not None and item.when.holds(self._seen, self._events):
-            one.held_s = now
-        return one.held_s is not None and now >= one.held_s + (item.after or timedelta()).total_seconds()
+        if play.held_s is None and item.when is not None and item.when.holds(self._seen, self._events):
+            play.held_s = now
+        return play.held_s is not None and now >= play.held_s + (item.after or timedelta()).total_seconds()
 
-    def _begin_and_let_go(self, one: _Playing) -> None:
+    def _begin_and_release(self, play: _Play) -> None:
         try:
-            self._begin(one)
+            self._begin(play)
         finally:
-            self._watch.let_go(one.item.name)
+            self._watch.release(play.item.name)
 
-    def _begin(self, one: _Playing) -> None:
+    def _begin(self, play: _Play) -> None:
         from_s = round(self._clock(), 3)
-        one.happened = Happened(one.item.name, one.happened.asked, from_s)
-        self._tell(one.happened)
+        play.happened = Happened(play.item.name, play.happened.asked, from_s)
+        self._report(play.happened)
         try:
-            for part in {need.part for need in one.item.do.needs()}:
-                one.held.enter_context(self._excuse(part))
-            lasts_s = one.item.for_.total_seconds() if one.item.for_ else None if one.item.do.lasts else 0.0
-            one.page = self._journal.open(one.item.name, one.item.do, holder=self._holder, lasts_s=lasts_s)
-            context = replace(self._context(one.page.plan), name=one.item.name)
-            claims = one.item.do.claims(context.topics)
-            cluster = context.cluster_id() if of_cluster(claims) else ""
+            for part in {need.part for need in play.item.do.needs()}:
+                play.excuses.enter_context(self._excuse(part))
+            lasts_s = play.item.for_.total_seconds() if play.item.for_ else None if play.item.do.lasts else 0.0
+            play.page = self._journal.open(play.item.name, play.item.do, holder=self._holder, lasts_s=lasts_s)
+            context = replace(self._context(play.page.plan), name=play.item.name)
+            claims = play.item.do.claims(context.topics)
+            cluster = context.cluster_id() if cluster_claims(claims) else ""
             with self._lock:
-                self._journal.claim(one.page, claims, cluster)
-            one.acting = one.item.do.begin(context)
-            one.missed = self._watch.missed(one.item.name)
+                self._journal.claim(play.page, claims, cluster)
+            play.acting = play.item.do.begin(context)
+            play.missed = self._watch.missed(play.item.name)
         except DevkitError as error:
             # That it did not begin is no defect of the run, but then it must leave nothing behind either.
-            self._over(one, Proof(acted=False, did=f"it could not begin: {error}"), begun=False)
+            self._finish(play, Proof(acted=False, did=f"it could not begin: {error}"), begun=False)
             return
         except BaseException:
-            self._over(one, Proof(acted=False, did="it could not begin"), begun=False)
+            self._finish(play, Proof(acted=False, did="it could not begin"), begun=False)
             raise
-        if not one.item.do.lasts:
-            self._end(one)
+        if not play.item.do.lasts:
+            self._end(play)
             return
         with self._lock:
-            one.due_s = None if one.item.for_ is None else self._clock() + one.item.for_.total_seconds()
-            one.phase = "acting"
+            play.due_s = None if play.item.for_ is None else self._clock() + play.item.for_.total_seconds()
+            play.phase = "acting"
             self._lock.notify_all()
 
-    def _end(self, one: _Playing) -> None:
-        assert one.acting is not None
+    def _end(self, play: _Play) -> None:
+        assert play.acting is not None
         try:
-            if _is_undone(one):
+            if _is_undone(play):
                 with contextlib.suppress(DevkitError):  # nothing is left to be ended but what this process holds
-                    one.acting.end()
+                    play.acting.end()
                 proof = Proof(acted=False, did=_UNDONE)
             else:
-                proof = one.acting.end()
+                proof = play.acting.end()
         except DevkitError as error:
-            self._over(one, Proof(acted=False, did=f"it could not be ended: {error}"), begun=False)
+            self._finish(play, Proof(acted=False, did=f"it could not be ended: {error}"), begun=False)
             with self._lock:
-                self._error = StackError(f"fault {one.item.name!r} could not be ended: {error}", hint=error.hint)
+                self._error = StackError(f"fault {play.item.name!r} could not be ended: {error}", hint=error.hint)
         except BaseException as error:
-            self._over(one, Proof(acted=False, did=f"it could not be ended: {error!r}"), begun=False)
+            self._finish(play, Proof(acted=False, did=f"it could not be ended: {error!r}"), begun=False)
             raise
         else:
-            self._over(one, proof, begun=True)
+            self._finish(play, proof, begun=True)
 
-    def _over(self, one: _Playing, proof: Proof, *, begun: bool) -> None:
+    def _finish(self, play: _Play, proof: Proof, *, begun: bool) -> None:
         """`begun` is whether it went its way; else the journal's plans are carried out."""
-        if one.missed:  # it acted, though not at the point that the scenario is about
-            proof = replace(proof, acted=False, did=f"{one.missed}; {proof.did}")
+        if play.missed:  # it acted, though not at the point that the scenario is about
+            proof = replace(proof, acted=False, did=f"{play.missed}; {proof.did}")
         irreversible: tuple[str, ...] = ()
-        if one.page is not None:
-            irreversible = one.page.entry.irreversible
-            if begun or _undone(one.page):
-                one.page.close()
-        one.held.close()
-        before = one.happened
+        if play.page is not None:
+            irreversible = play.page.entry.irreversible
+            if begun or _undone(play.page):
+                play.page.close()
+        play.excuses.close()
+        before = play.happened
         to_s = round(self._clock(), 3)
-        one.happened = replace(
+        play.happened = replace(
             before, to_s=to_s, acted=proof.acted, did=proof.did, irreversible=irreversible, hides=proof.hides
         )
-        self._tell(one.happened)
+        self._report(play.happened)
         with self._lock:
-            one.phase = "over"
+            play.phase = "over"
             self._lock.notify_all()
 
-    def _acting(self) -> list[_Playing]:
-        return [one for one in self._playing if one.phase in ("beginning", "acting", "ending")]
+    def _acting(self) -> list[_Play]:
+        return [play for play in self._plays if play.phase in ("beginning", "acting", "ending")]
 
     def _renew(self) -> None:
-        for one in self._acting():
-            if one.page is None:
+        for play in self._acting():
+            if play.page is None:
                 continue
             try:
-                one.page.renew()
+                play.page.renew()
             except FileNotFoundError:
                 with self._lock:
-                    if one.phase != "acting":
+                    if play.phase != "acting":
                         continue  # it is over just now, or will be told as undone when it has begun
-                    one.phase = "ending"
-                self._start(_bound(self._end, one))
+                    play.phase = "ending"
+                self._start(partial(self._end, play))
 
 
-def _is_undone(one: _Playing) -> bool:
+def _is_undone(play: _Play) -> bool:
     """By another process: the page of a fault goes when it is undone, and ours closes it only when it is over."""
-    return one.page is not None and not one.page.path.exists()
+    return play.page is not None and not play.page.path.exists()
 
 
 def _undone(page: Page) -> bool:
@@ -334,7 +335,3 @@ def _undone(page: Page) -> bool:
         carry_out(page)
         return True
     return False
-
-
-def _bound(work: Callable[[_Playing], None], one: _Playing) -> Callable[[], None]:
-    return lambda: work(one)

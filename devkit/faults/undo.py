@@ -48,12 +48,12 @@ def carry_out(page: Page, *, only_outliving: bool = False) -> None:
 
 def undo_lapsed(run_id: str) -> list[Undone]:
     """Undo the faults of a run that goes on, as far as their leases were not renewed."""
-    return [_undone(page) for page in Journal(run_id).pages() if has_lapsed(page.path)]
+    return [_undo(page) for page in Journal(run_id).pages() if has_lapsed(page.path)]
 
 
 def undo_ended(run_id: str) -> list[Undone]:
     """Undo what faults of a run that is over left. What cannot be undone stays in the journal, to be named."""
-    return [_undone(page, only_outliving=True) for page in Journal(run_id).pages()]
+    return [_undo(page, only_outliving=True) for page in Journal(run_id).pages()]
 
 
 def heal_faults() -> list[Undone]:
@@ -62,15 +62,15 @@ def heal_faults() -> list[Undone]:
     A page that cannot be read stays, and is named as a fault that is not undone.
     """
     alive = {run.run_id for run in known_runs() if run.guardian_is_alive()}
-    return [found for journal in journals() if journal.run_id not in alive for found in _healed(journal)]
+    return [undone for journal in journals() if journal.run_id not in alive for undone in _heal(journal)]
 
 
-def _healed(journal: Journal) -> Iterator[Undone]:
+def _heal(journal: Journal) -> Iterator[Undone]:
     for page in journal.pages():
-        found = _undone(page, only_outliving=True)
-        if not found.why:
+        undone = _undo(page, only_outliving=True)
+        if not undone.why:
             page.close()
-        yield found
+        yield undone
     for path in journal.unreadable():
         why = (
             f"its page {path} is damaged or of another version of the kit; "
@@ -79,25 +79,25 @@ def _healed(journal: Journal) -> Iterator[Undone]:
         yield Undone(journal.run_id, path.stem, "what was asked is unknown", why=why)
 
 
-def _undone(page: Page, *, only_outliving: bool = False) -> Undone:
+def _undo(page: Page, *, only_outliving: bool = False) -> Undone:
     """The page is closed when nothing is left to be undone or to be named."""
     entry = page.entry
     # With the parts of the run, what was done to them is gone.
-    left = tuple(
+    irreversible = tuple(
         plan.irreversible for plan in entry.plans if plan.irreversible and (plan.outlives_run or not only_outliving)
     )
     try:
         carry_out(page, only_outliving=only_outliving)
     except DevkitError as error:
         hint = f" ({error.hint})" if error.hint else ""
-        return Undone(entry.run_id, entry.name, entry.asked, left, f"{error}{hint}")
-    if left:
+        return Undone(entry.run_id, entry.name, entry.asked, irreversible, f"{error}{hint}")
+    if irreversible:
         plans = tuple(plan for plan in entry.plans if plan.irreversible)
         page.entry = entry.model_copy(update={"plans": plans, "claims": frozenset()})
         page.write()
     else:
         page.close()
-    return Undone(entry.run_id, entry.name, entry.asked, left)
+    return Undone(entry.run_id, entry.name, entry.asked, irreversible)
 
 
 def _fault(entry: Entry) -> type[Fault]:
@@ -127,8 +127,8 @@ def _load(entry: Entry) -> None:
 def main() -> None:
     """Undo faults: arguments the run's id, and `lapsed` or `ended`. Exit 1 when one could not be undone."""
     run_id, why = sys.argv[1:]
-    found = undo_lapsed(run_id) if why == "lapsed" else undo_ended(run_id)
-    sys.exit(1 if any(one.why for one in found) else 0)
+    results = undo_lapsed(run_id) if why == "lapsed" else undo_ended(run_id)
+    sys.exit(1 if any(undone.why for undone in results) else 0)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from devkit.container.limits import Container
 from devkit.expectations import StatedExpectation
-from devkit.faults.item import Timeline
+from devkit.faults.timeline_item import Timeline
 from devkit.observe.arm_role import ROLES, ArmRole, Roles, in_role
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.scenario.arm_step import Steps

@@ -25,7 +25,7 @@ from devkit.expectations import Expectation
 from devkit.expectations.gave_up import GaveUp
 from devkit.expectations.never_ran import NeverRan
 from devkit.expectations.of_program import WhetherItDid
-from devkit.faults.item import Timeline, TimelineItem
+from devkit.faults.timeline_item import Timeline, TimelineItem
 from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_role import ArmName, ArmRole, arms_named
 from devkit.programs.supervisor_policy import SupervisorPolicy

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from devkit.faults.item import TimelineItem
+from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_role import ArmName, ArmRole
 from devkit.observe.run_metadata import Difference
 from devkit.programs.places import NOWHERE, Places, merge

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 from ruamel.yaml import YAML
 
 from devkit.expectations.registry import EXPECTATIONS
-from devkit.faults.item import TimelineItem
+from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_role import TWO_ARMS, ArmName, arms_named
 from devkit.report.source_link import source_link
 from devkit.scenario.load import load_scenario

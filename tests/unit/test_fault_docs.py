@@ -6,8 +6,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
-from devkit.faults.item import Timeline
 from devkit.faults.registry import FAULTS
+from devkit.faults.timeline_item import Timeline
 from mockapi.rules.model import Rules
 
 TEXT = (Path(__file__).parents[2] / "docs" / "faults.md").read_text()

@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from devkit.errors import StackError
-from devkit.faults.exclusive import of_topic
+from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, comes_true, topic_of
 from located_config.count import counted
@@ -33,7 +33,7 @@ class AddPartitions(Fault):
 
     @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
-        return of_topic(topics.get(self.topic, self.topic), "number of partitions")
+        return topic_claims(topics.get(self.topic, self.topic), "number of partitions")
 
     @override
     def begin(self, context: Context) -> Acting:
@@ -42,8 +42,8 @@ class AddPartitions(Fault):
             before = len(kafka.partitions(topic))
             if before >= self.partitions:
                 raise StackError(f"topic {topic} has {counted(before, 'partition')}, and can only get more")
-            left = f"topic {topic} has {counted(self.partitions, 'partition')} where it had {before}"
-            context.plan(Undo(irreversible=left, outlives_run=context.is_guest))
+            growth = f"topic {topic} has {counted(self.partitions, 'partition')} where it had {before}"
+            context.plan(Undo(irreversible=growth, outlives_run=context.is_guest))
             kafka.admin.create_partitions({topic: self.partitions})
         return _Grown(context.kafka, topic, before, self.partitions)
 

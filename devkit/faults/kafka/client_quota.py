@@ -58,12 +58,12 @@ class ClientQuota(Fault):
     @property
     def quotas(self) -> dict[str, float]:
         """By Kafka's own names."""
-        given = {
+        rates = {
             "producer_byte_rate": self.produce,
             "consumer_byte_rate": self.fetch,
             "request_percentage": self.request_percentage,
         }
-        return {key: float(value) for key, value in given.items() if value is not None}
+        return {key: float(value) for key, value in rates.items() if value is not None}
 
     @override
     def needs(self) -> tuple[Need, ...]:

@@ -1,4 +1,4 @@
-"""What faults ask of a Kafka cluster and tell it, by its own interface."""
+"""A Kafka cluster as faults use it: an admin client that survives the loss of a broker."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,32 +69,34 @@ class Cluster:
                 return None
 
         try:
-            (found,) = wait_until(answer, what="a broker to answer", deadline=_BACK)
+            (answered,) = wait_until(answer, what="a broker to answer", deadline=_BACK)
         except WaitTimeoutError as error:
             raise PartError(f"Kafka at {self._bootstrap} does not answer: {self._silence}", "kafka") from error
-        return found
+        return answered
 
     def partitions(self, topic: str) -> Mapping[int, Replicas]:
         """Raises StackError when there is no such topic."""
-        (found,) = self.ask(lambda admin: admin.describe_topics([topic]))
-        if found["error_code"]:
+        (description,) = self.ask(lambda admin: admin.describe_topics([topic]))
+        if description["error_code"]:
             raise StackError(f"Kafka has no topic {topic!r}", hint=f"there are: {', '.join(sorted(self.topics()))}")
         return {
-            one["partition_index"]: Replicas(one["leader_id"], tuple(one["replica_nodes"]), frozenset(one["isr_nodes"]))
-            for one in found["partitions"]
+            partition["partition_index"]: Replicas(
+                partition["leader_id"], tuple(partition["replica_nodes"]), frozenset(partition["isr_nodes"])
+            )
+            for partition in description["partitions"]
         }
 
     def partition(self, topic: str, number: int) -> Replicas:
         """Raises StackError when there is no such topic or partition."""
-        found = self.partitions(topic)
-        if number not in found:
-            raise StackError(f"topic {topic} has {counted(len(found), 'partition')}, and none of number {number}")
-        return found[number]
+        partitions = self.partitions(topic)
+        if number not in partitions:
+            raise StackError(f"topic {topic} has {counted(len(partitions), 'partition')}, and none of number {number}")
+        return partitions[number]
 
     def topic_id(self, topic: str) -> str:
         """A topic that is made again has another."""
-        (found,) = self.ask(lambda admin: admin.describe_topics([topic]))
-        return str(found["topic_id"])
+        (description,) = self.ask(lambda admin: admin.describe_topics([topic]))
+        return str(description["topic_id"])
 
     def topics(self) -> Sequence[str]:
         """Names of all topics, Kafka's internal ones included."""
@@ -107,16 +109,16 @@ class Cluster:
 
     def cluster_id(self) -> str:
         """The same by whatever address it is asked, but for one that has only the id that its image gives to all."""
-        found = self.ask(lambda admin: admin.describe_cluster())
-        if found["cluster_id"] != _ID_OF_IMAGE:
-            return str(found["cluster_id"])
-        places = sorted(f"{broker['host']}:{broker['port']}" for broker in found["brokers"])
-        return f"{_ID_OF_IMAGE} at {', '.join(places)}"
+        description = self.ask(lambda admin: admin.describe_cluster())
+        if description["cluster_id"] != _ID_OF_IMAGE:
+            return str(description["cluster_id"])
+        addresses = sorted(f"{broker['host']}:{broker['port']}" for broker in description["brokers"])
+        return f"{_ID_OF_IMAGE} at {', '.join(addresses)}"
 
     def brokers(self) -> tuple[int, ...]:
         """Ids of those that are up, ascending."""
-        found = self.ask(lambda admin: admin.describe_cluster())
-        return tuple(sorted(broker["broker_id"] for broker in found["brokers"]))
+        description = self.ask(lambda admin: admin.describe_cluster())
+        return tuple(sorted(broker["broker_id"] for broker in description["brokers"]))
 
     def await_broker(self, broker: int) -> None:
         """Wait until it is in the cluster, as one that was killed is not for a time."""
@@ -125,8 +127,8 @@ class Cluster:
     def settings(self, topic: str) -> dict[str, str]:
         """Those that the topic has of its own."""
         own = "DYNAMIC_TOPIC_CONFIG"
-        found = self._settings(ConfigResourceType.TOPIC, topic)
-        return {key: value for key, (value, source) in found.items() if source == own}
+        settings = self._settings(ConfigResourceType.TOPIC, topic)
+        return {key: value for key, (value, source) in settings.items() if source == own}
 
     def effective_settings(self, topic: str) -> dict[str, str]:
         """Its own, and what holds for it where it has none."""
@@ -135,16 +137,16 @@ class Cluster:
     def broker_settings(self, broker: int) -> dict[str, str]:
         """Those that were set of this one broker while it ran."""
         own = "DYNAMIC_BROKER_CONFIG"
-        found = self._settings(ConfigResourceType.BROKER, str(broker))
-        return {key: value for key, (value, source) in found.items() if source == own}
+        settings = self._settings(ConfigResourceType.BROKER, str(broker))
+        return {key: value for key, (value, source) in settings.items() if source == own}
 
     def _settings(self, kind: ConfigResourceType, name: str) -> dict[str, tuple[str, str]]:
         """Value and source by key."""
-        found = self.ask(lambda admin: admin.describe_configs([ConfigResource(kind, name)]))
+        configs = self.ask(lambda admin: admin.describe_configs([ConfigResource(kind, name)]))
         return {
             key: (str(entry["value"]), entry["config_source"])
-            for of_type in found.values()
-            for entries in of_type.values()
+            for resources in configs.values()
+            for entries in resources.values()
             for key, entry in entries.items()
         }
 
@@ -164,10 +166,10 @@ class Cluster:
 
     def move(self, topic: str, partition: int, replicas: Sequence[int] | None) -> None:
         """Begin to move a partition to these brokers; None cancels a move that goes on, if one does."""
-        place = TopicPartition(topic, partition)
-        moves = {place: list(replicas) if replicas else None}
+        moved = TopicPartition(topic, partition)
+        moves = {moved: list(replicas) if replicas else None}
         answer = self.ask(lambda admin: admin.alter_partition_reassignments(moves, timeout_ms=_ANSWER_MS))
-        refusal = answer.get(place)
+        refusal = answer.get(moved)
         if refusal is not None and not (replicas is None and refusal is NoReassignmentInProgressError):
             raise StackError(
                 f"Kafka did not move partition {partition} of {topic} to {replicas}: {refusal.__name__}",
@@ -176,8 +178,8 @@ class Cluster:
 
     def is_moving(self, topic: str, partition: int) -> bool:
         """Whether a reassignment goes on, begun by the kit or by anyone else."""
-        place = TopicPartition(topic, partition)
-        return place in self.ask(lambda admin: admin.list_partition_reassignments([place], timeout_ms=_ANSWER_MS))
+        moved = TopicPartition(topic, partition)
+        return moved in self.ask(lambda admin: admin.list_partition_reassignments([moved], timeout_ms=_ANSWER_MS))
 
     def require_still(self, topic: str, partition: int) -> None:
         """Raises StackError when something else moves the partition: to undo our own move would cancel that one."""
@@ -202,8 +204,8 @@ class Cluster:
             answer = self.ask(
                 lambda admin: admin.elect_leaders(0, preferred, timeout_ms=_ANSWER_MS, raise_errors=False)
             )
-            found = [place for of_topic in answer.replica_election_results for place in of_topic.partition_result]
-            codes = {answer.error_code, *(place.error_code for place in found)}
+            elections = [result for topic in answer.replica_election_results for result in topic.partition_result]
+            codes = {answer.error_code, *(election.error_code for election in elections)}
             return codes <= {NoError.errno, ElectionNotNeededError.errno}
 
         what = f"the leader of partition {partition} of {topic} to change"
@@ -222,21 +224,21 @@ class Cluster:
             answer = self.ask(lambda admin: admin.alter_configs(resources, raise_on_unknown=is_known))
         except ValueError as error:
             raise StackError(f"Kafka knows no such setting of a {kind.name.lower()}: {error}") from error
-        of = kind.name.lower()
-        if (code := answer[of][name]) != _OK:
-            raise PartError(f"Kafka did not change settings of {of} {name}: {code}", "kafka")
+        kind_name = kind.name.lower()
+        if (code := answer[kind_name][name]) != _OK:
+            raise PartError(f"Kafka did not change settings of {kind_name} {name}: {code}", "kafka")
 
 
 @contextlib.contextmanager
 def cluster(bootstrap: str) -> Iterator[Cluster]:
     """Raises StackError for what Kafka raises."""
-    found = Cluster(bootstrap)
+    client = Cluster(bootstrap)
     try:
-        yield found
+        yield client
     except KafkaError as error:
         raise PartError(f"Kafka at {bootstrap} refused: {error}", "kafka") from error
     finally:
-        found.close()
+        client.close()
 
 
 def _connect(bootstrap: str) -> KafkaAdminClient:

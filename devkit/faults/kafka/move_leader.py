@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from devkit.errors import StackError
-from devkit.faults.exclusive import of_topic
+from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import Cluster, cluster, topic_of
 
@@ -33,28 +33,29 @@ class MoveLeader(Fault):
 
     @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
-        return of_topic(topics.get(self.topic, self.topic), f"partition {self.partition}")
+        return topic_claims(topics.get(self.topic, self.topic), f"partition {self.partition}")
 
     @override
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:
-            found = kafka.partition(topic, self.partition)
-            others = [replica for replica in found.replicas if replica != found.leader]
-            leader = self.to if self.to is not None else next(iter(others), None)
-            if leader not in others:
+            current = kafka.partition(topic, self.partition)
+            followers = [replica for replica in current.replicas if replica != current.leader]
+            leader = self.to if self.to is not None else next(iter(followers), None)
+            if leader not in followers:
                 raise StackError(
-                    f"partition {self.partition} of {topic} is led by broker {found.leader}, and has "
-                    f"replicas on {', '.join(map(str, others)) or 'no other broker'}",
+                    f"partition {self.partition} of {topic} is led by broker {current.leader}, and has "
+                    f"replicas on {', '.join(map(str, followers)) or 'no other broker'}",
                     hint="a topic has replicas where the scenario says `kafka.brokers: 3`",
                 )
             kafka.require_still(topic, self.partition)
             data = {"kafka": context.kafka, "topic": topic, "partition": str(self.partition)}
-            before = (found.leader, *others)
+            before = (current.leader, *followers)
             undo = Undo(data=data | {"replicas": ",".join(map(str, before))}, outlives_run=context.is_guest)
             context.plan(undo)
-            _lead(kafka, topic, self.partition, (leader, *(one for one in found.replicas if one != leader)))
-        return _Led(context.kafka, topic, self.partition, found.leader, leader, undo)
+            rest = (replica for replica in current.replicas if replica != leader)
+            _lead(kafka, topic, self.partition, (leader, *rest))
+        return _Led(context.kafka, topic, self.partition, current.leader, leader, undo)
 
     @classmethod
     @override

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import override
 
 from devkit.errors import StackError
-from devkit.faults.exclusive import of_topic
+from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import Cluster, cluster, topic_of
 from located_config.rate import PER_SECOND
@@ -56,7 +56,7 @@ class Reassign(Fault):
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
         """The rates are of whole brokers, so one throttle at a time."""
         topic = topics.get(self.topic, self.topic)
-        return of_topic(topic, f"partition {self.partition}", *_REPLICAS) | {"the brokers' replication throttle"}
+        return topic_claims(topic, f"partition {self.partition}", *_REPLICAS) | {"the brokers' replication throttle"}
 
     @override
     def begin(self, context: Context) -> Acting:
@@ -78,7 +78,7 @@ class Reassign(Fault):
         for broker in brokers:
             kafka.alter_broker(broker, dict.fromkeys(_RATES, str(self.throttle)))
         leaders, followers = (
-            ",".join(f"{self.partition}:{broker}" for broker in of) for of in (before, sorted({*self.to} - {*before}))
+            ",".join(f"{self.partition}:{broker}" for broker in ids) for ids in (before, sorted({*self.to} - {*before}))
         )
         kafka.alter_topic(topic, dict(zip(_REPLICAS, (leaders, followers or None), strict=True)))
 
@@ -126,11 +126,11 @@ class _Moving:
 
 def _throttle(kafka: Cluster, topic: str, brokers: tuple[int, ...]) -> Throttle:
     """As it is now."""
-    of_topic_now = kafka.settings(topic)
+    topic_settings = kafka.settings(topic)
     by_broker = {broker: kafka.broker_settings(broker) for broker in brokers}
     return Throttle(
-        topic={key: of_topic_now.get(key) for key in _REPLICAS},
-        brokers={broker: {key: found.get(key) for key in _RATES} for broker, found in by_broker.items()},
+        topic={key: topic_settings.get(key) for key in _REPLICAS},
+        brokers={broker: {key: settings.get(key) for key in _RATES} for broker, settings in by_broker.items()},
     )
 
 

@@ -10,7 +10,7 @@ from kafka.errors import TopicAlreadyExistsError
 from pydantic import Field
 from typing_extensions import override
 
-from devkit.faults.exclusive import of_topic
+from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, comes_true, topic_of
 from devkit.waiting import wait_until
@@ -41,15 +41,15 @@ class RecreateTopic(Fault):
 
     @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
-        return of_topic(topics.get(self.topic, self.topic))
+        return topic_claims(topics.get(self.topic, self.topic))
 
     @override
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:
             partitions, settings, before = kafka.partitions(topic), kafka.settings(topic), kafka.topic_id(topic)
-            left = f"the records that topic {topic} had are gone"
-            context.plan(Undo(irreversible=left, outlives_run=context.is_guest))
+            loss = f"the records that topic {topic} had are gone"
+            context.plan(Undo(irreversible=loss, outlives_run=context.is_guest))
             # The last thing before: what is written until the broker has deleted the topic is in no count.
             asked = time.monotonic()
             records = kafka.records(topic)

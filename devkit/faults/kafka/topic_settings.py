@@ -8,7 +8,7 @@ import orjson
 from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
-from devkit.faults.exclusive import of_topic
+from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, topic_of
 
@@ -49,7 +49,7 @@ class ChangedTopicSettings(Fault):
 
     @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
-        return of_topic(topics.get(self.topic, self.topic), *self.settings)
+        return topic_claims(topics.get(self.topic, self.topic), *self.settings)
 
     @override
     def begin(self, context: Context) -> Acting:

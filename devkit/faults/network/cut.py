@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from devkit.faults.proxied import ProxiedFault
+from devkit.faults.proxied_fault import ProxiedFault
 from devkit.proxy.toxics.cut import Cut
 from devkit.proxy.toxics.toxic import Toxic
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from devkit.faults.proxied import DirectedFault
+from devkit.faults.proxied_fault import DirectedFault
 from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.proxy.toxics.toxic import Toxic
 

@@ -8,12 +8,12 @@ from typing import ClassVar
 from typing_extensions import override
 
 from devkit.faults.fault import Acting, Context, Need, Proof
-from devkit.faults.parts.started_again import StartedAgain
+from devkit.faults.parts.restarting_fault import RestartingFault
 from devkit.stack.parts.part import Part
 from devkit.stack.parts.part_life import Life
 
 
-class Kill(StartedAgain):
+class Kill(RestartingFault):
     """What the part had not written to disk is gone; it is started again with the same data on the same port.
 
     Its start begins after `for`, and a broker takes some ten seconds for that, in which it is away as well.

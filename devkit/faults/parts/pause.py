@@ -11,10 +11,9 @@ from typing_extensions import override
 
 from devkit.docker.access import DockerAccess, find_docker
 from devkit.errors import SetupError, StackError
-from devkit.faults.exclusive import of_part
+from devkit.faults.claims import part_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.parts.paused_container import state_of, unpause
-from devkit.faults.stopped import as_data, go_on
+from devkit.faults.suspension import container_state, process_data, resume_container, resume_process
 from devkit.guardian.run_state import known_runs
 from devkit.stack.parts.liveness import LivenessProbe
 from devkit.stack.parts.part import Part
@@ -36,7 +35,7 @@ class Pause(Fault):
 
     @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
-        return of_part(self.part)
+        return part_claims(self.part)
 
     @override
     def begin(self, context: Context) -> Acting:
@@ -49,9 +48,9 @@ class Pause(Fault):
     @override
     def undo(cls, undo: Undo) -> None:
         if "container" in undo.data:
-            unpause(_engine_of(undo.data.get("run", "")), undo.data["container"])
+            resume_container(_engine_of(undo.data.get("run", "")), undo.data["container"])
             return
-        go_on(undo.data)
+        resume_process(undo.data)
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def _state(part: Part, run_id: str) -> tuple[bool, str]:
         return status == psutil.STATUS_STOPPED, f"process {pid} was {status}"
     assert container is not None, "a part that can be paused is a process or a container"
     try:
-        state = state_of(_engine_of(run_id), container)
+        state = container_state(_engine_of(run_id), container)
     except (SetupError, StackError) as error:  # what stands still has to go on all the same
         return False, f"the engine did not say how container {container} was ({error})"
     return state == "paused", f"container {container} was {state}"
@@ -100,4 +99,4 @@ def _undo(part: Part, run_id: str, *, outlives_run: bool) -> Undo:
     if life.container is not None:
         return Undo(data={"container": life.container, "run": run_id}, outlives_run=outlives_run)
     assert life.pid is not None, "a part that can be paused is a process or a container"
-    return Undo(data=as_data(psutil.Process(life.pid)), outlives_run=outlives_run)
+    return Undo(data=process_data(psutil.Process(life.pid)), outlives_run=outlives_run)

@@ -6,11 +6,11 @@ from typing import ClassVar
 from typing_extensions import override
 
 from devkit.faults.fault import Acting, Context, Need, Proof
-from devkit.faults.parts.started_again import StartedAgain
+from devkit.faults.parts.restarting_fault import RestartingFault
 from devkit.stack.parts.part_life import Life
 
 
-class Restart(StartedAgain):
+class Restart(RestartingFault):
     """It gets SIGTERM and the time to close its files; it lasts as long as that and the new start take."""
 
     name: ClassVar[str] = "restart"

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from devkit.errors import WaitTimeoutError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof
-from devkit.faults.programs.target import of_role
+from devkit.faults.programs.target import select_processes
 from devkit.guardian.processes import is_alive
 from devkit.programs.program import Role
 from devkit.waiting import wait_until
@@ -41,7 +41,7 @@ class KillProcess(Fault):
     def begin(self, context: Context) -> Acting:
         number = signals.Signals[f"SIG{self.signal}"]
         reached, ended = list[psutil.Process](), list[psutil.Process]()
-        for process in of_role(context, self.process, every=self.every):
+        for process in select_processes(context, self.process, every=self.every):
             (reached if _sent(process, number) else ended).append(process)
         return _Signalled(number, self.process, reached, ended)
 

@@ -38,37 +38,37 @@ class LoseCheckpoint(Fault):
         if context.main is None:
             raise StackError("there is no arm whose checkpoint could be lost", hint="write it into a `timeline`")
         context.plan(Undo(irreversible="the checkpoint is gone", outlives_run=context.is_guest))
-        stopped = _each(context.main.tree(), psutil.Process.suspend)
+        stopped = _apply(context.main.tree(), psutil.Process.suspend)
         try:
-            deleted = _emptied(context.main.checkpoint)
+            deleted = _delete_all(context.main.checkpoint)
         except StackError:
-            _each(stopped, psutil.Process.resume)
+            _apply(stopped, psutil.Process.resume)
             raise
-        _each(stopped, psutil.Process.kill)
+        _apply(stopped, psutil.Process.kill)
         wait_until(lambda: not any(map(is_alive, stopped)), what="the program to end", deadline=_GONE)
         # A request that was under way when the program stood still may have come to the store since.
-        return _Lost(deleted + _emptied(context.main.checkpoint), stopped)
+        return _Lost(deleted + _delete_all(context.main.checkpoint), stopped)
 
 
-def _each(processes: Sequence[psutil.Process], act: Callable[[psutil.Process], None]) -> list[psutil.Process]:
-    """Those to which it could be done, as they had not ended."""
-    found = []
+def _apply(processes: Sequence[psutil.Process], act: Callable[[psutil.Process], None]) -> list[psutil.Process]:
+    """Returns the processes that had not ended, to which it was done."""
+    living = []
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             act(process)
-            found.append(process)
-    return found
+            living.append(process)
+    return living
 
 
-def _emptied(checkpoint: Checkpoint) -> int:
-    found: list[int] = []
+def _delete_all(checkpoint: Checkpoint) -> int:
+    deleted: list[int] = []
 
     def is_empty() -> bool:
-        found.append(checkpoint.delete())
-        return not found[-1]
+        deleted.append(checkpoint.delete())
+        return not deleted[-1]
 
     wait_until(is_empty, what="the checkpoint to be empty", deadline=_GONE)
-    return sum(found)
+    return sum(deleted)
 
 
 @dataclass(frozen=True)

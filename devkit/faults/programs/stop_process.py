@@ -10,8 +10,8 @@ from pydantic import Field
 from typing_extensions import override
 
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.programs.target import of_role
-from devkit.faults.stopped import as_data, go_on
+from devkit.faults.programs.target import select_processes
+from devkit.faults.suspension import process_data, resume_process
 from devkit.programs.program import Role
 
 
@@ -36,9 +36,9 @@ class StopProcess(Fault):
     @override
     def begin(self, context: Context) -> Acting:
         stopped = []
-        for process in of_role(context, self.process, every=self.every):
+        for process in select_processes(context, self.process, every=self.every):
             with contextlib.suppress(psutil.NoSuchProcess):
-                context.plan(Undo(data=as_data(process)))
+                context.plan(Undo(data=process_data(process)))
                 process.suspend()
                 stopped.append(process)
         return _Stopped(stopped)
@@ -46,7 +46,7 @@ class StopProcess(Fault):
     @classmethod
     @override
     def undo(cls, undo: Undo) -> None:
-        go_on(undo.data)
+        resume_process(undo.data)
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class _Stopped:
 
     def end(self) -> Proof:
         """What is stopped shows it until it goes on; one that ended meanwhile was killed from outside."""
-        found = []
+        states = []
         for process in self.processes:
             state = "gone"
             with contextlib.suppress(psutil.NoSuchProcess):
                 state = process.status()
                 process.resume()
-            found.append((process.pid, state))
-        did = ", ".join(f"process {pid} was {state}" for pid, state in found) or "there was no process any more"
-        return Proof(acted=any(state == psutil.STATUS_STOPPED for _pid, state in found), did=did)
+            states.append((process.pid, state))
+        did = ", ".join(f"process {pid} was {state}" for pid, state in states) or "there was no process any more"
+        return Proof(acted=any(state == psutil.STATUS_STOPPED for _pid, state in states), did=did)

@@ -9,12 +9,12 @@ from devkit.faults.fault import Context
 from devkit.programs.program import Role
 
 
-def of_role(context: Context, role: Role, *, every: bool) -> Sequence[psutil.Process]:
+def select_processes(context: Context, role: Role, *, every: bool) -> Sequence[psutil.Process]:
     """The oldest process of the role, or `every` one of it. Raises StackError when there is none."""
-    found = sorted(context.processes(role), key=lambda process: (process.create_time(), process.pid))
-    if not found:
+    processes = sorted(context.processes(role), key=lambda process: (process.create_time(), process.pid))
+    if not processes:
         raise StackError(
             f"no {role} process of a program under test runs",
             hint="let the fault begin `when: program running`",
         )
-    return found if every else found[:1]
+    return processes if every else processes[:1]

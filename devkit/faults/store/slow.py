@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from devkit.faults.proxied import StoreFault
+from devkit.faults.proxied_fault import StoreFault
 from devkit.proxy.toxics.store_slow import StoreSlow
 from devkit.proxy.toxics.toxic import Toxic
 

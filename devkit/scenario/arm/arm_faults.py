@@ -11,13 +11,13 @@ import psutil
 from devkit.errors import StackError, UsageError
 from devkit.faults.condition import Figure, Seen
 from devkit.faults.fault import Context, MainProgram, Need, Undo
-from devkit.faults.fell_short import Extent, fell_short
-from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
 from devkit.faults.kafka.add_partitions import AddPartitions
 from devkit.faults.kafka.cluster import cluster_id
 from devkit.faults.request_watch import watch_for
 from devkit.faults.runner import Happened, Runner
+from devkit.faults.shortfall import Extent, describe_shortfall
+from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProcessEnded, ProgramEvent
@@ -56,7 +56,7 @@ class ArmFaults:
             context=self._context,
             excuse=stack.excused,
             clock=arm.clock.now_s,
-            tell=self._tell,
+            report=self._tell,
             events=events,
             watch=watch_for(items, stack.proxy),
         )
@@ -179,7 +179,7 @@ class ArmFaults:
         """What was seen of the arm in place of the item's beginning."""
         if item.when is None or (item.after is not None and item.when.holds(self._extent.last, self._published)):
             return "the arm ended before"
-        return fell_short(item.when, self._extent, self._published)
+        return describe_shortfall(item.when, self._extent, self._published)
 
     def _context(self, plan: Callable[[Undo], None]) -> Context:
         return Context(

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
+from devkit.faults.claims import clashes
 from devkit.faults.condition import Bounds
-from devkit.faults.exclusive import clashes
 from devkit.faults.fault import Fault
-from devkit.faults.item import TimelineItem
+from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.logs import LOGGED
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.launch_settings import SCRATCH

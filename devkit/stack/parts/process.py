@@ -49,7 +49,7 @@ class ProcessPart(Part):
         self._guardian, self._name, self._address, self._ready = guardian, name, address, ready
         self._argv, self._logs, self._env, self._split = argv, logs, env, split
         self._restore = restore
-        self._refused, self._is_stopped = refused, is_stopped or _is_stopped
+        self._refused, self._is_stopped = refused, is_stopped or is_process_stopped
         self._life = self._spawn(succeeds=None)
 
     @property
@@ -121,7 +121,8 @@ class ProcessPart(Part):
         self._guardian.require_running()
 
 
-def _is_stopped(pid: int) -> bool:
+def is_process_stopped(pid: int) -> bool:
+    """Raises StackError when it is gone."""
     try:
         return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
     except psutil.Error as error:

@@ -2,7 +2,7 @@
 
 from devkit.faults.do import parse_do
 from devkit.faults.fault import Acting, Context
-from devkit.faults.proxied import ProxiedFault
+from devkit.faults.proxied_fault import ProxiedFault
 from devkit.proxy.proof import Counts
 from devkit.stack.front import PROXY, Front
 

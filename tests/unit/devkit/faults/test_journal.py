@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from devkit.errors import UsageError
-from devkit.faults.exclusive import of_part
+from devkit.faults.claims import part_claims
 from devkit.faults.fault import Undo
 from devkit.faults.journal import Journal, journals
 from devkit.guardian import lease
@@ -57,8 +57,8 @@ def test_what_is_claimed_of_a_cluster_is_refused_to_other_runs_that_use_it() -> 
 
 def test_a_part_is_of_its_own_run_alone() -> None:
     one, two = Journal("run1"), Journal("run2")
-    one.claim(one.open("x", Noted()), of_part("kafka"), "cluster-a")
-    two.claim(two.open("x", Noted()), of_part("kafka"), "cluster-a")
+    one.claim(one.open("x", Noted()), part_claims("kafka"), "cluster-a")
+    two.claim(two.open("x", Noted()), part_claims("kafka"), "cluster-a")
 
 
 def test_who_is_refused_hears_how_long_the_other_goes_on() -> None:

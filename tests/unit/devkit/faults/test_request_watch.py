@@ -6,9 +6,9 @@ import pytest
 
 from devkit.errors import StackError
 from devkit.faults.condition import RequestSeen
-from devkit.faults.item import TimelineItem
 from devkit.faults.programs.kill_process import KillProcess
 from devkit.faults.request_watch import NoWatch, RequestWatch, watch_for
+from devkit.faults.timeline_item import TimelineItem
 from devkit.proxy.client import ProxyControl, ProxyGoneError
 from devkit.proxy.toxics.store_watch import StoreWatch
 
@@ -64,8 +64,8 @@ def test_each_request_that_is_waited_for_has_a_watch_until_it_is_let_go() -> Non
     assert watch.seen() == frozenset()
     control.requests[B] = 2
     assert watch.seen() == {RequestSeen(prefix="y/")}
-    watch.let_go("b")
-    watch.let_go("other")
+    watch.release("b")
+    watch.release("other")
     assert [name for _, name in control.toxics] == [A]
     assert watch.seen() == frozenset()
     watch.end()

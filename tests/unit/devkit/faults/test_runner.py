@@ -9,9 +9,9 @@ from devkit.errors import StackError
 from devkit.faults import registry
 from devkit.faults.condition import RequestSeen, Seen
 from devkit.faults.fault import Acting, Context, Proof
-from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
 from devkit.faults.runner import Happened, Runner
+from devkit.faults.timeline_item import TimelineItem
 from tests.unit.devkit.faults.fakes import DONE, Brief, Clock, Excuses, FakePart, Noted, context
 
 
@@ -41,7 +41,7 @@ class Proxy:
     def missed(self, item: str) -> str:
         return self.past
 
-    def let_go(self, item: str) -> None:
+    def release(self, item: str) -> None:
         self.done.append(f"let {item} go after {DONE}")
 
     def end(self) -> None:
@@ -62,7 +62,7 @@ class Arm:
             context=lambda plan: replace(context(FakePart(), plan=plan), cluster_id=lambda: cluster),
             excuse=self.excuses,
             clock=self.clock,
-            tell=self.reported.append,
+            report=self.reported.append,
             events=100,
             start=start or (lambda work: work()),
             renewal_clock=self.clock,

@@ -14,12 +14,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from devkit.faults.attached import attached_parts
+from devkit.faults.attached_part import attached_parts
 from devkit.faults.fault import Context, Undo
 from devkit.faults.journal import Journal, Page
 from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause
-from devkit.faults.stopped import as_data
+from devkit.faults.suspension import process_data
 from devkit.guardian import Guardian
 from devkit.guardian.end import end_run, heal
 from devkit.guardian.lease import LEASE, journal_directory
@@ -42,7 +42,7 @@ def stopped() -> Iterator[psutil.Process]:
 
 def paused(run_id: str, process: psutil.Process, *, outlives_run: bool = True) -> Page:
     page = Journal(run_id).open("x", Pause(part="kafka"))
-    page.plan(Undo(data=as_data(process), outlives_run=outlives_run))
+    page.plan(Undo(data=process_data(process), outlives_run=outlives_run))
     return page
 
 
@@ -69,15 +69,15 @@ def test_the_end_of_a_run_undoes_what_outlives_it(stopped: psutil.Process) -> No
 
 RUN = """
 import os, psutil, sys, time
-from devkit.faults.attached import attached_parts
+from devkit.faults.attached_part import attached_parts
 from devkit.faults.fault import Context, Undo
 from devkit.faults.journal import Journal
 from devkit.faults.parts.pause import Pause
-from devkit.faults.stopped import as_data
+from devkit.faults.suspension import process_data
 from devkit.guardian import Guardian
 guardian = Guardian()
 page = Journal(guardian.run_id).open("x", Pause(part="kafka"))
-page.plan(Undo(data=as_data(psutil.Process(int(sys.argv[1]))), outlives_run=True))
+page.plan(Undo(data=process_data(psutil.Process(int(sys.argv[1]))), outlives_run=True))
 print(guardian._process.pid, flush=True)
 time.sleep(600)
 """

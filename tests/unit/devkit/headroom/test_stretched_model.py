@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from devkit.expectations import Expectation
-from devkit.faults.item import TimelineItem
+from devkit.faults.timeline_item import TimelineItem
 from devkit.headroom.stretched_model import stretched
 from devkit.traffic.model import TrafficSpec
 from located_config.duration import Duration

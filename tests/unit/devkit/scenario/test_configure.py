@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.faults.item import TimelineItem
+from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_role import ROLES, ArmName
 from devkit.programs.places import NOWHERE, Places
 from devkit.programs.spark.program import ConfiguredSpark

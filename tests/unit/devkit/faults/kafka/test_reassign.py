@@ -52,20 +52,20 @@ def test_the_throttle_of_the_brokers_goes_also_where_the_topic_is_gone(cluster: 
 
 def test_an_earlier_throttle_is_there_again_at_the_end(cluster: FakeCluster, play: Play) -> None:
     earlier = {"leader.replication.throttled.rate": "777"}
-    of_topic = {"leader.replication.throttled.replicas": "*", "retention.ms": "5"}
+    topic_claims = {"leader.replication.throttled.replicas": "*", "retention.ms": "5"}
     cluster.broker_settings = {1: {}, 2: {**earlier, "log.cleaner.threads": "2"}, 3: {}}
-    cluster.topics["err"].settings = dict(of_topic)
+    cluster.topics["err"].settings = dict(topic_claims)
     case = play(MOVES)
     acting = case.begin()
     assert cluster.broker_settings[2] == RATES | {"log.cleaner.threads": "2"}
     acting.end()
     assert cluster.broker_settings == {1: {}, 2: {**earlier, "log.cleaner.threads": "2"}, 3: {}}
-    assert cluster.topics["err"].settings == of_topic
+    assert cluster.topics["err"].settings == topic_claims
     case.begin()
     case.undo_from_journal()
     assert (cluster.broker_settings[2], cluster.topics["err"].settings) == (
         {**earlier, "log.cleaner.threads": "2"},
-        of_topic,
+        topic_claims,
     )
 
 

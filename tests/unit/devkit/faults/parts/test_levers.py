@@ -87,7 +87,7 @@ class TestPause:
     def test_one_that_is_silent_and_not_stopped_was_not_paused(
         self, server: tuple[subprocess.Popen[str], str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _question: False)
+        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _probe: False)
         part = FakePart("store", server[1], FakeLife("store", pid=server[0].pid))
         proof = Pause(part="store").begin(context(part)).end()
         assert not proof.acted
@@ -108,8 +108,9 @@ class TestPause:
         self, status: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("devkit.faults.parts.pause._engine_of", lambda _run: None)
-        monkeypatch.setattr("devkit.faults.parts.pause.state_of", lambda _engine, container: {"c1": status}[container])
-        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _question: False)
+        states = {"c1": status}
+        monkeypatch.setattr("devkit.faults.parts.pause.container_state", lambda _engine, container: states[container])
+        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _probe: False)
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         plans: list[Undo] = []
         acting = Pause(part="kafka").begin(context(part, plan=plans.append, is_guest=True))
@@ -124,7 +125,7 @@ class TestPause:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("DOCKER_HOST", "unix:///of-another")
-        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _question: False)
+        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _probe: False)
         asked, command = tmp_path / "asked", tmp_path / "docker"
         command.write_text(f'#!/bin/sh\necho "$DOCKER_HOST $1 $2" >> {asked}\necho paused\n')
         command.chmod(0o755)
@@ -150,7 +151,7 @@ class TestPause:
             raise error
 
         monkeypatch.setattr("devkit.faults.parts.pause._engine_of", unknown)
-        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _question: False)
+        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _probe: False)
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         proof = Pause(part="kafka").begin(context(part)).end()
         assert (proof.acted, str(error) in proof.did, part.pulled) == (False, True, ["pause", "resume"])

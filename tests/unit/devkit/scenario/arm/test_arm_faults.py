@@ -13,9 +13,9 @@ import pytest
 from devkit.errors import StackError, UsageError
 from devkit.faults.condition import Seen
 from devkit.faults.fault import Proof
-from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
 from devkit.faults.kafka.add_partitions import AddPartitions
+from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_observation import Sample, TimelineEvidence
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.kit_events import ProcessEnded

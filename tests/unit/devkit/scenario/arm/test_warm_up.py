@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from devkit.debug.debugger import Debugger
-from devkit.faults.item import TimelineItem
+from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.deferrals import NoDeferrals
 from devkit.observe.kit_events import ProcessEnded, ProgramEvent
 from devkit.observe.sampler import SampledTopics, Sampler

@@ -1,19 +1,19 @@
 import pytest
 
+from devkit.faults.claims import clashes, part_claims, topic_claims
 from devkit.faults.do import parse_do
-from devkit.faults.exclusive import clashes, of_part, of_topic
 
 
 @pytest.mark.parametrize(
     ("one", "other", "both"),
     [
-        (of_part("kafka"), of_part("kafka"), ["part kafka"]),
-        (of_part("kafka"), of_part("kafka-1"), []),
-        (of_topic("out"), of_topic("out", "a", "b"), ["topic out: a", "topic out: b"]),
-        (of_topic("out", "a", "b"), of_topic("out", "b", "c"), ["topic out: b"]),
-        (of_topic("out"), of_topic("output", "a"), []),
-        (of_topic("out", "partition 1"), of_topic("out", "partition 10"), []),
-        (frozenset(), of_topic("out"), []),
+        (part_claims("kafka"), part_claims("kafka"), ["part kafka"]),
+        (part_claims("kafka"), part_claims("kafka-1"), []),
+        (topic_claims("out"), topic_claims("out", "a", "b"), ["topic out: a", "topic out: b"]),
+        (topic_claims("out", "a", "b"), topic_claims("out", "b", "c"), ["topic out: b"]),
+        (topic_claims("out"), topic_claims("output", "a"), []),
+        (topic_claims("out", "partition 1"), topic_claims("out", "partition 10"), []),
+        (frozenset(), topic_claims("out"), []),
     ],
 )
 def test_a_thing_clashes_with_itself_and_its_pieces(

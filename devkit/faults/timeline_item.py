@@ -65,8 +65,8 @@ class TimelineItem(BaseModel):
     @property
     def proxied(self) -> frozenset[str]:
         """The parts that need a proxy before them, for what is done or for what is waited for."""
-        waited_for = {self.when.part} if isinstance(self.when, RequestSeen) else set()
-        return frozenset({need.part for need in self.do.needs() if need.proxied} | waited_for)
+        watched = {self.when.part} if isinstance(self.when, RequestSeen) else set()
+        return frozenset({need.part for need in self.do.needs() if need.proxied} | watched)
 
     @property
     def beginning(self) -> str:
@@ -82,8 +82,8 @@ class TimelineItem(BaseModel):
 
 def _distinct(items: Sequence[TimelineItem]) -> Sequence[TimelineItem]:
     names = [item.name for item in items]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"each needs a name of its own; given twice: {', '.join(twice)}")
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"each needs a name of its own; given twice: {', '.join(repeated)}")
     return items
 
 

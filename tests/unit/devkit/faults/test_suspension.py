@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from devkit.errors import StackError
-from devkit.faults.parts.paused_container import unpause
+from devkit.faults.suspension import resume_container
 from tests.unit.devkit.docker.fake_docker import FakeDocker
 
 
@@ -18,17 +18,17 @@ def orders(fake: FakeDocker) -> list[str]:
 
 @pytest.mark.parametrize("state", ["running\n", "exited\n", ""])
 def test_one_that_is_not_paused_or_not_there_is_left_alone(fake: FakeDocker, state: str) -> None:
-    unpause(fake.answer(("ls --all id=c1", 0, state, "")), "c1")
+    resume_container(fake.answer(("ls --all id=c1", 0, state, "")), "c1")
     assert orders(fake) == ["ls"]
 
 
 def test_one_that_is_paused_goes_on(fake: FakeDocker) -> None:
-    unpause(fake.answer(("ls --all id=c1", 0, "paused\n", "")), "c1")
+    resume_container(fake.answer(("ls --all id=c1", 0, "paused\n", "")), "c1")
     assert fake.asked()[-1][1:] == ["container", "unpause", "c1"]
 
 
 def test_one_that_stands_still_all_the_same_is_an_error(fake: FakeDocker) -> None:
     access = fake.answer(("ls --all id=c1", 0, "paused\n", ""), ("unpause", 1, "", "no"))
     with pytest.raises(StackError, match="resuming a container"):
-        unpause(access, "c1")
+        resume_container(access, "c1")
     assert orders(fake) == ["ls", "unpause", "ls"]

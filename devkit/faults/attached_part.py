@@ -13,25 +13,26 @@ from typing_extensions import override
 from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.errors import StackError
-from devkit.faults.parts.paused_container import unpause
+from devkit.faults.suspension import resume_container
 from devkit.guardian.lease import RESPAWN, journal_directory
 from devkit.guardian.run_state import PartPlace, RunState, known_runs
 from devkit.stack.parts.liveness import answers
 from devkit.stack.parts.part import Lever, Part
+from devkit.stack.parts.process import is_process_stopped
 from devkit.waiting import wait_until
 
 _STOPPING = timedelta(seconds=10)
 _ANSWERING = timedelta(seconds=60)
 _NO_LOG = Path(os.devnull)
 _STARTING = timedelta(seconds=60)
-_OF_A_COMMAND = "the command that runs it alone can start it again; let the scenario's `timeline` do it"
+_OWNED_BY_COMMAND = "the command that runs it alone can start it again; let the scenario's `timeline` do it"
 _IN_MEMORY = "its pages and rules are in its memory, and a scenario would not find them again"
 _IN_CONTAINER = "a container is killed and started again by the run that made it alone"
 
 
 @dataclass(frozen=True)
 class AttachedLife:
-    """See `devkit.stack.parts.part_life.Life`; whose child it is not, of that no exit code is known."""
+    """See `devkit.stack.parts.part_life.Life`; the exit code is not known, as the process is no child of this one."""
 
     name: str
     pid: int | None
@@ -48,7 +49,7 @@ class AttachedLife:
         """The holder of a fault ends by itself when the guardian is gone."""
 
     def last_words(self, lines: int = 5) -> str:  # noqa: ARG002 - part of the interface
-        """No words of its log, whose place this process does not know, but the command that shows it."""
+        """Names the command that shows the log: this process does not know where it is."""
         return "(see `devkit logs`)"
 
 
@@ -83,7 +84,7 @@ class AttachedPart(Part):
             return _IN_CONTAINER
         if self.name == "mock-api":
             return _IN_MEMORY
-        return None if self._run.released else _OF_A_COMMAND
+        return None if self._run.released else _OWNED_BY_COMMAND
 
     @override
     def pull(self, lever: Lever) -> None:
@@ -104,9 +105,9 @@ class AttachedPart(Part):
     def _end(self, number: signal.Signals) -> None:
         pid = self._place.pid
         assert pid is not None
-        for one in (number, signal.SIGCONT):  # one that stands still takes a SIGTERM only when it goes on
+        for sent in (number, signal.SIGCONT):  # a stopped process takes a SIGTERM only when it is resumed
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, one)
+                os.kill(pid, sent)
         wait_until(lambda: not psutil.pid_exists(pid), what=f"{self.name} to end", deadline=_STARTING)
 
     def _respawn(self) -> None:
@@ -131,12 +132,12 @@ class AttachedPart(Part):
             return
         assert pid is not None
         self._signal(pid, signal.SIGSTOP)
-        wait_until(lambda: _is_stopped(pid), what=f"{self.name} to stop", deadline=_STOPPING)
+        wait_until(lambda: is_process_stopped(pid), what=f"{self.name} to stop", deadline=_STOPPING)
 
     def _resume(self) -> None:
         container, pid = self._place.container, self._place.pid
         if container is not None:
-            unpause(self._engine, container)
+            resume_container(self._engine, container)
             return
         assert pid is not None
         self._signal(pid, signal.SIGCONT)
@@ -161,13 +162,6 @@ def attached_parts(run: RunState) -> dict[str, Part]:
 def start_again(run_id: str, part: str) -> None:
     """Start a part that was killed, where its run still is. Raises StackError."""
     run = next((run for run in known_runs() if run.run_id == run_id and run.guardian_is_alive()), None)
-    found = attached_parts(run).get(part) if run is not None else None
-    if found is not None and found.life.exit_code is not None:
-        found.pull("restart")
-
-
-def _is_stopped(pid: int) -> bool:
-    try:
-        return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
-    except psutil.NoSuchProcess as error:
-        raise StackError(f"process {pid} was to stop, and is gone") from error
+    attached = attached_parts(run).get(part) if run is not None else None
+    if attached is not None and attached.life.exit_code is not None:
+        attached.pull("restart")

@@ -15,13 +15,13 @@ import psutil
 from pydantic import ValidationError
 
 from devkit.errors import StackError, UsageError
-from devkit.faults.attached import attached_parts
+from devkit.faults.attached_part import attached_parts
 from devkit.faults.fault import Fault
-from devkit.faults.holder import News
-from devkit.faults.item import TimelineItem
+from devkit.faults.holder import HolderStatus
 from devkit.faults.journal import Journal, Page
 from devkit.faults.refused_fault import RefusedFault, RefusedFaults
 from devkit.faults.registry import FAULTS
+from devkit.faults.timeline_item import TimelineItem
 from devkit.faults.undo import carry_out
 from devkit.guardian.environment import run_environment
 from devkit.guardian.processes import RUN_VARIABLE, is_alive
@@ -52,12 +52,12 @@ def require_known_part_fault(do: Mapping[str, object]) -> None:
 
 
 def parse(do: Mapping[str, object], *, name: str | None, at: str | None, for_: str | None) -> TimelineItem:
-    """Raises UsageError that says where what is wrong."""
-    written = {"name": name or "-", "do": do, "at": at or "0s"} | ({"for": for_} if for_ else {})
+    """Raises UsageError, which says what is wrong and where."""
+    document = {"name": name or "-", "do": do, "at": at or "0s"} | ({"for": for_} if for_ else {})
     try:
-        item = TimelineItem.model_validate(written)
+        item = TimelineItem.model_validate(document)
     except ValidationError as error:
-        message = "\n".join(map(str, problems(error, TimelineItem, written)))
+        message = "\n".join(map(str, problems(error, TimelineItem, document)))
         raise UsageError(message, hint="`devkit faults` shows the parameters of each") from error
     return item
 
@@ -71,8 +71,8 @@ class Added:
     waits: bool = False
 
 
-class HandFaults:
-    """Of one run."""
+class ManualFaults:
+    """The faults of one run that were added by hand."""
 
     def __init__(self, run: RunState) -> None:
         self._run, self._journal, self._refused = run, Journal(run.run_id), RefusedFaults(run.directory)
@@ -93,13 +93,13 @@ class HandFaults:
             item = item.model_copy(update={"name": _free_name(item.do, names)})
         elif item.name in names:
             raise UsageError(f"there is a fault {item.name!r} already", hint="give another --name, or remove that one")
-        if not item.at:  # what is there later is known only then, to the process that holds it
+        if not item.at:  # of a later one, the process that holds it checks the claims when it begins
             self._journal.require_free(item.do.claims({}))
         self._refused.forget(item.name)
-        news = self._start(item)
-        if news.phase == "refused":
-            raise StackError(f"{item.do}: {news.text}")
-        return Added(item.name, news.text, waits=news.phase == "waiting")
+        status = self._start(item)
+        if status.phase == "refused":
+            raise StackError(f"{item.do}: {status.text}")
+        return Added(item.name, status.text, waits=status.phase == "waiting")
 
     def remove(self, name: str) -> bool:
         """End one and wait until it is undone; False when there is none of this name. Raises StackError."""
@@ -123,9 +123,9 @@ class HandFaults:
         parts = attached_parts(self._run)
         for need in fault.needs():
             if need.part not in parts:
-                known = ", ".join(parts) or "none"
+                names = ", ".join(parts) or "none"
                 raise UsageError(
-                    f"{fault}: stack {self._run.run_id} has no part {need.part!r}", hint=f"it has: {known}"
+                    f"{fault}: stack {self._run.run_id} has no part {need.part!r}", hint=f"it has: {names}"
                 )
             if need.lever is not None:
                 parts[need.part].require(need.lever)
@@ -144,7 +144,7 @@ class HandFaults:
         finally:
             control.disconnect()
 
-    def _start(self, item: TimelineItem) -> News:
+    def _start(self, item: TimelineItem) -> HolderStatus:
         log = Path(self._run.addresses.get(LOGS, str(self._run.directory))) / f"fault-{os.getpid()}.log"
         with log.open("ab") as stderr:
             holder = subprocess.Popen(
@@ -158,14 +158,14 @@ class HandFaults:
             )
         assert holder.stdin is not None
         assert holder.stdout is not None
-        with holder.stdin as words, holder.stdout as answer:
-            words.write(item.model_dump_json(by_alias=True, exclude_unset=True).encode())
-            words.close()
+        with holder.stdin as request, holder.stdout as answer:
+            request.write(item.model_dump_json(by_alias=True, exclude_unset=True).encode())
+            request.close()
             line = answer.readline()
         holder.returncode = 0  # it goes on without us
         if not line:
             raise StackError(f"{item.do}: it could not be held", hint=f"its log is {log}")
-        return News.model_validate_json(line)
+        return HolderStatus.model_validate_json(line)
 
 
 def _lives(holder: int) -> bool:

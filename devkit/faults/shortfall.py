@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from devkit.faults.condition import (
     BatchCommitted,
     Condition,
-    EventSaid,
+    EventLogged,
     Figure,
     ProgramRunning,
     Reached,
@@ -32,7 +32,7 @@ class Extent:
         return replace(self, highest={**self.highest, **highest}, lowest={**self.lowest, **lowest}, last=seen)
 
 
-def fell_short(condition: Condition, extent: Extent, events: int) -> str:
+def describe_shortfall(condition: Condition, extent: Extent, events: int) -> str:
     """What was seen in place of the condition, in an arm for which this number of events is published."""
     match condition:
         case Reached():
@@ -42,7 +42,7 @@ def fell_short(condition: Condition, extent: Extent, events: int) -> str:
             return f"the last batch committed was {max(batches)}" if batches else "no batch was committed"
         case ProgramRunning(program=program):
             return f"the query of {program} never ran" if program else "no query ever ran"
-        case EventSaid():
+        case EventLogged():
             return "no program logged it"
         case RuleMet():
             return "no request met it"
@@ -53,8 +53,8 @@ def fell_short(condition: Condition, extent: Extent, events: int) -> str:
 def _figure(condition: Reached, extent: Extent, events: int) -> str:
     if condition.figure not in extent.highest:
         return f"{condition.figure} was not to be seen"
-    wanted = f"{condition.count(events):g}"
+    threshold = f"{condition.count(events):g}"
     if condition.comparison.startswith("<"):
         return f"{condition.figure} was never less than {extent.lowest[condition.figure]}"
     more = "more than " if condition.comparison == ">" else ""
-    return f"{condition.figure} came to {extent.highest[condition.figure]} of {more}{wanted}"
+    return f"{condition.figure} came to {extent.highest[condition.figure]} of {more}{threshold}"

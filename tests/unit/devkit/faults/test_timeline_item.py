@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from devkit.faults.item import Timeline, TimelineItem
 from devkit.faults.parts.pause import Pause
+from devkit.faults.timeline_item import Timeline, TimelineItem
 
 PAUSE = {"pause": {"part": "kafka"}}
 

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from devkit.errors import StackError
 from devkit.faults.do import parse_do
 from devkit.faults.fault import Context, Fault, Need, Undo
-from devkit.faults.proxied import DirectedFault, ProxiedFault
+from devkit.faults.proxied_fault import DirectedFault, ProxiedFault
 from devkit.faults.registry import FAULTS
 from devkit.proxy.client import ProxyControl
 from devkit.proxy.control import create_control

@@ -6,14 +6,14 @@ from typing import ClassVar
 from pydantic import Field
 from typing_extensions import override
 
-from devkit.faults.exclusive import of_part
+from devkit.faults.claims import part_claims
 from devkit.faults.fault import Context, Fault, Undo
 
 # A broker that is not heard of for 9 s, Kafka's default, is taken for dead, and its partitions get another leader.
 _ANOTHER_LEADS_S = 15.0
 
 
-class StartedAgain(Fault):
+class RestartingFault(Fault):
     """A fault after which the part has to be started again."""
 
     blinds: ClassVar[bool] = True
@@ -22,7 +22,7 @@ class StartedAgain(Fault):
 
     @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
-        return of_part(self.part)
+        return part_claims(self.part)
 
     @override
     def blinds_s(self) -> float:
@@ -36,6 +36,6 @@ class StartedAgain(Fault):
     @classmethod
     @override
     def undo(cls, undo: Undo) -> None:
-        from devkit.faults.attached import start_again
+        from devkit.faults.attached_part import start_again
 
         start_again(undo.data["run_id"], undo.data["part"])

@@ -12,10 +12,10 @@ import psutil
 import pytest
 
 from devkit.errors import StackError, UsageError
-from devkit.faults import by_hand
-from devkit.faults.attached import attached_parts
-from devkit.faults.by_hand import HandFaults, is_on_a_part, parse, require_known_part_fault
+from devkit.faults import manual_faults
+from devkit.faults.attached_part import attached_parts
 from devkit.faults.journal import Journal
+from devkit.faults.manual_faults import ManualFaults, is_on_a_part, parse, require_known_part_fault
 from devkit.guardian.run_state import LOGS, PartPlace, RunState, state_path
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.parts.test_levers import HTTP
@@ -66,53 +66,53 @@ def test_a_fault_goes_on_after_the_command_and_is_removed_by_another(
     run: RunState, server: tuple[psutil.Process, str]
 ) -> None:
     process, _ = server
-    added = HandFaults(run).add(parse(PAUSE, name=None, at=None, for_=None), taken=frozenset())
+    added = ManualFaults(run).add(parse(PAUSE, name=None, at=None, for_=None), taken=frozenset())
     assert (added.name, added.text, added.waits) == ("pause-store", "", False)
     assert is_stopped(process)
-    (page,) = HandFaults(run).listed()
+    (page,) = ManualFaults(run).listed()
     assert (page.entry.name, page.entry.asked) == ("pause-store", "pause: {part: store}")
     with pytest.raises(UsageError, match="there is a fault 'pause-store' already"):
-        HandFaults(run).add(parse(PAUSE, name="pause-store", at=None, for_=None), taken=frozenset())
-    assert HandFaults(run).remove("pause-store")
+        ManualFaults(run).add(parse(PAUSE, name="pause-store", at=None, for_=None), taken=frozenset())
+    assert ManualFaults(run).remove("pause-store")
     assert not is_stopped(process)
-    assert HandFaults(run).listed() == ()
-    assert not HandFaults(run).remove("pause-store")
+    assert ManualFaults(run).listed() == ()
+    assert not ManualFaults(run).remove("pause-store")
 
 
 def test_one_ends_after_its_time(run: RunState, server: tuple[psutil.Process, str]) -> None:
-    HandFaults(run).add(parse(PAUSE, name="short", at=None, for_="300ms"), taken=frozenset())
-    wait_until(lambda: not HandFaults(run).listed(), what="the fault to end", deadline=DEADLINE)
+    ManualFaults(run).add(parse(PAUSE, name="short", at=None, for_="300ms"), taken=frozenset())
+    wait_until(lambda: not ManualFaults(run).listed(), what="the fault to end", deadline=DEADLINE)
     assert not is_stopped(server[0])
 
 
 def test_one_that_waits_is_listed_and_can_be_removed(run: RunState, server: tuple[psutil.Process, str]) -> None:
-    added = HandFaults(run).add(parse(PAUSE, name="later", at="1h", for_=None), taken=frozenset())
+    added = ManualFaults(run).add(parse(PAUSE, name="later", at="1h", for_=None), taken=frozenset())
     assert added.waits
-    (page,) = HandFaults(run).listed()
+    (page,) = ManualFaults(run).listed()
     assert page.entry.waits
-    HandFaults(run).remove("later")
+    ManualFaults(run).remove("later")
     assert not is_stopped(server[0])
-    assert HandFaults(run).listed() == ()
+    assert ManualFaults(run).listed() == ()
 
 
 def test_one_whose_holder_was_killed_is_undone_by_its_removal(
     run: RunState, server: tuple[psutil.Process, str]
 ) -> None:
-    HandFaults(run).add(parse(PAUSE, name="orphan", at=None, for_=None), taken=frozenset())
-    (page,) = HandFaults(run).listed()
+    ManualFaults(run).add(parse(PAUSE, name="orphan", at=None, for_=None), taken=frozenset())
+    (page,) = ManualFaults(run).listed()
     assert page.entry.holder is not None
     holder = psutil.Process(page.entry.holder)
     holder.kill()
     wait_until(lambda: holder.status() == psutil.STATUS_ZOMBIE, what="it to die, unreaped", deadline=DEADLINE)
     assert is_stopped(server[0])
-    assert HandFaults(run).remove("orphan")
+    assert ManualFaults(run).remove("orphan")
     assert not is_stopped(server[0])
 
 
 def test_what_another_fault_acts_on_is_refused_with_its_name_and_remaining_time(
     run: RunState, server: tuple[psutil.Process, str]
 ) -> None:
-    hand = HandFaults(run)
+    hand = ManualFaults(run)
     hand.add(parse(PAUSE, name="first", at=None, for_="1h"), taken=frozenset())
     message = r"fault 'first' \(pause: {part: store}\) acts on part store for another 3\d\d\d s"
     with pytest.raises(UsageError, match=message):
@@ -127,7 +127,7 @@ def test_what_the_timeline_acts_on_is_refused(run: RunState, server: tuple[psuti
     page = Journal("hand").open("of the file", do, lasts_s=3600)
     Journal("hand").claim(page, do.claims({}))
     with pytest.raises(UsageError, match=r"fault 'of the file' .*, of the scenario's timeline, acts on part store for"):
-        HandFaults(run).add(parse(PAUSE, name=None, at=None, for_=None), taken=frozenset())
+        ManualFaults(run).add(parse(PAUSE, name=None, at=None, for_=None), taken=frozenset())
     page.close()
     assert not is_stopped(server[0])
 
@@ -135,7 +135,7 @@ def test_what_the_timeline_acts_on_is_refused(run: RunState, server: tuple[psuti
 def test_one_that_waited_is_refused_by_the_process_that_holds_it(
     run: RunState, server: tuple[psutil.Process, str]
 ) -> None:
-    hand = HandFaults(run)
+    hand = ManualFaults(run)
     hand.add(parse(PAUSE, name="first", at=None, for_="1h"), taken=frozenset())
     assert hand.add(parse(PAUSE, name="later", at="1s", for_="1h"), taken=frozenset()).waits
     wait_until(hand.refused, what="it to be refused", deadline=DEADLINE)
@@ -152,7 +152,7 @@ def test_one_that_waited_is_refused_by_the_process_that_holds_it(
 
 
 def test_one_that_waited_and_acted_was_not_refused(run: RunState, server: tuple[psutil.Process, str]) -> None:
-    hand = HandFaults(run)
+    hand = ManualFaults(run)
     hand.add(parse(PAUSE, name="later", at="100ms", for_=None), taken=frozenset())
     wait_until(lambda: is_stopped(server[0]), what="it to begin", deadline=DEADLINE)
     hand.remove("later")
@@ -164,7 +164,7 @@ NETWORK = {"network_cut": {"part": "store"}}
 
 def test_a_fault_of_the_network_is_refused_where_no_proxy_is(run: RunState) -> None:
     with pytest.raises(UsageError, match=r"network_cut: .*no proxy stands in front of store of stack hand") as refused:
-        HandFaults(run).add(parse(NETWORK, name=None, at=None, for_=None), taken=frozenset())
+        ManualFaults(run).add(parse(NETWORK, name=None, at=None, for_=None), taken=frozenset())
     assert "`devkit up --proxied`" in str(refused.value.hint)
 
 
@@ -181,9 +181,9 @@ def test_a_fault_of_the_network_is_refused_where_the_proxy_stands_before_another
         def disconnect(self) -> None:
             """There is no connection."""
 
-    monkeypatch.setattr(by_hand, "ProxyControl", Control)
+    monkeypatch.setattr(manual_faults, "ProxyControl", Control)
     proxy = PartPlace(name="proxy", address="http://127.0.0.1:2", pid=os.getpid())
-    hand = HandFaults(run.model_copy(update={"parts": (*run.parts, proxy)}))
+    hand = ManualFaults(run.model_copy(update={"parts": (*run.parts, proxy)}))
     with pytest.raises(UsageError, match="no proxy stands in front of store"):
         hand.add(parse(NETWORK, name=None, at=None, for_=None), taken=frozenset())
 
@@ -191,14 +191,14 @@ def test_a_fault_of_the_network_is_refused_where_the_proxy_stands_before_another
 def test_a_part_of_the_timeline_is_not_removed_by_hand(run: RunState) -> None:
     Journal("hand").open("x", parse(PAUSE, name="x", at=None, for_=None).do)
     with pytest.raises(UsageError, match="fault 'x' is"):
-        HandFaults(run).remove("x")
+        ManualFaults(run).remove("x")
 
 
 def test_what_fails_at_the_part_is_told(run: RunState) -> None:
     do = {"add_partitions": {"topic": "t", "partitions": 3}}
     with pytest.raises(StackError, match=r"add_partitions: .*Kafka at 127\.0\.0\.1:1 does not answer"):
-        HandFaults(run).add(parse(do, name=None, at=None, for_=None), taken=frozenset())
-    assert HandFaults(run).listed() == ()
+        ManualFaults(run).add(parse(do, name=None, at=None, for_=None), taken=frozenset())
+    assert ManualFaults(run).listed() == ()
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_what_the_stack_cannot_is_refused_before_anything_starts(
     run: RunState, do: dict[str, object], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        HandFaults(run).add(parse(do, name=None, at=None, for_=None), taken=frozenset())
-    assert HandFaults(run).listed() == ()
+        ManualFaults(run).add(parse(do, name=None, at=None, for_=None), taken=frozenset())
+    assert ManualFaults(run).listed() == ()
 
 
 def test_what_is_written_wrong_says_where() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from devkit.faults.condition import Seen, parse_condition
-from devkit.faults.fell_short import Extent, fell_short
+from devkit.faults.shortfall import Extent, describe_shortfall
 
 SEEN = (
     Seen({"lag": 40, "committed": 10, "outputs": 4}),
@@ -30,10 +30,10 @@ def test_how_far_an_arm_with_100_events_came(written: object, message: str) -> N
     extent = Extent()
     for seen in SEEN:
         extent = extent.grown(seen)
-    assert fell_short(parse_condition(written), extent, 100) == message
+    assert describe_shortfall(parse_condition(written), extent, 100) == message
 
 
 def test_an_arm_that_committed_nothing() -> None:
     extent = Extent().grown(Seen({"committed": 0}))
-    assert fell_short(parse_condition("committed: 300"), extent, 300) == "committed came to 0 of 300"
-    assert fell_short(parse_condition("batch 1 committed"), extent, 300) == "no batch was committed"
+    assert describe_shortfall(parse_condition("committed: 300"), extent, 300) == "committed came to 0 of 300"
+    assert describe_shortfall(parse_condition("batch 1 committed"), extent, 300) == "no batch was committed"
