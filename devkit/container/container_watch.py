@@ -1,4 +1,4 @@
-"""Looks at a program again and again, and kills it when it is over a limit of its container."""
+"""Samples a program, and kills it when it is over a limit of its container."""
 
 import contextlib
 import threading
@@ -60,7 +60,7 @@ class ContainerWatch:
         self._thread: threading.Thread | None = None
 
     def figures(self) -> ContainerFigures:
-        """What was seen up to now."""
+        """The peaks and kills up to now."""
         with self._lock:
             return ContainerFigures(
                 memory_limit=self._limits.memory,

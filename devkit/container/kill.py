@@ -1,4 +1,4 @@
-"""What is known of a program that was over a limit of its container."""
+"""Records of programs that were over a limit of their container."""
 
 from datetime import timedelta
 from typing import Literal
@@ -42,7 +42,7 @@ class ContainerKill(BaseModel):
 
     @property
     def text(self) -> str:
-        """What a person is told, with the way it was found out."""
+        """For a person, with the way it was found out."""
         over = f"over its container's {self.limit} limit of {self.allowed / _MIB:.0f}MiB"
         what = f"{self.memory.measure} memory" if self.limit == "memory" else "a scratch directory"
         seen = f"{what} of {self.used / _MIB:.0f}MiB ({describe(self.memory)})" if self.memory.rows else "not seen here"

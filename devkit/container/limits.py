@@ -1,4 +1,4 @@
-"""What a scenario's arm may give its programs: `container: {memory: 2GiB, disk: 1GiB}`."""
+"""The limits of an arm's programs: `container: {memory: 2GiB, disk: 1GiB}`."""
 
 from typing import Annotated, Self
 

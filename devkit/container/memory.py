@@ -43,7 +43,7 @@ class KindMemory(_Model):
 
 
 class TreeMemory(_Model):
-    """What was seen at one look."""
+    """The memory of a process tree in one sample."""
 
     rows: tuple[KindMemory, ...]
     measure: Measure = MEASURE

@@ -1,4 +1,4 @@
-"""What kind of process one of a program is, by its command line: memory is told by it, and faults find theirs by it."""
+"""The kind of a program's process, by its command line: memory is reported by it, and faults find processes by it."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What must hold before a stack of containers is begun: an engine that answers, Compose, memory for the limits."""
+"""Checks before a stack of containers is begun: an engine that answers, Compose, memory for the limits."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a run needs of this machine, checked before a run fails for it: `run_checks`."""
+"""Checks of this machine for what a run needs: `run_checks`."""
 
 from devkit.doctor.finding import MachineFinding, Status
 from devkit.doctor.registry import CHECKS, run_checks

@@ -1,4 +1,4 @@
-"""What downloads need: certificates that can be read, and the locked jars in the cache."""
+"""Downloads: certificates that can be read, and the locked jars in the cache."""
 
 import os
 import ssl

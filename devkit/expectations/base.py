@@ -17,7 +17,7 @@ from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName
 from devkit.observe.bounded_figure import BoundedFigure
 from devkit.observe.observable import Observable
-from devkit.programs.unknown import unknown_program
+from devkit.programs.unknown_program import unknown_program
 
 T = TypeVar("T")
 NOTHING: frozenset[Observable] = frozenset()

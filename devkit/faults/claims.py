@@ -28,7 +28,7 @@ def cluster_claims(claims: Set[str]) -> frozenset[str]:
 
 
 def clashes(claims: Set[str], held: Set[str]) -> list[str]:
-    """What is in both, the smaller of two where one is a piece of the other."""
+    """The claims in both sets; of two that overlap, the smaller."""
     return sorted({max(claim, other, key=len) for claim in claims for other in held if _overlap(claim, other)})
 
 

@@ -17,7 +17,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import ConfigDict, PlainSerializer, PlainValidator, ValidationError, WithJsonSchema
 from pydantic_core import InitErrorDetails
 
-from devkit.programs.unknown import unknown_program
+from devkit.programs.unknown_program import unknown_program
 from devkit.proxy.s3.request import RequestPattern
 from located_config.near import near_miss, nearest
 from located_config.problem import as_error, described
@@ -38,7 +38,7 @@ _LAST_WORDS = ("committed", "running")
 
 @dataclass(frozen=True)
 class Seen:
-    """What has been observed of an arm so far. `running` are the programs whose query runs, `events` what they said.
+    """The observations of an arm. `running` are the programs whose query runs, `events` what they said.
 
     `batches` are the numbers that were committed, `met` the rules of the mock that a request has met, `requests` what
     has come to the object store of what is waited for. A figure that is not observable is absent.
@@ -54,8 +54,8 @@ class Seen:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What can be in a scenario: the number of `events` published; the names of programs, of what they log (`logged`),
-    and of the mock's rules.
+    """Limits of what a scenario can reach: the number of `events` published; the names of programs, of the events that
+    they log (`logged`), and of the mock's rules.
     """
 
     events: int
@@ -239,7 +239,7 @@ def parse_condition(value: object) -> Condition:
 
 
 def _as_yaml(value: object) -> str:
-    """As YAML, where `*` begins something else than text."""
+    """The value as YAML; text is quoted, as `*` would begin an alias."""
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else json.dumps(value)
 
 

@@ -1,4 +1,4 @@
-"""What a fault on a part is: a parameter model that knows what it needs, how it begins, and how it is undone."""
+"""A fault on a part: a parameter model that knows what it needs, how it begins, and how it is undone."""
 
 import math
 from abc import ABC, abstractmethod
@@ -29,7 +29,7 @@ class Need:
 
 
 class Undo(BaseModel):
-    """What `Fault.undo` needs to end a fault when the process that began it is gone. It goes to disk.
+    """The data by which `Fault.undo` ends a fault when the process that began it is gone. It goes to disk.
 
     `outlives_run` is False where the run's end ends it anyway, because the part ends with the run. What cannot be
     undone says so in `irreversible`, and is then named and not tried.
@@ -44,7 +44,7 @@ class Undo(BaseModel):
 
 @dataclass(frozen=True)
 class Proof:
-    """What the part did. `acted` is False where that was not to be seen, and then `did` says what was seen instead.
+    """The proof of what the part did. `acted` is False where it was not observed; `did` then says what was instead.
 
     `hides` is what is not observable of the arm any more because of it, empty for nothing.
     """
@@ -89,7 +89,7 @@ class MainProgram:
 
 @dataclass(frozen=True)
 class Context:
-    """What a fault may use. `kafka` is the kit's own way to the broker, past every proxy.
+    """The context of a fault. `kafka` is the kit's own way to the broker, past every proxy.
 
     `topics` are the arm's by role (source, output, error), empty outside an arm. `processes` gives those of the
     programs under test by role (driver, executor, worker). `plan` writes how the fault is undone to the journal: call
@@ -138,7 +138,7 @@ class Fault(BaseModel, ABC):
         """The parts that it acts on; they are excused while it does."""
 
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - for those that override it
-        """What no other fault may act on while it does; see `devkit.faults.claims`. `topics` are by role."""
+        """No other fault may act on these while it does; see `devkit.faults.claims`. `topics` are by role."""
         return frozenset()
 
     @abstractmethod
@@ -151,6 +151,6 @@ class Fault(BaseModel, ABC):
         raise NotImplementedError(f"{cls.name} planned {undo} and does not say how to undo it")
 
     def __str__(self) -> str:
-        """As it is written: `pause: {part: kafka}`."""
+        """The YAML of it: `pause: {part: kafka}`."""
         parameters = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         return f"{self.name}: {{{', '.join(f'{key}: {value}' for key, value in parameters.items())}}}"

@@ -30,7 +30,7 @@ class Entry(BaseModel):
     fault: str
     module: str
     extension: str = ""
-    """What registers the fault in another process, where it is one that an extension added."""
+    """The extension that registers the fault in another process, if one added it."""
     asked: str
     began: datetime
     plans: tuple[Undo, ...] = ()
@@ -43,13 +43,13 @@ class Entry(BaseModel):
     parts: tuple[str, ...] = ()
     """The parts of the stack that it holds."""
     claims: frozenset[str] = frozenset()
-    """What no other fault may act on until this one is undone; see `devkit.faults.claims`."""
+    """No other fault may act on these until this one is undone; see `devkit.faults.claims`."""
     cluster: str = ""
     """The id of the Kafka cluster of which it claims anything; empty for none."""
 
     @property
     def irreversible(self) -> tuple[str, ...]:
-        """What of it cannot be undone."""
+        """Its effects that cannot be undone."""
         return tuple(plan.irreversible for plan in self.plans if plan.irreversible)
 
     def remaining(self, now: datetime) -> str:

@@ -1,4 +1,4 @@
-"""What is said of a fault to a person, made from its model."""
+"""The description of a fault for a person, made from its model."""
 
 import textwrap
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def in_short(fault: type[Fault]) -> str:
 
 
 def in_full(fault: type[Fault]) -> str:
-    """With what each parameter may be, and what it means."""
+    """The description with the values and the meaning of each parameter."""
     takes = list(parameters(fault))
     width = max((len(parameter.name) for parameter in takes), default=0)
     lines = _wrapped(fault.name, fault.summary, indent=2)
@@ -40,12 +40,12 @@ def in_full(fault: type[Fault]) -> str:
 
 
 def example(fault: type[Fault]) -> str:
-    """As it stands behind `do:`."""
+    """The YAML that stands behind `do:`."""
     return f"{{{fault.name}: {fault.example}}}"
 
 
 def parameters(fault: type[Fault]) -> Iterator[Parameter]:
-    """What a person may write under its name, in the order of its model."""
+    """The parameters that may be written under its name, in the order of its model."""
     schema = fault.model_json_schema(by_alias=True, schema_generator=AsWritten)
     for parameter in parameters_of(schema, schema.get("$defs", {})):
         known_form = _NAMES.get(parameter.name) if parameter.form == "text" else None

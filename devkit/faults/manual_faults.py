@@ -78,11 +78,11 @@ class ManualFaults:
         self._run, self._journal, self._refused = run, Journal(run.run_id), RefusedFaults(run.directory)
 
     def listed(self) -> tuple[Page, ...]:
-        """Those of the scenario's timeline too, oldest first; one with an `entry.holder` was added by hand."""
+        """All faults of the run, oldest first; those with an `entry.holder` were added by hand."""
         return self._journal.pages()
 
     def refused(self) -> tuple[RefusedFault, ...]:
-        """Those that were to begin later, and then could not."""
+        """The faults that were to begin later, and then were refused."""
         return self._refused.listed()
 
     def add(self, item: TimelineItem, *, taken: frozenset[str]) -> Added:

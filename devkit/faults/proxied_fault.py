@@ -1,4 +1,4 @@
-"""What faults of the network and of the object store share: each is a toxic of the proxy in front of a part.
+"""The base of faults of the network and of the object store: each is a toxic of the proxy in front of a part.
 
 The proxy's process holds the toxic and counts what it does, so a fault needs no more than the proxy's address to be
 undone, and its proof is what the proxy counted.

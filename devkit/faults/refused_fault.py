@@ -15,7 +15,7 @@ from devkit.faults.fault import Fault
 
 
 class RefusedFault(BaseModel):
-    """What was asked for, when it was refused, and why."""
+    """The request, when it was refused, and why."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -31,7 +31,7 @@ class RefusedFault(BaseModel):
 
 
 class RefusedFaults:
-    """Of one run, in its `directory`, with which they go."""
+    """The refused faults of one run, in its `directory`, which is removed with the run."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory / "refused-faults"

@@ -58,5 +58,5 @@ def register(fault: type[Fault]) -> type[Fault]:
 
 
 def unknown_fault(name: str) -> str:
-    """What to say of a name that is no fault's."""
+    """The message for a name that is no fault's."""
     return f"unknown fault {name!r}; {near_miss(name, FAULTS)}"

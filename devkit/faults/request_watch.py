@@ -25,7 +25,7 @@ from devkit.stack.front import REQUESTS_SUFFIX
 
 
 class Watch(Protocol):
-    """What a timeline waits for at the proxy."""
+    """A watch for the requests that a timeline waits for at the proxy."""
 
     def begin(self) -> None:
         """Watch from now on. Raises StackError."""
@@ -37,14 +37,14 @@ class Watch(Protocol):
         """Why what this item waited for is past; empty where it still waits, or nothing had to."""
 
     def release(self, item: str) -> None:
-        """What waits for this item goes on, and no other waits for it."""
+        """Let the requests go on that wait for this item; no other waits for it."""
 
     def end(self) -> None:
         """Let all go."""
 
 
 class NoWatch(Watch):
-    """Of a timeline that waits for no request."""
+    """The watch of a timeline that waits for no request."""
 
     @override
     def begin(self) -> None: ...
@@ -63,7 +63,7 @@ class NoWatch(Watch):
 
 
 class RequestWatch(Watch):
-    """Of these items, by the proxy that `control` drives; its connections are closed at the end."""
+    """The watch for these items, by the proxy that `control` drives; `end` closes its connections."""
 
     def __init__(self, items: Sequence[TimelineItem], control: ProxyControl) -> None:
         self._waiting = {item.name: item.when for item in items if isinstance(item.when, RequestSeen)}
@@ -115,7 +115,7 @@ class RequestWatch(Watch):
 
 
 def watch_for(items: Sequence[TimelineItem], proxy: ProxyControl | None) -> Watch:
-    """What these items need. Raises StackError when one waits for a request and no proxy is there to see it."""
+    """The watch for these items. Raises StackError when one waits for a request and there is no proxy."""
     if not any(isinstance(item.when, RequestSeen) for item in items):
         return NoWatch()
     if proxy is None:

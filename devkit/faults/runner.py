@@ -37,7 +37,7 @@ Phase = Literal["waiting", "beginning", "acting", "ending", "over"]
 
 @dataclass(frozen=True)
 class Happened:
-    """What became of one item. Times count from the arm's start; `from_s` is None where it never began.
+    """The outcome of one item. Times count from the arm's start; `from_s` is None where it never began.
 
     `acted` is whether the part showed it; `did` says what the part did, or what was seen instead. `unreached` says
     which of what it made no record reached, and is empty for nothing.
@@ -128,7 +128,7 @@ class Runner:
             self._thread.start()
 
     def look(self, seen: Seen) -> None:
-        """What has been observed now. Raises StackError when a fault could not be ended."""
+        """Take in what has been observed. Raises StackError when a fault could not be ended."""
         with self._lock:
             self._seen = seen
             if self._error is not None:

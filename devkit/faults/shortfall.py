@@ -18,14 +18,14 @@ from devkit.faults.condition import (
 
 @dataclass(frozen=True)
 class Extent:
-    """The highest and the lowest that each figure was, and what was seen last of all else."""
+    """The highest and the lowest that each figure was, and the last observation."""
 
     highest: Mapping[Figure, int] = field(default_factory=dict)
     lowest: Mapping[Figure, int] = field(default_factory=dict)
     last: Seen = field(default_factory=Seen)
 
     def grown(self, seen: Seen) -> "Extent":
-        """With this look taken in. A figure that the look does not have keeps its highest and lowest."""
+        """The extent with this observation. A figure that it does not have keeps its highest and lowest."""
         figures = seen.figures.items()
         highest = {figure: max(value, self.highest.get(figure, value)) for figure, value in figures}
         lowest = {figure: min(value, self.lowest.get(figure, value)) for figure, value in figures}
@@ -33,7 +33,7 @@ class Extent:
 
 
 def describe_shortfall(condition: Condition, extent: Extent, events: int) -> str:
-    """What was seen in place of the condition, in an arm for which this number of events is published."""
+    """How far the arm came instead; `events` is the number of events that are published."""
     match condition:
         case Reached():
             return _figure(condition, extent, events)

@@ -25,7 +25,7 @@ from located_config.extension import ExtensionError, load_extension
 
 @dataclass(frozen=True)
 class Undone:
-    """What became of one fault: what of it cannot be undone, and `why` the rest is not, empty when it is."""
+    """The result for one fault: its `irreversible` effects, and `why` the rest is not undone, empty when it is."""
 
     run_id: str
     name: str

@@ -49,7 +49,7 @@ class BestQuantum:
 
 
 def this_machine(cpu_info: Path = Path("/proc/cpuinfo")) -> str:
-    """What a figure is kept for: the processor, the interpreter that does the quantum, and the quantum's size."""
+    """The key of a figure: the processor, the interpreter that does the quantum, and the quantum's size."""
     interpreter = f"{sys.implementation.name} {sys.version_info.major}.{sys.version_info.minor}"
     return f"{_processor(cpu_info)}, {interpreter}, {quantum.SIZE}"
 

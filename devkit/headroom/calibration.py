@@ -16,7 +16,7 @@ OWN_LOAD = 2.0
 """How many times slower a run by itself makes a machine of two cores: what a stretch has to leave room for."""
 
 StretchBy = Literal["command line", "calibration", "program", "repeat", "ablation"]
-"""What chose a stretch."""
+"""The origin of a stretch."""
 
 MOST = 8
 """A run that is stretched further takes longer than anybody waits for it."""

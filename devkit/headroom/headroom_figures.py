@@ -1,4 +1,4 @@
-"""What a result keeps of a machine's headroom: in an arm, and for the whole run."""
+"""The headroom in a result: of an arm, and of the whole run."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -72,7 +72,7 @@ class RunHeadroom(_Model):
 
     @property
     def text(self) -> str:
-        """What a person is told before anything starts."""
+        """The line that is printed before anything starts."""
         slowdown = f"the machine is {self.calibration.slowdown:.1f} times slower than when it is free"
         unreached = f"no stretch reaches {' and '.join(self.not_stretched)}"
         chosen = {

@@ -78,7 +78,7 @@ class MachineUsage:
 
 
 def busy_seconds() -> float:
-    """What all cores together have worked since the machine started."""
+    """Busy seconds of all cores together since the machine started."""
     times = psutil.cpu_times()._asdict()
     return float(sum(value for name, value in times.items() if name not in _UNUSED | _COUNTED_TWICE))
 

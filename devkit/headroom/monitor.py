@@ -181,6 +181,6 @@ def sample_of(
 
 
 def shifted(sample: HeadroomSample, from_s: float, to_s: float) -> HeadroomSample:
-    """As much of a sample as lies between two moments, counted from the first."""
+    """The part of a sample between two moments, with times from the first."""
     begins, ends = max(sample.from_s, from_s) - from_s, min(sample.to_s, to_s) - from_s
     return sample.model_copy(update={"from_s": round(begins, 3), "to_s": round(ends, 3)})

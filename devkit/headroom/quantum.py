@@ -7,7 +7,7 @@ PARTS = 16
 _STEPS = 3_200
 SIZE = f"{PARTS} x {_STEPS} steps"
 _FASTEST = 3
-"""Of the parts, the one that counts as undisturbed: not the very fastest, as clocks are coarse."""
+"""The index of the part that counts as undisturbed: not the very fastest, as clocks are coarse."""
 
 REFERENCE_S = 0.0040
 """The quantum on a free core of the machine on which the scenarios' margins were measured (CPython 3.11)."""

@@ -12,7 +12,7 @@ MARGIN = 5.0
 """How many times more than an idle reference machine needs a scenario leaves, unless its file says otherwise."""
 
 SLOWEST = 1e6
-"""What a machine that stood still is said to be: JSON knows no infinity."""
+"""The slowdown of a machine that stood still: JSON knows no infinity."""
 
 _SLOW_CORE = 1.5
 _WORTH_SAYING = 0.05
@@ -20,14 +20,14 @@ _UNWATCHED = 0.25
 """The share of an arm without samples from which on it is unknown what its machine did."""
 
 Window = timedelta | Literal["arm", "commit"]
-"""What a finding's time is: any part of an arm of that length, all of the arm, or what a commit may take."""
+"""The window of a finding: any part of an arm of that length, all of the arm, or the longest time of a commit."""
 
 
 @dataclass(frozen=True)
 class Headroom:
-    """Of one arm. `samples` count from its beginning; `commit` is how long a commit may take before the program ends
-    itself, None where it does not. `margin` is the scenario's, and a run that is stretched leaves that much more.
-    `lasted_s` is how long the arm took, None where its machine was not watched.
+    """The headroom of one arm. `samples` count from its beginning; `commit` is how long a commit may take before the
+    program ends itself, None where it does not. `margin` is the scenario's, and a stretched run leaves
+    that much more. `lasted_s` is how long the arm took, None where its machine was not watched.
 
     Where the scenario's own faults load the machine, its expectations say of the program what they say of it there; so
     what those took is subtracted, and only what the machine was short of besides makes it short.
@@ -55,7 +55,7 @@ class Headroom:
         return _by_core(self.samples, from_s, to_s)
 
     def shortage(self, window: Window) -> str | None:
-        """What was short, when and by how much, or that it is unknown; None where nothing was."""
+        """A sentence on what was short, when and by how much, or that it is unknown; None where nothing was."""
         if unwatched := self._unwatched():
             return unwatched
         slow = self.slowest(window)
@@ -82,7 +82,7 @@ class Headroom:
 
 
 UNMEASURED = Headroom(())
-"""Of a machine that was not watched: nothing is known to be short."""
+"""The headroom of a machine that was not watched: nothing is known to be short."""
 
 
 def _above(limit: float, slowdown: float) -> str:
@@ -92,13 +92,13 @@ def _above(limit: float, slowdown: float) -> str:
 
 
 def _beside(samples: Sequence[HeadroomSample], slow: Slow) -> str:
-    """That the figure is without the load that the scenario itself made, where there was any."""
+    """A remark where the figure is without the load of the scenario's own faults."""
     loaded = any(sample.fault_share for sample in samples if sample.to_s > slow.from_s and sample.from_s < slow.to_s)
     return ", without what its own faults took" if loaded else ""
 
 
 def cause(samples: Sequence[HeadroomSample], slow: Slow) -> str:
-    """What is known of why, as the end of a sentence."""
+    """The known causes, as the end of a sentence."""
     inside = [sample for sample in samples if sample.to_s > slow.from_s and sample.from_s < slow.to_s]
     parts = []
     others, pressure = mean(inside, "others_cores"), mean(inside, "pressure")

@@ -77,7 +77,7 @@ def _value(value: Any, by: int, *, is_rate: bool) -> Any:
 
 
 def _marks(annotation: Any) -> Iterator[object]:
-    """What the parts of a type are marked with, not what is inside models."""
+    """The marks on the parts of a type, without those inside models."""
     yield from getattr(annotation, "__metadata__", ())
     for part in get_args(annotation):
         yield from _marks(part)

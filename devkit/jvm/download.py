@@ -178,7 +178,7 @@ def make_partials(directory: Path) -> Path:
 
 
 def disk_error(target: Path, error: OSError) -> SetupError:
-    """What a person reads when the cache cannot be written."""
+    """The error for a cache that cannot be written."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         hint = "free some space, or let DEVKIT_CACHE name a directory on another disk"
     else:

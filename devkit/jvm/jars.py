@@ -33,7 +33,7 @@ def ensure(jar_set: str, *, lock: Path = LOCK) -> tuple[Path, ...]:
 
 
 def paths(jar_set: str, *, lock: Path = LOCK) -> tuple[Path, ...]:
-    """As `ensure` returns them, there or not; nothing is verified or downloaded."""
+    """The paths that `ensure` returns; nothing is verified or downloaded."""
     return tuple(jar_path(pin) for pin in read_pins(jar_set, lock))
 
 
@@ -43,7 +43,7 @@ def jar_path(pin: Pin) -> Path:
 
 
 def unverified(pins: Sequence[Pin]) -> list[Pin]:
-    """Those of ``pins`` whose file is missing, short or different; `SetupError` for one that cannot be read."""
+    """The ``pins`` whose file is missing, short or different; `SetupError` for one that cannot be read."""
     with ThreadPoolExecutor(_THREADS) as threads:
         return [pin for pin, fits in zip(pins, threads.map(_fits, pins), strict=True) if not fits]
 

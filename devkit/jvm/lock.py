@@ -89,7 +89,7 @@ def _pin(dependency: Dependency) -> Pin:
 
 
 def beyond(pins: Iterable[Pin], shipped: Iterable[str]) -> list[Pin]:
-    """Those of ``pins`` whose artifact is in no version among the file names ``shipped``."""
+    """The ``pins`` whose artifact is in no version among the file names ``shipped``."""
     names = list(shipped)
 
     def is_shipped(pin: Pin) -> bool:

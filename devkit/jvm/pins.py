@@ -18,7 +18,7 @@ Coordinate = Annotated[str, StringConstraints(pattern=r"^[\w.-]+:[\w.-]+:[\w.+-]
 
 
 class Fingerprint(BaseModel):
-    """What a file must be to be accepted."""
+    """Size and hash that a file must have to be accepted."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,1 +1,1 @@
-"""What is under test: kinds of programs, how their processes start, and what can be observed of them."""
+"""Programs under test: their kinds, how their processes start, and what can be observed of them."""

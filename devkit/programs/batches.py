@@ -50,11 +50,11 @@ class PlannedBatches:
         """How often the batch repeated most was begun again."""
         return max(self._replays, max(self._begun.values(), default=1) - 1)
 
-    def again(self, range_of: Callable[[int], OffsetRange]) -> tuple[OffsetRange, ...]:
+    def replayed_ranges(self, range_of: Callable[[int], OffsetRange]) -> tuple[OffsetRange, ...]:
         """The range of each batch of the present checkpoint that was begun again, once for each time."""
         repeated = ((range_of(batch), times - 1) for batch, times in self._begun.items() if times > 1)
-        return tuple(one for one, times in repeated for _ in range(times))
+        return tuple(offsets for offsets, times in repeated for _ in range(times))
 
     def replayed_offsets(self, range_of: Callable[[int], OffsetRange]) -> int:
         """Source offsets planned again, each as often as it was."""
-        return sum(one.size for one in self.again(range_of))
+        return sum(offsets.size for offsets in self.replayed_ranges(range_of))

@@ -14,13 +14,12 @@ from devkit.observe.deferrals import Deferrals
 from devkit.observe.observable import OBSERVABLES, Observable
 from devkit.observe.sample import Sample
 from devkit.programs.launch import Launch
-from devkit.programs.like_pipeline import ConfiguredLikePipeline, ProgramLikePipeline
 from devkit.programs.places import Places
 from devkit.programs.program import Program
+from devkit.programs.program_base import ConfiguredProgramBase, ProgramBase
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_state import ProgramState
-from devkit.programs.spark.configuration import configuration, write_config
-from devkit.programs.spark.job import job_named
+from devkit.programs.spark.configuration import configuration, find_job, write_config
 from devkit.traffic.publish import Publisher
 from located_config.extension import environment_for
 
@@ -28,7 +27,7 @@ _REFUSED = 2
 
 
 class ConsumerView:
-    """Of a consumer."""
+    """The view of a consumer."""
 
     says_when_it_runs = False
     writes_events = False
@@ -38,7 +37,7 @@ class ConsumerView:
     shows_offsets = False
 
     def shows_life(self) -> bool:
-        """Whatever ends it after its start is to be observed."""
+        """Always True: any end after its start is an observation."""
         return True
 
     def refused(self, exit_code: int) -> bool:
@@ -54,11 +53,11 @@ class ConsumerView:
         return OBSERVABLES
 
     def look(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:
-        """It shows nothing."""
+        """Does nothing, as a consumer shows nothing."""
 
 
 @dataclass(frozen=True)
-class ConfiguredConsumer(ConfiguredLikePipeline):
+class ConfiguredConsumer(ConfiguredProgramBase):
     """A consumer with the configuration of an arm."""
 
     @property
@@ -95,7 +94,7 @@ class ConfiguredConsumer(ConfiguredLikePipeline):
 
 
 @dataclass(frozen=True)
-class ConsumerProgram(ProgramLikePipeline):
+class ConsumerProgram(ProgramBase):
     """`job` is the one whose output is read; None leaves it to the configuration."""
 
     job: str | None = None
@@ -115,4 +114,4 @@ class ConsumerKind:
 
     def program(self, words: str) -> Program:
         """`words` is a job's name or empty. Raises UsageError for a job that does not exist."""
-        return ConsumerProgram(job_named(words))
+        return ConsumerProgram(find_job(words))

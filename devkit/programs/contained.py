@@ -43,7 +43,7 @@ class EngineContainer:
     def spawn(
         self, guardian: Guardian, name: str, argv: Sequence[str], environment: Mapping[str, str], *, logs: Path
     ) -> "ContainedProcess":
-        """As the guardian's, with output and errors in files of their own. Raises StackError."""
+        """Start it as the guardian does, with output and errors in two files. Raises StackError."""
         access = self.image.access
         container = f"devkit-{guardian.run_id}-{name}-{secrets.token_hex(3)}"
         self.scratch.mkdir(parents=True, exist_ok=True)
@@ -80,17 +80,17 @@ class EngineContainer:
             *("run", "--pull", "never", "--name", container, "--label", f"{RUN_LABEL}={run_id}"),
             *("--network", "host", "--user", f"{os.getuid()}:{os.getgid()}"),
             *("--memory", str(self.memory), "--memory-swap", str(self.memory)),
-            *(word for here, there, how in mounts for word in ("--mount", _bind(here, there) + how)),
+            *(word for source, target, options in mounts for word in ("--mount", _bind(source, target) + options)),
             *(word for variable in passed for word in ("--env", variable)),
             self.image.name,
             *argv,
         )
 
 
-def _bind(here: Path, there: Path) -> str:
+def _bind(source: Path, target: Path) -> str:
     """Fields of `--mount`, which are CSV."""
-    source, target = (f"{key}={path}".replace('"', '""') for key, path in (("source", here), ("target", there)))
-    return f'type=bind,"{source}","{target}"'
+    fields = (f"{key}={path}".replace('"', '""') for key, path in (("source", source), ("target", target)))
+    return ",".join(["type=bind", *(f'"{field}"' for field in fields)])
 
 
 @dataclass
@@ -102,7 +102,7 @@ class ContainedProcess(ManagedProcess):
 
     @property
     def exit_code(self) -> int | None:
-        """That of the program, not of the docker command; 255 where the engine can no longer tell it."""
+        """The exit code of the program, not of the docker command; 255 where the engine no longer knows it."""
         return self.life.exit_code
 
     @property
@@ -116,17 +116,17 @@ class ContainedProcess(ManagedProcess):
 
     def signal(self, number: Signals) -> None:
         """Sent through the engine to the container's first process. Raises StackError."""
-        self._tell("kill", "--signal", number.name)
+        self._run("kill", "--signal", number.name)
 
     def kill_tree(self) -> None:
         """Also removes the container, once it is known how it ended."""
         with contextlib.suppress(StackError):  # it may have ended by itself; what is left is removed with the run
-            self._tell("kill")
+            self._run("kill")
             wait_until(lambda: self.exit_code is not None, what=f"{self.name}'s container to end", deadline=_ENDING)
         super().kill_tree()
         if self.exit_code is not None:
             with contextlib.suppress(StackError):
-                self._tell("rm", "--force")
+                self._run("rm", "--force")
 
     def tree(self) -> list[psutil.Process]:
         """Without the docker command, which has the same mark; empty where the engine runs elsewhere."""
@@ -143,13 +143,13 @@ class ContainedProcess(ManagedProcess):
             if self.life.follower.exit_code is not None:
                 return self.pid
             with contextlib.suppress(StackError):  # it is still to be made
-                return int(self._tell("inspect", "--format", "{{.State.Pid}}")) or None
+                return int(self._run("inspect", "--format", "{{.State.Pid}}")) or None
             return None
 
         pid = wait_until(first, what=f"{self.name}'s container to begin", deadline=_BEGINNING)
         if any(process.pid == pid for process in self.tree()):
             self.pid = pid
 
-    def _tell(self, *order: str) -> str:
+    def _run(self, *order: str) -> str:
         words = ["container", *order, self.life.container]
         return docker(self.access, words, what=f"having {self.name}'s container {order[0]}")

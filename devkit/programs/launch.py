@@ -10,13 +10,13 @@ from devkit.programs.contained import EngineContainer
 
 @dataclass(frozen=True)
 class Addition:
-    """What a start has on top of the others."""
+    """Arguments and environment that one start has in addition."""
 
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def with_arguments(self, arguments: tuple[str, ...]) -> "Addition":
-        """With these behind its own."""
+        """The same with these arguments after its own."""
         return replace(self, arguments=(*self.arguments, *arguments))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Places:
-    """What a stack gives to a program's configuration; `wikis` are the hosts by wiki that the mock answers for."""
+    """Addresses and names that a stack gives to a program's configuration; `wikis` are the mock's hosts by wiki."""
 
     bootstrap: str
     mock_endpoint: str
@@ -19,9 +19,9 @@ class Places:
 
 
 CONFIG_FILE = "pipeline.yaml"
-"""What a program's configuration is called on disk."""
+"""The file name of a program's configuration."""
 NOWHERE = Places("127.0.0.1:1", "http://127.0.0.1:1", "http://127.0.0.1:1", "s3a://nowhere/here", "nowhere")
-"""Stands in where only a scenario's own keys matter."""
+"""A placeholder where only a scenario's own keys matter."""
 
 
 def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a kind of program has to give, so that an arm can run it and knows nothing else of it.
+"""The protocols of a kind of program, by which an arm runs it and knows nothing else of it.
 
     ProgramKind         what stands first in `run:`; makes a program of the rest
     Program             one program: its configuration model, and what is done once on a machine
@@ -18,7 +18,7 @@ from devkit.observe.arm_observation import FirstTry
 from devkit.observe.expected_output.truth import ArmTruth
 from devkit.programs.launch import Launch
 from devkit.programs.places import Places
-from devkit.programs.program_context import ProgramContext, Say
+from devkit.programs.program_context import ProgramContext, Reporter
 from devkit.programs.program_state import ProgramState
 from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.view import View
@@ -49,7 +49,7 @@ class ConfiguredProgram(Protocol):
 
     @property
     def truth(self) -> ArmTruth | None:
-        """What its output must be; None where nothing says that, and so no audit can judge it."""
+        """The expected output; None where none is known, so that no audit can judge it."""
 
     @property
     def commit_within(self) -> timedelta | None:
@@ -73,7 +73,7 @@ class ConfiguredProgram(Protocol):
         """Start it once and see whether it refuses; None where it would not say so. Raises StackError."""
 
     def view(self, state: ProgramState, context: ProgramContext) -> View:
-        """What can be observed of it; nothing has been started yet."""
+        """The view by which it is observed; nothing has been started yet."""
 
     def role_of(self, process: psutil.Process, first: int) -> Role | None:
         """The part that a process of its tree plays; `first` is the id of the one that was started."""
@@ -96,7 +96,7 @@ class Program(Protocol):
 
     @property
     def model(self) -> type[BaseModel]:
-        """What its configuration may say."""
+        """The model of its configuration."""
 
     @property
     def given_by_stack(self) -> tuple[tuple[str, ...], ...]:
@@ -116,7 +116,7 @@ class Program(Protocol):
     def fetch(self) -> None:
         """Download what it is started with, if that is missing; done while a stack starts. Raises SetupError."""
 
-    def after_verdict(self, say: Say) -> None:
+    def after_verdict(self, say: Reporter) -> None:
         """What makes later runs on this machine faster, and takes too long to be done before a verdict. Raises nothing
         but interrupts.
         """

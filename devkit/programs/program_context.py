@@ -1,4 +1,4 @@
-"""What a program is started with besides its configuration."""
+"""The context in which a program is started, besides its configuration."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from devkit.programs.launch import Launch
 from devkit.programs.places import CONFIG_FILE
 from devkit.stack.stack import Stack
 
-Say = Callable[[str], None]
+Reporter = Callable[[str], None]
 
 
 @dataclass(frozen=True)

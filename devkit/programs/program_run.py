@@ -53,7 +53,7 @@ class ProgramRun:
     container: ContainerWatch | None = field(init=False)
     supervisor: Supervisor = field(init=False)
     current: ConfiguredProgram = field(init=False)
-    """What its newest start was given, which an operator may have changed; `configured` is the arm's."""
+    """The configuration of its newest start, which an operator may have changed; `configured` is the arm's."""
     _launch: Launch | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -75,7 +75,7 @@ class ProgramRun:
 
     @property
     def label(self) -> str:
-        """What logs and messages call it: its name, or `pipeline` for the only program, a command too."""
+        """The name in logs and messages; `pipeline` for the only program, a command too."""
         return self.name or ONLY
 
     @property
@@ -107,7 +107,7 @@ class ProgramRun:
             self.state.process = 1
 
     def poll(self) -> Iterator[ProgramEvent]:
-        """As the supervisor's."""
+        """See `Supervisor.poll`."""
         return self.supervisor.poll()
 
     def stop(self) -> None:
@@ -115,11 +115,11 @@ class ProgramRun:
         self.supervisor.stop()
 
     def rest(self) -> Iterator[ProgramEvent]:
-        """As the supervisor's."""
+        """See `Supervisor.rest`."""
         return self.supervisor.rest()
 
     def complaints(self) -> tuple[Complaint, ...]:
-        """What it said first when something went wrong; empty where it said nothing."""
+        """Its first complaints when something went wrong; empty where it logged none."""
         complaints = self.state.complaints
         last = None if complaints.has_error else self.supervisor.last_complaint()
         return (*complaints.found, *([last.model_copy(update={"program": self.name})] if last else []))
@@ -137,13 +137,13 @@ class ProgramRun:
     def _watch(self, limits: Container) -> ContainerWatch:
         scratch = self.context.scratch
 
-        def held() -> ContainedProcess | None:
+        def contained() -> ContainedProcess | None:
             process = self.supervisor.process
             return process if isinstance(process, ContainedProcess) else None
 
         def kill() -> None:
-            if (contained := held()) is not None:
-                contained.signal(SIGKILL)
+            if (process := contained()) is not None:
+                process.signal(SIGKILL)
             else:
                 kill_at_once(self.tree(), self.first_pid())
 
@@ -155,13 +155,13 @@ class ProgramRun:
                 disk=lambda: disk_usage(scratch) if scratch else 0,
                 kill=kill,
                 clear=lambda: clear(scratch) if scratch else None,
-                engine=held,
+                engine=contained,
             ),
         )
 
     def processes(self, role: Role) -> list[psutil.Process]:
-        """Those of its tree that play a part; none where the program has no such part, or it does not run."""
+        """The processes of a role in its tree; none where the program has no such role, or does not run."""
         process = self.supervisor.process
         if process is None:
             return []
-        return [one for one in self.tree() if self.configured.role_of(one, process.pid) == role]
+        return [member for member in self.tree() if self.configured.role_of(member, process.pid) == role]

@@ -1,4 +1,4 @@
-"""What has been seen of a program so far, while its arm is played."""
+"""The observed state of a program while its arm is played."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from devkit.observe.audit.replays import RetriedTask
-from devkit.observe.checkpoint import Offsets
+from devkit.observe.checkpoint import OffsetRange, Offsets
 from devkit.observe.emitted import Emitted
 from devkit.observe.first_errors import FirstComplaints
 from devkit.observe.time_series import Point
 from devkit.programs.batches import PlannedBatches
+from pipeline.events import TaskRetried
 
 
 @dataclass
@@ -57,3 +58,12 @@ class ProgramState:
     emitted: Emitted | None = None
     confirmed: Mapping[str, Any] | None = None
     spark: Mapping[str, Any] | None = None
+
+
+def retried_task(event: TaskRetried) -> RetriedTask:
+    """A retried task of Spark, with each range that it read."""
+    ranges = tuple(
+        OffsetRange({(read.topic, read.partition): read.first}, {(read.topic, read.partition): read.end})
+        for read in event.read
+    )
+    return RetriedTask(ranges, event.attempts, event.batch)

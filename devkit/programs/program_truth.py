@@ -1,4 +1,4 @@
-"""What the output of a program in an arm must be, by the mock that it fetches from."""
+"""The expected output of a program in an arm, computed from the mock that it fetches from."""
 
 import functools
 

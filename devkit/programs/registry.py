@@ -21,15 +21,15 @@ def register(kind: ProgramKind) -> None:
     KINDS.add(kind.name, kind)
 
 
-def find_program(run: str, of_file: Path | None = None) -> Program:
-    """The program that `run:` names in a scenario file of that directory. Raises UsageError that lists the kinds."""
+def find_program(run: str, directory: Path | None = None) -> Program:
+    """The program that `run:` names in a scenario file of `directory`. Raises UsageError that lists the kinds."""
     name, _, words = run.strip().partition(" ")
     kind = KINDS.get(name)
     if kind is None:
         near = nearest(name, KINDS)
-        known = "; ".join(f"`{one.example}`" for one in KINDS.values())
-        hint = f"did you mean {near!r}?" if near else f"for example {known}"
+        examples = "; ".join(f"`{other.example}`" for other in KINDS.values())
+        hint = f"did you mean {near!r}?" if near else f"for example {examples}"
         raise UsageError(f"there is no kind of program {name!r}", hint=hint)
     if isinstance(kind, CommandKind):
-        kind = replace(kind, of_file=of_file)
+        kind = replace(kind, directory=directory)
     return kind.program(words.strip())

@@ -27,8 +27,8 @@ from devkit.observe.kit_events import (
 from devkit.observe.log_end import has_lines, in_short, written
 from devkit.observe.logs import LineTail, LoggedException, UnknownLine, exceptions_in
 from devkit.observe.program_observation import ONLY
-from devkit.programs.given import Given, given_to
 from devkit.programs.launch import Addition, Launch
+from devkit.programs.process_start import ProcessStart, read_process_start
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.programs.view import View
 from pipeline.events import Failed, PipelineEvent, Started
@@ -44,7 +44,7 @@ class Supervisor:
     the program is started again: after each, only when the exit code is not 0, or after none; `policy` after which
     delay, and when it gives up. `container` looks at each process where the program has limits. Where the program
     `may_refuse`, a refused start is an outcome, and where it `may_never_run`, an end before it began anything.
-    `given` is what the newest process was started with: its command line, and `variables` of its environment.
+    `process_start` is what the newest process was started with: its command line, and `variables` of its environment.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Supervisor:
         self._has_begun = False
         self.exit_codes: list[int] = []
         self._variables = variables
-        self.given: Given | None = None
+        self.process_start: ProcessStart | None = None
 
     @property
     def starts(self) -> int:
@@ -145,7 +145,7 @@ class Supervisor:
         process.signal(SIGTERM)
 
     def poll(self) -> Iterator[ProgramEvent]:
-        """What the program said since the last look, and what happened to its process.
+        """The program's events since the last poll, and the events of its process.
 
         Raises StackError when the program refuses to run and may not, or has never begun: a restart cannot mend that.
         Where none is to come, its end is what there is to be observed.
@@ -240,11 +240,11 @@ class Supervisor:
         )
 
     def last_complaint(self) -> Complaint | None:
-        """Of a program that reported no error itself: the first exception in its logs, else the last lines of the first
-        process that ended by itself with an exit code other than 0 and printed any. None where there is neither.
+        """For a program that reported no error itself: the first exception in its logs. Without one, the last lines of
+        the first process that ended by itself with an exit code other than 0 and printed any, or None.
         """
-        if found := self.exceptions():
-            first = found[0]
+        if exceptions := self.exceptions():
+            first = exceptions[0]
             return Complaint(kind="exception", text=f"{first.class_name}: {first.message}", process=first.process)
         for number, (process, code) in enumerate(zip(self._processes, self.exit_codes, strict=False), 1):
             if code == 0 or code in _ENDED_BY_OTHERS:
@@ -258,10 +258,12 @@ class Supervisor:
         name = f"{self._name}-{self.starts + 1}"
         process = self._launch.spawn(self._guardian, name, logs=self._logs, addition=addition)
         self._processes.append(process)
-        self.given = given_to(process.pid, self._variables)
-        if self.given is None:  # it has ended already, or just begins
-            argv, passed = self._launch.with_addition(addition)
-            self.given = Given({name: passed[name] for name in self._variables if name in passed}, tuple(argv))
+        self.process_start = read_process_start(process.pid, self._variables)
+        if self.process_start is None:  # it has ended already, or just begins
+            argv, environment = self._launch.with_addition(addition)
+            self.process_start = ProcessStart(
+                {name: environment[name] for name in self._variables if name in environment}, tuple(argv)
+            )
         self._spawned_at = self._clock()
         self._tails = (LineTail(process.stdout),) if self._view.writes_events else ()
         if self._view.worker_events:

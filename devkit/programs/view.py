@@ -1,4 +1,4 @@
-"""How much a program shows of itself: everything, or perhaps nothing but what leaves it."""
+"""The view of a program: what it shows of itself, from everything down to its output alone."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -11,7 +11,7 @@ from devkit.traffic.publish import Publisher
 
 
 class View(Protocol):
-    """What an arm and a supervisor ask about a program."""
+    """An arm and a supervisor ask it about a program."""
 
     @property
     def says_when_it_runs(self) -> bool:
@@ -27,11 +27,11 @@ class View(Protocol):
 
     @property
     def introduction(self) -> str:
-        """What a person is told at the start about what can be seen; empty where that is everything."""
+        """The line at the start on what can be observed; empty where that is everything."""
 
     @property
     def beginning(self) -> str:
-        """What a process has done at least that says anything of the incident: "it ended before …"."""
+        """The least that a process must have done to count, for the message "it ended before …"."""
 
     @property
     def shows_offsets(self) -> bool:
@@ -41,13 +41,13 @@ class View(Protocol):
         """Whether one that may not say when it runs has done anything."""
 
     def refused(self, exit_code: int) -> bool:
-        """Whether a process that ended so has refused to run, which no restart can mend."""
+        """Whether a process that ended so has refused to run, which no restart can help."""
 
     def committed(self) -> Offsets:
-        """Up to where the source is done with."""
+        """The committed offsets of the source."""
 
     def not_observable(self, deferrals: Deferrals) -> frozenset[Observable]:
-        """What the program did not show."""
+        """The observables that the program did not show."""
 
     def look(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:
-        """After each sample: what the program's state cannot know from that alone."""
+        """Called after each sample, to set what the state cannot know from the sample alone."""

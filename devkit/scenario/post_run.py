@@ -3,14 +3,14 @@
 import contextlib
 
 from devkit.errors import INCONCLUSIVE
-from devkit.programs.program_context import Say
+from devkit.programs.program_context import Reporter
 from devkit.report.result import Result
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.resolve import resolve
 
 
-def make_next_run_faster(scenario: Scenario, options: RunOptions, result: Result, say: Say) -> None:
+def make_next_run_faster(scenario: Scenario, options: RunOptions, result: Result, say: Reporter) -> None:
     """Whatever becomes of it, the verdict stands; an interrupt ends it.
 
     Not beside a stack that is kept, which needs the memory, nor where the machine was perhaps too busy for a verdict.

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from devkit.errors import UsageError
 from devkit.programs.registry import find_program
 from devkit.programs.supervisor import Restart
-from devkit.programs.unknown import unknown_program
+from devkit.programs.unknown_program import unknown_program
 from devkit.scenario.launch_settings import LaunchSettings
 from devkit.traffic.model import DIRECTORY
 

@@ -81,7 +81,7 @@ class ClientSettings(BaseModel):
     unused: tuple[str, ...] = ()
 
     def client_arguments(self) -> dict[str, Any]:
-        """As arguments of kafka-python's clients. Raises UsageError where a certificate or key cannot be loaded."""
+        """The arguments of kafka-python's clients. Raises UsageError where a certificate or key cannot be loaded."""
         if self.protocol == "PLAINTEXT":
             return {}
         arguments: dict[str, Any] = {"security_protocol": self.protocol}

@@ -50,7 +50,7 @@ class ComposeFile(BaseModel):
     services: dict[str, Service]
 
     def memory_bytes(self, names: Collection[str]) -> int:
-        """What these services may use together."""
+        """The sum of the memory limits of these services."""
         return sum(self.services[name].mem_limit or 0 for name in names)
 
     def pulled_images(self, names: Collection[str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ Inspect = Callable[[str], str]
 
 @dataclass(frozen=True)
 class _State:
-    """What the engine said of a container."""
+    """The state of a container, as the engine reported it."""
 
     running: bool
     code: int = _UNKNOWN
@@ -59,12 +59,12 @@ class ContainerLife:
 
     @property
     def container(self) -> str:
-        """As the engine's commands take it."""
+        """The id or name that the engine's commands take."""
         return self._container
 
     @property
     def stdout(self) -> Path:
-        """What the container writes from its beginning on, its stderr included."""
+        """The whole output of the container, its stderr included."""
         return self.follower.stdout
 
     @property
@@ -74,7 +74,7 @@ class ContainerLife:
 
     @property
     def exit_code(self) -> int | None:
-        """That of the container; 255 when the engine that would know is gone, or the container was removed."""
+        """The container's exit code; 255 when the engine is gone, or the container was removed."""
         if self.follower.exit_code is None:
             return None
         now = self._clock()
@@ -98,7 +98,7 @@ class ContainerLife:
             )
 
     def last_words(self, lines: int = 5) -> str:
-        """What the engine reports of its end comes first, as that it went over its memory limit."""
+        """The end of its log, after the engine's remark on its end, such as a memory limit."""
         return self._state.remark + self.follower.last_words(lines)
 
     def _ask(self) -> _State:

@@ -41,7 +41,7 @@ class ContainerPorts:
 
 @dataclass(frozen=True)
 class Clients:
-    """Of parts that are still to be started; a broker has to know beforehand where its clients will find it."""
+    """Clients of parts that are not started yet: a broker has to know its advertised address beforehand."""
 
     kafka: KafkaBroker
     object_store: ObjectStore

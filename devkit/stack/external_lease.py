@@ -1,4 +1,4 @@
-"""What runs of this machine have put into external stacks: a lease is written when they begin, deleted when they end.
+"""Leases of runs on external stacks: written when a run begins, deleted when its topics and objects are removed.
 
     write ─▶ … ─▶ release: topics and objects are removed, the lease too
               └─ killed: the lease stays ─▶ clean up: objects are removed, topics that are still there are named
@@ -86,7 +86,7 @@ class ExternalLease(BaseModel):
 
 @dataclass(frozen=True)
 class ReleasedLease:
-    """What became of a lease whose run is gone: topics that are `remaining`, or `why` nothing could be done."""
+    """The result for a lease whose run is gone: topics that are `remaining`, or `why` nothing could be done."""
 
     lease: ExternalLease
     remaining: tuple[str, ...] = ()

@@ -35,7 +35,7 @@ _NOTICE = timedelta(seconds=1)
 
 
 def _do_nothing() -> None:
-    """Is done where nothing else is asked for: a stack of the run's own ends with the run."""
+    """The default of `meanwhile` and `leave`: a stack of the run's own ends with the run."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Stack:
             raise
 
     def _log_hint(self, called: str) -> str | None:
-        """Of several brokers each has a log. None where the kit has none: the part is another's."""
+        """Names the log of the part, or of each broker. None where the kit has no log, as the part is external."""
         lives = [part.life for name, part in self.parts.items() if name == called or name.startswith(f"{called}-")]
         logs = [str(life.stderr) for life in lives if life.stderr != Path(os.devnull)]
         return f"read what {called} logged: {', '.join(logs)}" if logs else None

@@ -44,7 +44,7 @@ def remove_topics(bootstrap: str, topics: Iterable[str]) -> None:
 
 
 def existing_topics(bootstrap: str, topics: Iterable[str]) -> tuple[str, ...]:
-    """Those of the topics that are there. Raises StackError."""
+    """The topics among `topics` that exist. Raises StackError."""
     with topic_admin(bootstrap, "listed") as admin:
         return _existing(admin, topics)
 

@@ -101,7 +101,7 @@ class _Held:
     how_undone: Undo
 
     def end(self) -> Proof:
-        """What the broker holds is seen; whom it slows, and by how much, it tells in its own metrics alone."""
+        """Proves that the quota is set; only the broker's own metrics say which clients it slows."""
         with cluster(self.bootstrap) as kafka:
             now = _quotas(kafka, self.client)
         ClientQuota.undo(self.how_undone)

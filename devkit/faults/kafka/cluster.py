@@ -31,7 +31,7 @@ _LEARNING = timedelta(seconds=10)
 _BACK = timedelta(seconds=60)
 _OK = "OK"
 _ID_OF_IMAGE = "5L6g3nShT-eMCtK--X86sw"
-"""What Kafka's own container image takes where it is given none."""
+"""The default cluster id of Kafka's own container image."""
 T = TypeVar("T")
 
 
@@ -56,7 +56,7 @@ class Cluster:
         self.admin.close()
 
     def ask(self, call: Callable[[KafkaAdminClient], T]) -> T:
-        """What may be asked twice, until a broker answers: the client may have chosen one that is dead for a while."""
+        """Repeat an idempotent call until a broker answers: the client may have chosen one that is dead for a while."""
 
         def answer() -> tuple[T] | None:
             try:
@@ -125,7 +125,7 @@ class Cluster:
         wait_until(lambda: broker in self.brokers(), what=f"broker {broker} to be there", deadline=_BACK)
 
     def settings(self, topic: str) -> dict[str, str]:
-        """Those that the topic has of its own."""
+        """The settings that were set on the topic itself."""
         own = "DYNAMIC_TOPIC_CONFIG"
         settings = self._settings(ConfigResourceType.TOPIC, topic)
         return {key: value for key, (value, source) in settings.items() if source == own}
@@ -135,7 +135,7 @@ class Cluster:
         return {key: value for key, (value, _) in self._settings(ConfigResourceType.TOPIC, topic).items()}
 
     def broker_settings(self, broker: int) -> dict[str, str]:
-        """Those that were set of this one broker while it ran."""
+        """The settings that were set on this one broker while it ran."""
         own = "DYNAMIC_BROKER_CONFIG"
         settings = self._settings(ConfigResourceType.BROKER, str(broker))
         return {key: value for key, (value, source) in settings.items() if source == own}
@@ -262,6 +262,6 @@ def topic_of(context: Context, topic: str) -> str:
 
 
 def cluster_id(bootstrap: str) -> str:
-    """Of the cluster that answers there. Raises StackError."""
+    """The id of the cluster that answers there. Raises StackError."""
     with cluster(bootstrap) as kafka:
         return kafka.cluster_id()

@@ -125,7 +125,7 @@ class _Moving:
 
 
 def _throttle(kafka: Cluster, topic: str, brokers: tuple[int, ...]) -> Throttle:
-    """As it is now."""
+    """The throttle that is set now."""
     topic_settings = kafka.settings(topic)
     by_broker = {broker: kafka.broker_settings(broker) for broker in brokers}
     return Throttle(

@@ -17,7 +17,7 @@ from devkit.headroom.machine_use import load_environment
 from located_config.count import counted
 
 _LEAST_SHARE = 0.05
-"""Of a core: with less the machine has not noticed."""
+"""The share of a core below which the load counts as not having acted."""
 
 
 class CpuLoad(Fault):

@@ -90,7 +90,7 @@ def _state(part: Part, run_id: str) -> tuple[bool, str]:
 
 
 def _engine_of(run_id: str) -> DockerAccess:
-    """That of the run, which need not be that of this process's environment."""
+    """The engine of the run, which need not be the one of this process's environment."""
     return next((run.docker for run in known_runs() if run.run_id == run_id and run.docker), None) or find_docker()
 
 

@@ -1,4 +1,4 @@
-"""What `kill` and `restart` have alike: the part is dead for a while, and undoing the fault starts it again."""
+"""The base of `kill` and `restart`: the part is dead for a while, and undoing the fault starts it again."""
 
 from collections.abc import Mapping
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What a command is told in its environment.
+"""The environment of a command.
 
     DEVKIT_KAFKA_BOOTSTRAP, DEVKIT_SOURCE_TOPIC, DEVKIT_SOURCE_TOPICS, DEVKIT_OUTPUT_TOPIC, DEVKIT_ERROR_TOPIC,
     DEVKIT_DEFERRED_TOPIC,
@@ -19,20 +19,24 @@ _PROXIES = frozenset({"ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY"})
 
 
 def command_environment(
-    config: PipelineConfig, config_file: Path, arm: str, credentials: Mapping[str, str], of_user: Mapping[str, str]
+    config: PipelineConfig,
+    config_file: Path,
+    arm: str,
+    credentials: Mapping[str, str],
+    user_environment: Mapping[str, str],
 ) -> dict[str, str]:
-    """What the command gets besides the run's own variables.
+    """The variables of the command besides the run's own.
 
     The user's Java, Spark and Python settings reach it, as it may need them; proxies do not, as all is on loopback.
     """
-    users = {
+    inherited = {
         name: value
-        for name, value in of_user.items()
+        for name, value in user_environment.items()
         if name.upper() not in _PROXIES and not name.startswith(_KITS_OWN)
     }
     return (
-        users
-        | {"PYTHONSAFEPATH": of_user.get("PYTHONSAFEPATH", "")}
+        inherited
+        | {"PYTHONSAFEPATH": user_environment.get("PYTHONSAFEPATH", "")}
         | dict(credentials)
         | {
             "DEVKIT_KAFKA_BOOTSTRAP": config.source.bootstrap_servers,

@@ -27,18 +27,18 @@ class CommandLine:
 
     @property
     def started(self) -> tuple[str, ...]:
-        """What is started, so that it runs at home."""
+        """The command that is started, which changes to the directory first."""
         name, *words = self.argv
         if self.has_kits_python and name in _PYTHON:
             name = sys.executable
         return ("sh", "-c", 'cd -- "$0" && exec "$@"', str(self.directory), name, *words)
 
     @classmethod
-    def parse(cls, command: str, given_by: str, of_file: Path | None = None) -> "CommandLine":
+    def parse(cls, command: str, given_by: str, file_directory: Path | None = None) -> "CommandLine":
         """The command as a shell would take it apart. One of a scenario file is at home in the file's directory
-        `of_file`, and its `python` is the kit's. Raises UsageError when it names nothing that can be run.
+        `file_directory`, and its `python` is the kit's. Raises UsageError when it names nothing that can be run.
         """
-        directory = of_file or Path.cwd()
+        directory = file_directory or Path.cwd()
         try:
             argv = tuple(shlex.split(command))
         except ValueError as error:
@@ -46,18 +46,18 @@ class CommandLine:
         if not argv:
             raise UsageError(f"{given_by} is empty", hint=f"{given_by} 'python my_pipeline.py'")
         name = argv[0] if "/" not in argv[0] else str(directory / argv[0])
-        if not (of_file and name in _PYTHON) and shutil.which(name) is None:
-            whence = "the scenario's file" if of_file else "here"
+        if not (file_directory and name in _PYTHON) and shutil.which(name) is None:
+            whence = "the scenario's file" if file_directory else "here"
             raise UsageError(
                 f"{given_by}: {argv[0]!r} is no program that can be run",
                 hint=f"its path from {whence}, or a name on PATH; for a shell's own words, {given_by} \"sh -c '…'\"",
             )
         if (script := _script(argv)) is not None and not (directory / script).exists():
-            base = "the scenario's file" if of_file else "the directory in which you type the command"
+            base = "the scenario's file" if file_directory else "the directory in which you type the command"
             raise UsageError(
                 f"{given_by}: there is no file {script!r} in {directory}", hint=f"its path is relative to {base}"
             )
-        return cls(argv, directory, has_kits_python=of_file is not None)
+        return cls(argv, directory, has_kits_python=file_directory is not None)
 
 
 def _script(argv: tuple[str, ...]) -> str | None:

@@ -14,16 +14,16 @@ from devkit.programs.command.command_environment import START, command_environme
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.view import CommandView
 from devkit.programs.launch import Addition, Launch
-from devkit.programs.like_pipeline import ConfiguredLikePipeline, ProgramLikePipeline
 from devkit.programs.places import Places
 from devkit.programs.program import Program
+from devkit.programs.program_base import ConfiguredProgramBase, ProgramBase
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.configuration import configuration, write_config
 
 
 @dataclass(frozen=True)
-class ConfiguredCommand(ConfiguredLikePipeline):
+class ConfiguredCommand(ConfiguredProgramBase):
     """A command with the configuration of an arm."""
 
     line: CommandLine
@@ -46,7 +46,7 @@ class ConfiguredCommand(ConfiguredLikePipeline):
 
 
 @dataclass(frozen=True)
-class CommandProgram(ProgramLikePipeline):
+class CommandProgram(ProgramBase):
     """A command line in place of the pipeline."""
 
     line: CommandLine
@@ -65,14 +65,14 @@ class CommandProgram(ProgramLikePipeline):
 @dataclass(frozen=True)
 class CommandKind:
     """`command`, and its command line. `given_by` is how error messages call the place where it was written, and
-    `of_file` the directory of the scenario file that has it.
+    `directory` the one of the scenario file that has it.
     """
 
     name: str = "command"
     example: str = "command python my_pipeline.py"
     given_by: str = "run: command"
-    of_file: Path | None = None
+    directory: Path | None = None
 
     def program(self, words: str) -> Program:
         """Raises UsageError when the command or the script that it names does not exist."""
-        return CommandProgram(CommandLine.parse(words, self.given_by, self.of_file))
+        return CommandProgram(CommandLine.parse(words, self.given_by, self.directory))

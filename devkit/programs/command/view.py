@@ -1,4 +1,4 @@
-"""What can be observed of a command: perhaps nothing but what leaves it.
+"""The view of a command, which may show nothing but its output.
 
 Where no committed offsets are observable, an arm has drained when all events that have to be emitted are.
 """

@@ -1,4 +1,4 @@
-"""What the operator tries first: one start of the pipeline with a configuration that it may refuse.
+"""A first try of an operator: one start of the pipeline with a configuration that it may refuse.
 
 It comes before the arm's traffic and has a checkpoint of its own, so a start that is not refused leaves nothing that
 the arm could meet; its process is then ended as soon as its query runs.
@@ -17,7 +17,7 @@ from devkit.programs.launch import Launch
 from devkit.waiting import wait_until
 from pipeline.events import Failed, Started
 
-_PATIENCE = timedelta(seconds=90)
+_START_TIMEOUT = timedelta(seconds=90)
 
 
 def try_start(guardian: Guardian, launch: Launch, logs: Path, *, require_stack: Callable[[], None]) -> FirstTry:
@@ -43,6 +43,6 @@ def try_start(guardian: Guardian, launch: Launch, logs: Path, *, require_stack: 
         return None
 
     try:
-        return wait_until(outcome, what="the pipeline to refuse its start or to begin", deadline=_PATIENCE)
+        return wait_until(outcome, what="the pipeline to refuse its start or to begin", deadline=_START_TIMEOUT)
     finally:
         process.kill_tree()

@@ -61,11 +61,11 @@ class Installation:
 
 
 IN_IMAGE = Installation("python3", "/opt/java", "/opt/spark", "/opt/jars/*")
-"""That of the image; see the Dockerfile."""
+"""The installation in the image; see the Dockerfile."""
 
 
 def installed_here() -> Installation:
-    """That of this machine."""
+    """The installation of this machine."""
     return Installation(sys.executable, str(java_home()), str(Path(pyspark.__file__).parent), _classpath())
 
 
@@ -119,14 +119,14 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
     installed = place.installation or installed_here()
     if jvm_options is None:
         jvm_options = () if place.installation else class_cache().use()
-    own = [f"-Djava.io.tmpdir={place.directory}", f"-Dlog4j2.configurationFile={conf_dir}/log4j2.properties"]
+    properties = [f"-Djava.io.tmpdir={place.directory}", f"-Dlog4j2.configurationFile={conf_dir}/log4j2.properties"]
     settings = {
         "spark.master": f"local[{place.slots}]",  # or executors of their own, below
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
         "spark.driver.extraClassPath": installed.classpath,
         # Spark takes them apart as a shell would; a directory's name may have a space in it.
-        "spark.driver.extraJavaOptions": shlex.join([*LAPTOP_FLAGS, *jvm_options, *own]),
+        "spark.driver.extraJavaOptions": shlex.join([*LAPTOP_FLAGS, *jvm_options, *properties]),
         "spark.sql.warehouse.dir": str(place.directory / "warehouse"),
         "spark.ui.enabled": str(place.ui).lower(),
         "spark.ui.showConsoleProgress": "false",
@@ -149,14 +149,14 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
     if place.driver_memory is not None:
         settings["spark.driver.memory"] = place.driver_memory
     if place.executors is not None:
-        each = -(-place.slots // place.executors)
+        slots_each = -(-place.slots // place.executors)
         heap = place.settings.get("spark.executor.memory", f"{_EXECUTOR_MIB}m")
         worker_mib = (spark_size(heap) or 0) >> 20
         settings |= {
-            "spark.master": f"local-cluster[{place.executors},{each},{worker_mib}]",
+            "spark.master": f"local-cluster[{place.executors},{slots_each},{worker_mib}]",
             "spark.executor.memory": heap,
             "spark.executor.extraClassPath": installed.classpath,
-            "spark.executor.extraJavaOptions": shlex.join([*LAPTOP_FLAGS, *own]),
+            "spark.executor.extraJavaOptions": shlex.join([*LAPTOP_FLAGS, *properties]),
         }
     settings |= place.settings
     conf_dir.mkdir(parents=True, exist_ok=True)

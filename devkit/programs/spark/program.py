@@ -12,13 +12,12 @@ from devkit.extensions import require_here
 from devkit.jvm import jars
 from devkit.observe.arm_observation import FirstTry
 from devkit.programs.launch import Addition, Launch
-from devkit.programs.like_pipeline import ConfiguredLikePipeline, ProgramLikePipeline
 from devkit.programs.places import Places
 from devkit.programs.program import Program, Role, ServedMetrics
-from devkit.programs.program_context import ProgramContext, Say
+from devkit.programs.program_base import ConfiguredProgramBase, ProgramBase
+from devkit.programs.program_context import ProgramContext, Reporter
 from devkit.programs.program_state import ProgramState
-from devkit.programs.spark.configuration import configuration
-from devkit.programs.spark.job import job_named
+from devkit.programs.spark.configuration import configuration, find_job
 from devkit.programs.spark.roles import role_of
 from devkit.programs.spark.served_metrics import served_metrics
 from devkit.programs.spark.view import SparkView
@@ -30,7 +29,7 @@ _LIMIT = "--memory-limit"
 
 
 @dataclass(frozen=True)
-class ConfiguredSpark(ConfiguredLikePipeline):
+class ConfiguredSpark(ConfiguredProgramBase):
     """The pipeline with the configuration of an arm."""
 
     @property
@@ -85,7 +84,7 @@ class ConfiguredSpark(ConfiguredLikePipeline):
         return try_start(context.guardian, launch, context.logs, require_stack=context.stack.require_running)
 
     def view(self, state: ProgramState, context: ProgramContext) -> SparkView:  # noqa: ARG002 - part of the interface
-        """Of the state alone: its checkpoint and its events show everything."""
+        """Reads only the state: the checkpoint and the events show everything."""
         return SparkView(state)
 
     def role_of(self, process: psutil.Process, first: int) -> Role | None:
@@ -94,7 +93,7 @@ class ConfiguredSpark(ConfiguredLikePipeline):
 
 
 @dataclass(frozen=True)
-class SparkProgram(ProgramLikePipeline):
+class SparkProgram(ProgramBase):
     """`job` is the one that `run:` names; None leaves it to the configuration."""
 
     job: str | None = None
@@ -109,7 +108,7 @@ class SparkProgram(ProgramLikePipeline):
         """The jars that Spark needs beyond its own."""
         jars.ensure(jars.SPARK)
 
-    def after_verdict(self, say: Say) -> None:
+    def after_verdict(self, say: Reporter) -> None:
         """Makes the class cache where there is none."""
         # Spark and its Java are slow to import.
         from devkit.programs.spark.training import train_after_verdict
@@ -126,7 +125,7 @@ class SparkKind:
 
     def program(self, words: str) -> Program:
         """`words` is a job's name or empty. Raises UsageError for a job that does not exist."""
-        return SparkProgram(job_named(words))
+        return SparkProgram(find_job(words))
 
 
 SPARK = SparkProgram()

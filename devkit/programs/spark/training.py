@@ -20,7 +20,7 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.jvm.class_cache import Training
 from devkit.observe.log_end import in_short, written
 from devkit.observe.logs import LineTail
-from devkit.programs.program_context import Say
+from devkit.programs.program_context import Reporter
 from devkit.programs.spark.launch import prepare_launch
 from devkit.programs.spark.place import SparkPlace, class_cache
 from devkit.stack.embedded import start_embedded
@@ -40,11 +40,11 @@ from pipeline.events import BatchWritten
 
 NO_TRAINING_VARIABLE = "DEVKIT_NO_TRAINING"
 _DEADLINE = timedelta(minutes=5)
-"""Of the batch, and of the cache. Quiet machines of two cores take half a minute for each."""
+"""For the batch, and again for the cache. Quiet machines of two cores take half a minute for each."""
 _TOPIC = "devkit.training.{}".format
 
 
-def train_after_verdict(say: Say) -> None:
+def train_after_verdict(say: Reporter) -> None:
     """Make the class cache where there is none, no training failed, and `$DEVKIT_NO_TRAINING` is not set. Only an
     interrupt is raised: what fails here must not cost the verdict.
     """

@@ -1,4 +1,4 @@
-"""What can be observed of the pipeline: it shows everything, and says when its query runs."""
+"""The view of the pipeline, which shows everything and says when its query runs."""
 
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.deferrals import Deferrals
@@ -12,7 +12,7 @@ _REFUSED = 2
 
 
 class SparkView:
-    """Of the pipeline on Spark."""
+    """The view of the pipeline on Spark."""
 
     says_when_it_runs = True
     writes_events = True
@@ -33,7 +33,7 @@ class SparkView:
         return exit_code == _REFUSED
 
     def committed(self) -> Offsets:
-        """As of the last sample; the checkpoint is not read again."""
+        """The offsets of the last sample; the checkpoint is not read again."""
         return self._state.committed
 
     def not_observable(self, deferrals: Deferrals) -> frozenset[Observable]:  # noqa: ARG002 - part of the interface
@@ -41,4 +41,4 @@ class SparkView:
         return frozenset()
 
     def look(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:
-        """The sample says it all."""
+        """Does nothing: the sample has everything."""

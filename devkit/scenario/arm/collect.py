@@ -65,7 +65,7 @@ def replays_of(arm: Arm) -> Replays:
     """What the main program read again. Raises StackError."""
     main, not_observable = arm.main, arm.main.view.not_observable(arm.deferrals)
     has_batches = not not_observable & {"batches", "offsets"}
-    again = main.state.batches.again(arm.checkpoint.range_of) if has_batches else None
+    again = main.state.batches.replayed_ranges(arm.checkpoint.range_of) if has_batches else None
     return Replays(main.supervisor.restarts, again, tuple(main.state.retried), main.state.batches.begun)
 
 

@@ -16,7 +16,7 @@ from devkit.observe.kit_events import (
     SupervisorGaveUp,
 )
 from devkit.programs.program_run import ProgramRun
-from devkit.programs.retried_tasks import retried_task
+from devkit.programs.program_state import retried_task
 from devkit.scenario.arm.log import ArmLog
 from located_config.count import counted
 from pipeline.events import (

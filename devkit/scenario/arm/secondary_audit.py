@@ -32,7 +32,7 @@ def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
         events, bootstrap=arm.bootstrap, topics=topics, truth=truth, client=arm.client, grown=arm.faults.grown
     )
     batches = run.state.batches
-    again = batches.again(checkpoint.range_of) if batches.any_begun else None
+    again = batches.replayed_ranges(checkpoint.range_of) if batches.any_begun else None
     replays = Replays(run.supervisor.restarts, again, tuple(run.state.retried), batches.begun)
     return audit.finish(committed, _deferred(arm.bootstrap, topics), replays)
 

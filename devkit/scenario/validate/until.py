@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from devkit.expectations.metric import find_unserved
 from devkit.observe.logs import LOGGED
-from devkit.programs.unknown import unknown_program
+from devkit.programs.unknown_program import unknown_program
 from devkit.scenario.arm_ending import Condition
 from devkit.scenario.resolve import ResolvedScenario
 from located_config.duration import format_duration

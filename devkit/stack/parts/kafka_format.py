@@ -84,5 +84,5 @@ def _digest(files: Mapping[str, bytes]) -> str:
 
 
 def new_id() -> str:
-    """As Kafka writes them."""
+    """An id in Kafka's own format."""
     return urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()

@@ -102,12 +102,12 @@ class JournalCounts(BaseModel):
     last_at_s: float | None = None
 
     def of(self, rule: str) -> RuleCounts:
-        """Of one rule; one that the journal does not know, as it was removed, met nothing."""
+        """The counts of one rule; all 0 for a rule that was removed."""
         return self.rules.get(rule, _NOT_MET)
 
 
 class MockState(BaseModel):
-    """Of what the mock answers from, its rules."""
+    """The rules of the mock's state."""
 
     rules: tuple[Rule, ...] = ()
 
@@ -179,7 +179,7 @@ class MockApi:
             self._state = {**self._state, "rules": rules}
 
     def changes_by_others(self) -> tuple[MockChange, ...]:
-        """What another client changed since this one populated the mock, oldest first."""
+        """The changes by other clients since this one populated the mock, oldest first."""
         changes = TypeAdapter(list[MockChange]).validate_json(self._call("GET", "/__mock/journal/changes"))
         own = [change for change in changes if change.author == self._author]
         populated = max((change.n for change in own if change.action == "populated"), default=0)
@@ -190,7 +190,7 @@ class MockApi:
         return MockState.model_validate_json(self._call("GET", "/__mock/state")).rules
 
     def counts(self) -> JournalCounts:
-        """Of all requests that ended since the journal was emptied. Raises StackError when the mock does not answer."""
+        """Counts of all requests since the journal was emptied. Raises StackError when the mock does not answer."""
         return JournalCounts.model_validate_json(self._call("GET", "/__mock/journal/counts"))
 
     def entries(self, rule: str) -> list[JournalEntry]:

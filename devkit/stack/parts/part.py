@@ -1,7 +1,7 @@
 """A part of a stack as something that can be acted on: where it answers, what runs it, and its levers.
 
 A lever does one thing and returns when that is done: a paused part has stopped, a killed one is gone, a resumed or
-restarted one answers again. What a backend cannot do to a part it says before anybody tries (`refusal`).
+restarted one answers again. `refusal` says beforehand which levers a backend does not have.
 """
 
 from abc import abstractmethod
@@ -40,7 +40,7 @@ class Part(Protocol):
     @property
     @abstractmethod
     def name(self) -> str:
-        """As a scenario's `timeline` and the command line call it: `kafka`, `object-store`, `mock-api`."""
+        """The name in a scenario's `timeline` and on the command line: `kafka`, `object-store`, `mock-api`."""
 
     @property
     @abstractmethod
@@ -50,7 +50,7 @@ class Part(Protocol):
     @property
     @abstractmethod
     def life(self) -> Life:
-        """Of what runs it now; a restarted part has a new one."""
+        """The life of its process or container; a restarted part has a new one."""
 
     @abstractmethod
     def refusal(self, lever: Lever) -> str | None:
@@ -62,7 +62,7 @@ class Part(Protocol):
 
     @property
     def levers(self) -> frozenset[Lever]:
-        """What can be done to it."""
+        """The levers that are not refused."""
         return frozenset(lever for lever in LEVERS if self.refusal(lever) is None)
 
     def require(self, lever: Lever) -> None:

@@ -1,4 +1,4 @@
-"""The life of a part: what runs it, and an error that names a part which ended while a client waits for it."""
+"""The life of a part, and the error that names a part which ended while a client waits for it."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -14,11 +14,11 @@ cores: one that fails to start ends, and that is noticed at once.
 
 
 class Life(Protocol):
-    """What runs a part: a process of this run, a container, or an operator."""
+    """The process, the container or the external server that runs a part."""
 
     @property
     def name(self) -> str:
-        """That of the part."""
+        """The name of the part."""
 
     @property
     def pid(self) -> int | None:

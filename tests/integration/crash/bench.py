@@ -27,8 +27,8 @@ from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import DeferralTopic
 from devkit.programs.batches import PlannedBatches
 from devkit.programs.places import merge
+from devkit.programs.program_state import retried_task
 from devkit.programs.program_truth import truth_of
-from devkit.programs.retried_tasks import retried_task
 from devkit.programs.spark.configuration import CONFIG_FILE, topics_of
 from devkit.programs.spark.launch import CONF_DIR, prepare_launch
 from devkit.programs.spark.place import SparkPlace
@@ -308,7 +308,10 @@ class Bench:
         lines = itertools.chain.from_iterable(run.logged("task_retried") for run in self._runs)
         retried = map(retried_task, map(_RETRIED.validate_python, lines))
         return Replays(
-            max(0, len(self._runs) - 1), batches.again(self._checkpoint.range_of), tuple(retried), batches.begun
+            max(0, len(self._runs) - 1),
+            batches.replayed_ranges(self._checkpoint.range_of),
+            tuple(retried),
+            batches.begun,
         )
 
     def assert_clean(self, *, restarted: bool) -> Audit:

@@ -29,7 +29,7 @@ def test_the_processes_of_a_spark_program() -> None:
     debugged = Named(14, Named(15, jvm, "python", "-m", "devkit.debug.spark_daemon"), *daemon.cmdline())
     shell = Named(16, driver, "sh", "-c", "true")
     tree = (driver, jvm, daemon, worker, debugged, shell)
-    assert [process_kind(cast(psutil.Process, one), 10) for one in tree] == [
+    assert [process_kind(cast(psutil.Process, process), 10) for process in tree] == [
         "driver",
         "JVM",
         "Python daemon",

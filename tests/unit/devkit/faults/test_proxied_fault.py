@@ -138,7 +138,7 @@ def test_the_proof_is_what_the_proxy_counted(control: ProxyControl) -> None:
     silent = reset.begin(context(control)).end()
     assert (silent.acted, silent.did) == (False, "nothing that it acts on came by the proxy")
     begun = reset.begin(context(control))
-    [listener] = [one for one in control.listeners() if one.name == "kafka"]
+    [listener] = [listener for listener in control.listeners() if listener.name == "kafka"]
     host, port = listener.address.split(":")
     # The RST may come while the client still connects.
     with pytest.raises(ConnectionResetError), socket.create_connection((host, int(port)), timeout=10) as client:

@@ -357,4 +357,4 @@ class TestRecordsInWhatWasMade:
         arm = Arm({"do": {"brief": {}}, "at": "8s"})
         arm.at(second)
         arm.runner.look_for_records()
-        assert [one.unreached for one in arm.runner.happened] == [""]
+        assert [item.unreached for item in arm.runner.happened] == [""]

@@ -21,10 +21,10 @@ def problems(**keys: Any) -> list[tuple[tuple[int | str, ...], str]]:
 
 
 def test_an_item_is_a_fault_and_its_time() -> None:
-    found = item(**{"for": "5s", "arms": ["incident"]})
-    assert found.do == Pause(part="kafka")
-    assert (found.at, found.for_, found.arms) == (timedelta(seconds=8), timedelta(seconds=5), ("incident",))
-    assert str(found) == "pause: {part: kafka}, at 8s, for 5s"
+    parsed = item(**{"for": "5s", "arms": ["incident"]})
+    assert parsed.do == Pause(part="kafka")
+    assert (parsed.at, parsed.for_, parsed.arms) == (timedelta(seconds=8), timedelta(seconds=5), ("incident",))
+    assert str(parsed) == "pause: {part: kafka}, at 8s, for 5s"
 
 
 def test_it_may_begin_by_a_condition() -> None:

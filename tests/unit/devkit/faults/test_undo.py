@@ -28,12 +28,12 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def page(name: str, *, outlives_run: bool = True, fails: str = "", irreversible: str = "", run: str = "run1") -> Page:
-    found = Journal(run).open(name, Noted(part=name))
-    found.plan(Undo(data={"part": name, "fails": fails}, outlives_run=outlives_run))
-    found.plan(Undo(data={"part": f"{name} again", "fails": fails}, outlives_run=outlives_run))
+    page = Journal(run).open(name, Noted(part=name))
+    page.plan(Undo(data={"part": name, "fails": fails}, outlives_run=outlives_run))
+    page.plan(Undo(data={"part": f"{name} again", "fails": fails}, outlives_run=outlives_run))
     if irreversible:
-        found.plan(Undo(irreversible=irreversible, outlives_run=outlives_run))
-    return found
+        page.plan(Undo(irreversible=irreversible, outlives_run=outlives_run))
+    return page
 
 
 def left() -> list[str]:
@@ -59,7 +59,7 @@ def test_what_lapsed_is_undone_while_the_run_goes_on_and_the_rest_is_not() -> No
     lapsed = page("a", outlives_run=False)
     page("b")
     os.utime(lapsed.path, (LONG_AGO, LONG_AGO))
-    assert [one.name for one in undo_lapsed("run1")] == ["a"]
+    assert [undone.name for undone in undo_lapsed("run1")] == ["a"]
     assert DONE == ["undone a again", "undone a"]
     assert left() == ["b"]
 
@@ -88,10 +88,10 @@ def test_a_page_that_heal_cannot_read_is_named_and_stays(text: str) -> None:
     path.write_text(text)
     page("b")
     for expected in (["b", path.stem], [path.stem]):
-        found = heal_faults()
-        assert [one.name for one in found] == expected
-    assert found[0].run_id == "run1"
-    assert f"its page {path} is damaged or of another version of the kit" in found[0].why
+        undone = heal_faults()
+        assert [finding.name for finding in undone] == expected
+    assert undone[0].run_id == "run1"
+    assert f"its page {path} is damaged or of another version of the kit" in undone[0].why
     assert path.read_text() == text
 
 
@@ -108,7 +108,7 @@ def test_heal_leaves_runs_alone_whose_guardian_lives() -> None:
     RunState(run_id="run1", guardian_pid=me.pid, guardian_started=me.create_time(), directory=Path("/x")).save()
     page("a", run="run1")
     page("b", run="run2")
-    assert [one.name for one in heal_faults()] == ["b"]
+    assert [undone.name for undone in heal_faults()] == ["b"]
     assert left() == ["a"]
 
 
@@ -155,9 +155,9 @@ def test_a_fault_of_an_extension_is_undone_where_it_is_not_loaded(
     mine.write_text(EXTENSION)
     scribbled.touch()
     load_extension(str(mine), tmp_path)
-    found = Journal("run1").open("a", registry.FAULTS["scribbled"]())
-    found.plan(Undo(data={"file": str(scribbled)}, outlives_run=True))
-    assert found.entry.extension == str(mine)
+    page = Journal("run1").open("a", registry.FAULTS["scribbled"]())
+    page.plan(Undo(data={"file": str(scribbled)}, outlives_run=True))
+    assert page.entry.extension == str(mine)
     # Another process knows nothing of it but what the journal says.
     monkeypatch.setattr(extension, "_loaded", {})
     monkeypatch.delitem(registry.FAULTS._by_name, "scribbled")
@@ -183,11 +183,11 @@ def test_a_fault_that_its_extension_only_registers_is_undone_where_it_is_not_loa
     registering: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load_extension(str(registering), tmp_path)
-    found = Journal("run1").open("a", registry.FAULTS["scribbled"]())
+    page = Journal("run1").open("a", registry.FAULTS["scribbled"]())
     scribbled = tmp_path / "scribbled"
     scribbled.touch()
-    found.plan(Undo(data={"file": str(scribbled)}, outlives_run=True))
-    assert (found.entry.module, found.entry.extension) == ("scribbling", str(registering))
+    page.plan(Undo(data={"file": str(scribbled)}, outlives_run=True))
+    assert (page.entry.module, page.entry.extension) == ("scribbling", str(registering))
     monkeypatch.setattr(extension, "_loaded", {})
     monkeypatch.delitem(registry.FAULTS._by_name, "scribbled")
     (undone,) = heal_faults()
@@ -209,9 +209,9 @@ def test_the_process_that_undoes_loads_no_extension_that_its_faults_do_not_need(
 
 
 def test_an_extension_that_is_gone_is_named(tmp_path: Path) -> None:
-    found = page("a")
-    found.entry = found.entry.model_copy(update={"fault": "gone", "extension": str(tmp_path / "gone.py")})
-    found.write()
+    opened = page("a")
+    opened.entry = opened.entry.model_copy(update={"fault": "gone", "extension": str(tmp_path / "gone.py")})
+    opened.write()
     (undone,) = heal_faults()
     assert undone.why.startswith(f"fault 'gone' cannot be undone: {tmp_path}/gone.py: there is no such file")
     assert left() == ["a"]

@@ -13,21 +13,26 @@ def of(*core_s: float, waited_s: tuple[float, float] = (0, 0)) -> list[ProbeRead
 
 
 def test_an_idle_machine_is_its_own_baseline() -> None:
-    found = calibrate(of(*[0.003] * 12))
-    assert (found.quantum_s, found.baseline, found.slowdown, found.doubtful) == (0.003, "measured", 1.0, "")
+    calibration = calibrate(of(*[0.003] * 12))
+    assert (calibration.quantum_s, calibration.baseline, calibration.slowdown, calibration.doubtful) == (
+        0.003,
+        "measured",
+        1.0,
+        "",
+    )
 
 
 def test_waiting_for_a_core_is_no_part_of_the_baseline() -> None:
     # Beside busy processes most quanta wait, and their undisturbed parts still show what a core does.
-    found = calibrate([a_reading(at * 0.1, took_s=0.012, core_s=0.003) for at in range(1, 13)])
-    assert found.quantum_s == 0.003
-    assert found.slowdown == pytest.approx(4)
+    calibration = calibrate([a_reading(at * 0.1, took_s=0.012, core_s=0.003) for at in range(1, 13)])
+    assert calibration.quantum_s == 0.003
+    assert calibration.slowdown == pytest.approx(4)
 
 
 def test_a_core_that_is_slow_now_is_known_by_what_it_did_before() -> None:
-    found = calibrate(of(*[0.0036] * 12), kept_s=0.0018)
-    assert (found.quantum_s, found.baseline) == (0.0018, "kept")
-    assert found.slowdown == pytest.approx(2)
+    calibration = calibrate(of(*[0.0036] * 12), kept_s=0.0018)
+    assert (calibration.quantum_s, calibration.baseline) == (0.0018, "kept")
+    assert calibration.slowdown == pytest.approx(2)
 
 
 def test_a_kept_figure_that_is_slower_than_this_one_says_nothing() -> None:
@@ -35,29 +40,29 @@ def test_a_kept_figure_that_is_slower_than_this_one_says_nothing() -> None:
 
 
 def test_a_machine_slower_than_the_reference_is_slow_from_the_start() -> None:
-    found = calibrate(of(*[3 * REFERENCE_S] * 12))
-    assert (found.quantum_s, found.baseline) == (REFERENCE_S, "reference")
-    assert found.slowdown == pytest.approx(3)
+    calibration = calibrate(of(*[3 * REFERENCE_S] * 12))
+    assert (calibration.quantum_s, calibration.baseline) == (REFERENCE_S, "reference")
+    assert calibration.slowdown == pytest.approx(3)
 
 
 def test_one_disturbed_reading_changes_nothing_and_many_do_not_hide() -> None:
-    found = calibrate(of(*[0.003] * 4, *[0.02] * 8))
-    assert found.quantum_s == 0.003
-    assert found.slowdown == pytest.approx((4 + 8 * 0.02 / 0.003) / 12, rel=1e-3)
+    calibration = calibrate(of(*[0.003] * 4, *[0.02] * 8))
+    assert calibration.quantum_s == 0.003
+    assert calibration.slowdown == pytest.approx((4 + 8 * 0.02 / 0.003) / 12, rel=1e-3)
 
 
 def test_pressure_without_an_earlier_figure_makes_the_baseline_doubtful() -> None:
     busy = of(*[0.003] * 12, waited_s=(100.0, 100.9))
-    found = calibrate(busy)
-    assert found.pressure == pytest.approx(0.9 / 1.1, abs=1e-3)
-    assert "82% of the calibration" in found.doubtful
+    calibration = calibrate(busy)
+    assert calibration.pressure == pytest.approx(0.9 / 1.1, abs=1e-3)
+    assert "82% of the calibration" in calibration.doubtful
     assert calibrate(busy, kept_s=0.0029).doubtful == ""
 
 
 def test_readings_without_a_pause_give_the_pace_and_not_the_slowdown() -> None:
     burst = [a_reading(0.01 * at, took_s=0.03, core_s=0.003, paced=False) for at in range(1, 6)]
-    found = calibrate([*burst, *(a_reading(1 + 0.1 * at, took_s=0.006, core_s=0.006) for at in range(3))])
-    assert (found.quantum_s, found.slowdown) == (0.003, pytest.approx(2))
+    calibration = calibrate([*burst, *(a_reading(1 + 0.1 * at, took_s=0.006, core_s=0.006) for at in range(3))])
+    assert (calibration.quantum_s, calibration.slowdown) == (0.003, pytest.approx(2))
 
 
 def test_pressure_is_a_share_of_the_time() -> None:

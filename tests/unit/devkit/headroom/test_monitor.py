@@ -123,7 +123,7 @@ def test_a_run_is_calibrated_and_then_watched(probe: FakeProbe, timeline: Timeli
         assert (calibration.quantum_s, calibration.slowdown) == (QUANTUM_S, 1.0)
         probe.write(a_reading(113.1), a_reading(115.1, took_s=4 * QUANTUM_S))
         samples = monitor.samples(12.1, 14.1)
-        assert [(one.from_s, one.to_s) for one in samples] == [(0.0, 2.0)]
+        assert [(sample.from_s, sample.to_s) for sample in samples] == [(0.0, 2.0)]
         assert samples[0].slowdown == pytest.approx((1 + 4) / 2, rel=1e-3)
     assert probe.killed
     kinds = [json.loads(line)["kind"] for line in (tmp_path / "events.jsonl").read_text().splitlines()]
@@ -154,5 +154,5 @@ def test_what_is_sampled_of_an_arm_goes_with_what_its_scenario_leaves(
             headroom = watched.until(4.0)
     assert headroom.lasted_s == 4.0
     assert (headroom.limit, headroom.commit, headroom.samples[-1].to_s) == (14, timedelta(seconds=12), 4.0)
-    (line,) = [one for one in (tmp_path / "events.jsonl").read_text().splitlines() if '"headroom"' in one]
+    (line,) = [line for line in (tmp_path / "events.jsonl").read_text().splitlines() if '"headroom"' in line]
     assert json.loads(line)["arm"] == "incident"

@@ -50,7 +50,7 @@ def test_a_scenario_may_leave_more_and_a_stretch_leaves_that_much_more() -> None
 
 
 def loaded(fault_share: float, *slowdowns: float) -> tuple[HeadroomSample, ...]:
-    return tuple(one.model_copy(update={"fault_share": fault_share}) for one in samples(*slowdowns))
+    return tuple(sample.model_copy(update={"fault_share": fault_share}) for sample in samples(*slowdowns))
 
 
 def test_what_a_scenario_loads_the_machine_with_is_its_own() -> None:
@@ -64,7 +64,7 @@ def test_beside_a_scenarios_own_load_a_neighbours_makes_the_machine_short_all_th
     assert "6.6 times slower than when it is free" in short
     assert "the scenario leaves 5, without what its own faults took" in short
     # Cores that are slow themselves are no fault's doing.
-    slow = tuple(one.model_copy(update={"core": 8.0}) for one in loaded(0.95, *[9] * 20))
+    slow = tuple(sample.model_copy(update={"core": 8.0}) for sample in loaded(0.95, *[9] * 20))
     assert Headroom(slow).shortage("arm") is not None
     assert Headroom(slow).slowest("arm") == Slow(0.0, 20.0, pytest.approx(8.05))
 
@@ -91,11 +91,11 @@ def test_an_arm_that_the_probe_did_not_see_to_its_end_has_no_known_room(
 
 def test_what_is_known_of_the_cause_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    busy = tuple(one.model_copy(update={"others_cores": 1.9, "pressure": 0.97}) for one in samples(*[8] * 20))
+    busy = tuple(sample.model_copy(update={"others_cores": 1.9, "pressure": 0.97}) for sample in samples(*[8] * 20))
     reason = Headroom(busy).shortage("arm")
     assert reason is not None
     assert reason.endswith("(other processes used 1.9 of its 2 cores, tasks waited for a core in 97% of the time)")
-    slow = tuple(one.model_copy(update={"core": 8.0}) for one in samples(*[8] * 20))
+    slow = tuple(sample.model_copy(update={"core": 8.0}) for sample in samples(*[8] * 20))
     reason = Headroom(slow).shortage("arm")
     assert reason is not None
     assert reason.endswith("(its cores themselves were 8.0 times slower)")

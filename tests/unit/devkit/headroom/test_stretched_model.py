@@ -53,15 +53,15 @@ class Model(BaseModel):
 def test_durations_and_rates_and_nothing_else(length: timedelta, waits: list[timedelta], rate: float, by: int) -> None:
     inner = Inner(waits=tuple(waits), by_name={"a": length})
     model = Model(for_=length, rate=f"{rate}/s", link=8_000, rates={"a": "20/s"}, inner=inner, several=(inner, Inner()))
-    found = stretched(model, by)
+    copy = stretched(model, by)
     slower = Inner(
-        waits=tuple(one * by for one in waits), by_name={"a": length * by}, backoff=timedelta(milliseconds=200 * by)
+        waits=tuple(wait * by for wait in waits), by_name={"a": length * by}, backoff=timedelta(milliseconds=200 * by)
     )
     expected = {"for_": length * by, "rate": model.rate / by, "link": round(8_000 / by), "rates": {"a": 20 / by}}
     expected |= {"inner": slower, "several": (slower, Inner(backoff=timedelta(milliseconds=200 * by)))}
     for name in Model.model_fields:
         wanted = expected.get(name, getattr(model, name))
-        assert getattr(found, name) == (pytest.approx(wanted) if name in ("rate", "rates") else wanted), name
+        assert getattr(copy, name) == (pytest.approx(wanted) if name in ("rate", "rates") else wanted), name
 
 
 def test_by_1_it_is_the_same() -> None:
@@ -70,10 +70,10 @@ def test_by_1_it_is_the_same() -> None:
 
 
 def test_a_default_that_nobody_wrote_is_stretched_and_written() -> None:
-    found = stretched(Model(for_="10s", rate="20/s"), 3)
-    assert found.inner.backoff == timedelta(milliseconds=600)
-    assert "inner" in found.model_fields_set
-    assert "several" not in found.model_fields_set
+    slower = stretched(Model(for_="10s", rate="20/s"), 3)
+    assert slower.inner.backoff == timedelta(milliseconds=600)
+    assert "inner" in slower.model_fields_set
+    assert "several" not in slower.model_fields_set
 
 
 def test_what_is_beyond_its_bounds_is_said() -> None:
@@ -88,17 +88,17 @@ def test_what_is_beyond_its_bounds_is_said() -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_each_fault_of_the_mock_can_be_stretched(name: str) -> None:
     do = Do.model_validate({name: FAULTS[name].example})
-    found = stretched(do, 3)
-    assert list(durations(found)) == [one * 3 for one in durations(do)]
-    assert found.model_fields_set == do.model_fields_set
+    slower = stretched(do, 3)
+    assert list(durations(slower)) == [duration * 3 for duration in durations(do)]
+    assert slower.model_fields_set == do.model_fields_set
 
 
 def test_rates_of_the_mock_are_lower() -> None:
     rule = Rule.model_validate({"name": "a", "do": {"rate_limit": {"rate": "30/s", "burst": 4}, "bandwidth": "64KiB"}})
-    found = stretched(rule, 2)
-    assert found.do.rate_limit is not None
-    assert (found.do.rate_limit.rate, found.do.rate_limit.burst) == (15, 4)
-    assert getattr(found.do, "bandwidth") == 32 * 1024  # noqa: B009 - its keys are made from the registry
+    slower = stretched(rule, 2)
+    assert slower.do.rate_limit is not None
+    assert (slower.do.rate_limit.rate, slower.do.rate_limit.burst) == (15, 4)
+    assert getattr(slower.do, "bandwidth") == 32 * 1024  # noqa: B009 - its keys are made from the registry
 
 
 def test_a_resolved_configuration_is_stretched_with_its_defaults() -> None:
@@ -106,9 +106,13 @@ def test_a_resolved_configuration_is_stretched_with_its_defaults() -> None:
     config = PipelineConfig.model_validate(
         {"source": parts, "sink": parts, "mediawiki": {"endpoint": "http://127.0.0.1:1"}, "checkpoint": "s3a://a/b"}
     )
-    found = stretched(config, 4)
-    assert list(durations(found)) == [one * 4 for one in durations(config)]
-    assert (found.fetch.concurrency, found.batch, found.sink) == (config.fetch.concurrency, config.batch, config.sink)
+    slower = stretched(config, 4)
+    assert list(durations(slower)) == [duration * 4 for duration in durations(config)]
+    assert (slower.fetch.concurrency, slower.batch, slower.sink) == (
+        config.fetch.concurrency,
+        config.batch,
+        config.sink,
+    )
 
 
 def test_a_key_that_another_one_stands_for_is_not_written_beside_it() -> None:
@@ -121,8 +125,8 @@ def test_a_key_that_another_one_stands_for_is_not_written_beside_it() -> None:
 
 def test_traffic_has_as_many_events_over_a_longer_time() -> None:
     spec = TrafficSpec.model_validate({"seed": 7, "rate": "20/s", "for": "8s", "pages": {"Huge": {"edits": 2}}})
-    found = stretched(spec, 3)
-    assert (found.event_count, found.for_) == (spec.event_count, timedelta(seconds=24))
+    slower = stretched(spec, 3)
+    assert (slower.event_count, slower.for_) == (spec.event_count, timedelta(seconds=24))
 
 
 @given(st.integers(1, 4000), st.sampled_from(["s", "m", "h"]), st.integers(1, 400), st.integers(2, 12))

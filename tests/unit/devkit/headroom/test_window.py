@@ -57,10 +57,10 @@ def test_no_window_is_slower_than_the_worst(slowdowns: list[float], length_s: fl
     assert slow is not None
     assert 1 - 1e-6 <= slow.slowdown <= max(slowdowns) + 1e-6
     for tenth in range(0, max(1, round(10 * (len(slowdowns) - length_s))), 3):
-        found = over(sampled, tenth / 10, tenth / 10 + max(length_s, SHORTEST_S))
-        assert found is not None
+        slowdown = over(sampled, tenth / 10, tenth / 10 + max(length_s, SHORTEST_S))
+        assert slowdown is not None
         if tenth / 10 + length_s <= len(slowdowns):
-            assert found <= slow.slowdown + 1e-6
+            assert slowdown <= slow.slowdown + 1e-6
 
 
 def test_a_gap_between_samples_counts_as_free() -> None:

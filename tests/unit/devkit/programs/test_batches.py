@@ -38,7 +38,7 @@ def test_replayed_offsets_count_each_repetition() -> None:
 
 
 def test_what_was_begun_again_is_there_once_for_each_time() -> None:
-    assert fed(0, 1, 1, 2, 2, 2).again(range_of) == (range_of(1), range_of(2), range_of(2))
+    assert fed(0, 1, 1, 2, 2, 2).replayed_ranges(range_of) == (range_of(1), range_of(2), range_of(2))
 
 
 def test_only_repeated_batches_are_looked_up() -> None:
@@ -65,4 +65,4 @@ def test_the_numbers_of_another_checkpoint_are_no_repetitions() -> None:
     batches.begin_anew()
     assert [batches.begin(number) for number in (0, 1, 1)] == [False, False, True]
     assert (batches.any_begun, batches.replays) == (True, 1)
-    assert batches.again(range_of) == (range_of(1),)
+    assert batches.replayed_ranges(range_of) == (range_of(1),)

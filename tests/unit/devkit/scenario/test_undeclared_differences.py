@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.programs.like_pipeline import ConfiguredLikePipeline
+from devkit.programs.program_base import ConfiguredProgramBase
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
@@ -74,7 +74,7 @@ def test_shipped_scenarios_name_theirs(path: Path) -> None:
 
 def logged(scenario: Scenario, arm: str) -> Mapping[str, object]:
     found = resolve(scenario).arms[arm].main.configured
-    assert isinstance(found, ConfiguredLikePipeline)
+    assert isinstance(found, ConfiguredProgramBase)
     return found.effective()
 
 

@@ -55,7 +55,7 @@ def test_every_problem_of_a_file_has_its_place(file: Path) -> None:
     file.write_text("kafka: a.example\nsecret_key: hush\nmock: http://m:1\ns3_endpoint: http://s3:9000\n")
     with pytest.raises(InvalidFileError) as caught:
         read_addresses(file, {})
-    assert [(one.line, one.text.split(":")[0].split()[0]) for one in caught.value.problems] == [
+    assert [(problem.line, problem.text.split(":")[0].split()[0]) for problem in caught.value.problems] == [
         (1, "kafka"),
         (1, "mock_api"),
         (2, "secret_key"),

@@ -20,20 +20,20 @@ def read(tmp_path: Path, text: str) -> ClientSettings:
 
 
 def test_as_javas_clients_have_it(tmp_path: Path) -> None:
-    found = read(
+    settings = read(
         tmp_path,
         f"bootstrap.servers=a:1,b:2\nsecurity.protocol=sasl_plaintext\nsasl.mechanism=SCRAM-SHA-512\n{JAAS}group.id=x\n",
     )
-    assert (found.bootstrap, found.text) == ("a:1,b:2", "SASL_PLAINTEXT, login SCRAM-SHA-512 as reader")
-    assert found.unused == ("group.id",)
-    assert found.client_arguments() == {
+    assert (settings.bootstrap, settings.text) == ("a:1,b:2", "SASL_PLAINTEXT, login SCRAM-SHA-512 as reader")
+    assert settings.unused == ("group.id",)
+    assert settings.client_arguments() == {
         "security_protocol": "SASL_PLAINTEXT",
         "sasl_mechanism": "SCRAM-SHA-512",
         "sasl_plain_username": "reader",
         "sasl_plain_password": SECRET,
     }
-    assert "hunter2" not in repr(found) + found.model_dump_json()
-    assert found.redacted(f"it said: {SECRET}!") == "it said: …!"
+    assert "hunter2" not in repr(settings) + settings.model_dump_json()
+    assert settings.redacted(f"it said: {SECRET}!") == "it said: …!"
 
 
 def test_as_librdkafka_has_it(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_what_is_wrong_is_named_with_its_line_and_no_secret(tmp_path: Path, text
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidFileError) as raised:
         read(tmp_path, "security.protocol=TLS\nsasl.mechanism=GSSAPI\nsasl.machanism=a\n")
-    assert [one.line for one in raised.value.problems] == [1, 2, 3]
+    assert [problem.line for problem in raised.value.problems] == [1, 2, 3]
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

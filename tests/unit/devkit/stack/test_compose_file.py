@@ -58,14 +58,14 @@ def test_what_fetches_the_jars_for_the_image_can_be_imported_there(tmp_path: Pat
             else:
                 (tmp_path / target).mkdir(exist_ok=True)
                 shutil.copy(REPOSITORY / source, tmp_path / target)
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "import devkit; from devkit.jvm import jars, runtime; print(devkit.__file__)"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (found.stdout.strip(), found.stderr) == (str(tmp_path / "devkit" / "__init__.py"), "")
+    assert (process.stdout.strip(), process.stderr) == (str(tmp_path / "devkit" / "__init__.py"), "")
 
 
 def test_the_limits_of_memory_add_up() -> None:
@@ -82,7 +82,7 @@ def test_each_service_is_labelled_and_limited(name: str) -> None:
 @pytest.mark.parametrize("kind", ["volumes", "networks"])
 def test_volumes_and_networks_are_labelled(kind: str) -> None:
     assert FILE[kind]
-    assert all(RUN_LABEL in one["labels"] for one in FILE[kind].values())
+    assert all(RUN_LABEL in entry["labels"] for entry in FILE[kind].values())
 
 
 def test_everything_is_published_on_loopback_only() -> None:

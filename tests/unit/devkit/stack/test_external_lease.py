@@ -107,7 +107,9 @@ def test_a_run_that_leaves_takes_its_topics_and_its_note_along(theirs: Theirs, c
 def test_a_run_that_is_gone_has_its_topics_named_and_not_removed(theirs: Theirs, came: Came) -> None:
     """Somebody may have begun to use them."""
     lease = came("cafe0001", "in", "out")
-    assert [(one.lease.run_id, one.remaining, one.why) for one in release_lapsed()] == [(lease.run_id, ("in",), "")]
+    assert [(released.lease.run_id, released.remaining, released.why) for released in release_lapsed()] == [
+        (lease.run_id, ("in",), "")
+    ]
     assert theirs.topics == {"in", "precious"}
     assert theirs.objects == {"cafe0002/a", "theirs"}
     assert lapsed() == []
@@ -116,7 +118,7 @@ def test_a_run_that_is_gone_has_its_topics_named_and_not_removed(theirs: Theirs,
 def test_one_that_is_ended_from_outside_leaves_by_itself(theirs: Theirs, came: Came) -> None:
     came("cafe0001", "in")
     came("cafe0002", "precious")
-    assert [one.lease.run_id for one in release_ended("cafe0001")] == ["cafe0001"]
+    assert [released.lease.run_id for released in release_ended("cafe0001")] == ["cafe0001"]
     assert theirs.topics == {"precious"}
     assert [lease.run_id for lease in lapsed()] == ["cafe0002"]
 
@@ -124,9 +126,9 @@ def test_one_that_is_ended_from_outside_leaves_by_itself(theirs: Theirs, came: C
 def test_what_cannot_be_tidied_is_tried_again(theirs: Theirs, came: Came) -> None:
     came("cafe0001", "in")
     theirs.silent = True
-    assert [one.why for one in release_lapsed()] == ["Kafka at k:9092 does not answer"]
+    assert [released.why for released in release_lapsed()] == ["Kafka at k:9092 does not answer"]
     theirs.silent = False
-    assert [one.why for one in release_lapsed()] == [""]
+    assert [released.why for released in release_lapsed()] == [""]
     assert release_lapsed() == []
 
 

@@ -75,7 +75,7 @@ def test_a_part_that_had_to_begin_again_elsewhere_is_led_to_there(
     front, control = in_front_of("kafka", directory=tmp_path, monkeypatch=monkeypatch)
     front.lead("kafka", "127.0.0.1:9092")
     address = front.lead("kafka", "127.0.0.1:9093")
-    assert [(one.address, one.upstream) for one in control.listeners()] == [(address, "127.0.0.1:9093")]
+    assert [(listener.address, listener.upstream) for listener in control.listeners()] == [(address, "127.0.0.1:9093")]
 
 
 def test_before_a_store_stand_one_of_bytes_and_one_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def test_when_one_cannot_be_started_none_is_left(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(cpu_load, "_start", second_fails)
     with pytest.raises(StackError, match="no more processes"):
         CpuLoad(processes=2).begin(context())
-    assert [is_alive(one) for one in started] == [False]
+    assert [is_alive(process) for process in started] == [False]
 
 
 def test_it_ends_when_who_began_it_is_killed() -> None:

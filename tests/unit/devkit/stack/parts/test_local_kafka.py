@@ -77,12 +77,12 @@ def test_three_brokers_are_formatted_once_and_have_ids_of_their_own(guardian: Fo
     by_part = started(guardian)
     assert [properties["node.id"] for properties in by_part.values()] == ["1", "2", "3"]
     data = [Path(properties["log.dirs"]) for properties in by_part.values()]
-    metas = [properties_of(one / "meta.properties") for one in data]
+    metas = [properties_of(directory / "meta.properties") for directory in data]
     assert [meta["node.id"] for meta in metas] == ["1", "2", "3"]
     (cluster,) = {meta["cluster.id"] for meta in metas}
     assert cluster != "abc", "it is of this run alone"
     assert len({meta["directory.id"] for meta in metas}) == 3
-    assert all((one / "bootstrap.checkpoint").read_bytes() == b"features" for one in data)
+    assert all((directory / "bootstrap.checkpoint").read_bytes() == b"features" for directory in data)
 
 
 def formats(guardian: Formatter) -> int:

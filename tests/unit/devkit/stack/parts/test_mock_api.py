@@ -96,7 +96,7 @@ def test_populate_sets_everything_at_once_and_rules_as_they_were_written(server:
     ((method, path, body),) = server.asked
     assert (method, path, body["seed"]) == ("PUT", "/__mock/state", 7)
     assert [CatalogPage.model_validate(one) for one in body["catalog"]] == [page]
-    assert [Rule.model_validate(one) for one in body["rules"]] == [rule]
+    assert [Rule.model_validate(rule) for rule in body["rules"]] == [rule]
 
 
 def test_other_pages_leave_the_rules_as_they_are(server: Server, mock: MockApi) -> None:
@@ -105,7 +105,7 @@ def test_other_pages_leave_the_rules_as_they_are(server: Server, mock: MockApi) 
     mock.replace_pages(seed=7, catalog=[])
     (_, (method, _, body)) = server.asked
     assert (method, body["seed"], body["catalog"]) == ("PUT", 7, [])
-    assert [Rule.model_validate(one) for one in body["rules"]] == [Rule.model_validate(rule)]
+    assert [Rule.model_validate(rule) for rule in body["rules"]] == [Rule.model_validate(rule)]
 
 
 def test_rules(server: Server, mock: MockApi) -> None:
@@ -229,7 +229,7 @@ def test_a_rule_is_switched_also_for_a_mock_that_begins_anew(server: Server, moc
     assert server.asked[-1] == ("PATCH", "/__mock/rules/slow%2Fone", {"enabled": False})
     mock.populate_again()
     _, _, body = server.asked[-1]
-    assert [one.get("enabled", True) for one in body["rules"]] == [False, True]
+    assert [rule.get("enabled", True) for rule in body["rules"]] == [False, True]
 
 
 def test_what_we_switched_hides_no_change_by_others(server: Server, mock: MockApi) -> None:

@@ -42,7 +42,7 @@ class Store:
         return self.client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
 
     def names(self) -> list[str]:
-        return [one["Key"] for one in self.client.list_objects_v2(Bucket=BUCKET).get("Contents", ())]
+        return [entry["Key"] for entry in self.client.list_objects_v2(Bucket=BUCKET).get("Contents", ())]
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 
 from devkit.guardian import Guardian
-from devkit.programs.given import Given, given_to
 from devkit.programs.launch import Addition, Launch
+from devkit.programs.process_start import ProcessStart, read_process_start
 from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.view import SparkView
 from devkit.programs.supervisor import Supervisor
@@ -25,21 +25,21 @@ def test_a_process_shows_its_command_line_and_the_variables_that_are_asked_for()
     with subprocess.Popen(WAITS, env={**os.environ, "MODE": "x"}, **pipes) as process:
         assert process.stdout is not None
         assert process.stdout.readline(), "it runs"
-        found = given_to(process.pid, ("MODE", "ABSENT"))
+        start = read_process_start(process.pid, ("MODE", "ABSENT"))
         process.kill()
-    assert found == Given({"MODE": "x"}, WAITS)
+    assert start == ProcessStart({"MODE": "x"}, WAITS)
 
 
 def test_one_that_has_ended_shows_nothing() -> None:
     with subprocess.Popen(("true",)) as process:
         process.wait()
-        assert given_to(process.pid, ()) is None
+        assert read_process_start(process.pid, ()) is None
 
 
 def test_of_one_that_ended_before_it_was_looked_at_it_is_known_what_was_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("devkit.programs.supervisor.given_to", lambda _pid, _variables: None)
+    monkeypatch.setattr("devkit.programs.supervisor.read_process_start", lambda _pid, _variables: None)
     supervisor = Supervisor(
         cast(Guardian, FileGuardian(tmp_path)),
         SparkView(ProgramState()),
@@ -48,4 +48,4 @@ def test_of_one_that_ended_before_it_was_looked_at_it_is_known_what_was_passed(
         variables=("MODE", "OTHER"),
     )
     supervisor.start(Launch(("python", "-m", "pipeline"), {"MODE": "x"}, first=Addition(("--new", "earliest"))))
-    assert supervisor.given == Given({"MODE": "x"}, ("python", "-m", "pipeline", "--new", "earliest"))
+    assert supervisor.process_start == ProcessStart({"MODE": "x"}, ("python", "-m", "pipeline", "--new", "earliest"))

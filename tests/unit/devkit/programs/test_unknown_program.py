@@ -1,4 +1,4 @@
-from devkit.programs.unknown import unknown_program
+from devkit.programs.unknown_program import unknown_program
 
 
 def test_the_near_miss_or_all_there_are() -> None:

@@ -1,4 +1,4 @@
-"""What programs have in common that are configured as the pipeline is, so that one scenario is good for all of them."""
+"""The base of programs that are configured as the pipeline is, so that one scenario fits all of them."""
 
 import functools
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from devkit.observe.arm_observation import FirstTry
 from devkit.observe.expected_output.registry import TRUTHS
 from devkit.observe.expected_output.truth import ArmTruth
 from devkit.programs.program import Role, ServedMetrics
-from devkit.programs.program_context import ProgramContext, Say
+from devkit.programs.program_context import ProgramContext, Reporter
 from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.spark.configuration import GIVEN_BY_STACK, effective, topics_of
 from pipeline.config.pipeline_config import PipelineConfig
 
 
 @dataclass(frozen=True)
-class ConfiguredLikePipeline:
-    """With the configuration of an arm; of its processes no more is known than which was started."""
+class ConfiguredProgramBase:
+    """A program with the configuration of an arm; of its processes only the one that was started is known."""
 
     config: PipelineConfig
 
     @property
     def topics(self) -> ProgramTopics:
-        """As this arm's configuration names them; two arms may have different ones."""
+        """The topics of this arm's configuration; two arms may have different ones."""
         return topics_of(self.config)
 
     @property
@@ -41,7 +41,7 @@ class ConfiguredLikePipeline:
 
     @property
     def truth(self) -> ArmTruth | None:
-        """That of its job."""
+        """The truth of its job."""
         make = TRUTHS.get(self.config.job)
         return make and functools.partial(make, self.config)
 
@@ -60,7 +60,7 @@ class ConfiguredLikePipeline:
         return effective(self.config)
 
     def try_start(self, context: ProgramContext) -> FirstTry | None:  # noqa: ARG002 - part of the interface
-        """It would not say that it refuses, nor why."""
+        """None: it would not say that it refuses, nor why."""
         return None
 
     def role_of(self, process: psutil.Process, first: int) -> Role | None:
@@ -68,7 +68,7 @@ class ConfiguredLikePipeline:
         return "driver" if process.pid == first else None
 
 
-class ProgramLikePipeline:
+class ProgramBase:
     """A program of the project that comes as it is; see `devkit.programs.program.Program`."""
 
     model: type[BaseModel] = PipelineConfig
@@ -86,5 +86,5 @@ class ProgramLikePipeline:
     def fetch(self) -> None:
         """It brings along what it needs."""
 
-    def after_verdict(self, say: Say) -> None:
+    def after_verdict(self, say: Reporter) -> None:
         """Nothing would make it faster."""
