@@ -100,7 +100,7 @@ def down(run_id: str | None, *, every: bool) -> None:
         )
     if not runs:
         click.echo("no stack of this checkout is up" if foreign else "no stack is up")
-    from devkit.guardian.end import end_run
+    from devkit.guardian.cleanup import end_run
 
     for run in runs:
         end_run(run)

@@ -88,7 +88,7 @@ def clean(keep: int, out: Path, *, cache: bool) -> None:
 
 def _heal() -> tuple[bool, bool]:
     """Whether anything was left of any run, and whether nothing is now."""
-    from devkit.guardian.end import heal as heal_runs
+    from devkit.guardian.cleanup import heal as heal_runs
 
     healed = heal_runs()
     for run_id in healed.ended:

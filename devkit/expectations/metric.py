@@ -174,38 +174,21 @@ def _shown(name: str, labels: Labels) -> str:
 
 
 METRIC_EXISTS = _Metric(
-<<<<<<< HEAD
     name="metric_exists",
     argument=RisingMetric,
     summary=(
-        "The program's metrics endpoint still shows the metric on the last page of some process, and on some "
-        "page more than `above`. `name` is as a query asks for it, and each of `labels` has the given value. "
-        "It needs `pipeline.metrics.port`."
-=======
-    "metric_exists",
-    RisingMetric,
-    (
         "The program's metrics endpoint has the metric on the last page of some process, and on some page a value "
         "above `above`. `name` is the name that a query uses, and each of `labels` has the given value. It needs "
         "`pipeline.metrics.port`."
->>>>>>> 22959ccc (expectations: write summaries in plainer sentences)
     ),
     example='{name: enrichment_lag_seconds, labels: {partition: "0"}, above: 2}',
 )
 METRIC_MISSING = _Metric(
-<<<<<<< HEAD
     name="metric_missing",
     argument=MetricPattern,
     summary=(
-        "No page of the program's metrics endpoint shows the metric. Another arm has to expect it by "
-        "`metric_exists`, so that no misspelt name passes."
-=======
-    "metric_missing",
-    MetricPattern,
-    (
         "No page of the program's metrics endpoint has the metric. Another arm has to expect it with "
         "`metric_exists`, so that a misspelt name is noticed."
->>>>>>> 22959ccc (expectations: write summaries in plainer sentences)
     ),
     example="{name: enrichment_breaker_open}",
 )

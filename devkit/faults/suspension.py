@@ -10,7 +10,7 @@ import psutil
 from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.errors import StackError
-from devkit.guardian.birth import birth
+from devkit.guardian.processes import birth
 
 
 def process_data(process: psutil.Process) -> dict[str, str]:

@@ -20,12 +20,12 @@ from devkit.docker.access import DockerAccess
 from devkit.docker.leftovers import remove_containers
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import messages as m
-from devkit.guardian.birth import birth
 from devkit.guardian.lease import LeaseWatch, journal_directory, respawn_requests
 from devkit.guardian.processes import (
     RUN_VARIABLE,
     TREE_VARIABLE,
     become_subreaper,
+    birth,
     descendants,
     die_with_parent,
     is_alive,
@@ -35,7 +35,7 @@ from devkit.guardian.processes import (
 from devkit.guardian.run_state import CHECKOUT, PartPlace, ProgramPlace, RunState, state_path
 from devkit.waiting import wait_until
 
-_LOOK_AT_LEASES_S = 1.0
+_CHECK_LEASES_S = 1.0
 _UNDOING = timedelta(seconds=60)
 
 
@@ -77,11 +77,11 @@ class GuardianProcess:
         buffer = m.LineBuffer()
         self._selector.register(wake_read, selectors.EVENT_READ)
         self._selector.register(self._sock, selectors.EVENT_READ)
-        self._tell(m.Hello(directory=str(self._directory)))
+        self._send(m.Hello(directory=str(self._directory)))
         shutdown_asked = False
         try:
             while not self._ending:
-                for key, _ in self._selector.select(_LOOK_AT_LEASES_S):
+                for key, _ in self._selector.select(_CHECK_LEASES_S):
                     if key.fd == wake_read:
                         os.read(wake_read, 4096)
                         self._reap()
@@ -92,15 +92,15 @@ class GuardianProcess:
                     for line in buffer.feed(data):
                         shutdown_asked |= self._obey(m.COMMANDS.validate_json(line))
                 self._ending |= shutdown_asked
-                self._look_at_leases()
+                self._check_leases()
                 self._respawn_parts()
         finally:
             # Also when this process has a defect: what it owns must not outlive it.
-            left = self._end_everything()
+            remaining = self._end_everything()
         if shutdown_asked:
-            self._tell(m.Down(left=left))
+            self._send(m.Down(left=remaining))
 
-    def _look_at_leases(self) -> None:
+    def _check_leases(self) -> None:
         """Have faults undone whose holder is gone."""
         if self._leases.look() and self._undoing is None and not self._ending:
             self._undoing = self._undo("lapsed").pid
@@ -151,20 +151,20 @@ class GuardianProcess:
                         os.kill(command.pid, command.number)
             case m.KillTree():
                 self._kill_tree(command.request)
-                self._tell(m.TreeKilled(request=command.request))
+                self._send(m.TreeKilled(request=command.request))
             case m.UseDocker():
                 self._docker = command.access
                 self._save_state()
-                self._tell(m.Noted())
+                self._send(m.Noted())
             case m.Announce():
                 self._addresses, self._parts = command.addresses, command.parts
                 self._save_state()
-                self._tell(m.Noted())
+                self._send(m.Noted())
             case m.Release():
                 self._released = True
                 self._addresses = command.state
                 self._save_state()
-                self._tell(m.Released())
+                self._send(m.Released())
             case m.Shutdown():
                 return True
         return False
@@ -195,7 +195,7 @@ class GuardianProcess:
                     preexec_fn=die_with_parent,  # safe: this process has one thread
                 )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            self._tell(m.Refused(request=command.request, reason=str(error)))
+            self._send(m.Refused(request=command.request, reason=str(error)))
             return
         process.returncode = 0  # reaped below by waitpid, not by Popen
         self._requests[process.pid] = command.request
@@ -206,8 +206,8 @@ class GuardianProcess:
             place = ProgramPlace(
                 name=command.name, pid=process.pid, log=Path(command.stderr), output=Path(command.stdout)
             )
-            self._note(command.request, place)
-        self._tell(m.Spawned(request=command.request, pid=process.pid))
+            self._record(command.request, place)
+        self._send(m.Spawned(request=command.request, pid=process.pid))
 
     def _replace(self, before: int, pid: int) -> None:
         self._parts = tuple(
@@ -217,19 +217,19 @@ class GuardianProcess:
 
     def _kill_tree(self, request: int) -> None:
         def find() -> list[psutil.Process]:
-            found = {process.pid: process for process in marked(TREE_VARIABLE, f"{self._run_id}/{request}")}
+            tree = {process.pid: process for process in marked(TREE_VARIABLE, f"{self._run_id}/{request}")}
             # By descent as well: for a moment after its start a process shows no environment.
             for pid in [pid for pid, started_by in self._requests.items() if started_by == request]:
                 with contextlib.suppress(psutil.Error):
                     root = psutil.Process(pid)
                     for process in (root, *root.children(recursive=True)):
                         if is_alive(process):
-                            found.setdefault(process.pid, process)
-            return list(found.values())
+                            tree.setdefault(process.pid, process)
+            return list(tree.values())
 
         kill_until_gone(find, reap=self._reap)
         self._reap()
-        self._note(request, None)
+        self._record(request, None)
 
     def _reap(self) -> None:
         while True:
@@ -246,10 +246,10 @@ class GuardianProcess:
 
     def _ended(self, request: int, code: int) -> None:
         if (program := self._programs.get(request)) is not None and not self._ending:
-            self._note(request, program.model_copy(update={"exit_code": code}))
-        self._tell(m.Exited(request=request, code=code))
+            self._record(request, program.model_copy(update={"exit_code": code}))
+        self._send(m.Exited(request=request, code=code))
 
-    def _note(self, request: int, program: ProgramPlace | None) -> None:
+    def _record(self, request: int, program: ProgramPlace | None) -> None:
         """Have the state file say what runs; a full disk is no reason to end the run."""
         before = self._programs.pop(request, None)
         if program is not None:
@@ -273,7 +273,7 @@ class GuardianProcess:
         return None
 
     def _undo_what_outlives(self) -> None:
-        """Of faults on parts that are not the run's; what cannot be undone now stays for `devkit heal`."""
+        """Undo faults on parts that outlive the run; `devkit heal` retries those that cannot be undone now."""
         if not journal_directory(self._run_id).exists():
             return
         with contextlib.suppress(OSError, WaitTimeoutError):
@@ -300,7 +300,7 @@ class GuardianProcess:
             docker=self._docker,
         ).save()
 
-    def _tell(self, event: m.Event) -> None:
+    def _send(self, event: m.Event) -> None:
         if self._sock is not None:
             with contextlib.suppress(OSError):  # the command line is gone; the selector will say so
                 m.send(self._sock, event)

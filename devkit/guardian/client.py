@@ -49,7 +49,7 @@ class ManagedProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """As the guardian last reported it; see `Guardian.exit_code_of`."""
+        """The exit code that the guardian last reported; see `Guardian.exit_code_of`."""
         return self._guardian.exit_code_of(self.request)
 
     def require_guardian(self) -> None:
@@ -72,8 +72,8 @@ class ManagedProcess:
         """The end of its standard error, or of its output when that is empty, for an error message."""
         for path in (self.stderr, self.stdout):
             with contextlib.suppress(OSError):
-                if found := last_lines(path, lines):
-                    return "\n".join(found)
+                if last := last_lines(path, lines):
+                    return "\n".join(last)
         return "(it printed nothing)"
 
 
@@ -109,7 +109,7 @@ class Guardian:
         self._reader = threading.Thread(target=self._read, name="guardian-reader", daemon=True)
         self._reader.start()
         try:
-            self.directory = self._remains = self._begun()
+            self.directory = self._remains = self._await_hello()
         except BaseException:
             self.shutdown()
             raise
@@ -135,7 +135,7 @@ class Guardian:
         """
         logs.mkdir(parents=True, exist_ok=True)
         if scratch is not None:
-            _make(scratch, name)
+            _make_scratch(scratch, name)
         request = next(self._requests)
         stderr = logs / f"{name}.log"
         stdout = logs / f"{name}.out" if split else stderr
@@ -158,7 +158,7 @@ class Guardian:
         assert isinstance(answer, m.Spawned)
         return ManagedProcess(name, request, answer.pid, stdout, stderr, self)
 
-    def _begun(self) -> Path:
+    def _await_hello(self) -> Path:
         hello = self._await("hello", m.GUARDIAN)
         if isinstance(hello, m.Refused):
             raise StackError(
@@ -169,7 +169,7 @@ class Guardian:
         return Path(hello.directory)
 
     def exit_code_of(self, request: int) -> int | None:
-        """Of the process of this `request`: None while it runs, -9 when the guardian died before it reported."""
+        """The exit code of a request's process: None while it runs, -9 when the guardian died before it reported."""
         with self._condition:
             if self._gone and request not in self._exit_codes:
                 return -signal.SIGKILL
@@ -251,12 +251,12 @@ class Guardian:
         with contextlib.suppress(OSError):
             while data := self._sock.recv(65536):
                 for line in buffer.feed(data):
-                    self._take(m.EVENTS.validate_json(line))
+                    self._store(m.EVENTS.validate_json(line))
         with self._condition:
             self._gone = True
             self._condition.notify_all()
 
-    def _take(self, event: m.Event) -> None:
+    def _store(self, event: m.Event) -> None:
         with self._condition:
             match event:
                 case m.Exited():
@@ -288,7 +288,7 @@ class Guardian:
             raise StackError(f"containers of the run are left: {self.left}", hint="`devkit heal` removes them")
 
 
-def _make(scratch: Path, name: str) -> None:
+def _make_scratch(scratch: Path, name: str) -> None:
     """The directory for the temporary files of that process, which a scenario may have named. Raises StackError."""
     try:
         scratch.mkdir(parents=True, exist_ok=True)

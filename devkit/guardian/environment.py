@@ -1,4 +1,4 @@
-"""The environment of a run's processes: the user's, less what would lead them away from the run.
+"""The environment of a run's processes: the user's, without variables that would lead them away from the run.
 
 All of them talk to loopback only, so a proxy is wrong for every one; and a Spark, Hadoop, Java or AWS that the user
 has set up for other work must not be mixed in.
@@ -25,12 +25,12 @@ _FOREIGN = frozenset(
 )
 
 
-def run_environment(of_user: Mapping[str, str]) -> dict[str, str]:
-    """What a process of a run gets besides its own settings."""
-    kept = {
+def run_environment(user_environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a run's process, besides its own settings."""
+    inherited = {
         name: value
-        for name, value in of_user.items()
+        for name, value in user_environment.items()
         if name.upper() not in _FOREIGN and not name.startswith(_FOREIGN_PREFIXES)
     }
     # A folder of the working directory that is called like a module of ours must not be taken for it.
-    return kept | {"PYTHONSAFEPATH": "1"}
+    return inherited | {"PYTHONSAFEPATH": "1"}

@@ -1,8 +1,8 @@
-"""The lease of a fault: how long it may last without news of who began it.
+"""The lease of a fault: how long it may last without a sign of its holder.
 
-Who began a fault renews its lease while it lives; the guardian has a fault undone whose lease was not renewed, also if
-its holder hangs rather than dies. The time of the last renewal is that of the fault's page in the journal of the run,
-see `devkit.faults.journal`.
+The holder of a fault renews its lease while it lives. The guardian has a fault undone whose lease was not renewed, also
+if the holder hangs rather than dies. The last renewal is the time of the fault's page in the journal of the run, see
+`devkit.faults.journal`.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What command line and guardian say to each other: one JSON object a line, over a stream socket."""
+"""Messages between the command line and the guardian: one JSON object a line, over a stream socket."""
 
 import socket
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from devkit.docker.access import DockerAccess
 from devkit.guardian.run_state import PartPlace
 
 GUARDIAN = 0
-"""Stands for the guardian itself where a request is named."""
+"""The request number of the guardian itself."""
 
 
 class _Message(BaseModel):

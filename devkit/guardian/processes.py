@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import psutil
 
@@ -21,6 +22,10 @@ _DYING = timedelta(milliseconds=50)
 _LOOK = timedelta(milliseconds=2)
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_START_TIME = 22
+_NAME = 2
+"""The number of a field in /proc/PID/stat, see proc(5). The name may hold blanks and brackets."""
 
 
 def become_subreaper() -> bool:
@@ -88,3 +93,26 @@ def _carries(process: psutil.Process, variable: str, value: str) -> bool:
         return process.environ().get(variable) == value and is_alive(process)
     except (psutil.Error, OSError):
         return False
+
+
+def birth(pid: int) -> str:
+    """When a process began, as text that tells it from a later process with its id. Raises psutil.NoSuchProcess.
+
+    On Linux in the kernel's ticks since the boot: the time of day of a beginning comes from the clock, so it
+    changes when the clock is set.
+    """
+    if sys.platform != "linux":
+        return f"{psutil.Process(pid).create_time():.2f}"
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError) as error:
+        raise psutil.NoSuchProcess(pid) from error
+    ticks = stat.rpartition(")")[2].split()[_START_TIME - _NAME - 1]
+    return f"{ticks} ticks after boot {_boot_id()}"
+
+
+def _boot_id() -> str:
+    """Not known where /proc is not the kernel's own, as in some sandboxes; those do not outlive a boot."""
+    with contextlib.suppress(OSError):
+        return _BOOT_ID.read_text().strip()
+    return "unknown"

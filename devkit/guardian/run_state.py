@@ -11,7 +11,7 @@ import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from devkit.docker.access import DockerAccess
-from devkit.guardian.birth import birth
+from devkit.guardian.processes import birth
 from devkit.jvm.cache import cache_dir
 
 LOGS = "logs"
@@ -58,13 +58,13 @@ class RunState(BaseModel):
     guardian_pid: int
     guardian_started: float
     guardian_birth: str | None = None
-    """See `devkit.guardian.birth`; not in a state of an earlier version of the kit, which may still run."""
+    """See `devkit.guardian.processes.birth`; not in a state of an earlier version of the kit, which may still run."""
     directory: Path
     released: bool = False
     addresses: dict[str, str] = {}
     parts: tuple[PartPlace, ...] = ()
     programs: tuple[ProgramPlace, ...] = ()
-    """Those that run, and those that ended by themselves and were not started again."""
+    """Programs that run, or that ended by themselves and were not started again."""
     checkout: Path | None = None
     """Where the kit is installed that started the run; None where an earlier version did."""
     docker: DockerAccess | None = None

@@ -135,7 +135,7 @@ class TestDown:
 
     def test_of_several_one_has_to_be_named(self, devkit: Devkit, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
         ended: list[str] = []
-        monkeypatch.setattr("devkit.guardian.end.end_run", lambda run: ended.append(run.run_id))
+        monkeypatch.setattr("devkit.guardian.cleanup.end_run", lambda run: ended.append(run.run_id))
         kept("beef0002"), kept("cafe0001")
         finished = devkit("down")
         assert (finished.code, ended) == (2, [])
@@ -150,7 +150,7 @@ class TestDown:
         self, devkit: Devkit, kept: Kept, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ended: list[str] = []
-        monkeypatch.setattr("devkit.guardian.end.end_run", lambda run: ended.append(run.run_id))
+        monkeypatch.setattr("devkit.guardian.cleanup.end_run", lambda run: ended.append(run.run_id))
         kept("beef0002").model_copy(update={"checkout": Path("/else/where")}).save()
         kept("feed0003").model_copy(update={"checkout": None}).save()
         left = (

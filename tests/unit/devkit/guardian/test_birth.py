@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from devkit.guardian import Guardian
-from devkit.guardian.birth import birth
+from devkit.guardian.processes import birth
 from devkit.guardian.run_state import known_runs
 from tests.unit.devkit.guardian.conftest import SLEEP
 

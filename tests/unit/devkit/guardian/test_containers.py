@@ -9,7 +9,7 @@ import pytest
 
 from devkit.errors import StackError, UsageError
 from devkit.guardian import Guardian
-from devkit.guardian.end import Healed, end_run, heal
+from devkit.guardian.cleanup import Healed, end_run, heal
 from devkit.guardian.run_state import PartPlace, RunState, known_runs
 from tests.unit.devkit.docker.fake_docker import FakeDocker
 from tests.unit.devkit.guardian.conftest import await_value

@@ -13,7 +13,7 @@ import pytest
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian import messages as m
-from devkit.guardian.end import Healed, end_run, heal
+from devkit.guardian.cleanup import Healed, end_run, heal
 from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, is_alive
 from devkit.guardian.run_state import PartPlace, ProgramPlace, known_runs, state_path, unreadable_states
 from tests.unit.devkit.guardian.conftest import SLEEP, await_daemon, await_gone, await_value, daemon, of_run

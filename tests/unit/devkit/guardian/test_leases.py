@@ -21,7 +21,7 @@ from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause
 from devkit.faults.suspension import process_data
 from devkit.guardian import Guardian
-from devkit.guardian.end import end_run, heal
+from devkit.guardian.cleanup import end_run, heal
 from devkit.guardian.lease import LEASE, journal_directory
 from devkit.guardian.run_state import PartPlace, known_runs
 from devkit.stack.parts.liveness import answers

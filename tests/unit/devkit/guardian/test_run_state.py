@@ -4,7 +4,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from devkit.guardian.birth import birth
+from devkit.guardian.processes import birth
 from devkit.guardian.run_state import RunState, known_runs, state_path
 from tests.unit.devkit.guardian.conftest import SLEEP, await_value
 from tests.unit.devkit.guardian.test_birth import set_clock
