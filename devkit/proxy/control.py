@@ -40,14 +40,14 @@ def create_control(proxy: Proxy) -> Starlette:
         return Response(status_code=204)
 
     async def toxics(request: Request) -> Response:
-        found = proxy.listener(request.path_params["name"])
+        target = proxy.listener(request.path_params["name"])
         if request.method == "POST":
-            return _json(await found.add(await _body(request, NewToxic)), 201)
-        return _json(found.toxics)
+            return _json(await target.add(await _body(request, NewToxic)), 201)
+        return _json(target.toxics)
 
     async def toxic(request: Request) -> Response:
-        found = proxy.listener(request.path_params["name"])
-        return _json(await found.remove(request.path_params["toxic"]))
+        target = proxy.listener(request.path_params["name"])
+        return _json(await target.remove(request.path_params["toxic"]))
 
     return Starlette(
         routes=[
@@ -73,7 +73,7 @@ def _json(value: BaseModel | Sequence[BaseModel], status: int = 200) -> Response
     if isinstance(value, BaseModel):
         text = value.model_dump_json()
     else:
-        text = f"[{','.join(one.model_dump_json() for one in value)}]"
+        text = f"[{','.join(item.model_dump_json() for item in value)}]"
     return Response(text, status, media_type="application/json")
 
 

@@ -1,4 +1,4 @@
-"""What a listener of either layer has: its address, and the toxics that act on it now and did before."""
+"""The base of listeners of both layers: an address, and the toxics that act on it or did before."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -69,7 +69,7 @@ class Listener(ABC):
 
     @property
     def toxics(self) -> list[ToxicState]:
-        """Those that have ended first."""
+        """All toxics; those that have ended come first."""
         return [*self._ended, *(applied.state() for applied in self._applied.values())]
 
     async def add(self, new: NewToxic) -> ToxicState:

@@ -1,4 +1,4 @@
-"""What goes over the control interface."""
+"""The bodies of requests and responses of the control interface."""
 
 import re
 from datetime import datetime

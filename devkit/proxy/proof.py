@@ -1,4 +1,4 @@
-"""What a toxic did: the evidence that a fault acted, without which no verdict is given."""
+"""Counts of what a toxic did: the evidence that a fault acted, without which no verdict is given."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

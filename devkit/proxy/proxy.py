@@ -8,7 +8,7 @@ from devkit.proxy.tcp.listener import TcpListener
 
 
 class Proxy:
-    """What the control interface drives."""
+    """The listeners of this process; the control interface drives it."""
 
     def __init__(self) -> None:
         self._listeners: dict[str, Listener] = {}
@@ -21,8 +21,8 @@ class Proxy:
     def listener(self, name: str) -> Listener:
         """Raises UnknownNameError, which lists those there are."""
         if name not in self._listeners:
-            known = ", ".join(self._listeners) or "none"
-            raise UnknownNameError(f"no listener {name!r}, there are: {known}")
+            names = ", ".join(self._listeners) or "none"
+            raise UnknownNameError(f"no listener {name!r}, there are: {names}")
         return self._listeners[name]
 
     async def listen(self, new: NewListener) -> Listener:

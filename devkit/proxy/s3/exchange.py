@@ -48,16 +48,16 @@ class Exchange:
     async def run(self) -> None:
         """Until the client disconnects, or its connection is over, as when the store ends it or is not there."""
         try:
-            while await self._one():
+            while await self._serve_request():
                 pass
         except _TROUBLE:
             self._writer.transport.abort()
         finally:
             # Also when the task is cancelled.
             self._writer.close()
-            self._leave_store()
+            self._disconnect_store()
 
-    async def _one(self) -> bool:
+    async def _serve_request(self) -> bool:
         """One request and its answer; False when the connection is over."""
         head = await read_request_head(self._reader)
         if head is None:
@@ -83,22 +83,22 @@ class Exchange:
         return not closes
 
     async def _pass_on(self, head: RequestHead, plan: Plan) -> bool:
-        reader, writer = await self._connected()
+        reader, writer = await self._connect_store()
         sending = asyncio.ensure_future(self._send(head, writer, plan.slowness))
         receiving = asyncio.ensure_future(self._receive(head, reader))
         try:
             await asyncio.wait((sending, receiving), return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
-                all_sent, received = sending.result(), await receiving
+                is_sent, received = sending.result(), await receiving
             else:
                 received = receiving.result()
-                # Who was not told to continue keeps the body, and there would be nothing to wait for.
-                all_sent = received.continued is not False and await sending
+                # A client that was not told to continue keeps the body, so there is nothing to wait for.
+                is_sent = received.continued is not False and await sending
         finally:
             for task in (sending, receiving):
                 task.cancel()
             await asyncio.gather(sending, receiving, return_exceptions=True)
-        return all_sent and not received.ends and not head.closes
+        return is_sent and not received.ends and not head.closes
 
     async def _send(self, head: RequestHead, writer: asyncio.StreamWriter, slowness: Slowness | None) -> bool:
         """False when the store does not take all of it, which then may have answered already."""
@@ -133,13 +133,13 @@ class Exchange:
         await self._writer.drain()
         return _Received(continued, ends=answer.closes or answer.lasts_to_end(head.method))
 
-    async def _connected(self) -> Streams:
+    async def _connect_store(self) -> Streams:
         if self._store is None or self._store[1].is_closing() or self._store[0].at_eof():
-            self._leave_store()
+            self._disconnect_store()
             self._store = await asyncio.open_connection(*self._upstream)
         return self._store
 
-    def _leave_store(self) -> None:
+    def _disconnect_store(self) -> None:
         if self._store is not None:
             self._store[1].transport.abort()
             self._store = None
@@ -162,7 +162,7 @@ async def _wait(slowness: Slowness, seconds: float) -> None:
 
 
 def _error(head: RequestHead, answer: Answer, *, closes: bool) -> bytes:
-    """As S3 writes it: the status line, and a body in XML unless the method has none."""
+    """An error response as S3 writes it: the status line, and a body in XML unless the method has none."""
     resource = escape(head.target.partition("?")[0])
     request_id = uuid.uuid4().hex[:16].upper()
     body = (

@@ -1,4 +1,4 @@
-"""As much of HTTP/1.1 as it takes to find where messages end, and no more: bytes are passed on as they came."""
+"""A parser of HTTP/1.1 that only finds where messages end: bytes are passed on as they came."""
 
 import asyncio
 import re

@@ -11,7 +11,7 @@ from devkit.proxy.port import Port
 from devkit.proxy.s3.exchange import Exchange
 from devkit.proxy.s3.request import StoreRequest
 from devkit.proxy.toxics.store import Plan, StoreEffect, StoreToxic
-from devkit.proxy.toxics.store_watch import StoreWatch, Watching
+from devkit.proxy.toxics.store_watch import ActiveWatch, StoreWatch
 from devkit.proxy.toxics.toxic import ToxicContext
 
 _HEAD_BYTES = 128 << 10
@@ -23,29 +23,29 @@ class S3Listener(Listener):
     def __init__(self, new: NewListener) -> None:
         super().__init__(new, Port(new.port, self._protocol))
         self._effects: tuple[StoreEffect, ...] = ()
-        self._watches: tuple[Watching, ...] = ()
+        self._watches: tuple[ActiveWatch, ...] = ()
         self._count = 0
         self._open: set[asyncio.Task[None]] = set()
 
     @override
     def begin(self, new: NewToxic, context: ToxicContext) -> Callable[[], None]:
         if isinstance(new.do, StoreWatch):
-            return self._watch(Watching(new.do, context.proof))
+            return self._watch(ActiveWatch(new.do, context.proof))
         assert isinstance(new.do, StoreToxic)
         effect = StoreEffect(new.do, context)
         self._effects = (*self._effects, effect)
 
         def end() -> None:
-            self._effects = tuple(other for other in self._effects if other is not effect)
+            self._effects = tuple(active for active in self._effects if active is not effect)
             effect.end()
 
         return end
 
-    def _watch(self, watch: Watching) -> Callable[[], None]:
+    def _watch(self, watch: ActiveWatch) -> Callable[[], None]:
         self._watches = (*self._watches, watch)
 
         def end() -> None:
-            self._watches = tuple(other for other in self._watches if other is not watch)
+            self._watches = tuple(active for active in self._watches if active is not watch)
             watch.end()
 
         return end
@@ -77,7 +77,7 @@ class S3Listener(Listener):
 
     async def _plan(self, request: StoreRequest) -> Plan:
         for watch in self._watches:  # first, as what is watched for may begin another toxic
-            await watch.let_pass(request)
+            await watch.hold(request)
         plan = Plan()
         for effect in self._effects:
             plan = effect.apply(plan, request)

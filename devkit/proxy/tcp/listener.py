@@ -38,7 +38,7 @@ class TcpListener(Listener):
             connection.began(effect, self._senses[effect])
 
         def end() -> None:
-            self._arrange(tuple(other for other in self._effects if other is not effect))
+            self._arrange(tuple(active for active in self._effects if active is not effect))
             del self._senses[effect]
             effect.end()
             for connection in tuple(self._connections.values()):

@@ -11,8 +11,7 @@ from pydantic import Field, model_validator
 from typing_extensions import override
 
 from devkit.proxy.direction import Direction
-from devkit.proxy.draws import uniform
-from devkit.proxy.toxics.toxic import Chunk, StreamEffect, StreamToxic, ToxicContext
+from devkit.proxy.toxics.toxic import Chunk, StreamEffect, StreamToxic, ToxicContext, uniform
 from located_config.duration import Duration
 
 

@@ -1,4 +1,4 @@
-"""What the toxics of an object store share: which requests they are for, and what they make of one.
+"""The base of toxics of an object store: which requests they match, and the plan for each.
 
 Whether a request is among the `share` is a function of (seed, toxic, method, key, attempt), and an attempt is counted
 for each method and key from when the toxic began.
@@ -12,10 +12,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from devkit.proxy.draws import uniform
 from devkit.proxy.proof import ProxyProof
 from devkit.proxy.s3.request import RequestPattern, StoreRequest
-from devkit.proxy.toxics.toxic import Layer, Toxic, ToxicContext
+from devkit.proxy.toxics.toxic import Layer, Toxic, ToxicContext, uniform
 from located_config.share import Share
 
 
@@ -41,12 +40,12 @@ class Slowness:
 
 @dataclass(frozen=True)
 class Plan:
-    """What happens to a request; a later toxic replaces what an earlier one of its kind said."""
+    """The plan for a request; a later toxic replaces the action of an earlier one of its kind."""
 
     answer: Answer | None = None
     slowness: Slowness | None = None
 
-    def having(self, action: Answer | Slowness) -> "Plan":
+    def with_action(self, action: Answer | Slowness) -> "Plan":
         """In place of an action of the same kind, beside those of other kinds."""
         match action:
             case Answer():
@@ -64,7 +63,7 @@ class StoreToxic(RequestPattern, Toxic):
 
     @abstractmethod
     def action(self, proof: ProxyProof, ended: asyncio.Event) -> Answer | Slowness:
-        """What happens to each request that the toxic is for."""
+        """The action for each request that the toxic matches."""
 
 
 class StoreEffect:
@@ -78,10 +77,10 @@ class StoreEffect:
 
     def apply(self, plan: Plan, request: StoreRequest) -> Plan:
         """A matching request counts as an attempt also when it is not drawn; its plan is unchanged then."""
-        return plan.having(self._action) if self._concerns(request) else plan
+        return plan.with_action(self._action) if self._concerns(request) else plan
 
     def end(self) -> None:
-        """What waits for the toxic goes on."""
+        """Let the requests go on that wait for the toxic."""
         self._ended.set()
 
     def _concerns(self, request: StoreRequest) -> bool:

@@ -1,4 +1,4 @@
-"""Store watch: spoils nothing. It counts the requests that it is for, and holds each until it is taken away.
+"""Store watch: changes no request. It counts the requests that match, and holds each until the watch ends.
 
 So the holder of a watch can act at exactly that point: the request goes on when the watch ends, or after `hold`, and
 then it counts as missed.
@@ -23,14 +23,14 @@ class StoreWatch(RequestPattern, Toxic):
     hold: Duration = timedelta(seconds=60)
 
 
-class Watching:
+class ActiveWatch:
     """A watch that is there now."""
 
     def __init__(self, watch: StoreWatch, proof: ProxyProof) -> None:
         self._watch, self._proof = watch, proof
         self._ended = asyncio.Event()
 
-    async def let_pass(self, request: StoreRequest) -> None:
+    async def hold(self, request: StoreRequest) -> None:
         """Returns when the request may go on."""
         if self._watch.matches(request) and not self._ended.is_set():
             self._proof.answered(request.connection)
@@ -40,5 +40,5 @@ class Watching:
                 self._proof.missed()
 
     def end(self) -> None:
-        """What waits goes on."""
+        """Let the waiting requests go on."""
         self._ended.set()

@@ -1,4 +1,4 @@
-"""What a toxic is: parameters that a person gives, and the effect they have on a listener while the toxic is there.
+"""A toxic: parameters that a person gives, and their effect on a listener while the toxic is there.
 
     Toxic (parameters, pydantic) ── effect(context) ──▶ StreamEffect   asked by listeners of layer `tcp`, chunk by chunk
                                                     └─▶ StoreEffect    asked by listeners of layer `s3`, by request
@@ -6,6 +6,7 @@
 An effect may be asked at any time, also in the middle of a connection; when it has ended nothing asks it again.
 """
 
+import hashlib
 from abc import abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -50,7 +51,7 @@ class Chunk:
 
 
 class Connection(Protocol):
-    """What a toxic can do to an open connection as a whole."""
+    """An open connection, as a toxic can end or sever it."""
 
     number: int
 
@@ -115,3 +116,9 @@ class StreamToxic(Toxic):
     @abstractmethod
     def effect(self, context: ToxicContext) -> StreamEffect:
         """A new one for each use of the toxic: it has state, and its own proof."""
+
+
+def uniform(*parts: object) -> float:
+    """A number in the open interval (0, 1), by the text of `parts` in their order, so that a run can be repeated."""
+    digest = hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).digest()
+    return ((int.from_bytes(digest, "big") >> 11) + 0.5) / (1 << 53)
