@@ -1,9 +1,9 @@
-"""A container's limits without a container: a program's processes are looked at, and killed when they are over.
+"""A container's limits without a container: a program's processes are sampled, and killed when they are over.
 
     processes of the program ─▶ TreeMemory (by process and kind) ─┐
     files in its scratch directory ─▶ bytes ──────────────────────┴▶ ContainerWatch: over a limit? ─▶ SIGKILL, as 137
 
-No cgroup is made on the machine, so what is enforced here is what was seen at a look: a burst that comes and goes
-between two looks passes, as it does where a kubelet looks at a pod's disk. The report says so. Where an engine holds a
-program to its memory (`devkit.programs.contained`), looks only tell who held what.
+No cgroup is made on the machine, so limits are enforced by sampling: a burst between two samples passes, as it does
+where a kubelet checks a pod's disk. The report says so. Where an engine enforces the memory limit
+(`devkit.programs.contained`), samples only show which process held how much.
 """

@@ -29,7 +29,7 @@ def _not_held() -> None:
 class Contained:
     """A program's processes as they are now. `kill` ends them all, `clear` removes their scratch files.
 
-    `engine` has the newest process where an engine holds that to its memory: then looks only tell who held what.
+    `engine` has the newest process where an engine enforces its memory limit: samples then only show who held what.
     """
 
     memory: Callable[[], TreeMemory]

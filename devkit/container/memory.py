@@ -66,7 +66,7 @@ def tree_memory(processes: Iterable[psutil.Process], root: int) -> TreeMemory:
 
 
 def split(memory: TreeMemory) -> TreeMemory:
-    """The same, with each JVM divided into heap and rest where the system tells: for a report, as it costs more."""
+    """The same, with each JVM divided into heap and rest where the system shows them; it costs more than a sample."""
     return TreeMemory(rows=tuple(part for row in memory.rows for part in _parts(row)), measure=memory.measure)
 
 

@@ -12,7 +12,7 @@ _DAEMONS = ("pyspark.daemon", "devkit.debug.spark_daemon")
 def process_kind(process: psutil.Process, first: int) -> ProcessKind:
     """`first` is the id of the process that was started. Raises psutil.Error for one that has ended.
 
-    PySpark's workers are forks of its daemon, so their command line is the daemon's and their parent tells.
+    PySpark's workers are forks of its daemon with its command line, so their parent decides.
     """
     if _is_daemon(process):
         parent = process.parent()

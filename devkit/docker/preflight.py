@@ -32,7 +32,7 @@ def check_engine(access: DockerAccess, *, needed_bytes: int = 0, ask: Ask | None
     answer = ask(["info", "--format", "{{json .}}"], "asking the Docker engine what it is")
     try:
         info = json.loads(answer)
-        # The version is empty when there is no engine and the command tells only of itself.
+        # Without an engine the command reports only itself, and the version is empty.
         engine = Engine(info["ServerVersion"] or info["no engine"], info["MemTotal"])
     except (ValueError, KeyError) as error:
         raise EngineError(

@@ -1,4 +1,4 @@
-"""Faults on the parts of a stack: a broker that stands still, a store that is killed, a topic that grows.
+"""Faults on the parts of a stack: a broker that is paused, a store that is killed, a topic that grows.
 
     scenario `timeline:` ──▶ Runner ──begin──▶ Fault ──levers, admin calls──▶ part
     `devkit fault add`   ──▶   │                 │
@@ -7,7 +7,7 @@
                              lease ◀── Journal on disk ──▶ undone by the guardian, or by `devkit heal`
 
 **To add a fault**, write one file with a subclass of `Fault` and one line in `registry.py` (another package calls
-`register`). The class is the parameter model: its fields are what stands behind its name in `do:`. It says
+`register`). The class is the parameter model: its fields are the parameters behind its name in `do:`. It says
 
 - `needs()`: which parts and levers it uses, asked before anything starts;
 - `begin(context)`: does it, and returns an `Acting` whose `end()` undoes it and proves that it acted;

@@ -1,4 +1,4 @@
-"""The parts of a stack that is up, for a process that did not start them: known by the run's state alone."""
+"""The parts of a running stack, for a process that did not start them: known only from the run's state."""
 
 import contextlib
 import os

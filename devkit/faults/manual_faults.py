@@ -1,4 +1,4 @@
-"""Faults on the parts of a stack that is up, put in by a person: begun, listed and removed from the command line."""
+"""Faults that a person adds to a running stack: begun, listed and removed from the command line."""
 
 import contextlib
 import os

@@ -1,6 +1,6 @@
-"""Faults put in by hand that were to begin later and then could not: kept until removed, or until the run is over.
+"""Faults added by hand that were to begin later and were then refused: kept until removed, or until the run is over.
 
-At once a command says that a fault is refused. One that waits is refused when no command listens any more.
+A fault that waits is refused when its command has ended, so the refusal is kept for the next one.
 """
 
 import secrets

@@ -81,7 +81,7 @@ class RequestWatch(Watch):
 
     @override
     def seen(self) -> frozenset[RequestSeen]:
-        with contextlib.suppress(StackError):  # a proxy that is gone is a part that died, and told as that
+        with contextlib.suppress(StackError):  # a proxy that is gone is reported as a part that died
             return frozenset(
                 condition
                 for name, condition in tuple(self._watched.items())

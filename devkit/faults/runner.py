@@ -1,7 +1,7 @@
 """Plays the timeline of an arm: begins each fault at its time or condition, ends it in time, and heals at the end.
 
-A thread looks at the clock, so that a fault ends in time also while who observes the arm waits for a part that stands
-still; what is observed comes from there by `look`. Each fault begins and ends on a thread of its own, as a part may
+A thread watches the clock, so that a fault ends in time even while the arm's observer waits for a paused part. The
+observer passes its observations to `look`. Each fault begins and ends on a thread of its own, as a part may
 take its time, and no other fault should be late for that.
 """
 
@@ -319,7 +319,7 @@ class Runner:
             except FileNotFoundError:
                 with self._lock:
                     if play.phase != "acting":
-                        continue  # it is over just now, or will be told as undone when it has begun
+                        continue  # it is over just now, or is reported as undone when it has begun
                     play.phase = "ending"
                 self._start(partial(self._end, play))
 

@@ -119,7 +119,7 @@ class TreeKilled(_Message):
 
 
 class Noted(_Message):
-    """The state file says what the last `use_docker` or `announce` told."""
+    """The state file has the last `use_docker` or `announce`."""
 
     event: Literal["noted"] = "noted"
 

@@ -1,7 +1,7 @@
 """The state file of a run: who guards it, where its directory is, and, once released, its addresses.
 
-It is written by the guardian when the run begins and removed when it ends, so a file whose guardian is gone tells of
-a run that was not cleaned up.
+The guardian writes it when the run begins and removes it when the run ends, so a file without a living guardian means
+that the run was not cleaned up.
 """
 
 import os

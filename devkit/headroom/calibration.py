@@ -19,7 +19,7 @@ StretchBy = Literal["command line", "calibration", "program", "repeat", "ablatio
 """The origin of a stretch."""
 
 MOST = 8
-"""A run that is stretched further takes longer than anybody waits for it."""
+"""The largest stretch: a longer run takes longer than anybody waits for it."""
 
 
 class Calibration(BaseModel):

@@ -3,7 +3,7 @@
 What a field is, its type says: a `timedelta` is a duration, and what is a number per second is marked `PER_SECOND`, as
 `located_config.rate.Rate` is. Sizes, counts, shares and names stay. Defaults count: a duration that was not written is
 stretched, and is written then, where it has an effect: a model does not show the others. A model with values that its
-types do not tell of says by a method, `slower`, what becomes of it.
+types do not describe has a method `slower`.
 """
 
 from collections.abc import Iterator, Mapping

@@ -2,10 +2,9 @@
 
     kit ── guardian ── docker run ──▶ engine ──▶ the program, in the network of this machine
 
-The docker command stays attached: it copies what the program says. The program finds what it is told, and its place
-for temporary files, under the paths that they have outside, and runs as the user who runs the kit. It carries the run's
-label, by which the guardian removes it, and the mark of the command's processes, by which they are found here where the
-engine runs on this machine.
+The docker command stays attached and copies the program's output. The program's files and its directory for temporary
+files have the same paths inside and outside, and it runs as the user who runs the kit. It has the run's label, by which
+the guardian removes it, and the mark of the command's processes, by which they are found if the engine runs here.
 """
 
 import contextlib

@@ -18,7 +18,7 @@ Reporter = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ProgramContext:
-    """`arm` is its name, `directory` is for what the program is told, and `logs` for what its processes say.
+    """`arm` is its name, `directory` is for files that the program reads, and `logs` for the output of its processes.
 
     Each source topic has `source_partitions`; `ui` asks for the program's own user interface where it has one.
     `scratch` is for the program's temporary files alone, where it is to be known how much of the disk they take;

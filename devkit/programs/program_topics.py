@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ProgramTopics:
-    """Their names. `defers` tells whether anything is ever written to the deferral topic. `lapsed` is the topic of
-    lapsed_action events, None for a program that makes none. `event_time` tells whether the program goes by the time
+    """Their names. `defers` is whether anything is ever written to the deferral topic. `lapsed` is the topic of
+    lapsed_action events, None for a program that makes none. `event_time` is whether the program goes by the time
     that the records of its sources have from their producers.
 
     `sources` are all that it reads, at least one; traffic that names no topic goes to the first.

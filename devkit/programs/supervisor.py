@@ -40,7 +40,7 @@ _ENDED_BY_OTHERS = frozenset({-SIGKILL, -SIGTERM})
 
 
 class Supervisor:
-    """One process of a program at a time; `poll` it often. `view` tells what an end means, `restart` after which ends
+    """One process of a program at a time; `poll` it often. `view` says what an end means, `restart` after which ends
     the program is started again: after each, only when the exit code is not 0, or after none; `policy` after which
     delay, and when it gives up. `container` looks at each process where the program has limits. Where the program
     `may_refuse`, a refused start is an outcome, and where it `may_never_run`, an end before it began anything.
@@ -136,7 +136,7 @@ class Supervisor:
         return ProcessRestarted(process=self.starts, pid=self._processes[-1].pid, by="operator")
 
     def end_gracefully(self) -> None:
-        """An operator asks it to end, by SIGTERM; `poll` tells its end, which is no crash. Raises StackError."""
+        """An operator asks it to end, by SIGTERM; `poll` yields its end, which is no crash. Raises StackError."""
         self._is_to_end = True
         process = self.process
         if process is None or process.exit_code is not None:
@@ -225,7 +225,7 @@ class Supervisor:
             self._processes[-1].kill_tree()
 
     def rest(self) -> Iterator[ProgramEvent]:
-        """Once it is stopped: what the program said since the last `poll`. The kill is no end that is told."""
+        """Once it is stopped: the program's events since the last `poll`. The kill yields no event."""
         yield from self._unread
         self._unread = []
         # A driver whose JVM is killed before it may still say that it failed: the kill did that.

@@ -71,7 +71,7 @@ class ProxyControl:
         return ToxicState.model_validate_json(self._call("POST", f"{_toxics(listener)}", new))
 
     def remove(self, listener: str, name: str) -> ToxicState:
-        """End a toxic and tell what it did; for one that has ended already only that."""
+        """End a toxic and return its counts; only the counts of one that has ended already."""
         return ToxicState.model_validate_json(self._call("DELETE", f"{_toxics(listener)}/{quote(name, safe='')}"))
 
     def toxics(self, listener: str) -> list[ToxicState]:
@@ -112,7 +112,7 @@ class ProxyControl:
 
 
 def _is_refused(error: BaseException | None) -> bool:
-    """Whether there was no server to connect to, which is told at the end of the causes alone."""
+    """Whether there was no server to connect to: only the last cause shows that."""
     while error is not None and not isinstance(error, ConnectionRefusedError):
         error = error.__cause__ or error.__context__
     return error is not None

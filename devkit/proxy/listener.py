@@ -91,7 +91,7 @@ class Listener(ABC):
         return applied.state()
 
     async def remove(self, name: str) -> ToxicState:
-        """End a toxic and tell what it did; the same again for one that has ended. Raises UnknownNameError."""
+        """End a toxic and return its counts; the same again for one that has ended. Raises UnknownNameError."""
         if name in self._applied:
             self._end(name)
             await self.port.listen(on=self.may_listen())

@@ -1,4 +1,4 @@
-"""Loopback ports for parts that have to be told theirs."""
+"""Loopback ports for parts that need theirs at their start."""
 
 import socket
 

@@ -1,8 +1,7 @@
 """A stack of parts: local processes, containers, or an external stack.
 
-A part has an address, a life and levers. What needs a part asks for the address; what waits for something asks the
-stack whether its parts still live, so that the error names the part that died and not the one that noticed first. A
-part that a fault holds is excused from that.
+A part has an address, a life and levers. A wait asks the stack whether its parts still live, so that the error names
+the part that died and not the one that noticed first. A part that a fault holds is excused from that.
 """
 
 import contextlib
@@ -122,7 +121,7 @@ class Stack:
 
     @contextlib.contextmanager
     def excused(self, name: str) -> Iterator[None]:
-        """While a fault holds the part, its end is no news. Raises UsageError when there is none of this name."""
+        """While a fault holds the part, its end is no error. Raises UsageError when there is none of this name."""
         with self._excuses.hold(self.part(name).name):
             yield
 
@@ -151,7 +150,7 @@ class Stack:
         try:
             yield
         except StackError as error:
-            # The news of the end may come a little after the refused connection.
+            # The end of a part may be known a little after the refused connection.
             with contextlib.suppress(WaitTimeoutError):
                 wait_until(self._has_died, what="the end of a part to be known", deadline=_NOTICE)
             try:

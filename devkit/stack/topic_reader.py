@@ -1,4 +1,4 @@
-"""Consumers with which the kit looks at topics: of no group, committing nothing, and their errors are StackErrors."""
+"""Consumers with which the kit reads topics: without a group and without commits; their errors are StackErrors."""
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping
@@ -43,7 +43,7 @@ class TopicRecord:
 
 
 def connect(bootstrap: str, **settings: Any) -> KafkaConsumer:
-    """One that is yet to be assigned, and reads from the beginning where it is not told. Raises StackError."""
+    """A consumer without an assignment; it reads from the beginning by default. Raises StackError."""
     accept_any_header_name()
     with connection_failures() as failures:
         try:
@@ -95,5 +95,5 @@ def require_topic(consumer: KafkaConsumer, topic: str) -> None:
 
 
 def has_read(consumer: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> bool:
-    """Whether it has read up to all of these offsets. A position that the broker has not told yet is 0."""
+    """Whether it has read up to all of these offsets. A position that is not known yet is 0."""
     return all((consumer.position(place) or 0) >= end for place, end in ends.items())

@@ -103,7 +103,7 @@ class Cluster:
         return list(self.ask(lambda admin: admin.list_topics()))
 
     def records(self, topic: str, *, from_partition: int = 0) -> int:
-        """How many were ever written to it, or to its partitions from that number on, as far as end offsets tell."""
+        """The sum of its end offsets, or of those of its partitions from that number on."""
         with contextlib.closing(TopicEnds(self._bootstrap)) as ends:
             return sum(end for partition, end in ends.of(topic).items() if partition >= from_partition)
 
@@ -200,7 +200,7 @@ class Cluster:
         preferred = {topic: [partition]}
 
         def is_elected() -> bool:
-            """The controller's word: a broker that was just started tells of the leader from before its death."""
+            """Asks the controller: a broker that was just started still reports the leader from before its death."""
             answer = self.ask(
                 lambda admin: admin.elect_leaders(0, preferred, timeout_ms=_ANSWER_MS, raise_errors=False)
             )

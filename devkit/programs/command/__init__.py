@@ -1,1 +1,1 @@
-"""Any command in place of the pipeline: told everything in its environment, seen as far as it shows itself."""
+"""Any command in place of the pipeline: configured by its environment, observed as far as it shows itself."""

@@ -29,7 +29,7 @@ class ConfiguredCommand(ConfiguredProgramBase):
     line: CommandLine
 
     def launch(self, context: ProgramContext) -> Launch:
-        """It is told in its environment whether there is a checkpoint to go on from."""
+        """A variable says whether there is a checkpoint to continue from."""
         config_file = write_config(self.config, context.directory)
         credentials = context.stack.object_store.credentials()
         return Launch(

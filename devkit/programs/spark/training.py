@@ -53,7 +53,7 @@ def train_after_verdict(say: Reporter) -> None:
     say("making Spark start faster takes about a minute; the next run starts faster (Ctrl-C skips this)")
     try:
         train_now()
-    except Exception as error:  # noqa: BLE001 - it is told, and kept
+    except Exception as error:  # noqa: BLE001 - it is reported, and kept
         say(f"that failed and is not tried again, but by `devkit doctor --train`: {in_short(str(error))}")
 
 

@@ -71,7 +71,7 @@ class ResponseHead(Head):
         return method == "HEAD" or self.status < 200 or self.status in _BODILESS
 
     def lasts_to_end(self, method: str) -> bool:
-        """Whether only the end of the connection tells where the body ends."""
+        """Whether the body lasts until the connection ends."""
         return not self.bodiless(method) and not self.chunked and self.content_length is None
 
 

@@ -22,7 +22,7 @@ from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
 _HEAP_BYTES = 512 * 1024 * 1024
-# What is formatted has this one, and each run's cluster then one of its own: faults of runs tell clusters apart by it.
+# The kept format has this id, and each run's cluster then gets its own: faults distinguish clusters by it.
 _CLUSTER_ID = "ZGV2a2l0LWxvY2FsLWthZg"
 _LOG4J = """\
 Configuration:

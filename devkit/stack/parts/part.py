@@ -15,7 +15,7 @@ Lever = Literal["pause", "resume", "kill", "restart"]
 LEVERS: tuple[Lever, ...] = get_args(Lever)
 
 Lead = Callable[[str, str], str]
-"""From a part's name and its own address (`host:port`) to the address that its clients are told: that one, or that of a
+"""From a part's name and its own address (`host:port`) to the address that its clients get: the same, or that of a
 proxy before it.
 """
 

@@ -5,7 +5,7 @@ from devkit.faults.do import parse_do
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "both"),
+    ("claims", "other", "both"),
     [
         (part_claims("kafka"), part_claims("kafka"), ["part kafka"]),
         (part_claims("kafka"), part_claims("kafka-1"), []),
@@ -17,13 +17,13 @@ from devkit.faults.do import parse_do
     ],
 )
 def test_a_thing_clashes_with_itself_and_its_pieces(
-    one: frozenset[str], other: frozenset[str], both: list[str]
+    claims: frozenset[str], other: frozenset[str], both: list[str]
 ) -> None:
-    assert (clashes(one, other), clashes(other, one)) == (both, both)
+    assert (clashes(claims, other), clashes(other, claims)) == (both, both)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "both"),
+    ("do", "other", "both"),
     [
         ({"reassign": {"topic": "output", "to": [2]}}, {"move_leader": {"topic": "out"}}, ["topic out: partition 0"]),
         ({"reassign": {"topic": "output", "to": [2]}}, {"move_leader": {"topic": "output", "partition": 1}}, []),
@@ -46,7 +46,7 @@ def test_a_thing_clashes_with_itself_and_its_pieces(
     ],
 )
 def test_faults_of_the_broker_know_the_same_thing_by_role_and_by_name(
-    one: dict[str, object], other: dict[str, object], both: list[str]
+    do: dict[str, object], other: dict[str, object], both: list[str]
 ) -> None:
     topics = {"output": "out", "error": "err"}
-    assert clashes(parse_do(one).claims(topics), parse_do(other).claims(topics)) == both
+    assert clashes(parse_do(do).claims(topics), parse_do(other).claims(topics)) == both

@@ -16,15 +16,15 @@ def test_a_page_is_there_before_the_fault_begins_and_says_what_is_to_be_undone()
     page = Journal("run1").open("x", Noted(part="store"), lasts_s=5)
     page.plan(Undo(data={"setting": "old"}, outlives_run=True))
     page.plan(Undo(irreversible="2 partitions were added"))
-    ((found,),) = [journal.pages() for journal in journals()]
-    assert (found.entry.run_id, found.entry.name, found.entry.fault) == ("run1", "x", "noted")
-    assert found.entry.asked == "noted: {part: store}"
-    assert found.entry.lasts_s == 5
-    assert found.entry.plans == (
+    ((page,),) = [journal.pages() for journal in journals()]
+    assert (page.entry.run_id, page.entry.name, page.entry.fault) == ("run1", "x", "noted")
+    assert page.entry.asked == "noted: {part: store}"
+    assert page.entry.lasts_s == 5
+    assert page.entry.plans == (
         Undo(data={"setting": "old"}, outlives_run=True),
         Undo(irreversible="2 partitions were added"),
     )
-    assert found.entry.irreversible == ("2 partitions were added",)
+    assert page.entry.irreversible == ("2 partitions were added",)
 
 
 def test_what_a_fault_claims_is_refused_to_others_until_it_is_undone() -> None:

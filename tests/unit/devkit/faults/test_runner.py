@@ -174,8 +174,8 @@ def test_a_fault_that_missed_its_request_has_not_acted_for_the_verdict(do: str) 
     arm.proxy.came, arm.proxy.past = frozenset({RequestSeen(prefix="a/")}), "it missed the request"
     arm.at(1)
     arm.runner.end()
-    (found,) = arm.runner.happened
-    assert (found.from_s, found.acted, found.did) == (1, False, "it missed the request; it did")
+    (happened,) = arm.runner.happened
+    assert (happened.from_s, happened.acted, happened.did) == (1, False, "it missed the request; it did")
 
 
 def test_a_request_goes_on_also_when_the_fault_cannot_begin() -> None:
@@ -225,8 +225,8 @@ def test_what_could_not_begin_is_undone_and_shows_nothing() -> None:
     arm = Arm({"do": {"noted": {"fails": "begin"}}, "at": "1s"})
     arm.at(1)
     assert DONE == ["began", "undone kafka"]
-    (found,) = arm.runner.happened
-    assert (found.acted, found.did) == (False, "it could not begin: the part refused")
+    (happened,) = arm.runner.happened
+    assert (happened.acted, happened.did) == (False, "it could not begin: the part refused")
     assert (arm.excuses.now, arm.journal.pages()) == ([], ())
     arm.runner.look(Seen())  # the run goes on: the verdict says that nothing was shown
 
@@ -296,9 +296,9 @@ def test_what_is_undone_from_outside_has_not_acted_and_is_over_at_once() -> None
     arm.at(3)
     assert arm.runner.phases == ("over",)
     arm.runner.end()
-    (found,) = arm.runner.happened
-    assert (found.acted, found.from_s, found.to_s) == (False, 1, 3)
-    assert "it was undone from outside, as its lease was not renewed for 15 s" in found.did
+    (happened,) = arm.runner.happened
+    assert (happened.acted, happened.from_s, happened.to_s) == (False, 1, 3)
+    assert "it was undone from outside, as its lease was not renewed for 15 s" in happened.did
     assert (arm.excuses.now, arm.runner.held) == ([], frozenset())
 
 
@@ -308,9 +308,9 @@ def test_what_is_undone_from_outside_just_before_its_end_has_not_acted() -> None
     arm.journal.pages()[0].close()
     arm.at(2)
     arm.runner.look(Seen())  # nothing is left that could not be ended
-    (found,) = arm.runner.happened
-    assert (found.acted, found.to_s) == (False, 2)
-    assert "undone from outside" in found.did
+    (happened,) = arm.runner.happened
+    assert (happened.acted, happened.to_s) == (False, 2)
+    assert "undone from outside" in happened.did
 
 
 def test_the_end_waits_for_what_is_just_beginning() -> None:

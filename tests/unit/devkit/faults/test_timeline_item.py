@@ -64,8 +64,8 @@ def test_it_is_written_as_it_was_read() -> None:
     ],
 )
 def test_each_problem_knows_its_place(keys: dict[str, Any], place: tuple[int | str, ...], message: str) -> None:
-    ((found, text),) = problems(**keys)
-    assert found == place
+    ((location, text),) = problems(**keys)
+    assert location == place
     assert message in text
 
 

@@ -37,7 +37,7 @@ def page(name: str, *, outlives_run: bool = True, fails: str = "", irreversible:
 
 
 def left() -> list[str]:
-    return [found.entry.name for journal in journals() for found in journal.pages()]
+    return [page.entry.name for journal in journals() for page in journal.pages()]
 
 
 def test_what_outlives_its_run_is_undone_the_last_first() -> None:
@@ -66,8 +66,8 @@ def test_what_lapsed_is_undone_while_the_run_goes_on_and_the_rest_is_not() -> No
 
 def test_what_cannot_be_undone_now_is_tried_again() -> None:
     page("a", fails="undo")
-    (found,) = undo_ended("run1")
-    assert found.why == "it is still there"
+    (undone,) = undo_ended("run1")
+    assert undone.why == "it is still there"
     (again,) = heal_faults()
     assert again.why == "it is still there"
     assert left() == ["a"]
@@ -115,8 +115,8 @@ def test_heal_leaves_runs_alone_whose_guardian_lives() -> None:
 def test_a_fault_of_a_package_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     page("a")
     monkeypatch.delitem(registry.FAULTS._by_name, Noted.name)
-    (found,) = heal_faults()
-    assert "fault 'noted' of tests.unit.devkit.faults.fakes is not known here" in found.why
+    (undone,) = heal_faults()
+    assert "fault 'noted' of tests.unit.devkit.faults.fakes is not known here" in undone.why
     assert left() == ["a"]
 
 

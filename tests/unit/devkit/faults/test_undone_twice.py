@@ -31,8 +31,8 @@ def begun(fault: Fault, make: Callable[[Callable[[Undo], None]], Context]) -> Pa
     """The page of a fault that has begun, as it is found when who began it was killed."""
     page = Journal("run1").open("x", fault)
     fault.begin(make(page.plan))
-    (found,) = Journal("run1").pages()
-    return found
+    (page,) = Journal("run1").pages()
+    return page
 
 
 @pytest.mark.parametrize("is_gone", [False, True])

@@ -268,7 +268,7 @@ class TestWhenTheGuardianIsKilled:
         guardian, process, below = killed
         if sys.platform == "linux":
             await_value(
-                lambda: process.pid not in {one.pid for one in of_run(guardian.run_id)}, "the child to be killed"
+                lambda: process.pid not in {child.pid for child in of_run(guardian.run_id)}, "the child to be killed"
             )
         assert is_alive(below)
         assert [run.run_id for run in known_runs()] == [guardian.run_id]

@@ -106,8 +106,8 @@ def test_sigkill_of_everything_leaves_it_to_heal(stopped: psutil.Process) -> Non
     await_gone(guardian)
     assert not goes_on(stopped)
     heal()
-    (found,) = heal_faults()
-    assert (found.name, found.why) == ("x", "")
+    (undone,) = heal_faults()
+    assert (undone.name, undone.why) == ("x", "")
     assert goes_on(stopped)
 
 

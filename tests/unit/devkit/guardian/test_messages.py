@@ -34,8 +34,8 @@ EVENTS = [
 
 
 def test_all_kinds_are_tried() -> None:
-    assert {type(one) for one in COMMANDS} == set(get_args(get_args(m.Command)[0]))
-    assert {type(one) for one in EVENTS} == set(get_args(get_args(m.Event)[0]))
+    assert {type(message) for message in COMMANDS} == set(get_args(get_args(m.Command)[0]))
+    assert {type(message) for message in EVENTS} == set(get_args(get_args(m.Event)[0]))
 
 
 def sent(message: BaseModel) -> bytes:

@@ -89,8 +89,8 @@ def test_kill_until_gone_ends_them_all_and_leaves_their_exit_codes_to_others(sta
 
 def test_kill_until_gone_looks_again_as_the_dying_may_fork(start: Start) -> None:
     first, second = start(), start()
-    found = iter([[psutil.Process(first.pid)], [psutil.Process(second.pid)], []])
-    assert kill_until_gone(lambda: next(found), reap=lambda: None) == []
+    generations = iter([[psutil.Process(first.pid)], [psutil.Process(second.pid)], []])
+    assert kill_until_gone(lambda: next(generations), reap=lambda: None) == []
     assert [first.wait(0), second.wait(0)] == [-signal.SIGKILL] * 2
 
 

@@ -52,10 +52,10 @@ class TestMerge:
 
 
 def _leaves(tree: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
-    found: list[tuple[tuple[str, ...], Any]] = []
+    leaves: list[tuple[tuple[str, ...], Any]] = []
     for key, value in tree.items():
-        found += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
-    return found
+        leaves += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
+    return leaves
 
 
 def _at(tree: Any, path: tuple[str, ...]) -> Any:

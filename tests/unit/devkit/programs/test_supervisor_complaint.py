@@ -40,8 +40,8 @@ def test_a_process_that_has_nothing_to_say_of_its_end_is_not_quoted(tmp_path: Pa
         list(supervisor.poll())
 
     def complains() -> int | None:
-        found = supervisor.last_complaint()
-        return None if found is None else found.process
+        complaint = supervisor.last_complaint()
+        return None if complaint is None else complaint.process
 
     supervisor.start(PIPELINE)
     ends(code, printed)

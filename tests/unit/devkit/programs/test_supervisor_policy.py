@@ -54,8 +54,8 @@ def crashing(tmp_path: Path) -> Make:
     def make(policy: SupervisorPolicy) -> Crashing:
         guardian, clock = FileGuardian(tmp_path), Clock()
         view = SparkView(ProgramState())
-        found = Supervisor(cast(Guardian, guardian), view, logs=tmp_path / "logs", policy=policy, clock=clock)
-        return Crashing(found, guardian, clock)
+        supervisor = Supervisor(cast(Guardian, guardian), view, logs=tmp_path / "logs", policy=policy, clock=clock)
+        return Crashing(supervisor, guardian, clock)
 
     return make
 

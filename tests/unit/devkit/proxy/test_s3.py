@@ -232,23 +232,23 @@ def test_an_error_is_for_the_requests_it_names(toxic: Toxic, passes: bytes, answ
 
 def test_a_share_is_a_function_of_seed_method_key_and_attempt() -> None:
     def drawn(seed: int, keys: int = 60) -> list[bool]:
-        found = []
+        refused = []
 
         async def test(bench: Bench) -> None:
             await bench.add(StoreError.model_validate({"share": "30%"}), seed=seed)
             for number in [*range(keys), *range(keys)]:
                 request = get(f"/b/{number}")
                 bench.store.answers[:], bench.store.expects[:] = [OK], [len(request)]
-                found.append((await bench.ask(request, 12)).startswith(b"HTTP/1.1 503"))
+                refused.append((await bench.ask(request, 12)).startswith(b"HTTP/1.1 503"))
 
         run(test)
-        return found
+        return refused
 
-    one = drawn(1)
-    assert one == drawn(1)
-    assert one != drawn(2)
-    assert one[:60] != one[60:]  # the second attempts draw anew
-    assert 20 <= sum(one) <= 52
+    draws = drawn(1)
+    assert draws == drawn(1)
+    assert draws != drawn(2)
+    assert draws[:60] != draws[60:]  # the second attempts draw anew
+    assert 20 <= sum(draws) <= 52
 
 
 @pytest.mark.parametrize("slow", [{"before": "80ms"}, {"through": "80ms"}])

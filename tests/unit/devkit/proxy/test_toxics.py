@@ -20,12 +20,12 @@ def context(*, seed: int = 0, name: str = "t") -> ToxicContext:
 
 
 def delays(effect: StreamEffect, *, connection: int, numbers: range) -> list[float]:
-    found = []
+    delays_s = []
     for number in numbers:
         chunk = Chunk(connection, "to_server", number, arrived=200.0, data=b"x")
         effect.took(chunk)
-        found.append(effect.ready_at(chunk) - 200.0)
-    return found
+        delays_s.append(effect.ready_at(chunk) - 200.0)
+    return delays_s
 
 
 def test_jitter_lies_between_the_time_and_time_plus_jitter() -> None:

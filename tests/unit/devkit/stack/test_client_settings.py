@@ -37,14 +37,14 @@ def test_as_javas_clients_have_it(tmp_path: Path) -> None:
 
 
 def test_as_librdkafka_has_it(tmp_path: Path) -> None:
-    found = read(
+    settings = read(
         tmp_path,
         "metadata.broker.list=a:1\nsecurity.protocol=SASL_SSL\nsasl.mechanisms=PLAIN\n"
         "sasl.username=reader\nsasl.password=hunter2\nssl.endpoint.identification.algorithm=none\n",
     )
-    settings = found.client_arguments()
-    assert (found.bootstrap, settings["sasl_plain_username"]) == ("a:1", "reader")
-    context = settings["ssl_context"]
+    arguments = settings.client_arguments()
+    assert (settings.bootstrap, arguments["sasl_plain_username"]) == ("a:1", "reader")
+    context = arguments["ssl_context"]
     assert isinstance(context, ssl.SSLContext)
     assert (context.check_hostname, context.verify_mode) == (False, ssl.CERT_REQUIRED)
 

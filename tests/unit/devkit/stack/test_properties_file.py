@@ -4,7 +4,7 @@ from devkit.stack.properties_file import read_properties
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "entries"),
     [
         ("a=1", [(1, "a", "1")]),
         ("# a\n\n! b\n  a.b : c = d ", [(4, "a.b", "c = d ")]),
@@ -17,5 +17,5 @@ from devkit.stack.properties_file import read_properties
         ("a=1\\", [(1, "a", "1")]),
     ],
 )
-def test_as_java_reads_it(text: str, found: list[tuple[int, str, str]]) -> None:
-    assert list(read_properties(text)) == found
+def test_as_java_reads_it(text: str, entries: list[tuple[int, str, str]]) -> None:
+    assert list(read_properties(text)) == entries

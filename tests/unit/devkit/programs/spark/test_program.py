@@ -197,7 +197,7 @@ class TestRoles:
 
 
 def _leaves(tree: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
-    found: list[tuple[tuple[str, ...], Any]] = []
+    leaves: list[tuple[tuple[str, ...], Any]] = []
     for key, value in tree.items():
-        found += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
-    return found
+        leaves += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
+    return leaves

@@ -96,7 +96,7 @@ def test_another_run_formats_nothing_and_has_a_directory_of_its_own(guardian: Fo
     second = started(guardian)["kafka"]["log.dirs"]
     assert formats(guardian) == 1
     assert (Path(second) / "bootstrap.checkpoint").read_bytes() == b"features"
-    metas = [properties_of(Path(one) / "meta.properties") for one in (first, second)]
+    metas = [properties_of(Path(data) / "meta.properties") for data in (first, second)]
     for name in ("directory.id", "cluster.id"):
         assert metas[0][name] != metas[1][name]
 

@@ -234,10 +234,16 @@ def test_a_rule_is_switched_also_for_a_mock_that_begins_anew(server: Server, moc
 
 def test_what_we_switched_hides_no_change_by_others(server: Server, mock: MockApi) -> None:
     ours = str(mock._session.headers["X-Changed-By"])
-    found = [("populated", ours), ("removed", "curl"), ("switched on", ours), ("added", "curl"), ("switched off", ours)]
+    actions = [
+        ("populated", ours),
+        ("removed", "curl"),
+        ("switched on", ours),
+        ("added", "curl"),
+        ("switched off", ours),
+    ]
     changes = [
         {"n": n, "at": "2026-11-22T12:30:15Z", "action": action, "author": author}
-        for n, (action, author) in enumerate(found, 1)
+        for n, (action, author) in enumerate(actions, 1)
     ]
     server.answers["/__mock/journal/changes"] = 200, json.dumps(changes)
     assert [change.n for change in mock.changes_by_others()] == [2, 4]
