@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import os
 import platform
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from devkit.headroom import quantum
+from devkit.jvm.cache import write_cached
 
 _SLOWEST_S = 10.0
 
@@ -42,10 +42,7 @@ class BestQuantum:
         if kept_s is not None and kept_s <= quantum_s:
             return
         with contextlib.suppress(OSError, ValidationError):
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            aside = self._file.with_name(f".{self._file.name}.{os.getpid()}")
-            aside.write_text(_Kept(machine=self._machine, quantum_s=quantum_s).model_dump_json(), encoding="utf-8")
-            aside.replace(self._file)
+            write_cached(self._file, _Kept(machine=self._machine, quantum_s=quantum_s).model_dump_json())
 
 
 def this_machine(cpu_info: Path = Path("/proc/cpuinfo")) -> str:

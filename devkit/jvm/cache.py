@@ -22,3 +22,11 @@ def cached_file(kind: str, identity: Sequence[str], suffix: str) -> Path:
     """Where something made here is kept that belongs to what `identity` names, for example versions and options."""
     digest = hashlib.sha256("\n".join(identity).encode()).hexdigest()[:16]
     return cache_dir() / kind / f"{digest}{suffix}"
+
+
+def write_cached(file: Path, text: str) -> None:
+    """Replace a file of the cache at once, and make its directory if missing. Raises OSError."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(file)

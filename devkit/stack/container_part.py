@@ -10,7 +10,7 @@ from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.guardian import Guardian
 from devkit.stack.container_life import ContainerLife, follow
-from devkit.stack.parts.part import Lever, Part
+from devkit.stack.parts.part import Lever, Part, restore_nothing
 from devkit.stack.parts.part_life import Life, require_running
 from devkit.waiting import wait_until
 
@@ -20,10 +20,6 @@ _NOTICE = timedelta(seconds=15)
 
 Order = Callable[[list[str]], str]
 """Has the engine do something with the container, and returns what it printed."""
-
-
-def _keeps_all() -> None:
-    """Most parts have on disk what they need."""
 
 
 class ContainerPart(Part):
@@ -37,7 +33,7 @@ class ContainerPart(Part):
         *,
         address: str,
         ready: Callable[[Life], None],
-        restore: Callable[[], None] = _keeps_all,
+        restore: Callable[[], None] = restore_nothing,
         order: Order,
         succeed: Callable[[ContainerLife, str], ContainerLife],
     ) -> None:
@@ -116,7 +112,7 @@ def container_part(
     *,
     address: str,
     ready: Callable[[Life], None],
-    restore: Callable[[], None] = _keeps_all,
+    restore: Callable[[], None] = restore_nothing,
     logs: Path,
 ) -> ContainerPart:
     """The part that this container runs; its output goes to `<logs>/<name>.log`, from its beginning."""

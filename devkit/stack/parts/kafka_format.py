@@ -6,7 +6,6 @@ the broker waits.
 
 import contextlib
 import hashlib
-import os
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from pydantic import Base64Bytes, BaseModel, ConfigDict, ValidationError
 
-from devkit.jvm.cache import cached_file
+from devkit.jvm.cache import cached_file, write_cached
 
 _META = "meta.properties"
 
@@ -69,10 +68,7 @@ class FormatCache:
     def keep(self, formatted: FormattedDirectory) -> None:
         """A cache that cannot be written costs only the formatting of the next run."""
         with contextlib.suppress(OSError):
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            aside = self._file.with_name(f".{self._file.name}.{os.getpid()}")
-            aside.write_text(formatted.model_dump_json(), encoding="utf-8")
-            aside.replace(self._file)
+            write_cached(self._file, formatted.model_dump_json())
 
 
 def _digest(files: Mapping[str, bytes]) -> str:

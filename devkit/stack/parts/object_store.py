@@ -43,16 +43,12 @@ class ObjectStore:
 
     def credentials(self) -> dict[str, str]:
         """The environment by which any S3 client finds the credentials."""
-        return {
-            "AWS_ACCESS_KEY_ID": self.access_key,
-            "AWS_SECRET_ACCESS_KEY": self.secret_key,
-            "AWS_REGION": self.region,
-        }
+        return credentials(self.access_key, self.secret_key, self.region)
 
 
-def credentials() -> dict[str, str]:
-    """The environment by which any S3 client finds the credentials."""
-    return {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY, "AWS_REGION": REGION}
+def credentials(access_key: str = ACCESS_KEY, secret_key: str = SECRET_KEY, region: str = REGION) -> dict[str, str]:
+    """The environment by which any S3 client finds the credentials, by default of the stores that the kit starts."""
+    return {"AWS_ACCESS_KEY_ID": access_key, "AWS_SECRET_ACCESS_KEY": secret_key, "AWS_REGION": region}
 
 
 def s3_client(

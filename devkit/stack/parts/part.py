@@ -25,6 +25,10 @@ def unproxied(_part: str, address: str) -> str:
     return address
 
 
+def restore_nothing() -> None:
+    """For parts that have on disk what they need after a restart, as most do."""
+
+
 def part_names(brokers: int = 1) -> tuple[str, ...]:
     """The parts that every stack has. One broker is `kafka`; of several each is a part."""
     broker_names = ("kafka",) if brokers == 1 else tuple(f"kafka-{number}" for number in range(1, brokers + 1))

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
-from devkit.stack.parts.part import Lever, Part
+from devkit.stack.parts.part import Lever, Part, restore_nothing
 from devkit.stack.parts.part_life import Life, require_running
 from devkit.waiting import wait_until
 
@@ -18,10 +18,6 @@ _STOPPING = timedelta(seconds=10)
 # A broker hands its partitions over first.
 _ENDING = timedelta(seconds=60)
 _NONE_REFUSED: Mapping[Lever, str] = {}
-
-
-def _keeps_all() -> None:
-    """Most parts have on disk what they need."""
 
 
 class ProcessPart(Part):
@@ -42,7 +38,7 @@ class ProcessPart(Part):
         logs: Path,
         env: Mapping[str, str] | None = None,
         split: bool = False,
-        restore: Callable[[], None] = _keeps_all,
+        restore: Callable[[], None] = restore_nothing,
         refused: Mapping[Lever, str] = _NONE_REFUSED,
         is_stopped: Callable[[int], bool] | None = None,
     ) -> None:
