@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from devkit.errors import UsageError
 from devkit.observe.arm_role import ArmName
-from devkit.observe.changed_value import ChangedValue
+from devkit.observe.settings import ChangedValue
 from devkit.programs.places import CONFIG_FILE
 from devkit.programs.spark.configuration import GIVEN_BY_STACK
 from devkit.report.expectation_result import ExpectationResult

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from devkit.compare.comparison import ComparedExpectation, ComparedFigure, ComparedRun, Measured, RunComparison
-from devkit.observe.changed_value import not_as_shipped
-from devkit.observe.setting_text import setting_text
+from devkit.observe.settings import not_as_shipped, setting_text
 from devkit.report.columns import columns
 from located_config.count import counted
 

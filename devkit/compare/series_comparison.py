@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from devkit.observe.changed_value import ChangedValue, not_as_shipped
+from devkit.observe.settings import ChangedValue, not_as_shipped
 from devkit.report.columns import columns
 from devkit.report.outcome import Outcome
 from devkit.report.run_series import CONFIDENCE, ExitRate, Series

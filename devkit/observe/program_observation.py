@@ -6,9 +6,9 @@ from typing import Any
 
 from devkit.container.kill import ContainerFigures
 from devkit.observe.audit.model import Audit
-from devkit.observe.config_drift import OtherSetting
 from devkit.observe.logs import LoggedException
 from devkit.observe.observable import Observable
+from devkit.observe.settings import OtherSetting
 
 ONLY = "pipeline"
 """What the only program of an arm is called, in its logs and to a person."""

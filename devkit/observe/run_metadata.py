@@ -6,8 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.arm_role import ROLES, TWO_ARMS, ArmName, Roles, in_role
-from devkit.observe.changed_value import ChangedValue
-from devkit.observe.setting_text import setting_text
+from devkit.observe.settings import ChangedValue, setting_text
 
 Difference = dict[ArmName, Any]
 """One configuration key in which the arms differ: its value in each."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from devkit.errors import INCONCLUSIVE
 from devkit.observe.arm_role import ArmName
-from devkit.observe.setting_text import setting_text
+from devkit.observe.settings import setting_text
 from devkit.report.columns import columns
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.outcome import Outcome

@@ -13,7 +13,7 @@ from statistics import NormalDist
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
-from devkit.observe.changed_value import ChangedValue
+from devkit.observe.settings import ChangedValue
 from devkit.report.columns import columns
 from devkit.report.margins import Margin, RunFigure, margin_lines, margins_of
 from devkit.report.outcome import Outcome

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
-from devkit.observe.changed_value import not_as_shipped
 from devkit.observe.run_metadata import RunMetadata
-from devkit.observe.setting_text import setting_text
+from devkit.observe.settings import not_as_shipped, setting_text
 from devkit.report.ablation import Ablation
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.explanation import CAUSE, also_differs, explanation, headline, what_next

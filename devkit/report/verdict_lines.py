@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
-from devkit.observe.changed_value import not_as_shipped
+from devkit.observe.settings import not_as_shipped
 from devkit.report.explanation import CAUSE, also_differs, difference, explanation, headline, what_next
 from devkit.report.result import ArmResult, Result
 from devkit.report.wrapping import wrapped

@@ -17,7 +17,7 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from devkit.errors import UsageError
-from devkit.observe.changed_value import ChangedValue
+from devkit.observe.settings import ChangedValue
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.yaml_input import plain

@@ -9,7 +9,7 @@ from devkit.debug.debugger import Role
 from devkit.debug.pause_point import PausePoint
 from devkit.guardian import Guardian
 from devkit.observe.arm_role import ArmName
-from devkit.observe.changed_value import ChangedValue
+from devkit.observe.settings import ChangedValue
 from devkit.programs.program import Program
 from devkit.stack.registry import DEFAULT
 from devkit.stack.stack import NO_WISHES, Stack, StackRequest

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from devkit.observe.arm_role import ArmName, arms_named
-from devkit.observe.changed_value import ChangedValue
+from devkit.observe.settings import ChangedValue
 from devkit.programs.program import Program
 from devkit.scenario.load import LoadedFile, with_document
 from devkit.yaml_input import plain

@@ -11,9 +11,8 @@ from pydantic import ValidationError
 from devkit.observe.arm_end import EndByRefusal
 from devkit.observe.arm_observation import ArmObservation, TimelineEvidence
 from devkit.observe.arm_role import ROLES, ArmName, Roles, in_role
-from devkit.observe.config_drift import OtherSetting
 from devkit.observe.program_observation import ProgramObservation
-from devkit.observe.setting_text import setting_text
+from devkit.observe.settings import OtherSetting, setting_text
 from devkit.report.result import CauseResult
 from devkit.scenario.cause import NamedCause
 from devkit.scenario.fault_proof import ByArm, arms_with, arms_without_any, unproven

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.errors import InvalidFileError, PartError, Problem, UsageError
-from devkit.observe.changed_value import ChangedValue
 from devkit.observe.kit_events import HarnessError
+from devkit.observe.settings import ChangedValue
 from devkit.observe.timeline import Timeline
 from devkit.report.progress import Progress
 from devkit.report.result import Result

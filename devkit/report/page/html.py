@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from devkit.observe.setting_text import setting_text
+from devkit.observe.settings import setting_text
 from devkit.report.page.numbers import duration, number
 
 _HERE = Path(__file__).parent

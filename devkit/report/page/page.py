@@ -1,7 +1,7 @@
 """Renders a run as one HTML file that needs nothing else: style, script and drawings are in it, the network is not."""
 
 from devkit.observe.arm_role import TWO_ARMS
-from devkit.observe.changed_value import not_as_shipped
+from devkit.observe.settings import not_as_shipped
 from devkit.report.explanation import CAUSE, examples
 from devkit.report.page.excerpts import excerpts
 from devkit.report.page.html import environment, part, policy

@@ -1,6 +1,6 @@
 """Renders several runs of a scenario as one HTML file: the rates, and each run with a link to its own report."""
 
-from devkit.observe.changed_value import not_as_shipped
+from devkit.observe.settings import not_as_shipped
 from devkit.report.page.html import environment, part, policy
 from devkit.report.run_series import CONFIDENCE, Series
 

@@ -4,7 +4,7 @@ from devkit.compare.comparison import Measured, RunComparison
 from devkit.compare.lines import comparison_lines
 from devkit.headroom.calibration import Calibration
 from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
-from devkit.observe.changed_value import ChangedValue
+from devkit.observe.settings import ChangedValue
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.result import Result
 from tests.unit.devkit.compare.conftest import Runs

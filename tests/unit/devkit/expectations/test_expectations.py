@@ -9,11 +9,11 @@ from devkit.container.kill import ContainerFigures, ContainerKill
 from devkit.container.memory import KindMemory, TreeMemory
 from devkit.expectations import EXPECTATIONS, Bound, Expectation, Finding
 from devkit.observe.arm_observation import ArmObservation, FirstTry, TimelineEvidence
-from devkit.observe.config_drift import OtherSetting
 from devkit.observe.figures import Answers, FlatCommit
 from devkit.observe.latency import EventLatency, Latencies
 from devkit.observe.logs import LoggedException
 from devkit.observe.metrics import Scraped
+from devkit.observe.settings import OtherSetting
 from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation, some_figures, some_latencies
 
 TOO_LARGE = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes when serialized")

@@ -4,7 +4,7 @@ import pytest
 
 from devkit.expectations import Expectation
 from devkit.observe.arm_end import EndByRefusal
-from devkit.observe.config_drift import OtherSetting, other_settings
+from devkit.observe.settings import OtherSetting, other_settings
 from tests.unit.devkit.observed import a_program, an_observation
 
 

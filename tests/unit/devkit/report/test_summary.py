@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from devkit.observe.arm_observation import TimelineEvidence
-from devkit.observe.changed_value import ChangedValue
+from devkit.observe.settings import ChangedValue
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.result import ProgramResult, Result
 from devkit.report.summary import broke_off_markdown, summary_markdown

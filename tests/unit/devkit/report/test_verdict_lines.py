@@ -5,7 +5,7 @@ import pytest
 from devkit.headroom.calibration import Calibration
 from devkit.headroom.headroom_figures import ArmHeadroom, FirstPlay, RunHeadroom
 from devkit.observe.arm_observation import RuleSwitch, TimelineEvidence
-from devkit.observe.changed_value import ChangedValue
+from devkit.observe.settings import ChangedValue
 from devkit.report.result import ProgramResult, Result
 from devkit.report.verdict_lines import verdict_lines
 from tests.unit.devkit.report.conftest import fired

@@ -9,7 +9,7 @@ import pytest
 from devkit.errors import InvalidFileError
 from devkit.observe.arm_end import EndByRefusal
 from devkit.observe.arm_observation import ArmObservation, FirstTry, TimelineEvidence
-from devkit.observe.config_drift import OtherSetting
+from devkit.observe.settings import OtherSetting
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.report.result import CauseResult

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from devkit.observe.arm_observation import TimelineEvidence
-from devkit.observe.changed_value import ChangedValue
 from devkit.observe.first_errors import Complaint
+from devkit.observe.settings import ChangedValue
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.page.page import render_page
 from devkit.report.run_record import read_run

@@ -1,4 +1,4 @@
-from devkit.observe.changed_value import ChangedValue, not_as_shipped
+from devkit.observe.settings import ChangedValue, not_as_shipped
 
 ONE = ChangedValue(place="arms.fixed.batch.max_offsets", before=None, value=100)
 OTHER = ChangedValue(place="traffic.rate", before="20/s", value="40/s")
