@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import TypeAdapter, ValidationError
 
 from devkit.errors import PartError, StackError
-from devkit.observe.checkpoint_size import CheckpointSize
+from devkit.observe.figures import CheckpointSize
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

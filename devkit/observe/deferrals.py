@@ -5,6 +5,7 @@ A key is `<topic>/<partition>/<offset>` of a source event; no value means that i
 """
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from types import MappingProxyType
@@ -14,15 +15,51 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import PartError, WaitTimeoutError
 from devkit.observe.audit.arrivals import Position
-from devkit.observe.previous_arm import CarriedOver
 from devkit.stack.topic_reader import answering, connect, ends_of, has_read, places_of
 from devkit.waiting import wait_until
 
-_NOTES = (b"epoch/", b"command/")
+_MARKER = b"epoch/"
+_NOTES = (_MARKER, b"command/")
 _OVER_BUDGET = b"batch_budget"
 _DEADLINE = timedelta(seconds=10)
 _AT_ONCE = timedelta(0)
 _POLL_MS = 50
+
+
+class Takeovers:
+    """How many starts of a program found each deferred event unresolved: it may emit the event once more for each.
+
+    Each start writes a marker, a record with the key `epoch/<n>` or `epoch/<n>/<process>`, to each partition of the
+    deferral topic, and takes over the entries that are then in the partition. A null value of an earlier epoch behind
+    the marker comes from a process that was given up. A later start does not act on it, and still finds the event.
+
+    Fed with the records of each partition in their order.
+    """
+
+    def __init__(self) -> None:
+        self._epochs: dict[int, int] = {}
+        self._unresolved: defaultdict[int, set[Position]] = defaultdict(set)
+        self._counts: Counter[Position] = Counter()
+
+    def add_marker(self, partition: int, key: bytes) -> None:
+        """The record of a start. The other notes are ignored."""
+        number = key.removeprefix(_MARKER).split(b"/")[0]
+        if key.startswith(_MARKER) and number.isdigit():
+            self._epochs[partition] = max(int(number), self._epochs.get(partition, 0))
+            self._counts.update(self._unresolved[partition])
+
+    def add_entry(self, partition: int, position: Position) -> None:
+        """The event is deferred."""
+        self._unresolved[partition].add(position)
+
+    def add_resolved(self, partition: int, position: Position, epoch: bytes | None) -> None:
+        """A process of this epoch has resolved the event; None where the record does not name the epoch."""
+        if epoch is None or not epoch.isdigit() or int(epoch) >= self._epochs.get(partition, 0):
+            self._unresolved[partition].discard(position)
+
+    def count(self, position: Position) -> int | None:
+        """How many starts found the event unresolved; None where the program writes no markers."""
+        return self._counts[position] if self._epochs else None
 
 
 class DeferredEntries:
@@ -37,10 +74,10 @@ class DeferredEntries:
         self._entry_of: dict[Position, Position] = {}
         self._unreadable: dict[bytes, None] = {}
         self._left_out: frozenset[Position] = frozenset()
-        self._carried_over = CarriedOver()
+        self._takeovers = Takeovers()
 
     def leave_out(self, positions: Iterable[Position]) -> None:
-        """These are not to be counted, from now on."""
+        """Do not count these events from now on."""
         self._left_out = frozenset(positions)
 
     def take(
@@ -53,7 +90,7 @@ class DeferredEntries:
     ) -> None:
         """The next record of a partition."""
         if key is not None and key.startswith(_NOTES):
-            self._carried_over.take_marker(partition, key)
+            self._takeovers.add_marker(partition, key)
             return
         position = _position(key)
         if position is None:
@@ -62,12 +99,12 @@ class DeferredEntries:
             pass
         elif value is None:
             self._now.discard(position)
-            self._carried_over.take_resolved(partition, position, headers.get("epoch"))
+            self._takeovers.add_resolved(partition, position, headers.get("epoch"))
         else:
             self._now.add(position)
             self._entry_of |= dict.fromkeys(_counted(headers.get("counted")), position)
             self._ever.add(position)
-            self._carried_over.take_entry(partition, position)
+            self._takeovers.add_entry(partition, position)
             if headers.get("cause") == _OVER_BUDGET:
                 self._over_budget.add(position)
 
@@ -78,8 +115,8 @@ class DeferredEntries:
 
     @property
     def held(self) -> frozenset[Position]:
-        """`now`, and the events that those stand for, as a count does: each leaves with its entry."""
-        return self.now | {one for one, entry in self._entry_of.items() if entry in self._now}
+        """`now`, and the events that its entries stand for: a count stands for several events."""
+        return self.now | {position for position, entry in self._entry_of.items() if entry in self._now}
 
     @property
     def ever(self) -> frozenset[Position]:
@@ -91,10 +128,10 @@ class DeferredEntries:
         """The part of `ever` that was deferred at least once with the cause `batch_budget`."""
         return frozenset(self._over_budget)
 
-    def carried_over(self, position: Position) -> int | None:
+    def takeovers(self, position: Position) -> int | None:
         """How many starts of the program found the event unresolved; None where that is not known."""
         entry = position if position in self._ever else self._entry_of.get(position)
-        return 0 if entry is None else self._carried_over.times(entry)
+        return 0 if entry is None else self._takeovers.count(entry)
 
     @property
     def unreadable(self) -> tuple[bytes, ...]:
@@ -106,7 +143,7 @@ class DeferredEntries:
 
 
 class Deferrals(Protocol):
-    """What a look at an arm needs of it."""
+    """Reads the deferred events of a program."""
 
     @property
     def entries(self) -> DeferredEntries:

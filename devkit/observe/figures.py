@@ -1,5 +1,7 @@
 """The measured figures of an arm, as they stand in `result.json` and as the expectations judge them."""
 
+from dataclasses import dataclass
+
 from pydantic import BaseModel, ConfigDict
 
 from devkit.container.kill import ContainerFigures
@@ -91,3 +93,11 @@ class Figures(_Model):
     container: ContainerFigures | None = None
     connections: int = 0
     connections_refused: int = 0
+
+
+@dataclass(frozen=True)
+class CheckpointSize:
+    """Of all files of a checkpoint together."""
+
+    bytes: int
+    files: int

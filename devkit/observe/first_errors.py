@@ -10,7 +10,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from devkit.observe.heap_dump_text import dump_text
 from devkit.observe.kit_events import ProcessOverLimit, ProgramEvent
 from devkit.observe.logs import UnknownLine
 from located_config.count import counted
@@ -100,7 +99,7 @@ def complaint_in(event: ProgramEvent) -> tuple[Kind, str] | None:
         case ProcessOverLimit():
             return "error", event.text
         case HeapDumped():
-            return "error", dump_text(event)
+            return "error", heap_dump_text(event)
         case LimitsDisagree(problem=problem, hint=hint):
             return "warning", f"{problem}; {hint}"
         case SettingsUnknown(settings=settings, hint=hint):
@@ -125,3 +124,9 @@ def complaint_in(event: ProgramEvent) -> tuple[Kind, str] | None:
             text = next((fields[name] for name in _TEXTS if isinstance(fields.get(name), str)), "")
             return (kind, str(text)) if kind else None
     return None
+
+
+def heap_dump_text(dump: HeapDumped) -> str:
+    """The file of a heap dump, and the classes that take most of the heap where the program has read that."""
+    classes = ", ".join(f"{name} {size / (1 << 20):.0f}MiB" for name, size in dump.classes.items())
+    return f"the driver's JVM ran out of memory: {dump.file} holds {classes or 'its heap'}"

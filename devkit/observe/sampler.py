@@ -1,12 +1,11 @@
 """One look at everything: upstream, topics, checkpoint, deferrals, processes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from devkit.observe.checkpoint import Checkpoint, Offsets, of_topic
 from devkit.observe.deferrals import Deferrals
-from devkit.observe.histogram import difference, percentile
 from devkit.observe.sample import ProgramUse, Sample
 from devkit.observe.usage import TreeUsage, Usage
 from devkit.stack.parts.mock_api import JournalCounts
@@ -60,7 +59,7 @@ class Sampler:
         # In this order: what a committed batch deferred is in the topic before its commit is.
         committed = self.checkpoint.committed()
         deferred = self.deferrals.catch_up()
-        answers = difference(counts.latency.counts, self._answers)
+        answers = counted_since(self._answers, counts.latency.counts)
         self._answers = tuple(counts.latency.counts)
         p50, p95, p99 = (percentile(share, counts.latency.le_s, answers) for share in (0.50, 0.95, 0.99))
         usage = self.usage.look()
@@ -141,3 +140,28 @@ def _by_partition(offsets: Offsets) -> dict[str, int]:
 def _by_name(*sources: object) -> dict[str, Any]:
     """What a sample has under the same name as one of the sources; the model checks it."""
     return {name: getattr(source, name) for source in sources for name in Sample.model_fields if hasattr(source, name)}
+
+
+def counted_since(before: Sequence[int], now: Sequence[int]) -> tuple[int, ...]:
+    """How much each bucket of a histogram has grown; all of `now` where the counting has begun anew."""
+    if len(now) != len(before) or any(a < b for a, b in zip(now, before, strict=True)):
+        return tuple(now)
+    return tuple(a - b for a, b in zip(now, before, strict=True))
+
+
+def percentile(share: float, le: Sequence[float], counts: Sequence[int]) -> float | None:
+    """The value that `share` (0 to 1) of the counted values do not exceed; None where none was counted.
+
+    `counts[n]` values lie above `le[n - 1]` and up to `le[n]`, and count as spread evenly between the two. Values of a
+    last count without an edge count as the last edge.
+    """
+    total = sum(counts)
+    if not total:
+        return None
+    wanted, reached, lower = share * total, 0, 0.0
+    for edge, count in zip(le, counts, strict=False):
+        if count and reached + count >= wanted:
+            return lower + (edge - lower) * (wanted - reached) / count
+        reached += count
+        lower = edge
+    return lower

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from devkit.headroom.window import HeadroomSample
-from devkit.observe.heap_dump_text import dump_text
+from devkit.observe.first_errors import heap_dump_text
 from devkit.observe.kit_events import (
     ArmEnded,
     FaultBegun,
@@ -203,7 +203,7 @@ def _processes(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Proces
             case Failed(error=error) if found:
                 found[-1] = replace(found[-1], failure=error)
             case HeapDumped() as dump if found:
-                found[-1] = replace(found[-1], dumped=dump_text(dump))
+                found[-1] = replace(found[-1], dumped=heap_dump_text(dump))
             case ProcessOverLimit() as kill if found:
                 found[-1] = replace(found[-1], killed=kill.text)
             case ProcessEnded(exit_code=code) if found:

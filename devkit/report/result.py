@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from devkit.container.kill import ContainerFigures
 from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
+from devkit.observe.action_outcomes import StepOutcome
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.arm_observation import AnyEvidence
 from devkit.observe.arm_role import TWO_ARMS, ArmName, Roles
@@ -21,7 +22,6 @@ from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.run_metadata import Difference
 from devkit.observe.run_phases import PhaseTime
 from devkit.observe.settings import ChangedValue
-from devkit.observe.step_outcome import StepOutcome
 from devkit.report.ablation import Ablation
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.outcome import Outcome

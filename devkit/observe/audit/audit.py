@@ -162,11 +162,10 @@ class DeliveryAudit:
             departure = self._emitted.get(position)
             is_committed = event.entry.offset < committed.get(event.partition, 0)
             if departure is not None:
-                carried_over = deferrals.carried_over(position)
                 excused = replays.excused(
                     event.partition,
                     event.entry.offset,
-                    carried_over=carried_over,
+                    takeovers=deferrals.takeovers(position),
                     emitted_ms=departure.first.timestamp_ms if departure.first else None,
                 )
                 _count_departure(counts, examples, event, departure, excused)

@@ -88,9 +88,9 @@ class Replays:
     by_state: bool = False
 
     def excused(
-        self, partition: SourcePartition, offset: int, *, carried_over: int | None, emitted_ms: int | None = None
+        self, partition: SourcePartition, offset: int, *, takeovers: int | None, emitted_ms: int | None = None
     ) -> Excused:
-        """How many records after the first are no problem, of the event at this place of the source. `carried_over` is
+        """How many records after the first are no problem, of the event at this place of the source. `takeovers` is
         how many starts found it deferred; None where that is not known. `emitted_ms` is when its first record landed,
         in milliseconds since the epoch.
         """
@@ -98,7 +98,7 @@ class Replays:
         if self.again is None:
             return Excused(self.restarts, by_retry, self.restarts, by_retry)
         read_again = sum(one.holds(partition, offset) for one in self.again)
-        found = self.restarts if carried_over is None else min(carried_over, self.restarts)
+        found = self.restarts if takeovers is None else min(takeovers, self.restarts)
         by_restart = min(read_again, self.restarts) + found
         if not self.by_state:
             return Excused(by_restart, by_retry, by_restart, by_retry)

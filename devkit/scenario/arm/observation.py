@@ -4,12 +4,12 @@ import math
 
 from devkit.observe.arm_observation import ArmObservation, Phase
 from devkit.observe.deferrals import NoDeferrals
-from devkit.observe.evidence import rule_evidence
 from devkit.observe.first_errors import Complaint
 from devkit.observe.kit_events import NotObservable
 from devkit.observe.measure import measure, use_of
 from devkit.observe.observable import Observable
 from devkit.observe.program_observation import ONLY, ProgramObservation
+from devkit.observe.rule_evidence import rule_evidence
 from devkit.observe.settings import OtherSetting, other_settings
 from devkit.programs.program_run import ProgramRun
 from devkit.scenario.arm.arm import Arm

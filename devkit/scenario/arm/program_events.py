@@ -6,7 +6,7 @@ from datetime import datetime
 
 from devkit.errors import StackError
 from devkit.observe.checkpoint import Checkpoint, OffsetRange
-from devkit.observe.heap_dump_text import dump_text
+from devkit.observe.first_errors import heap_dump_text
 from devkit.observe.kit_events import (
     ProcessEnded,
     ProcessOverLimit,
@@ -109,7 +109,7 @@ class ProgramEvents:
                     state.stalls.append(event.error)
                 say(self._label, event.error)
             case HeapDumped():
-                say(self._label, dump_text(event))
+                say(self._label, heap_dump_text(event))
             case ProcessOverLimit():
                 say(self._label, event.text)
             case ProcessEnded():

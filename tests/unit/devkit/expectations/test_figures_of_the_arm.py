@@ -6,7 +6,7 @@ import pytest
 
 from devkit.expectations import Expectation, Finding
 from devkit.headroom.stretched_model import stretched
-from devkit.observe.checkpoint_size import CheckpointSize
+from devkit.observe.figures import CheckpointSize
 from devkit.observe.latency import EventLatency, Latencies
 from tests.unit.devkit.observed import A_SAMPLE, an_observation, some_figures
 

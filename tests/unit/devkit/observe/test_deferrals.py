@@ -95,36 +95,36 @@ def marker(epoch: int) -> Item:
 
 def test_each_start_carries_over_what_is_unresolved_then() -> None:
     folded = taken(marker(1), ENTRY_A, ENTRY_B, (b"s/0/1", None, 1), marker(2), marker(3), (b"s/0/2", None, 3))
-    assert (folded.carried_over(A), folded.carried_over(B)) == (0, 2)
-    assert folded.carried_over(("s", 0, 9)) == 0
+    assert (folded.takeovers(A), folded.takeovers(B)) == (0, 2)
+    assert folded.takeovers(("s", 0, 9)) == 0
 
 
 def test_what_an_entry_stands_for_is_carried_over_with_it() -> None:
     folded = taken(marker(1))
     folded.take(b"s/0/2", b"{}", {"counted": b'{"s":{"0":[1,2]}}'})
     folded.take(*marker(2))
-    assert (folded.carried_over(A), folded.carried_over(B)) == (1, 1)
+    assert (folded.takeovers(A), folded.takeovers(B)) == (1, 1)
 
 
 def test_without_a_marker_it_is_not_known() -> None:
     folded = taken(ENTRY_A, (b"command/x", b""), (b"epoch/x", b""))
-    assert folded.carried_over(A) is None
-    assert folded.carried_over(B) == 0, "it was never deferred"
+    assert folded.takeovers(A) is None
+    assert folded.takeovers(B) == 0, "it was never deferred"
 
 
 def test_who_was_given_up_resolves_nothing() -> None:
     """The third start folds the entry all the same."""
     folded = taken(marker(1), ENTRY_A, marker(2), (b"s/0/1", None, 1), marker(3))
-    assert folded.carried_over(A) == 2
+    assert folded.takeovers(A) == 2
     assert folded.now == set()
 
 
 def test_a_marker_is_about_its_own_partition() -> None:
     folded = taken(marker(1), ENTRY_A, partition=0)
     folded.take(*marker(2), partition=1)
-    assert folded.carried_over(A) == 0
+    assert folded.takeovers(A) == 0
     folded.take(*marker(2), partition=0)
-    assert folded.carried_over(A) == 1
+    assert folded.takeovers(A) == 1
 
 
 def test_a_pipeline_that_defers_nothing() -> None:

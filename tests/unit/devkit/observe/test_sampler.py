@@ -1,22 +1,26 @@
 """One look at a stack made of values."""
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from devkit.observe import sampler as sampler_module
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.sample import Sample
-from devkit.observe.sampler import SampledTopics, Sampler
+from devkit.observe.sampler import SampledTopics, Sampler, counted_since, percentile
 from devkit.observe.timeline import TimelineEntry, line_of
 from devkit.observe.usage import TreeUsage, Usage
 from devkit.report.arm_record import arm_record
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts, UpstreamCounts
 from devkit.stack.topics import TopicEnds
 
+EDGES = (0.005, 0.05, 0.5, 5.0)
 COMMITTED = {("in", 0): 30, ("in2", 0): 10}
 COUNTS: dict[str, Any] = {
     "clock_s": 3.25,
@@ -146,3 +150,40 @@ def test_each_program_that_runs_is_in_it_where_there_are_several() -> None:
     sampler.usage, sampler.name, sampler.beside = usage(700), "html", {"reader": usage(30), "once": usage(0)}
     programs = sampler.look(process=1).sample.programs
     assert {name: use.memory_bytes for name, use in programs.items()} == {"html": 700, "reader": 30}
+
+
+def test_nothing_counted_has_no_percentiles() -> None:
+    assert percentile(0.5, EDGES, (0, 0, 0, 0)) is None
+    assert percentile(0.5, (), ()) is None
+
+
+def test_a_bucket_is_taken_to_be_spread_evenly() -> None:
+    assert percentile(0.5, EDGES, (0, 0, 10, 0)) == pytest.approx(0.275)
+    assert percentile(1, EDGES, (0, 0, 10, 0)) == 0.5
+    assert percentile(0.5, EDGES, (10, 0, 0, 0)) == pytest.approx(0.0025)
+
+
+def test_what_lies_above_the_last_edge_is_given_as_it() -> None:
+    assert percentile(0.99, EDGES, (1, 0, 0, 0, 99)) == 5.0
+
+
+def test_a_difference_is_what_was_counted_since() -> None:
+    assert counted_since((1, 5), (3, 5)) == (2, 0)
+    assert counted_since((), (3, 5)) == (3, 5)
+
+
+def test_counts_that_went_down_have_begun_anew() -> None:
+    assert counted_since((3, 2), (1, 5)) == (1, 5)
+
+
+@given(st.lists(st.floats(0.0001, 4.99), min_size=1, max_size=60), st.floats(0.01, 1))
+def test_is_within_the_bucket_of_the_true_percentile(values: list[float], share: float) -> None:
+    counts = [0] * len(EDGES)
+    for value in values:
+        counts[bisect_left(EDGES, value)] += 1
+    ordered = sorted(values)
+    true = ordered[next(n for n in range(len(ordered)) if n + 1 >= share * len(ordered))]
+    bucket = bisect_left(EDGES, true)
+    found = percentile(share, EDGES, counts)
+    assert found is not None
+    assert (EDGES[bucket - 1] if bucket else 0) - 1e-9 <= found <= EDGES[bucket] + 1e-9

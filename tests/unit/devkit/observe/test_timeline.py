@@ -9,6 +9,7 @@ import pytest
 
 from devkit.container.memory import KindMemory, TreeMemory
 from devkit.headroom.window import HeadroomSample
+from devkit.observe.action_outcomes import StepOutcome
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.kit_events import (
     ArmEnded,
@@ -41,7 +42,6 @@ from devkit.observe.kit_events import (
 from devkit.observe.logs import UnknownLine
 from devkit.observe.run_metadata import RunMetadata
 from devkit.observe.sample import Sample
-from devkit.observe.step_outcome import StepOutcome
 from devkit.observe.timeline import Timeline, TimelineEntry, TimelineEvent, read_timeline
 from pipeline.events import BatchCommitted, Failed, Waiting
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from devkit.observe.arm_observation import Evidence, RuleSwitch
-from devkit.observe.evidence import rule_evidence
+from devkit.observe.rule_evidence import rule_evidence
 from devkit.stack.parts.mock_api import JournalCounts
 from mockapi.rules.model import Rule
 

@@ -1,4 +1,4 @@
-"""What became of one step of an arm, such as an operator's command."""
+"""Outcomes of what an arm does to its programs: of a step, such as an operator's command, and of a fault on a part."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,3 +27,22 @@ class StepOutcome(BaseModel):
     def name(self) -> str:
         """As reports name it."""
         return f"step {self.number}"
+
+
+class FaultOutcome(BaseModel):
+    """What became of a fault, and what shows it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    asked: str
+    """The fault as the scenario has it."""
+    from_s: float | None = None
+    """When it began, in seconds from the arm's start; null where it never did."""
+    to_s: float | None = None
+    """When it ended, in seconds from the arm's start."""
+    acted: bool
+    """Whether its part showed it."""
+    did: str
+    """What the part did, or what was seen instead."""
+    irreversible: tuple[str, ...] = ()
+    """What of it could not be undone."""
