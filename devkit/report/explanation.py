@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from devkit.observe.arm_role import TWO_ARMS, ArmName
-from devkit.observe.audit.unmet import FILE
+from devkit.observe.audit.wrong_outcomes import FILE
 from devkit.observe.first_errors import Complaint
 from devkit.observe.run_metadata import difference_text
 from devkit.report.expectation_result import ExpectationResult

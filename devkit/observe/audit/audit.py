@@ -1,4 +1,4 @@
-"""Holds what arrived against what was expected."""
+"""Compares the records that arrived with the expected ones."""
 
 import hashlib
 from collections import Counter
@@ -6,18 +6,22 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from devkit.observe.audit.arrivals import Arrival, Position
-from devkit.observe.audit.claim_check import KEY_HEADER, ClaimError, ClaimSuppressedError
+from devkit.observe.audit.claim_check import KEY_HEADER, ClaimError, ClaimSuppressedError, may_suppress
 from devkit.observe.audit.departure import Departure, Ending
 from devkit.observe.audit.examples import Examples, error_text
-from devkit.observe.audit.lapsed_action import wrong_source
 from devkit.observe.audit.model import Audit
-from devkit.observe.audit.named_schema import not_as_named
 from devkit.observe.audit.order import Landing, Late, late_events
-from devkit.observe.audit.record_identity import PagePlaces, RecordIds, wrong_error_key, wrong_event_id, wrong_key
-from devkit.observe.audit.repeated_events import RepeatedEvents
+from devkit.observe.audit.record_checks import (
+    PagePlaces,
+    RecordIds,
+    schema_violation,
+    wrong_error_key,
+    wrong_event_id,
+    wrong_key,
+    wrong_lapsed_source,
+)
 from devkit.observe.audit.replays import NO_REPLAYS, Excused, Replays
-from devkit.observe.audit.source_event import SourceEvent, place
-from devkit.observe.audit.suppression import may_suppress
+from devkit.observe.audit.source_event import RepeatedEvents, SourceEvent, place
 from devkit.observe.checkpoint import Offsets, SourcePartition
 from devkit.observe.deferrals import DeferredEntries
 from devkit.observe.error_events import ErrorTally, error_type
@@ -41,7 +45,7 @@ _COUNTED_AS: Mapping[Ending, str] = {"output": "outputs", "error": "errors", "la
 
 
 class DeliveryAudit:
-    """Without a `truth` nothing is known of what outputs must be: records are counted, and none of them is judged.
+    """Without a `truth` the outputs that events must have are not known: records are counted, and not judged.
 
     `resolve` turns the headers of a claim check into its payload, and raises ClaimError. `grown` are topics that got
     more partitions while they were written.
@@ -68,20 +72,20 @@ class DeliveryAudit:
         self._repeated = RepeatedEvents(self._events.values())
 
     def add_output(self, arrival: Arrival) -> None:
-        """Takes a partition's records in order: an event's first one is verified, others are compared with it. One that
-        is made of several events is a record of each.
+        """Takes a partition's records in order. The first record of an event is verified, later ones are compared with
+        it. A record that is made of several events is a record of each.
         """
-        several = self._truth.sources(arrival.value) if isinstance(self._truth, SourcesOfOutput) else None
-        for source in several or (arrival.source,):
-            one = replace(arrival, source=source)
-            event, departure = self._attribute(one)
+        sources = self._truth.sources(arrival.value) if isinstance(self._truth, SourcesOfOutput) else None
+        for source in sources or (arrival.source,):
+            part = replace(arrival, source=source)
+            event, departure = self._attribute(part)
             if event is None or departure is None:
                 continue
-            if self._takes_first(one, departure, "output"):
+            if self._takes_first(part, departure, "output"):
                 if source != arrival.source:
                     self._parts.add(event.position)
                 # Its id is that of the event which its headers name.
-                self._verify_output(one, event, has_id=source == arrival.source)
+                self._verify_output(part, event, has_id=source == arrival.source)
 
     def add_error(self, arrival: Arrival) -> None:
         """As `add_output`, for records of the error topic. Either topic may come first."""
@@ -109,16 +113,16 @@ class DeliveryAudit:
         the deferral topic.
         """
         waiting = deferrals.held if deferrals is not None else ()
-        left = self._repeated.left({*self._ended_as_meant(), *waiting})
+        ids = self._repeated.count({*self._ended_normally(), *waiting})
         return frozenset(
             position
-            for position in self._repeated.without_these(left)
+            for position in self._repeated.with_ids(ids)
             if position not in self._emitted
             and position not in waiting
             and position[-1] < committed.get(position[:2], 0)
         )
 
-    def _ended_as_meant(self) -> list[Position]:
+    def _ended_normally(self) -> list[Position]:
         return [position for position, departure in self._emitted.items() if departure.ended in ("output", "error")]
 
     def emitted_ms(self) -> dict[Position, int]:
@@ -155,9 +159,9 @@ class DeliveryAudit:
         for stranger in strangers:
             examples.add("unattributed", f"{stranger} in the deferral topic", "names no event that was published")
         dropped, held = self.dropped(committed, deferrals), deferrals.held
-        left = self._repeated.left(self._ended_as_meant())
-        known = self._repeated.without_these(left)
-        counts["repeats_emitted"] += sum(number - 1 for number in left.values())
+        emitted_ids = self._repeated.count(self._ended_normally())
+        repeats = self._repeated.with_ids(emitted_ids)
+        counts["repeats_emitted"] += sum(number - 1 for number in emitted_ids.values())
         for position, event in self._events.items():
             departure = self._emitted.get(position)
             is_committed = event.entry.offset < committed.get(event.partition, 0)
@@ -173,7 +177,7 @@ class DeliveryAudit:
                     _count_misrouted(counts, examples, event, departure)
             elif not is_committed:
                 counts["pending"] += 1
-                if names_missing and event.entry.expected.fate != "filtered" and position not in known:
+                if names_missing and event.entry.expected.fate != "filtered" and position not in repeats:
                     counts["not_emitted"] += 1
                     wrong = f"expected {_FATES[event.entry.expected.fate]}, and the arm ended without"
                     examples.add("not_emitted", event.name, wrong, position)
@@ -218,13 +222,13 @@ class DeliveryAudit:
 
     def _takes_first(self, arrival: Arrival, departure: Departure, ending: Ending) -> bool:
         """Take the record: true where it is the first of its event in that topic; what else it may be is counted."""
-        found = departure.take(ending, Landing.of(arrival), _digest(arrival))
-        if found == "repeat":
+        place_in_topic = departure.take(ending, Landing.of(arrival), _digest(arrival))
+        if place_in_topic == "repeat":
             self._counts["duplicated"] += 1
             self._verify_repeat(arrival, departure, ending)
-        elif found == "differing":
+        elif place_in_topic == "differing":
             self._count("conflicting", arrival, "emitted again with other content")
-        return found == "first"
+        return place_in_topic == "first"
 
     def _verify_repeat(self, arrival: Arrival, departure: Departure, ending: Ending) -> None:
         """That an event was read again excuses its repeat, and not that the repeat lies where a consumer may meet it
@@ -245,12 +249,12 @@ class DeliveryAudit:
             return
         expected = self._truth.output(event)
         if KEY_HEADER not in arrival.headers:
-            wrong = expected.difference(arrival.value, body_removed=False) or not_as_named(arrival.value)
+            wrong = expected.difference(arrival.value, body_removed=False) or schema_violation(arrival.value)
         else:
-            wrong = expected.difference(arrival.value, body_removed=True) or not_as_named(arrival.value)
+            wrong = expected.difference(arrival.value, body_removed=True) or schema_violation(arrival.value)
             try:
                 payload = self._resolve(arrival.headers)
-                wrong = wrong or expected.difference(payload, body_removed=False) or not_as_named(payload)
+                wrong = wrong or expected.difference(payload, body_removed=False) or schema_violation(payload)
                 self._counts["claim_checks"] += not wrong
             except ClaimSuppressedError as error:
                 if not may_suppress(self._events.values(), error.by, event):
@@ -268,11 +272,11 @@ class DeliveryAudit:
     def _verify_error(self, arrival: Arrival, event: SourceEvent) -> None:
         if self._truth is None:
             return
-        expected, found = event.entry.expected, error_type(arrival.value)
-        if expected.fate == "error" and found != expected.reason:
-            self._count("mismatched", arrival, f"error_type is {found!r}; expected {expected.reason!r}")
+        expected, actual_type = event.entry.expected, error_type(arrival.value)
+        if expected.fate == "error" and actual_type != expected.reason:
+            self._count("mismatched", arrival, f"error_type is {actual_type!r}; expected {expected.reason!r}")
             return
-        wrong = wrong_error_key(arrival, event.key) or wrong_event_id(arrival, event) or not_as_named(arrival.value)
+        wrong = wrong_error_key(arrival, event.key) or wrong_event_id(arrival, event) or schema_violation(arrival.value)
         wrong = wrong or self._error_ids.wrong(arrival.value, event) or self._places.wrong(arrival)
         if wrong:
             self._count("mismatched", arrival, wrong)
@@ -280,8 +284,8 @@ class DeliveryAudit:
     def _verify_lapsed(self, arrival: Arrival, event: SourceEvent) -> None:
         if self._truth is None:
             return
-        wrong = wrong_error_key(arrival, event.key) or wrong_event_id(arrival, event) or not_as_named(arrival.value)
-        if wrong := wrong or wrong_source(arrival.value, event):
+        wrong = wrong_error_key(arrival, event.key) or wrong_event_id(arrival, event) or schema_violation(arrival.value)
+        if wrong := wrong or wrong_lapsed_source(arrival.value, event):
             self._count("mismatched", arrival, wrong)
 
     def _count(self, what: str, arrival: Arrival, wrong: str) -> None:

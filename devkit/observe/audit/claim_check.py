@@ -1,23 +1,27 @@
 """Resolves a claim check and verifies it: the object is there, with the length and hash that the record states.
 
-A program may have removed it, as a later event deleted its page or hid its revision: then a mark stands in its place.
+A program removes the object where a later event deletes its page or hides its revision, and leaves a mark in its place.
 """
 
 import hashlib
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+import orjson
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from devkit.errors import PartError
+from devkit.observe.audit.source_event import SourceEvent, place
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 KEY_HEADER = "claim-check-key"
 _MARK = ".suppressed"
-"""Behind the key of a claim check that the program has removed, as a later event suppressed it."""
+"""Ends the key of the mark of a claim check that the program has removed."""
+_VISIBILITY_FLAGS = ("is_content_visible", "is_editor_visible", "is_comment_visible")
 
 
 class ClaimError(Exception):
@@ -40,9 +44,7 @@ class _Mark(BaseModel):
 
 
 def resolve_claim(client: "S3Client", headers: dict[str, bytes]) -> bytes:
-    """The payload. Raises ClaimError that says what is missing or differs, and StackError where the store does not
-    answer, which says nothing of the claim check.
-    """
+    """The payload. Raises ClaimError that says what is missing or differs, and StackError where the store fails."""
     try:
         bucket, key = headers["claim-check-bucket"].decode(), headers[KEY_HEADER].decode()
         length, sha256 = int(headers["claim-check-length"]), headers["claim-check-sha256"].decode()
@@ -64,8 +66,30 @@ def resolve_claim(client: "S3Client", headers: dict[str, bytes]) -> bytes:
     return payload
 
 
+def may_suppress(events: Iterable[SourceEvent], by: str, event: SourceEvent) -> bool:
+    """Whether the source event `by`, as `topic/partition/offset`, makes a program remove the claim check of `event`.
+
+    A later event of the same page does so where it deletes the page or hides the revision. A hidden revision suppresses
+    its child's output too, as the child's diff has its text.
+    """
+    later = next((candidate for candidate in events if place(candidate.position) == by), None)
+    if later is None or (later.partition, later.key) != (event.partition, event.key):
+        return False
+    if later.entry.offset <= event.entry.offset:
+        return False
+    try:
+        suppressing, suppressed = orjson.loads(later.value), orjson.loads(event.value)["revision"]
+        if suppressing["page_change_kind"] == "delete":
+            return True
+        revision = suppressing["revision"]
+        is_hidden = any(revision.get(flag) is False for flag in _VISIBILITY_FLAGS)
+        return is_hidden and revision["rev_id"] in (suppressed["rev_id"], suppressed.get("rev_parent_id"))
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return False
+
+
 def _mark(client: "S3Client", bucket: str, key: str) -> _Mark | None:
-    """None where there is none, or one that says nothing: the first answer stands then."""
+    """None where there is no mark, or one that cannot be read."""
     try:
         return _Mark.model_validate_json(client.get_object(Bucket=bucket, Key=key + _MARK)["Body"].read())
     except (BotoCoreError, ClientError, ValidationError):

@@ -1,5 +1,7 @@
-"""An input of an arm, and what a person calls it."""
+"""The input events of an arm: each with its name for a person, and those of which several have one id."""
 
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import orjson
@@ -7,6 +9,8 @@ import orjson
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.checkpoint import SourcePartition
 from devkit.traffic.manifest import ManifestEntry
+
+_TopicAndId = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,41 @@ class SourceEvent:
 
     def _at(self, section: str, key: str) -> str | None:
         try:
-            found = orjson.loads(self.value)[section][key]
+            value = orjson.loads(self.value)[section][key]
         except (orjson.JSONDecodeError, TypeError, KeyError):
             return None
-        return found if isinstance(found, str) else None
+        return value if isinstance(value, str) else None
 
 
 def place(position: Position) -> str:
     """`topic/partition/offset`."""
     return "/".join(map(str, position))
+
+
+class RepeatedEvents:
+    """The events of which several have one id, as their generator says. A program that removes duplicates may drop all
+    but one of them:
+
+    emitted of one id    not emitted
+    none                 each of them is lost
+    n                    the others are dropped as repeats; a consumer gets n - 1 repeats
+    """
+
+    def __init__(self, events: Iterable[SourceEvent]) -> None:
+        known = [*events]
+        ids = {_topic_and_id(event) for event in known if event.entry.expected.repeat}
+        self._ids: dict[Position, _TopicAndId] = {}
+        if ids:
+            self._ids = {event.position: _topic_and_id(event) for event in known if _topic_and_id(event) in ids}
+
+    def count(self, positions: Collection[Position]) -> Counter[_TopicAndId]:
+        """How many events of each id are at these positions."""
+        return Counter(self._ids[position] for position in positions if position in self._ids)
+
+    def with_ids(self, ids: Counter[_TopicAndId]) -> set[Position]:
+        """The positions of all events with one of these ids."""
+        return {position for position, event_id in self._ids.items() if ids[event_id]}
+
+
+def _topic_and_id(event: SourceEvent) -> _TopicAndId:
+    return event.entry.topic, event.event_id

@@ -1,7 +1,7 @@
 """After an arm's end: what became of its events."""
 
 from devkit.observe.audit.replays import Replays
-from devkit.observe.audit.unmet import FILE, write_unmet
+from devkit.observe.audit.wrong_outcomes import FILE, write_wrong_outcomes
 from devkit.observe.kit_events import LatencyOfSecond
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.collection import Collection, Ended, collection, pages_matched
@@ -41,7 +41,7 @@ def collect(arm: Arm) -> None:
         grown=arm.faults.grown,
         jobs_beside=jobs_beside(arm),
     )
-    write_unmet(state.collection.unmet, arm.directory / FILE)
+    write_wrong_outcomes(state.collection.unmet, arm.directory / FILE)
     for run in arm.programs[1:]:
         if (audit := audit_beside(arm, run)) is not None:
             state.audits_beside[run.name] = audit

@@ -14,7 +14,7 @@ from devkit.observe.audit.claim_check import resolve_claim
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.replays import NO_REPLAYS, Replays
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.audit.unmet import Unmet
+from devkit.observe.audit.wrong_outcomes import WrongOutcome
 from devkit.observe.checkpoint import OffsetRange, Offsets
 from devkit.observe.deferrals import DeferredEntries
 from devkit.observe.error_events import ErrorEvents
@@ -54,7 +54,7 @@ class Collection:
     past_failed_batch: int | None
     latencies: Latencies
     error_events: tuple[ErrorEvents, ...] = ()
-    unmet: tuple[Unmet, ...] = ()
+    unmet: tuple[WrongOutcome, ...] = ()
 
 
 def collection(
@@ -93,7 +93,7 @@ def collection(
             for record in read_topic(bootstrap, topic)
             if (time_ms := record_time_ms(record.timestamp_ms)) is not None
         }
-    unmet: list[Unmet] = []
+    unmet: list[WrongOutcome] = []
     dropped = audit.dropped(ended.committed, ended.deferrals)
     return Collection(
         audit=audit.finish(

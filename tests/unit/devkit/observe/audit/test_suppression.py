@@ -7,10 +7,9 @@ import orjson
 import pytest
 
 from devkit.observe.audit.audit import DeliveryAudit
-from devkit.observe.audit.claim_check import ClaimSuppressedError
+from devkit.observe.audit.claim_check import ClaimSuppressedError, may_suppress
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.audit.suppression import may_suppress
 from tests.unit.devkit.observe.audit.events import TRUTH, arrival, claim_headers, source_event, without_bodies
 
 EDIT = source_event(5)

@@ -2,18 +2,18 @@ import json
 from pathlib import Path
 
 from devkit.observe.audit.audit import DeliveryAudit
-from devkit.observe.audit.unmet import Unmet, write_unmet
+from devkit.observe.audit.wrong_outcomes import WrongOutcome, write_wrong_outcomes
 from tests.unit.devkit.observe.audit.audited import ALL, CANARY, EDIT, FAILING, no_store
 from tests.unit.devkit.observe.audit.events import SOURCE, TRUTH, error_of, output_of, source_event
 
 
 def test_where_all_met_their_fate_there_is_no_file(tmp_path: Path) -> None:
-    write_unmet((), tmp_path / "audit.jsonl")
+    write_wrong_outcomes((), tmp_path / "audit.jsonl")
     assert not (tmp_path / "audit.jsonl").exists()
 
 
 def test_without_a_truth_no_event_has_a_fate_to_meet() -> None:
-    found: list[Unmet] = []
+    found: list[WrongOutcome] = []
     held = DeliveryAudit([EDIT], truth=None, resolve=no_store)
     assert held.finish(ALL, tell=lambda *one: found.append(one)).lost == 1
     assert found == []
@@ -26,10 +26,10 @@ def test_each_event_that_did_not_meet_its_fate_is_a_line(tmp_path: Path) -> None
     held.add_output(output_of(EDIT, at=1))
     held.add_output(output_of(CANARY, at=2))
     held.add_error(error_of(FAILING))
-    found: list[Unmet] = []
+    found: list[WrongOutcome] = []
     audit = held.finish(ALL, tell=lambda *one: found.append(one))
     assert audit.problems() == {"lost": 10, "misrouted": 1, "duplicated": 1}
-    write_unmet(found, tmp_path / "audit.jsonl")
+    write_wrong_outcomes(found, tmp_path / "audit.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
     assert lines[0] == {
         "problem": "lost",

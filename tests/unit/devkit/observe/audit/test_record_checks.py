@@ -4,10 +4,12 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 
+import orjson
 import pytest
 
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.audit import DeliveryAudit
+from devkit.observe.audit.record_checks import schema_violation
 from devkit.observe.audit.replays import Replays
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.traffic.records import Fate
@@ -22,6 +24,8 @@ from tests.unit.devkit.observe.audit.events import (
     output_of,
     source_event,
 )
+
+VALID = enriched(source_event(1))
 
 
 @pytest.mark.parametrize(
@@ -162,3 +166,29 @@ def test_the_same_event_at_two_positions_may_have_one_id() -> None:
     again = replace(again, value=first.value)
     value = enriched(first)
     assert audit([first, again], arrival(first, value), arrival(again, value, at=1)).mismatched == 0
+
+
+def test_a_valid_output() -> None:
+    assert schema_violation(orjson.dumps(VALID)) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"wiki_id": 7}, "wiki_id"),
+        ({"html_diff": {"base_rev_id": 10, "format": "json", "body": ""}}, "html_diff/format"),
+        ({"html_diff": {"base_rev_id": 10, "format": "unified"}}, "html_diff"),
+        ({"meta": {"stream": "s", "id": "no uuid", "dt": "2026-06-01T00:00:00Z"}}, "meta/id"),
+        ({"$schema": "/error/2.1.0"}, "(top)"),
+        ({"$schema": "/mediawiki/page/change/1.2.0"}, "(top)"),
+    ],
+)
+def test_what_is_not_as_its_schema_says(changes: dict[str, object], place: str) -> None:
+    wrong = schema_violation(orjson.dumps(VALID | changes)) or ""
+    assert wrong.startswith(f"not valid by {(VALID | changes)['$schema']} at {place}: ")
+
+
+def test_a_schema_that_the_producer_does_not_state_is_not_judged() -> None:
+    assert schema_violation(orjson.dumps({"$schema": "/acme/links/1.0.0", "meta": 7})) is None
+    assert schema_violation(b"[]") is None
+    assert (schema_violation(b"{") or "").startswith("not JSON: ")
