@@ -12,8 +12,7 @@ def report(run_directory: Path) -> None:
 
     The directory may also be that of several runs, `series-TIME`.
     """
-    from devkit.report.page.page import render_page
-    from devkit.report.page.series_page import render_series
+    from devkit.report.page.page import render_page, render_series
     from devkit.report.run_record import read_run
     from devkit.report.run_reports import REPORT, write_whole
     from devkit.report.series_directory import is_series, read_series

@@ -122,8 +122,8 @@ def run(
     from devkit.programs.command.program import CommandKind
     from devkit.report.live import progress_for
     from devkit.report.run_series import Series
+    from devkit.report.text_layout import width_of
     from devkit.report.verdict_lines import verdict_lines
-    from devkit.report.wrapping import width_of
     from devkit.scenario.ablate import Ablated, Ablating
     from devkit.scenario.load import find_scenario, load_file
     from devkit.scenario.options import RunOptions

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from devkit.compare.comparison import ComparedExpectation, ComparedFigure, ComparedRun, Measured, RunComparison
 from devkit.observe.settings import not_as_shipped, setting_text
-from devkit.report.columns import columns
+from devkit.report.text_layout import columns
 from located_config.count import counted
 
 _HOLDS = {True: "ok", False: "FAIL", None: "n/a"}

@@ -9,9 +9,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.settings import ChangedValue, not_as_shipped
-from devkit.report.columns import columns
 from devkit.report.outcome import Outcome
 from devkit.report.run_series import CONFIDENCE, ExitRate, Series
+from devkit.report.text_layout import columns
 from located_config.count import counted
 
 

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 from devkit.errors import INCONCLUSIVE
 from devkit.observe.arm_role import ArmName
 from devkit.observe.settings import setting_text
-from devkit.report.columns import columns
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.outcome import Outcome
+from devkit.report.text_layout import columns
 
 Needed = Literal["yes", "no", "unclear"]
 NEEDED: dict[Outcome, Needed] = {"fixed arm holds": "no", "fixed arm does not hold": "yes"}

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.arm_role import ArmName
 from devkit.observe.bounded_figure import BoundedFigure, format_bounds, format_figure
-from devkit.report.columns import columns
 from devkit.report.result import Result
+from devkit.report.text_layout import columns
 
 
 class _Model(BaseModel):

@@ -2,14 +2,17 @@
 is wrapped only where the output is a terminal.
 """
 
+import contextlib
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from types import TracebackType
 from typing import IO, Literal, Self
 
 from devkit.observe.sample import Sample
-from devkit.report.wrapping import width_of, wrapped
+from devkit.report.text_layout import width_of, wrapped
 from located_config.count import counted
 from located_config.redaction import redacted_text
 
@@ -90,3 +93,23 @@ class Progress:
         begun = [name for name in sample.faults if name in active - self._active]
         self._matched, self._active = dict(sample.faults), active
         return "".join(f", fault {name!r} matched {counted(sample.faults[name], 'request')}" for name in begun)
+
+
+@contextlib.contextmanager
+def heartbeat(
+    write_line: Callable[[str], None], text: str, *, every: timedelta = timedelta(seconds=20)
+) -> Iterator[None]:
+    """Write `text` and the elapsed seconds again and again, from a thread of its own, until the context is left."""
+    ended, began = threading.Event(), time.monotonic()
+
+    def write_until_ended() -> None:
+        while not ended.wait(every.total_seconds()):
+            write_line(f"{text}, {time.monotonic() - began:.0f} s so far")
+
+    thread = threading.Thread(target=write_until_ended, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -14,9 +14,9 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.observe.settings import ChangedValue
-from devkit.report.columns import columns
 from devkit.report.margins import Margin, RunFigure, margin_lines, margins_of
 from devkit.report.outcome import Outcome
+from devkit.report.text_layout import columns
 from located_config.count import counted
 
 CONFIDENCE = 0.95

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from devkit.errors import UsageError
-from devkit.report.page.series_page import render_series
+from devkit.report.page.page import render_series
 from devkit.report.run_reports import REPORT, write_whole
 from devkit.report.run_series import Series
 from located_config.problem import in_line

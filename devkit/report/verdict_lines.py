@@ -9,7 +9,7 @@ from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEviden
 from devkit.observe.settings import not_as_shipped
 from devkit.report.explanation import CAUSE, also_differs, difference, explanation, headline, what_next
 from devkit.report.result import ArmResult, Result
-from devkit.report.wrapping import wrapped
+from devkit.report.text_layout import wrapped
 from located_config.count import counted
 
 _HOLDS = {True: "holds", False: "DOES NOT HOLD", None: "CANNOT BE JUDGED"}

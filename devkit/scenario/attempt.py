@@ -22,11 +22,10 @@ from devkit.observe.run_metadata import RunMetadata
 from devkit.observe.run_phases import phase_times
 from devkit.observe.settings import not_as_shipped
 from devkit.observe.timeline import Timeline, read_timeline
-from devkit.report.progress import Progress
+from devkit.report.progress import Progress, heartbeat
 from devkit.report.result import CauseResult, Result
 from devkit.report.run_record import RESULT, TIMELINE
 from devkit.report.run_reports import RunReports, write_whole
-from devkit.report.still import still
 from devkit.report.without_secrets import redact_files, without_secrets
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.arm_faults import require_levers
@@ -164,7 +163,7 @@ class Attempt:
             resolved = self.resolved if scenario is self.scenario else resolve(scenario, options.instead)
             traffic = ScenarioTraffic(scenario.traffic)
             progress.line("stack", "starting Kafka, object store and mock API")
-            with still(lambda text: progress.line("stack", text), "they have not all answered yet"):
+            with heartbeat(lambda text: progress.line("stack", text), "they have not all answered yet"):
                 stack = start_stack(options.stack, guardian, directory / "stack", stack_request(resolved, options))
             with stack.leave_on_failure(lambda text: progress.line("stack", text)):
                 items = [item for arm in options.arms for item in resolved.arms[arm].timeline]

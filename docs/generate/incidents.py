@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from devkit.expectations.registry import EXPECTATIONS
 from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_role import TWO_ARMS, ArmName, arms_named
-from devkit.report.source_link import source_link
+from devkit.report.page.html import source_link
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve

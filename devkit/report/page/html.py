@@ -1,4 +1,4 @@
-"""What the HTML pages have in common: their templates, style and policy.
+"""What the HTML pages have in common: their templates, style, policy and links.
 
 Everything that was written by others (titles, logs, messages) is escaped by the template engine; a page's own policy
 also forbids any script or style but those whose hashes it names, and any request.
@@ -17,6 +17,7 @@ from devkit.report.page.numbers import duration, number
 
 _HERE = Path(__file__).parent
 _LONGEST_TEXT = 2000
+_TASK = re.compile(r"T\d+")
 _WORD_ENDS = re.compile(r"(?<=\w[._/])(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
 
 
@@ -33,21 +34,28 @@ def policy(style: Markup, script: Markup | None = None) -> str:
 
 def environment() -> Environment:
     """The templates of this directory, with the filters that they use."""
-    found = Environment(
+    templates = Environment(
         loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    found.filters |= {
+    templates.filters |= {
         "cut": _cut,
         "setting": _setting,
         "breakable": _breakable,
         "number": number,
         "duration": duration,
     }
-    return found
+    return templates
+
+
+def source_link(reference: str) -> str | None:
+    """Where an incident is described: its reference if that is a URL, the page of a Wikimedia task, else None."""
+    if reference.startswith(("https://", "http://")):
+        return reference
+    return f"https://phabricator.wikimedia.org/{reference}" if _TASK.fullmatch(reference) else None
 
 
 def _cut(value: object) -> str:
-    """Long texts would bury the rest; the whole is in the run's files."""
+    """The run's files have the whole text."""
     text = str(value)
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
 

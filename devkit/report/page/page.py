@@ -1,10 +1,10 @@
-"""Renders a run as one HTML file that needs nothing else: style, script and drawings are in it, the network is not."""
+"""Renders a run, or several of one scenario, as one HTML file that has its style, script and drawings in it."""
 
 from devkit.observe.arm_role import TWO_ARMS
 from devkit.observe.settings import not_as_shipped
 from devkit.report.explanation import CAUSE, examples
 from devkit.report.page.excerpts import excerpts
-from devkit.report.page.html import environment, part, policy
+from devkit.report.page.html import environment, part, policy, source_link
 from devkit.report.page.panels import PANELS
 from devkit.report.page.plot import HEIGHT, WIDE, panel_plots
 from devkit.report.page.shown_proof import proof
@@ -12,13 +12,13 @@ from devkit.report.page.story import paragraph, verdict
 from devkit.report.page.strip import strips
 from devkit.report.page.tables import delivery, measured, programs
 from devkit.report.run_record import RunRecord
-from devkit.report.source_link import source_link
+from devkit.report.run_series import CONFIDENCE, Series
 
 _MOST_ITEMS = 40
 
 
 def render_page(run: RunRecord) -> str:
-    """The whole document."""
+    """The page of one run."""
     style, script = (part("report.css"), part("report.js"))
     duration_s = max((arm.duration_s for arm in run.arms.values()), default=0.0) or 1.0
     panels = [panel_plots(panel, run.arms, duration_s) for panel in PANELS]
@@ -55,7 +55,23 @@ def render_page(run: RunRecord) -> str:
     )
 
 
+def render_series(series: Series) -> str:
+    """The page of several runs: the rates, and each run with a link to its own report."""
+    style = part("report.css")
+    return (
+        environment()
+        .get_template("series.html.j2")
+        .render(
+            series=series,
+            not_as_shipped=not_as_shipped(series.changes),
+            confidence=f"{CONFIDENCE:.0%}",
+            style=style,
+            policy=policy(style),
+        )
+    )
+
+
 def _examples(run: RunRecord) -> dict[str, tuple[str, ...]]:
-    """By arm; those without any are left out."""
-    found = {name: examples(arm) for name, arm in run.result.arms.items()} if run.result else {}
-    return {name: of_arm for name, of_arm in found.items() if of_arm}
+    """By arm; arms without examples are left out."""
+    arms = run.result.arms if run.result else {}
+    return {name: events for name, arm in arms.items() if (events := examples(arm))}

@@ -4,17 +4,19 @@ Add a panel by adding a function to `PANELS`: it gets an arm's record and gives 
 """
 
 import operator
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 from devkit.observe.sample import ProgramUse, Sample
 from devkit.report.arm_record import ArmRecord
 from devkit.report.page.numbers import Unit
 from devkit.report.page.series import WINDOW_S, Points, rate, share
-from devkit.report.page.short_names import short_names
 
 MIB = 1024 * 1024
+_LONGEST_NAME = 12
 Style = Literal["main", "second", "third", "context"]
 
 
@@ -139,6 +141,32 @@ def _slowdown(arm: ArmRecord) -> list[Line]:
         Line("slowdown", tuple((line.to_s, line.slowdown) for line in arm.headroom)),
         Line("of the cores", tuple((line.to_s, line.core) for line in arm.headroom), "second"),
     ]
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names of topics or partitions without the parts that all of them begin or end with, in the same order:
+
+    mediawiki.page_change.v1, codfw.mediawiki.page_change.v1  ─▶  mediawiki, codfw.mediawiki
+    page_change/0, page_change/1                              ─▶  0, 1
+
+    Each keeps one part at least, and is cut where that is too long.
+    """
+    split_names = [re.split(r"[./]", name) for name in names]
+    if len(names) > 1:
+        shortest = min(map(len, split_names))
+        first = min(_common_parts(split_names), shortest - 1)
+        last = min(_common_parts([parts[::-1] for parts in split_names]), shortest - 1 - first)
+        split_names = [parts[first : len(parts) - last] for parts in split_names]
+    return [_cut(".".join(parts)) for parts in split_names]
+
+
+def _common_parts(split_names: Sequence[Sequence[str]]) -> int:
+    """How many parts all names begin with."""
+    return sum(1 for _ in takewhile(lambda parts: len({*parts}) == 1, zip(*split_names, strict=False)))
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _event_times(arm: ArmRecord) -> list[Line]:

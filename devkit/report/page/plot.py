@@ -13,8 +13,7 @@ from devkit.report.arm_record import ArmRecord, Span
 from devkit.report.page.axis import Scale, linear, logarithmic, time_ticks
 from devkit.report.page.numbers import Unit, figure, moment, number, tick
 from devkit.report.page.panels import Line, Panel
-from devkit.report.page.series import Points, known, thinned
-from devkit.report.page.spans import joined
+from devkit.report.page.series import Points, joined, known, thinned
 
 HEIGHT = 112
 WIDE = 1000

@@ -1,14 +1,18 @@
-"""Time series for plots: rates from counters, shares, and few enough points for a page.
+"""Data for plots: rates from counters, shares, and few enough points and spans for a page.
 
 A point is (seconds since the arm began, value); a value of None is a gap.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
+
+from devkit.report.arm_record import Span
 
 Point = tuple[float, float | None]
 Points = tuple[Point, ...]
 
 MOST_POINTS = 400
+MOST_SPANS = 60
 WINDOW_S = 2.0
 """Rates are over this much time: a micro-batch's output arrives at once, and would be a needle otherwise."""
 
@@ -65,3 +69,22 @@ def thinned(points: Points, most: int = MOST_POINTS) -> Points:
 def known(points: Points) -> list[tuple[float, float]]:
     """The points that are no gaps."""
     return [(at_s, value) for at_s, value in points if value is not None]
+
+
+def joined(spans: Sequence[Span], most: int = MOST_SPANS) -> tuple[Span, ...]:
+    """At most `most` spans that cover the given ones, which are in order: the shortest gaps are closed.
+
+    A span that covers several is named like the first of them.
+    """
+    if len(spans) <= most:
+        return tuple(spans)
+    gaps = sorted((then.begin_s - before.end_s for before, then in pairwise(spans)), reverse=True)
+    narrowest, kept = gaps[most - 2] if most > 1 else float("inf"), most - 1
+    found = [spans[0]]
+    for before, then in pairwise(spans):
+        if kept and then.begin_s - before.end_s >= narrowest:
+            found.append(then)
+            kept -= 1
+        else:
+            found[-1] = Span(found[-1].begin_s, max(found[-1].end_s, then.end_s), found[-1].what)
+    return tuple(found)

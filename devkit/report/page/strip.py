@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from devkit.report.arm_record import ArmRecord, Process, Span
 from devkit.report.page.numbers import moment, number
 from devkit.report.page.plot import Tick, percent, x_ticks
-from devkit.report.page.spans import MOST_SPANS, joined
+from devkit.report.page.series import MOST_SPANS, joined
 from located_config.count import times
 
 _MOST_TIMES = 6

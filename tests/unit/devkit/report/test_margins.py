@@ -7,7 +7,7 @@ import pytest
 from devkit.observe.bounded_figure import BoundedFigure, format_bounds, format_figure
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.margins import Margin, RunFigure, figures_of, margin_lines, margins_of
-from devkit.report.page.series_page import render_series
+from devkit.report.page.page import render_series
 from devkit.report.run_series import Series, SeriesRun, series_lines
 from tests.unit.devkit.report.conftest import a_good_result, an_arm
 

@@ -4,12 +4,14 @@ import os
 import re
 import struct
 import termios
+import threading
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 
 from devkit.observe.sample import Sample
-from devkit.report.progress import Progress
+from devkit.report.progress import Progress, heartbeat
 
 SAMPLE = Sample(at_s=3, committed=50, source_end=161, outputs=47, errors=1, requests=96, in_flight=4)
 
@@ -152,3 +154,27 @@ def test_a_line_without_text_is_still_a_line(progress: Progress, output: io.Stri
 def test_standard_output_is_where_it_goes_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     Progress().line("stack", "x")
     assert capsys.readouterr().out.endswith("s stack    x\n")
+
+
+def test_a_heartbeat_is_written_until_its_context_is_left() -> None:
+    lines: list[str] = []
+    twice = threading.Event()
+
+    def write_line(text: str) -> None:
+        lines.append(text)
+        if len(lines) == 2:
+            twice.set()
+
+    with heartbeat(write_line, "Kafka has not answered", every=timedelta(microseconds=1)):
+        assert twice.wait(60)
+    over = len(lines)
+    assert all(text.startswith("Kafka has not answered, ") for text in lines)
+    assert [thread for thread in threading.enumerate() if thread.name == "heartbeat"] == []
+    assert len(lines) == over
+
+
+def test_a_quick_context_writes_no_heartbeat() -> None:
+    lines: list[str] = []
+    with heartbeat(lines.append, "Kafka has not answered"):
+        pass
+    assert lines == []

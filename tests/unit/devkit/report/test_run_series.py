@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from devkit.errors import UsageError
 from devkit.report.outcome import Outcome
-from devkit.report.page.series_page import render_series
+from devkit.report.page.page import render_series
 from devkit.report.run_series import Series, SeriesRun, series_lines, wilson
 from devkit.report.series_directory import SERIES, is_series, read_series, runs_of, write_series
 

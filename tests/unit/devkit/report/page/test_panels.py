@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from devkit.report.arm_record import ArmRecord, arm_record
-from devkit.report.page.panels import PANELS
+from devkit.report.page.panels import PANELS, short_names
 from tests.unit.devkit.report import storm
 
 BEGIN_S = 1_790_000_000.0
-(EVENT_TIME,) = (one for one in PANELS if one.title == "Event time of each stream")
+(EVENT_TIME,) = (panel for panel in PANELS if panel.title == "Event time of each stream")
 
 
 @pytest.fixture
@@ -52,3 +54,27 @@ def test_where_events_have_no_times_there_is_nothing(arm: ArmRecord) -> None:
 
 def test_an_arm_may_end_after_its_first_look(arm: ArmRecord) -> None:
     assert lines(at(arm, {"source/0": 10})) == {"source.0": ("main", [0])}
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["mediawiki.page_change.v1", "silent.page_change.v1"], ["mediawiki", "silent"]),
+        (["codfw.mediawiki.page_change.v1", "eqiad.mediawiki.page_change.v1"], ["codfw", "eqiad"]),
+        (["mediawiki.page_change.v1", "mediawiki.page_links_change.v1"], ["page_change", "page_links_…"]),
+        (["a.page_change.v1", "page_change.v1"], ["a.page_change", "page_change"]),
+        (["page_change/0", "page_change/1"], ["0", "1"]),
+        (["topic/0"], ["topic.0"]),
+        (["events", "links"], ["events", "links"]),
+        ([], []),
+    ],
+)
+def test_short_names_have_no_common_parts(names: list[str], short: list[str]) -> None:
+    assert short_names(names) == [name if len(name) <= 12 else f"{name[:11]}…" for name in short]
+
+
+@given(st.lists(st.text("ab./", min_size=1, max_size=6), unique=True))
+def test_each_name_has_a_short_one_that_fits(names: list[str]) -> None:
+    short = short_names(names)
+    assert len(short) == len(names)
+    assert all(len(name) <= 12 for name in short)

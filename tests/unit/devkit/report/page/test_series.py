@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.report.page.series import Points, known, rate, share, thinned
+from devkit.report.arm_record import Span
+from devkit.report.page.series import Points, joined, known, rate, share, thinned
 
 VALUES = st.lists(st.none() | st.floats(-1e6, 1e6), min_size=1, max_size=900)
 
@@ -72,3 +73,30 @@ class TestRate:
 def test_a_share_is_of_what_was_added_in_the_window() -> None:
     found = share([0, 1, 2, 2, 2], [0, 2, 4, 8, 8], [0, 1, 2, 3, 5], 1.0)
     assert found == ((1, 0.5), (2, 0.5), (3, 0.0), (5, None))
+
+
+LENGTHS = st.lists(st.tuples(st.floats(0.1, 9), st.floats(0, 9)), max_size=200)
+
+
+def laid_out(lengths: list[tuple[float, float]]) -> list[Span]:
+    """Spans by their gap before and their length."""
+    spans: list[Span] = []
+    at_s = 0.0
+    for number, (gap_s, length_s) in enumerate(lengths):
+        spans.append(Span(at_s + gap_s, at_s + gap_s + length_s, f"{number}"))
+        at_s = spans[-1].end_s
+    return spans
+
+
+@given(LENGTHS, st.integers(1, 30))
+def test_few_spans_cover_all(lengths: list[tuple[float, float]], most: int) -> None:
+    spans = laid_out(lengths)
+    merged = joined(spans, most)
+    assert len(merged) == min(len(spans), most)
+    assert all(any(cover.begin_s <= span.begin_s and span.end_s <= cover.end_s for cover in merged) for span in spans)
+    assert all(a.end_s < b.begin_s for a, b in pairwise(merged))
+
+
+def test_the_widest_gap_stays() -> None:
+    spans = laid_out([(0.5, 1), (1, 1), (5, 1), (1, 1)])
+    assert joined(spans, 2) == (Span(0.5, 3.5, "0"), Span(8.5, 11.5, "2"))

@@ -1,6 +1,6 @@
-from devkit.report.columns import columns
+from devkit.report.text_layout import columns
 
 
-def test_cells_stand_below_each_other_and_lines_end_where_they_end() -> None:
+def test_columns_are_aligned_and_lines_have_no_trailing_spaces() -> None:
     rows = [("seed", "exit", "evidence"), ("7", "0", "runs/a b"), ("8", "130", "")]
     assert list(columns(rows, indent=" ")) == [" seed  exit  evidence", " 7     0     runs/a b", " 8     130"]

@@ -1,10 +1,11 @@
-"""Where lines end: at a terminal's width with a hanging indent, and nowhere else but at the end of a statement.
+"""Layout of plain text: lines wrapped at a terminal's width, and columns.
 
 A pipe, a CI log or a file gets one line a statement, which `grep` finds whole.
 """
 
 import os
 import textwrap
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 _NARROWEST = 40
@@ -37,3 +38,11 @@ def wrapped(text: str, first: str, width: int | None) -> list[str]:
         break_on_hyphens=False,
     )
     return lines or [first.rstrip()]
+
+
+def columns(rows: Sequence[Sequence[str]], *, indent: str = "") -> Iterator[str]:
+    """A line for each row, with columns as wide as their widest cell. All rows have the same number of cells."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    for row in rows:
+        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield f"{indent}{'  '.join(padded)}".rstrip()
