@@ -10,7 +10,7 @@ from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.errors import StackError
 from devkit.guardian.run_state import PartPlace, ProgramPlace, RunState, known_runs
-from devkit.observe.log_end import written
+from devkit.observe.logs.log_end import written
 
 _GOOD = ("running", "theirs")
 

@@ -40,7 +40,7 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
     Refuse a file that cannot be played, and one whose run would prove nothing, such as one with an
     expectation that always holds. Warn of what is doubtful but may be intended.
     """
-    from devkit.observe.run_metadata import difference_text
+    from devkit.observe.timeline.run_metadata import difference_text
     from devkit.scenario.load import find_scenario, load_file
 
     path = find_scenario(name_or_file, scenario_directory())

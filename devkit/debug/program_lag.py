@@ -7,7 +7,7 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
 from devkit.observe.checkpoint import Checkpoint, Offsets, SourcePartition, of_topic
-from devkit.observe.deferrals import DeferralTopic
+from devkit.observe.kafka.deferrals import DeferralTopic
 from devkit.stack.topic_reader import answering, connect
 from devkit.stack.topics import TopicEnds
 from pipeline.config.pipeline_config import PipelineConfig

@@ -14,8 +14,8 @@ from devkit.expectations.bounds import Bytes, Count, or_exactly
 from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.error_events import of_type
 from devkit.observe.error_types import unknown_error_type
+from devkit.observe.kafka.error_events import of_type
 from located_config.count import counted
 from located_config.size import Size, format_size
 

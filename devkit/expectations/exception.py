@@ -11,8 +11,8 @@ from devkit.expectations.of_program import OfProgram
 from devkit.expectations.timing import of_fetches
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.logs import LoggedException
-from devkit.observe.timeouts import names_timeout
+from devkit.observe.logs.logs import LoggedException
+from devkit.observe.logs.timeouts import names_timeout
 from located_config.count import times
 
 

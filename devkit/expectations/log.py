@@ -16,7 +16,7 @@ from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.of_program import ProgramCount
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.logs import LOGGED
+from devkit.observe.logs.logs import LOGGED
 from located_config.near import near_miss
 from pipeline.driver.spark_slots import is_local
 from pipeline.events import OF_WORKERS

@@ -12,7 +12,7 @@ from devkit.expectations.of_program import OfProgram
 from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.sample import ProgramUse, Sample
+from devkit.observe.samples.sample import ProgramUse, Sample
 from devkit.observe.time_series import Course, Of
 
 _MIB = 1 << 20

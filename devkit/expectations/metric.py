@@ -16,7 +16,7 @@ from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import TWO_ARMS
 from devkit.observe.bounded_figure import BoundedFigure
-from devkit.observe.metrics import Labels, Scraped, Series
+from devkit.observe.samples.metrics import Labels, Scraped, Series
 from devkit.programs.program import ServedMetrics
 from located_config.count import counted
 from located_config.near import near_miss, nearest

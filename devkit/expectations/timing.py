@@ -8,7 +8,7 @@ from devkit.expectations.bounds import Range
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_end import EndByDeadline, EndByRefusal, EndByStep
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.timeouts import names_timeout
+from devkit.observe.logs.timeouts import names_timeout
 
 _BY_RESTARTS = frozenset({"restarts", "replays", "gave_up"})
 """Ends after which the program had more to do."""

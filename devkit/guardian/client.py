@@ -25,7 +25,7 @@ from devkit.guardian.cleanup import remove_remains
 from devkit.guardian.environment import run_environment
 from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, marked
 from devkit.guardian.run_state import PartPlace
-from devkit.observe.log_end import last_lines
+from devkit.observe.logs.log_end import last_lines
 
 _ANSWER_S = 30.0
 _END_S = 120.0  # containers take their time

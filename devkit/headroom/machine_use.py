@@ -14,7 +14,7 @@ from typing import Protocol
 import psutil
 
 from devkit.guardian.processes import RUN_VARIABLE, marked
-from devkit.observe.usage import TreeUsage, Usage
+from devkit.observe.samples.usage import TreeUsage, Usage
 
 _LOAD_MARK = "DEVKIT_FAULT_LOAD"
 _UNUSED = frozenset({"idle", "iowait"})

@@ -24,8 +24,8 @@ from devkit.headroom.reading import ProbeReading
 from devkit.headroom.shortage import Headroom
 from devkit.headroom.window import HeadroomSample
 from devkit.jvm.cache import cache_dir
-from devkit.observe.kit_events import CalibrationTaken, ProbeEnded
-from devkit.observe.timeline import Timeline
+from devkit.observe.timeline.kit_events import CalibrationTaken, ProbeEnded
+from devkit.observe.timeline.timeline import Timeline
 from devkit.waiting import wait_until
 
 _TICK_S = 1.0

@@ -6,19 +6,19 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
-from devkit.observe.action_outcomes import FaultOutcome, StepOutcome
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
-from devkit.observe.emitted import Emitted
-from devkit.observe.error_events import ErrorEvents
 from devkit.observe.figures import CheckpointSize, Figures
-from devkit.observe.first_errors import Complaint
+from devkit.observe.kafka.emitted import Emitted
+from devkit.observe.kafka.error_events import ErrorEvents
 from devkit.observe.latency import Latencies, Page
-from devkit.observe.metrics import NOTHING_SCRAPED, Scraped
+from devkit.observe.logs.first_errors import Complaint
 from devkit.observe.observable import UPSTREAM, Observable
 from devkit.observe.program_observation import ProgramObservation
-from devkit.observe.sample import Sample
+from devkit.observe.samples.metrics import NOTHING_SCRAPED, Scraped
+from devkit.observe.samples.sample import Sample
 from devkit.observe.time_series import Course
+from devkit.observe.timeline.action_outcomes import FaultOutcome, StepOutcome
 
 
 class RuleSwitch(BaseModel):

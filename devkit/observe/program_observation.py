@@ -6,7 +6,7 @@ from typing import Any
 
 from devkit.container.kill import ContainerFigures
 from devkit.observe.audit.model import Audit
-from devkit.observe.logs import LoggedException
+from devkit.observe.logs.logs import LoggedException
 from devkit.observe.observable import Observable
 from devkit.observe.settings import OtherSetting
 

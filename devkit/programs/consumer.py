@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from devkit.observe.checkpoint import Offsets
-from devkit.observe.deferrals import Deferrals
+from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.observable import OBSERVABLES, Observable
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from devkit.programs.launch import Launch
 from devkit.programs.places import Places
 from devkit.programs.program import Program

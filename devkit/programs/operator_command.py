@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devkit.guardian import Guardian, ManagedProcess
-from devkit.observe.log_end import last_lines
+from devkit.observe.logs.log_end import last_lines
 from devkit.programs.command.command_line import CommandLine
 
 _SHOWN = 20

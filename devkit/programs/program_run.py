@@ -10,9 +10,9 @@ from devkit.container.container_watch import Contained, ContainerWatch, kill_at_
 from devkit.container.disk import clear, disk_usage
 from devkit.container.limits import Container
 from devkit.container.memory import split, tree_memory
-from devkit.observe.first_errors import Complaint
-from devkit.observe.kit_events import ProgramEvent
+from devkit.observe.logs.first_errors import Complaint
 from devkit.observe.program_observation import ONLY
+from devkit.observe.timeline.kit_events import ProgramEvent
 from devkit.programs.contained import ContainedProcess
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.program import ConfiguredProgram, Role

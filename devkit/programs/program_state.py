@@ -7,8 +7,8 @@ from typing import Any
 
 from devkit.observe.audit.replays import RetriedTask
 from devkit.observe.checkpoint import OffsetRange, Offsets
-from devkit.observe.emitted import Emitted
-from devkit.observe.first_errors import FirstComplaints
+from devkit.observe.kafka.emitted import Emitted
+from devkit.observe.logs.first_errors import FirstComplaints
 from devkit.observe.time_series import Point
 from devkit.programs.batches import PlannedBatches
 from pipeline.events import TaskRetried

@@ -15,8 +15,11 @@ from devkit.container.container_watch import ContainerWatch
 from devkit.container.kill import KILLED, ContainerKill
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
-from devkit.observe.first_errors import Complaint
-from devkit.observe.kit_events import (
+from devkit.observe.logs.first_errors import Complaint
+from devkit.observe.logs.log_end import has_lines, in_short, written
+from devkit.observe.logs.logs import LineTail, LoggedException, UnknownLine, exceptions_in
+from devkit.observe.program_observation import ONLY
+from devkit.observe.timeline.kit_events import (
     ProcessEnded,
     ProcessOverLimit,
     ProcessRestarted,
@@ -24,9 +27,6 @@ from devkit.observe.kit_events import (
     StartRefused,
     SupervisorGaveUp,
 )
-from devkit.observe.log_end import has_lines, in_short, written
-from devkit.observe.logs import LineTail, LoggedException, UnknownLine, exceptions_in
-from devkit.observe.program_observation import ONLY
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.process_start import ProcessStart, read_process_start
 from devkit.programs.supervisor_policy import SupervisorPolicy

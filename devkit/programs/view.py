@@ -4,9 +4,9 @@ from collections.abc import Collection
 from typing import Protocol
 
 from devkit.observe.checkpoint import Offsets
-from devkit.observe.deferrals import Deferrals
+from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.observable import Observable
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from devkit.traffic.publish import Publisher
 
 

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from devkit.headroom.window import HeadroomSample
-from devkit.observe.first_errors import heap_dump_text
-from devkit.observe.kit_events import (
+from devkit.observe.logs.first_errors import heap_dump_text
+from devkit.observe.observable import Observable
+from devkit.observe.program_observation import ONLY
+from devkit.observe.samples.sample import Sample
+from devkit.observe.timeline.kit_events import (
     ArmEnded,
     FaultBegun,
     FaultEnded,
@@ -24,10 +27,7 @@ from devkit.observe.kit_events import (
     ProcessStarted,
     ProgramsNamed,
 )
-from devkit.observe.observable import Observable
-from devkit.observe.program_observation import ONLY
-from devkit.observe.sample import Sample
-from devkit.observe.timeline import TimelineEntry
+from devkit.observe.timeline.timeline import TimelineEntry
 from located_config.count import counted
 from pipeline.events import (
     BatchStarted,

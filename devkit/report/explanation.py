@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from devkit.observe.arm_role import TWO_ARMS, ArmName
 from devkit.observe.audit.wrong_outcomes import FILE
-from devkit.observe.first_errors import Complaint
-from devkit.observe.run_metadata import difference_text
+from devkit.observe.logs.first_errors import Complaint
+from devkit.observe.timeline.run_metadata import difference_text
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.next_step import ablation_command, next_step
 from devkit.report.result import ArmResult, Result

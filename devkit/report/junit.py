@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from devkit.errors import INCONCLUSIVE, REPRODUCED_AND_FIXED
 from devkit.observe.arm_role import ArmName
-from devkit.observe.run_metadata import RunMetadata
+from devkit.observe.timeline.run_metadata import RunMetadata
 from devkit.report.ablation import Ablation, holds_text
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.explanation import explanation, headline, what_next

@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.segment import ControlType
 from rich.text import Text
 
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from devkit.report.live_block import ArmView, block_lines, marks
 from devkit.report.progress import Moment, Progress
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from rich.cells import cell_len, set_cell_size
 
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from located_config.count import counted
 
 BLOCKS = "▁▂▃▄▅▆▇█"

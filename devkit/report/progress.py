@@ -11,7 +11,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import IO, Literal, Self
 
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from devkit.report.text_layout import width_of, wrapped
 from located_config.count import counted
 from located_config.redaction import redacted_text

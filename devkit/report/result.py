@@ -10,18 +10,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from devkit.container.kill import ContainerFigures
 from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
-from devkit.observe.action_outcomes import StepOutcome
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.arm_observation import AnyEvidence
 from devkit.observe.arm_role import TWO_ARMS, ArmName, Roles
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
-from devkit.observe.first_errors import Complaint
+from devkit.observe.logs.first_errors import Complaint
 from devkit.observe.observable import Observable
 from devkit.observe.program_observation import ProgramObservation
-from devkit.observe.run_metadata import Difference
-from devkit.observe.run_phases import PhaseTime
 from devkit.observe.settings import ChangedValue
+from devkit.observe.timeline.action_outcomes import StepOutcome
+from devkit.observe.timeline.run_metadata import Difference
+from devkit.observe.timeline.run_phases import PhaseTime
 from devkit.report.ablation import Ablation
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.outcome import Outcome

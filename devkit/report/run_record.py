@@ -14,10 +14,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from devkit.errors import UsageError
-from devkit.observe.kit_events import HarnessError
-from devkit.observe.logs import UnknownLine
-from devkit.observe.run_metadata import RunMetadata
-from devkit.observe.timeline import TimelineEntry, read_timeline
+from devkit.observe.logs.logs import UnknownLine
+from devkit.observe.timeline.kit_events import HarnessError
+from devkit.observe.timeline.run_metadata import RunMetadata
+from devkit.observe.timeline.timeline import TimelineEntry, read_timeline
 from devkit.report.arm_record import ArmRecord, arm_record
 from devkit.report.result import Result
 from located_config.problem import in_line

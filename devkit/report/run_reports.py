@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from devkit.observe.arm_role import ArmName
-from devkit.observe.run_metadata import RunMetadata
+from devkit.observe.timeline.run_metadata import RunMetadata
 from devkit.report.ablation import ablation_lines
 from devkit.report.junit import junit_xml
 from devkit.report.page.page import render_page

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
-from devkit.observe.run_metadata import RunMetadata
 from devkit.observe.settings import not_as_shipped, setting_text
+from devkit.observe.timeline.run_metadata import RunMetadata
 from devkit.report.ablation import Ablation
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.explanation import CAUSE, also_differs, explanation, headline, what_next

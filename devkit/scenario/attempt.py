@@ -17,11 +17,11 @@ from devkit.headroom.headroom_figures import FirstPlay, RunHeadroom
 from devkit.headroom.monitor import Monitor
 from devkit.observe.arm_observation import ComparedArm
 from devkit.observe.arm_role import ArmName
-from devkit.observe.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
-from devkit.observe.run_metadata import RunMetadata
-from devkit.observe.run_phases import phase_times
 from devkit.observe.settings import not_as_shipped
-from devkit.observe.timeline import Timeline, read_timeline
+from devkit.observe.timeline.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
+from devkit.observe.timeline.run_metadata import RunMetadata
+from devkit.observe.timeline.run_phases import phase_times
+from devkit.observe.timeline.timeline import Timeline, read_timeline
 from devkit.report.progress import Progress, heartbeat
 from devkit.report.result import CauseResult, Result
 from devkit.report.run_record import RESULT, TIMELINE

@@ -12,7 +12,7 @@ from devkit.expectations.timing import of_end
 from devkit.observe.arm_end import EndByDeadline
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName, ArmRole
-from devkit.observe.sample import NOTHING_SEEN, Sample
+from devkit.observe.samples.sample import NOTHING_SEEN, Sample
 from located_config.count import counted
 
 _BATCHES_OF_AN_EVENT = 2

@@ -13,8 +13,8 @@ from devkit.expectations import Expectation
 from devkit.expectations.base import Finding
 from devkit.expectations.timing import of_end
 from devkit.headroom.shortage import SLOWEST, Headroom, Window
-from devkit.observe.action_outcomes import StepOutcome
 from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.timeline.action_outcomes import StepOutcome
 from devkit.report.expectation_result import ExpectationResult
 
 

@@ -5,7 +5,7 @@ import sys
 from datetime import datetime
 from importlib.metadata import version
 
-from devkit.observe.run_metadata import RunMetadata
+from devkit.observe.timeline.run_metadata import RunMetadata
 from devkit.scenario.options import RunOptions
 from devkit.scenario.resolve import ResolvedScenario
 

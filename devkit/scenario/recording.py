@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from devkit.headroom.shortage import Headroom
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.metrics import NOTHING_SCRAPED
+from devkit.observe.samples.metrics import NOTHING_SCRAPED
 from located_config.redaction import redacted
 
 RECORDING = "observation.json"

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_role import ArmName, ArmRole
-from devkit.observe.run_metadata import Difference
+from devkit.observe.timeline.run_metadata import Difference
 from devkit.programs.places import NOWHERE, Places, merge
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.programs.registry import find_program

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from devkit.observe.arm_role import in_role
-from devkit.observe.run_metadata import Difference
+from devkit.observe.timeline.run_metadata import Difference
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import OF_KIT, ResolvedScenario, kind_of
 from located_config.dotted_keys import keys_of

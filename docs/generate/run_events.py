@@ -1,6 +1,6 @@
 """The events that the kit writes into a run's timeline."""
 
-from devkit.observe.kit_events import KIT_EVENT_CLASSES
+from devkit.observe.timeline.kit_events import KIT_EVENT_CLASSES
 from docs.generate.log_events import event_section
 from docs.generate.markdown import page
 
@@ -11,5 +11,5 @@ since the run began (`t_s`), the name of the event (`kind`), where it belongs to
 
 
 def run_events() -> str:
-    """Every event, in the order of `devkit.observe.kit_events`."""
+    """Every event, in the order of `devkit.observe.timeline.kit_events`."""
     return page("Run events", _INTRODUCTION, *(event_section(name, one) for name, one in KIT_EVENT_CLASSES.items()))

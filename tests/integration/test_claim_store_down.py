@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from devkit.observe.logs import LineTail
+from devkit.observe.logs.logs import LineTail
 from devkit.stack.ports import LOOPBACK, free_port
 from devkit.waiting import wait_until
 from pipeline.events import OF_WORKERS

@@ -14,7 +14,7 @@ from kafka import KafkaProducer
 from devkit.debug.tail import TopicTail
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import read_topic
-from devkit.observe.deferrals import DeferralTopic
+from devkit.observe.kafka.deferrals import DeferralTopic
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds, recreate_topics
 from pipeline.ops.source import opened_topic

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.errors import InvalidFileError, PartError, Problem, UsageError
-from devkit.observe.kit_events import HarnessError
 from devkit.observe.settings import ChangedValue
-from devkit.observe.timeline import Timeline
+from devkit.observe.timeline.kit_events import HarnessError
+from devkit.observe.timeline.timeline import Timeline
 from devkit.report.progress import Progress
 from devkit.report.result import Result
 from devkit.report.without_secrets import redact_files, without_secrets

@@ -23,10 +23,10 @@ from devkit.observe.audit.record_checks import (
 from devkit.observe.audit.replays import NO_REPLAYS, Excused, Replays
 from devkit.observe.audit.source_event import RepeatedEvents, SourceEvent, place
 from devkit.observe.checkpoint import Offsets, SourcePartition
-from devkit.observe.deferrals import DeferredEntries
-from devkit.observe.error_events import ErrorTally, error_type
 from devkit.observe.expected_output.truth import JobTruth, SourcesOfOutput
-from devkit.observe.timeouts import reports_timeout
+from devkit.observe.kafka.deferrals import DeferredEntries
+from devkit.observe.kafka.error_events import ErrorTally, error_type
+from devkit.observe.logs.timeouts import reports_timeout
 from devkit.traffic.records import Fate
 from located_config.count import counted
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.observe.checkpoint import Offsets
-from devkit.observe.deferrals import Deferrals
-from devkit.observe.emitted import Emissions
+from devkit.observe.kafka.deferrals import Deferrals
+from devkit.observe.kafka.emitted import Emissions
 from devkit.observe.observable import Observable
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from devkit.programs.program_state import ProgramState
 from devkit.programs.program_topics import ProgramTopics
 from devkit.traffic.publish import Publisher

@@ -11,8 +11,8 @@ from pathlib import Path
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm_observation import FirstTry
-from devkit.observe.log_end import in_short, written
-from devkit.observe.logs import LineTail
+from devkit.observe.logs.log_end import in_short, written
+from devkit.observe.logs.logs import LineTail
 from devkit.programs.launch import Launch
 from devkit.waiting import wait_until
 from pipeline.events import Failed, Started

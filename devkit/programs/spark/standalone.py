@@ -6,8 +6,8 @@ from pathlib import Path
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian
-from devkit.observe.log_end import written
-from devkit.observe.logs import LineTail
+from devkit.observe.logs.log_end import written
+from devkit.observe.logs.logs import LineTail
 from devkit.programs.spark.launch import prepare_launch
 from devkit.programs.spark.place import SparkPlace
 from devkit.stack.parts.part_life import require_running

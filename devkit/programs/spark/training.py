@@ -18,8 +18,8 @@ from kafka import KafkaProducer
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.jvm.class_cache import Training
-from devkit.observe.log_end import in_short, written
-from devkit.observe.logs import LineTail
+from devkit.observe.logs.log_end import in_short, written
+from devkit.observe.logs.logs import LineTail
 from devkit.programs.program_context import Reporter
 from devkit.programs.spark.launch import prepare_launch
 from devkit.programs.spark.place import SparkPlace, class_cache

@@ -1,9 +1,9 @@
 """The view of the pipeline, which shows everything and says when its query runs."""
 
 from devkit.observe.checkpoint import Offsets
-from devkit.observe.deferrals import Deferrals
+from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.observable import Observable
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from devkit.programs.program_state import ProgramState
 from devkit.traffic.publish import Publisher
 from pipeline.events import OF_WORKERS

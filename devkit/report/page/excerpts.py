@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from devkit.observe.log_end import last_lines
+from devkit.observe.logs.log_end import last_lines
 from devkit.report.arm_record import ArmRecord, Process
 
 _MOST_LINES = 24

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Literal
 
-from devkit.observe.sample import ProgramUse, Sample
+from devkit.observe.samples.sample import ProgramUse, Sample
 from devkit.report.arm_record import ArmRecord
 from devkit.report.page.numbers import Unit
 from devkit.report.page.series import WINDOW_S, Points, rate, share

@@ -9,14 +9,14 @@ from typing import Self
 
 from devkit.debug.pause_point import Phase
 from devkit.observe.checkpoint import Checkpoint
-from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
-from devkit.observe.event_time_skew import EventTimeSkew
 from devkit.observe.expected_output.truth import JobTruth
-from devkit.observe.first_errors import FirstComplaints
-from devkit.observe.metrics import Scraper
+from devkit.observe.kafka.deferrals import Deferrals, DeferralTopic, NoDeferrals
+from devkit.observe.kafka.event_time_skew import EventTimeSkew
+from devkit.observe.logs.first_errors import FirstComplaints
 from devkit.observe.program_observation import ONLY
-from devkit.observe.sampler import SampledTopics, Sampler
-from devkit.observe.usage import TreeUsage
+from devkit.observe.samples.metrics import Scraper
+from devkit.observe.samples.sampler import SampledTopics, Sampler
+from devkit.observe.samples.usage import TreeUsage
 from devkit.programs.places import Places
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_run import Policy, ProgramRun

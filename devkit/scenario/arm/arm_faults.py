@@ -20,8 +20,8 @@ from devkit.faults.shortfall import Extent, describe_shortfall
 from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.checkpoint import Checkpoint
-from devkit.observe.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProcessEnded, ProgramEvent
 from devkit.observe.observable import UPSTREAM, Observable
+from devkit.observe.timeline.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProcessEnded, ProgramEvent
 from devkit.programs.program import Role
 from devkit.scenario.arm.hooks import ArmInPlay
 from devkit.stack.stack import Stack

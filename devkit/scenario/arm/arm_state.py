@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from devkit.observe.action_outcomes import StepOutcome
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.arm_observation import FirstTry
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.audit.model import Audit
-from devkit.observe.sample import NOTHING_SEEN, Sample
+from devkit.observe.samples.sample import NOTHING_SEEN, Sample
+from devkit.observe.timeline.action_outcomes import StepOutcome
 from devkit.scenario.arm.collection import Collection
 from devkit.stack.parts.mock_api import JournalCounts, MockChange
 

@@ -1,6 +1,6 @@
 """The arm's traffic begins: before its programs, beside their start, or once the main one runs."""
 
-from devkit.observe.kit_events import TrafficBegun
+from devkit.observe.timeline.kit_events import TrafficBegun
 from devkit.scenario.arm.arm import Arm
 
 _PATIENCE_S = 120

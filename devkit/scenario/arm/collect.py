@@ -2,7 +2,7 @@
 
 from devkit.observe.audit.replays import Replays
 from devkit.observe.audit.wrong_outcomes import FILE, write_wrong_outcomes
-from devkit.observe.kit_events import LatencyOfSecond
+from devkit.observe.timeline.kit_events import LatencyOfSecond
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.collection import Collection, Ended, collection, pages_matched
 from devkit.scenario.arm.secondary_audit import audit_beside

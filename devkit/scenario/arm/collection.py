@@ -16,9 +16,9 @@ from devkit.observe.audit.replays import NO_REPLAYS, Replays
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.audit.wrong_outcomes import WrongOutcome
 from devkit.observe.checkpoint import OffsetRange, Offsets
-from devkit.observe.deferrals import DeferredEntries
-from devkit.observe.error_events import ErrorEvents
 from devkit.observe.expected_output.truth import JobTruth
+from devkit.observe.kafka.deferrals import DeferredEntries
+from devkit.observe.kafka.error_events import ErrorEvents
 from devkit.observe.latency import Latencies, Page, latencies
 from devkit.programs.program_topics import ProgramTopics
 from devkit.stack.parts.mock_api import JournalCounts, MockApi

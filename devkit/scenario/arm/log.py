@@ -2,8 +2,8 @@
 
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.arm_role import ArmName
-from devkit.observe.kit_events import ArmEnded, PhaseBegun
-from devkit.observe.timeline import Timeline, TimelineEvent
+from devkit.observe.timeline.kit_events import ArmEnded, PhaseBegun
+from devkit.observe.timeline.timeline import Timeline, TimelineEvent
 from devkit.report.progress import Moment, Progress
 
 

@@ -3,14 +3,14 @@
 import math
 
 from devkit.observe.arm_observation import ArmObservation, Phase
-from devkit.observe.deferrals import NoDeferrals
-from devkit.observe.first_errors import Complaint
-from devkit.observe.kit_events import NotObservable
-from devkit.observe.measure import measure, use_of
+from devkit.observe.kafka.deferrals import NoDeferrals
+from devkit.observe.logs.first_errors import Complaint
 from devkit.observe.observable import Observable
 from devkit.observe.program_observation import ONLY, ProgramObservation
 from devkit.observe.rule_evidence import rule_evidence
+from devkit.observe.samples.measure import measure, use_of
 from devkit.observe.settings import OtherSetting, other_settings
+from devkit.observe.timeline.kit_events import NotObservable
 from devkit.programs.program_run import ProgramRun
 from devkit.scenario.arm.arm import Arm
 from devkit.stack.parts.mock_api import MockChange

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from devkit.observe.kit_events import ProgramsNamed
+from devkit.observe.timeline.kit_events import ProgramsNamed
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.warm_up import populate
 from devkit.scenario.topics_to_make import topics_to_make

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from devkit.errors import StackError
 from devkit.observe.checkpoint import Checkpoint, OffsetRange
-from devkit.observe.first_errors import heap_dump_text
-from devkit.observe.kit_events import (
+from devkit.observe.logs.first_errors import heap_dump_text
+from devkit.observe.timeline.kit_events import (
     ProcessEnded,
     ProcessOverLimit,
     ProcessRestarted,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from devkit.errors import DevkitError
 from devkit.observe.arm_observation import RuleSwitch
-from devkit.observe.kit_events import RuleSwitched
+from devkit.observe.timeline.kit_events import RuleSwitched
 from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.log import ArmLog
 from devkit.scenario.rule_window import ScenarioRule

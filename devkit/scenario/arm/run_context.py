@@ -6,7 +6,7 @@ from pathlib import Path
 from devkit.debug.debugger import Debugger
 from devkit.debug.pause_point import NO_PAUSES, Pauses
 from devkit.guardian import Guardian
-from devkit.observe.timeline import Timeline
+from devkit.observe.timeline.timeline import Timeline
 from devkit.report.progress import Progress
 from devkit.scenario.arm.hooks import MakeHook
 from devkit.stack.stack import Stack

@@ -9,8 +9,8 @@ from contextlib import closing
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.replays import Replays
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.deferrals import DeferralTopic, DeferredEntries
 from devkit.observe.expected_output.truth import JobTruth
+from devkit.observe.kafka.deferrals import DeferralTopic, DeferredEntries
 from devkit.programs.program_run import ProgramRun
 from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.program_truth import truth_of

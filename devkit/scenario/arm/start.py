@@ -1,6 +1,6 @@
 """The arm's programs are started, and in the end stopped."""
 
-from devkit.observe.kit_events import ProcessStarted
+from devkit.observe.timeline.kit_events import ProcessStarted
 from devkit.programs.launch import Addition
 from devkit.programs.program_run import ProgramRun
 from devkit.scenario.arm.arm import Arm

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from devkit.observe.action_outcomes import StepOutcome
 from devkit.observe.audit.arrivals import read_topic
-from devkit.observe.kit_events import StepEnded
+from devkit.observe.timeline.action_outcomes import StepOutcome
+from devkit.observe.timeline.kit_events import StepEnded
 from devkit.programs.operator_command import RunningCommand, run_command
 from devkit.programs.places import CONFIG_FILE
 from devkit.programs.program import ConfiguredProgram

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
-from devkit.observe.metrics import Page
+from devkit.observe.samples.metrics import Page
 from devkit.scenario.arm_ending import Condition, Until
 
 

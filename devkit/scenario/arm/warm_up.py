@@ -21,7 +21,7 @@ from collections.abc import Callable
 
 from devkit.faults.condition import RequestSeen
 from devkit.observe.checkpoint import Offsets, of_topic
-from devkit.observe.kit_events import WarmedUp
+from devkit.observe.timeline.kit_events import WarmedUp
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.arm_faults import BATCH_EVENTS
 from located_config.count import counted

@@ -7,7 +7,7 @@ from devkit.faults.claims import clashes
 from devkit.faults.condition import Bounds
 from devkit.faults.fault import Fault
 from devkit.faults.timeline_item import TimelineItem
-from devkit.observe.logs import LOGGED
+from devkit.observe.logs.logs import LOGGED
 from devkit.programs.unknown_program import unknown_program
 from devkit.scenario.launch_settings import SCRATCH
 from devkit.scenario.placeholders import OF_CONFIG, unknown_places

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from devkit.expectations.metric import find_unserved
-from devkit.observe.logs import LOGGED
+from devkit.observe.logs.logs import LOGGED
 from devkit.programs.unknown_program import unknown_program
 from devkit.scenario.arm_ending import Condition
 from devkit.scenario.resolve import ResolvedScenario

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from devkit.errors import StackError
-from devkit.observe.log_end import in_short
+from devkit.observe.logs.log_end import in_short
 
 READY = timedelta(minutes=3)
 """How long a part that lives may take until it answers. Far more than it needs, also where forty processes wait for two

@@ -24,7 +24,7 @@ from devkit.observe.audit.arrivals import Arrival, Position, read_topic
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.replays import Replays
 from devkit.observe.checkpoint import Checkpoint
-from devkit.observe.deferrals import DeferralTopic
+from devkit.observe.kafka.deferrals import DeferralTopic
 from devkit.programs.batches import PlannedBatches
 from devkit.programs.places import merge
 from devkit.programs.program_state import retried_task

@@ -9,7 +9,7 @@ from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Answers, Figures
 from devkit.observe.latency import EventLatency, Latencies
 from devkit.observe.program_observation import ProgramObservation
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 
 A_SAMPLE = Sample(at_s=9.5, committed=160, source_end=161, outputs=120, errors=3, requests=260, in_flight=0)
 

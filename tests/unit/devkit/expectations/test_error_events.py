@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from devkit.expectations import Expectation
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import TimelineEvidence
-from devkit.observe.error_events import ErrorEvents
+from devkit.observe.kafka.error_events import ErrorEvents
 from tests.unit.devkit.observed import an_audit, an_observation
 
 NOT_FOUND, BROKEN = ErrorEvents("revision_not_found", 3, 900), ErrorEvents("malformed_json", 2, 5_000)

@@ -11,8 +11,8 @@ from devkit.expectations import EXPECTATIONS, Bound, Expectation, Finding
 from devkit.observe.arm_observation import ArmObservation, FirstTry, TimelineEvidence
 from devkit.observe.figures import Answers, FlatCommit
 from devkit.observe.latency import EventLatency, Latencies
-from devkit.observe.logs import LoggedException
-from devkit.observe.metrics import Scraped
+from devkit.observe.logs.logs import LoggedException
+from devkit.observe.samples.metrics import Scraped
 from devkit.observe.settings import OtherSetting
 from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation, some_figures, some_latencies
 

@@ -7,7 +7,7 @@ import pytest
 from devkit.expectations import Expectation
 from devkit.observe.arm_observation import ComparedArm
 from devkit.observe.bounded_figure import BoundedFigure
-from devkit.observe.error_events import ErrorEvents
+from devkit.observe.kafka.error_events import ErrorEvents
 from tests.unit.devkit.expectations.test_expectations import OTHERWISE, SCRAPED, STORM
 from tests.unit.devkit.observed import an_audit, an_observation, some_latencies
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from devkit.expectations import Expectation, Finding
 from devkit.observe.bounded_figure import BoundedFigure
-from devkit.observe.metrics import NOTHING_SCRAPED, Scraped, Series
+from devkit.observe.samples.metrics import NOTHING_SCRAPED, Scraped, Series
 from tests.unit.devkit.observed import an_observation
 
 LAG_0: Series = ("lag", frozenset({("partition", "0"), ("topic", "t")}))

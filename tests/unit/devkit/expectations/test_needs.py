@@ -5,8 +5,8 @@ import pytest
 
 from devkit.expectations import EXPECTATIONS, Expectation
 from devkit.observe.arm_observation import TimelineEvidence
-from devkit.observe.emitted import Emitted
 from devkit.observe.figures import CheckpointSize
+from devkit.observe.kafka.emitted import Emitted
 from devkit.observe.observable import Observable
 from devkit.report.result import ProgramResult
 from tests.unit.devkit.observed import A_SAMPLE, a_program, an_audit, an_observation

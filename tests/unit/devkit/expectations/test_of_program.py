@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from devkit.expectations import Expectation, Finding
-from devkit.observe.logs import LoggedException
+from devkit.observe.logs.logs import LoggedException
 from devkit.observe.observable import OBSERVABLES
 from tests.unit.devkit.observed import a_program, an_observation
 

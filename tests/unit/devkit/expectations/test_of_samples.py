@@ -10,8 +10,8 @@ from devkit.expectations import Expectation, Finding
 from devkit.headroom.stretched_model import stretched
 from devkit.observe.arm_observation import ArmObservation, Phase
 from devkit.observe.latency import EventLatency, Latencies
-from devkit.observe.metrics import Scraped, Series
-from devkit.observe.sample import ProgramUse, Sample
+from devkit.observe.samples.metrics import Scraped, Series
+from devkit.observe.samples.sample import ProgramUse, Sample
 from tests.unit.devkit.observed import A_SAMPLE, an_observation
 
 MIB = 1 << 20

@@ -12,7 +12,7 @@ from devkit.expectations.timing import of_end
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.figures import FlatCommit
-from devkit.observe.logs import LoggedException
+from devkit.observe.logs.logs import LoggedException
 from tests.unit.devkit.observed import an_audit, an_observation, observed_with, some_figures
 
 STALLED = "no commit within 12 s: batch 0 is still at work"

@@ -13,7 +13,7 @@ from devkit.headroom.machine_use import (
     load_processes,
     usable_cores,
 )
-from devkit.observe.usage import Usage
+from devkit.observe.samples.usage import Usage
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.fakes import context
 

@@ -15,7 +15,7 @@ from devkit.headroom.monitor import Monitor, ReadingTail, sample_of, shifted
 from devkit.headroom.probe import CALIBRATION
 from devkit.headroom.reading import ProbeReading
 from devkit.headroom.window import HeadroomSample
-from devkit.observe.timeline import Timeline
+from devkit.observe.timeline.timeline import Timeline
 from tests.unit.devkit.headroom.readings import QUANTUM_S, a_reading
 
 

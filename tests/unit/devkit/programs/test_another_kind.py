@@ -12,9 +12,9 @@ import pytest
 from devkit.errors import InvalidFileError, StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm_end import EndByCondition
-from devkit.observe.deferrals import NoDeferrals
-from devkit.observe.sampler import SampledTopics, Sampler
-from devkit.observe.usage import TreeUsage
+from devkit.observe.kafka.deferrals import NoDeferrals
+from devkit.observe.samples.sampler import SampledTopics, Sampler
+from devkit.observe.samples.usage import TreeUsage
 from devkit.programs import registry
 from devkit.scenario.arm import prepare as prepare_module
 from devkit.scenario.arm.clock import ArmClock

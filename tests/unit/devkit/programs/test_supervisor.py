@@ -14,8 +14,8 @@ from devkit.container.kill import ContainerKill
 from devkit.container.memory import TreeMemory
 from devkit.errors import StackError
 from devkit.guardian import Guardian
-from devkit.observe.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
-from devkit.observe.logs import LoggedException
+from devkit.observe.logs.logs import LoggedException
+from devkit.observe.timeline.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.view import SparkView

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from devkit.guardian import Guardian
-from devkit.observe.kit_events import ProcessEnded, ProgramEvent, StartRefused, SupervisorGaveUp
+from devkit.observe.timeline.kit_events import ProcessEnded, ProgramEvent, StartRefused, SupervisorGaveUp
 from devkit.programs.launch import Launch
 from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.view import SparkView

@@ -5,7 +5,7 @@ import pytest
 
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import Evidence
-from devkit.observe.first_errors import Complaint
+from devkit.observe.logs.first_errors import Complaint
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.result import ArmResult, Result
 from tests.unit.devkit.observed import an_audit, some_figures

@@ -14,8 +14,8 @@ from typing import Any
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import Evidence
 from devkit.observe.figures import Answers, Figures, LatencyFigures
-from devkit.observe.run_metadata import Difference, RunMetadata
-from devkit.observe.timeline import TimelineEntry, read_timeline
+from devkit.observe.timeline.run_metadata import Difference, RunMetadata
+from devkit.observe.timeline.timeline import TimelineEntry, read_timeline
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.result import ArmResult, Result
 from tests.unit.devkit.observed import an_audit

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.first_errors import Complaint
+from devkit.observe.logs.first_errors import Complaint
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.explanation import difference
 from devkit.report.junit import junit_xml

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from rich.console import Console
 
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from devkit.report.live import LiveProgress, progress_for
 from devkit.report.progress import Progress
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from devkit.report.live_block import ASCII, BLOCKS, ArmView, Mark, bar, block_lines, fitted, marks, sparkline
 
 SAMPLE = Sample(at_s=0.5, committed=0, source_end=0, outputs=0, errors=0, requests=0, in_flight=0)

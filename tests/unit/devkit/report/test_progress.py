@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from devkit.report.progress import Progress, heartbeat
 
 SAMPLE = Sample(at_s=3, committed=50, source_end=161, outputs=47, errors=1, requests=96, in_flight=4)

@@ -10,7 +10,7 @@ from devkit.errors import PartError
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName
-from devkit.observe.logs import LoggedException
+from devkit.observe.logs.logs import LoggedException
 from devkit.report.result import Result
 from devkit.report.verdict_lines import verdict_lines
 from devkit.scenario.attempt import broken_off, judged

@@ -6,10 +6,10 @@ import pytest
 
 from devkit.expectations import Expectation
 from devkit.headroom.shortage import UNMEASURED, Headroom
-from devkit.observe.action_outcomes import StepOutcome
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.figures import FlatCommit
-from devkit.observe.logs import LoggedException
+from devkit.observe.logs.logs import LoggedException
+from devkit.observe.timeline.action_outcomes import StepOutcome
 from devkit.scenario.judgement import judge_arm
 from tests.unit.devkit.headroom.readings import samples
 from tests.unit.devkit.observed import an_audit, an_observation, observed_with, some_figures

@@ -8,9 +8,9 @@ from pydantic import TypeAdapter
 from devkit.errors import INCONCLUSIVE
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
 from devkit.observe.arm_observation import ComparedArm
-from devkit.observe.logs import LoggedException
+from devkit.observe.logs.logs import LoggedException
 from devkit.observe.observable import Observable
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 from devkit.report.result import ArmResult
 from devkit.scenario.arms import Expectations
 from devkit.scenario.model import Scenario

@@ -2,7 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from devkit.headroom.shortage import Headroom
-from devkit.observe.metrics import NOTHING_SCRAPED, Scraped
+from devkit.observe.samples.metrics import NOTHING_SCRAPED, Scraped
 from devkit.scenario.recording import RECORDING, Recording
 from tests.unit.devkit.headroom.readings import samples
 from tests.unit.devkit.observed import an_observation

@@ -13,8 +13,8 @@ from devkit.headroom.headroom_figures import RunHeadroom
 from devkit.headroom.shortage import Headroom
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_role import ROLES, ArmName
-from devkit.observe.logs import LoggedException
-from devkit.observe.run_metadata import RunMetadata
+from devkit.observe.logs.logs import LoggedException
+from devkit.observe.timeline.run_metadata import RunMetadata
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.report.progress import Progress

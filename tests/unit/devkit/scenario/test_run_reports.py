@@ -11,7 +11,7 @@ import pytest
 from devkit.errors import StackError
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_role import ROLES, ArmName
-from devkit.observe.run_metadata import RunMetadata
+from devkit.observe.timeline.run_metadata import RunMetadata
 from devkit.report.progress import Progress
 from devkit.report.run_record import read_run
 from devkit.scenario.attempt import Attempt, Played, judged

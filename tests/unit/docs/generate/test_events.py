@@ -5,7 +5,7 @@ import inspect
 import pytest
 from pydantic import TypeAdapter
 
-from devkit.observe.kit_events import KIT_EVENT_CLASSES
+from devkit.observe.timeline.kit_events import KIT_EVENT_CLASSES
 from docs.generate.field_docs import field_docs
 from docs.generate.log_events import log_events
 from docs.generate.run_events import run_events

@@ -16,7 +16,7 @@ from devkit.observe.audit.model import Audit
 from devkit.observe.audit.replays import NO_REPLAYS, Replays
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange
-from devkit.observe.deferrals import DeferredEntries
+from devkit.observe.kafka.deferrals import DeferredEntries
 from tests.unit.devkit.observe.audit.audited import ALL, CANARY, EDIT, FAILING, FIRST_TEN, audit, no_store, nonzero
 from tests.unit.devkit.observe.audit.events import (
     ERROR,

@@ -12,7 +12,7 @@ from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.replays import NO_REPLAYS, Replays, RetriedTask
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange
-from devkit.observe.deferrals import DeferredEntries
+from devkit.observe.kafka.deferrals import DeferredEntries
 from tests.unit.devkit.observe.audit.audited import ALL, EDIT, FAILING, FIRST_TEN, audit, no_store, nonzero
 from tests.unit.devkit.observe.audit.events import ERROR, SOURCE, TRUTH, error_of, output_of, source_event
 

@@ -11,7 +11,7 @@ from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.deferrals import DeferredEntries
+from devkit.observe.kafka.deferrals import DeferredEntries
 from tests.unit.devkit.observe.audit.audited import ALL, no_store, nonzero
 from tests.unit.devkit.observe.audit.events import SOURCE, TRUTH, arrival, output_of, source_event
 

@@ -7,9 +7,9 @@ from typing import cast
 import pytest
 
 from devkit.observe.audit.arrivals import Arrival, Position
-from devkit.observe.deferrals import Deferrals
-from devkit.observe.emitted import Emitted
-from devkit.observe.sample import NOTHING_SEEN
+from devkit.observe.kafka.deferrals import Deferrals
+from devkit.observe.kafka.emitted import Emitted
+from devkit.observe.samples.sample import NOTHING_SEEN
 from devkit.programs.command import view as view_module
 from devkit.programs.command.view import CommandView
 from devkit.programs.program_state import ProgramState

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from devkit.observe.deferrals import Deferrals
+from devkit.observe.kafka.deferrals import Deferrals
 from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.view import SparkView
 

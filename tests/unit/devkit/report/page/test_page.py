@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from devkit.observe.arm_observation import TimelineEvidence
-from devkit.observe.first_errors import Complaint
+from devkit.observe.logs.first_errors import Complaint
 from devkit.observe.settings import ChangedValue
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.page.page import render_page

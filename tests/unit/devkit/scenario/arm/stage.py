@@ -11,11 +11,11 @@ from typing import Any, cast
 
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Position
-from devkit.observe.deferrals import Deferrals
-from devkit.observe.kit_events import ProgramEvent
-from devkit.observe.sampler import SampledTopics, Sampler
-from devkit.observe.timeline import Timeline
-from devkit.observe.usage import TreeUsage
+from devkit.observe.kafka.deferrals import Deferrals
+from devkit.observe.samples.sampler import SampledTopics, Sampler
+from devkit.observe.samples.usage import TreeUsage
+from devkit.observe.timeline.kit_events import ProgramEvent
+from devkit.observe.timeline.timeline import Timeline
 from devkit.programs.program import Program
 from devkit.programs.program_run import ProgramRun
 from devkit.report.progress import Progress

@@ -18,8 +18,8 @@ from devkit.faults.kafka.add_partitions import AddPartitions
 from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_observation import Sample, TimelineEvidence
 from devkit.observe.checkpoint import Checkpoint
-from devkit.observe.kit_events import ProcessEnded
-from devkit.observe.timeline import Timeline
+from devkit.observe.timeline.kit_events import ProcessEnded
+from devkit.observe.timeline.timeline import Timeline
 from devkit.report.progress import Progress
 from devkit.scenario.arm.arm_faults import ArmFaults, require_levers
 from devkit.scenario.arm.arm_state import ArmState

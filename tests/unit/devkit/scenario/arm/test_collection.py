@@ -9,7 +9,7 @@ import pytest
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange
-from devkit.observe.deferrals import DeferredEntries
+from devkit.observe.kafka.deferrals import DeferredEntries
 from devkit.programs.program_topics import ProgramTopics
 from devkit.scenario.arm import collection as collection_module
 from devkit.scenario.arm.collection import Ended, collection, pages_matched

@@ -2,9 +2,9 @@
 
 import pytest
 
-from devkit.observe.kit_events import ProcessEnded, ProcessRestarted
-from devkit.observe.logs import UnknownLine
-from devkit.observe.metrics import Scraper
+from devkit.observe.logs.logs import UnknownLine
+from devkit.observe.samples.metrics import Scraper
+from devkit.observe.timeline.kit_events import ProcessEnded, ProcessRestarted
 from pipeline.events import MetricsServed
 from tests.unit.devkit.scenario.arm.stage import Stage
 

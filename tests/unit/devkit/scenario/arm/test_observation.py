@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from devkit.observe.deferrals import Deferrals
+from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.observable import UPSTREAM
 from devkit.scenario.arm.arm_faults import ArmFaults
 from devkit.scenario.arm.observation import by_hand, not_observable_of

@@ -8,8 +8,8 @@ import pytest
 
 from devkit.observe.audit.replays import BatchBegin, Replays, RetriedTask
 from devkit.observe.checkpoint import OffsetRange
-from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
-from devkit.observe.logs import UnknownLine
+from devkit.observe.logs.logs import UnknownLine
+from devkit.observe.timeline.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
 from devkit.scenario.arm.collect import replays_of
 from devkit.scenario.arm.program_events import describe
 from devkit.scenario.model import Scenario

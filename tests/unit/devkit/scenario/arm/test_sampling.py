@@ -9,12 +9,12 @@ from typing import cast
 import pytest
 
 from devkit.observe.audit.arrivals import Arrival
-from devkit.observe.deferrals import Deferrals
-from devkit.observe.emitted import Emissions
-from devkit.observe.kit_events import ProcessEnded, ProcessRestarted
-from devkit.observe.logs import UnknownLine
-from devkit.observe.sampler import SampledTopics, Sampler
-from devkit.observe.usage import TreeUsage
+from devkit.observe.kafka.deferrals import Deferrals
+from devkit.observe.kafka.emitted import Emissions
+from devkit.observe.logs.logs import UnknownLine
+from devkit.observe.samples.sampler import SampledTopics, Sampler
+from devkit.observe.samples.usage import TreeUsage
+from devkit.observe.timeline.kit_events import ProcessEnded, ProcessRestarted
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.programs.command.view import CommandView

@@ -11,8 +11,8 @@ import pytest
 
 from devkit.faults.condition import Seen
 from devkit.guardian import Guardian
-from devkit.observe.action_outcomes import StepOutcome
 from devkit.observe.arm_end import EndByCondition, EndByDeadline, EndByRefusal, EndByStep
+from devkit.observe.timeline.action_outcomes import StepOutcome
 from devkit.programs.places import CONFIG_FILE
 from devkit.programs.spark import place as place_module
 from devkit.scenario.arm import steps as steps_module

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
-from devkit.observe.metrics import Series
+from devkit.observe.samples.metrics import Series
 from devkit.scenario.arm.until import SoFar, arm_end
 from devkit.scenario.arm_ending import Condition, Until
 

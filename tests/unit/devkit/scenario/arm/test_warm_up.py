@@ -10,10 +10,10 @@ import pytest
 
 from devkit.debug.debugger import Debugger
 from devkit.faults.timeline_item import TimelineItem
-from devkit.observe.deferrals import NoDeferrals
-from devkit.observe.kit_events import ProcessEnded, ProgramEvent
-from devkit.observe.sampler import SampledTopics, Sampler
-from devkit.observe.usage import TreeUsage
+from devkit.observe.kafka.deferrals import NoDeferrals
+from devkit.observe.samples.sampler import SampledTopics, Sampler
+from devkit.observe.samples.usage import TreeUsage
+from devkit.observe.timeline.kit_events import ProcessEnded, ProgramEvent
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.scenario.arm.clock import ArmClock

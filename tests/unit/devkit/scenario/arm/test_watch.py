@@ -10,9 +10,9 @@ import pytest
 from devkit.debug.debugger import Debugger
 from devkit.errors import StackError
 from devkit.observe.arm_end import ArmEnd, EndByDeadline, EndByRefusal
-from devkit.observe.deferrals import Deferrals
-from devkit.observe.sampler import SampledTopics, Sampler
-from devkit.observe.usage import TreeUsage
+from devkit.observe.kafka.deferrals import Deferrals
+from devkit.observe.samples.sampler import SampledTopics, Sampler
+from devkit.observe.samples.usage import TreeUsage
 from devkit.scenario.arm.arm_faults import ArmFaults
 from devkit.scenario.arm.begin_traffic import begin_traffic, publish_backlog
 from devkit.scenario.arm.clock import ArmClock

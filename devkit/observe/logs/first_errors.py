@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from devkit.observe.kit_events import ProcessOverLimit, ProgramEvent
-from devkit.observe.logs import UnknownLine
+from devkit.observe.logs.logs import UnknownLine
+from devkit.observe.timeline.kit_events import ProcessOverLimit, ProgramEvent
 from located_config.count import counted
 from pipeline.events import (
     BreakerOpen,

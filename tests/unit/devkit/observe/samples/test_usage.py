@@ -9,7 +9,7 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from devkit.observe.usage import TreeUsage
+from devkit.observe.samples.usage import TreeUsage
 
 
 @dataclass(eq=False)

@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
 from devkit.observe.arm_end import EndByCondition
-from devkit.observe.kit_events import (
+from devkit.observe.timeline.kit_events import (
     ArmEnded,
     PhaseBegun,
     ProcessRestarted,
@@ -9,8 +9,8 @@ from devkit.observe.kit_events import (
     StretchChosen,
     VerdictReached,
 )
-from devkit.observe.run_phases import phase_times
-from devkit.observe.timeline import TimelineEntry
+from devkit.observe.timeline.run_phases import phase_times
+from devkit.observe.timeline.timeline import TimelineEntry
 from pipeline.events import Started
 
 STRETCH = StretchChosen(stretch=1, by="calibration")

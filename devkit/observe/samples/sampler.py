@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from devkit.observe.checkpoint import Checkpoint, Offsets, of_topic
-from devkit.observe.deferrals import Deferrals
-from devkit.observe.sample import ProgramUse, Sample
-from devkit.observe.usage import TreeUsage, Usage
+from devkit.observe.kafka.deferrals import Deferrals
+from devkit.observe.samples.sample import ProgramUse, Sample
+from devkit.observe.samples.usage import TreeUsage, Usage
 from devkit.stack.parts.mock_api import JournalCounts
 from devkit.stack.topics import TopicEnds
 

@@ -1,7 +1,7 @@
 import pytest
 
 from devkit.observe.arm_role import TWO_ARMS, Roles
-from devkit.observe.run_metadata import difference_text
+from devkit.observe.timeline.run_metadata import difference_text
 
 FOUR: Roles = {"incident": "incident", "burst": "incident", "fixed": "fixed", "later": "fixed"}
 

@@ -1,6 +1,6 @@
 import pytest
 
-from devkit.observe.timeouts import names_timeout, reports_timeout
+from devkit.observe.logs.timeouts import names_timeout, reports_timeout
 
 
 @pytest.mark.parametrize(

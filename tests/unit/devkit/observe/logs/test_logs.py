@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.observe.logs import LineTail, LoggedException, UnknownLine, exceptions_in
+from devkit.observe.logs.logs import LineTail, LoggedException, UnknownLine, exceptions_in
 from pipeline.events import BatchStarted
 
 TOO_LARGE = (

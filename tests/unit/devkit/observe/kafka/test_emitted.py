@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from devkit.observe.audit.arrivals import Arrival, Position
-from devkit.observe.emitted import Emissions, Emitted
+from devkit.observe.kafka.emitted import Emissions, Emitted
 
 DUE = {("source", 0, offset) for offset in range(3)}
 

@@ -12,8 +12,8 @@ from kafka.errors import KafkaConnectionError
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
-from devkit.observe import deferrals
-from devkit.observe.deferrals import DeferralTopic, DeferredEntries, NoDeferrals
+from devkit.observe.kafka import deferrals
+from devkit.observe.kafka.deferrals import DeferralTopic, DeferredEntries, NoDeferrals
 from devkit.stack import topic_reader as consumer_module
 
 Item = tuple[bytes | None, bytes | None]

@@ -1,5 +1,5 @@
 from devkit.observe.audit.arrivals import Arrival, Position
-from devkit.observe.error_events import ErrorEvents, ErrorTally
+from devkit.observe.kafka.error_events import ErrorEvents, ErrorTally
 
 
 def record(offset: int, value: bytes, source: Position | None) -> Arrival:

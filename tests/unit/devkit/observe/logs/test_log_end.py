@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.observe.log_end import in_short, last_lines
+from devkit.observe.logs.log_end import in_short, last_lines
 
 TRACEBACK = """\
 starting

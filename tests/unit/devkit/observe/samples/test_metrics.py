@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server
 
-from devkit.observe.metrics import NOTHING_SCRAPED, Scraper, fetch, read_page
+from devkit.observe.samples.metrics import NOTHING_SCRAPED, Scraper, fetch, read_page
 
 LAG_0 = ("lag", frozenset({("partition", "0")}))
 UP = ("up", frozenset[tuple[str, str]]())

@@ -8,12 +8,12 @@ from pydantic import BaseModel, ConfigDict
 from devkit.container.kill import ContainerKill
 from devkit.headroom.calibration import Calibration, StretchBy
 from devkit.headroom.window import HeadroomSample
-from devkit.observe.action_outcomes import FaultOutcome, StepOutcome
 from devkit.observe.arm_end import ArmEnd
-from devkit.observe.logs import UnknownLine
+from devkit.observe.logs.logs import UnknownLine
 from devkit.observe.observable import Observable
-from devkit.observe.run_metadata import RunMetadata
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
+from devkit.observe.timeline.action_outcomes import FaultOutcome, StepOutcome
+from devkit.observe.timeline.run_metadata import RunMetadata
 from pipeline.events import PipelineEvent
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.checkpoint import Offsets
-from devkit.observe.event_time_skew import EventTimeSkew
+from devkit.observe.kafka.event_time_skew import EventTimeSkew
 
 DENSE, BURST = ("dense", 0), ("burst", 0)
 MINUTE_MS = 60_000

@@ -13,7 +13,7 @@ from statistics import median
 from devkit.container.kill import ContainerFigures
 from devkit.observe.figures import Answers, Figures, FlatCommit
 from devkit.observe.latency import Latencies
-from devkit.observe.sample import Sample
+from devkit.observe.samples.sample import Sample
 
 _GAP_S = 5.0
 """Looks follow each other every half second; while a part stands still under a fault, there are none."""

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.arm_role import ArmName
-from devkit.observe.kit_events import ArmEnded, PhaseBegun, ProcessStarted, StretchChosen, VerdictReached
-from devkit.observe.timeline import TimelineEntry, TimelineEvent
+from devkit.observe.timeline.kit_events import ArmEnded, PhaseBegun, ProcessStarted, StretchChosen, VerdictReached
+from devkit.observe.timeline.timeline import TimelineEntry, TimelineEvent
 from pipeline.events import Started
 
 RunPhase = Literal["calibration", "stack", "prepare", "start", "play", "collect"]

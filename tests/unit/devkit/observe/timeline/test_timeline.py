@@ -9,9 +9,11 @@ import pytest
 
 from devkit.container.memory import KindMemory, TreeMemory
 from devkit.headroom.window import HeadroomSample
-from devkit.observe.action_outcomes import StepOutcome
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
-from devkit.observe.kit_events import (
+from devkit.observe.logs.logs import UnknownLine
+from devkit.observe.samples.sample import Sample
+from devkit.observe.timeline.action_outcomes import StepOutcome
+from devkit.observe.timeline.kit_events import (
     ArmEnded,
     CalibrationTaken,
     FaultBegun,
@@ -39,10 +41,8 @@ from devkit.observe.kit_events import (
     VerdictReached,
     WarmedUp,
 )
-from devkit.observe.logs import UnknownLine
-from devkit.observe.run_metadata import RunMetadata
-from devkit.observe.sample import Sample
-from devkit.observe.timeline import Timeline, TimelineEntry, TimelineEvent, read_timeline
+from devkit.observe.timeline.run_metadata import RunMetadata
+from devkit.observe.timeline.timeline import Timeline, TimelineEntry, TimelineEvent, read_timeline
 from pipeline.events import BatchCommitted, Failed, Waiting
 
 LINE = UnknownLine("mine", {"figure": 3})

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.observe import sampler as sampler_module
 from devkit.observe.checkpoint import Checkpoint
-from devkit.observe.deferrals import Deferrals
-from devkit.observe.sample import Sample
-from devkit.observe.sampler import SampledTopics, Sampler, counted_since, percentile
-from devkit.observe.timeline import TimelineEntry, line_of
-from devkit.observe.usage import TreeUsage, Usage
+from devkit.observe.kafka.deferrals import Deferrals
+from devkit.observe.samples import sampler as sampler_module
+from devkit.observe.samples.sample import Sample
+from devkit.observe.samples.sampler import SampledTopics, Sampler, counted_since, percentile
+from devkit.observe.samples.usage import TreeUsage, Usage
+from devkit.observe.timeline.timeline import TimelineEntry, line_of
 from devkit.report.arm_record import arm_record
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts, UpstreamCounts
 from devkit.stack.topics import TopicEnds

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from devkit.observe.first_errors import Complaint, FirstComplaints, complaint_in
-from devkit.observe.kit_events import ProcessEnded, ProgramEvent
-from devkit.observe.logs import UnknownLine
+from devkit.observe.logs.first_errors import Complaint, FirstComplaints, complaint_in
+from devkit.observe.logs.logs import UnknownLine
+from devkit.observe.timeline.kit_events import ProcessEnded, ProgramEvent
 from pipeline.events import (
     BrokersAwaited,
     Failed,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.observe.figures import Answers, Figures
-from devkit.observe.measure import flat_commit, measure, use_of
-from devkit.observe.sample import NOTHING_SEEN, ProgramUse, Sample
+from devkit.observe.samples.measure import flat_commit, measure, use_of
+from devkit.observe.samples.sample import NOTHING_SEEN, ProgramUse, Sample
 from tests.unit.devkit.observed import some_latencies
 
 

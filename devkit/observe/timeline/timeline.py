@@ -1,8 +1,8 @@
 """The one timeline of a run: `events.jsonl`, a line for each thing that happened or was sampled, in order.
 
-Its events are the kit's (`devkit.observe.kit_events`), those of the pipeline, and what another program said; each is
-written and read back as the same class. A line has the time (`t_s`, seconds since the run began), the event's name
-(`kind`), perhaps its arm and its program, and the event's fields.
+Its events are the kit's (`kit_events`), those of the pipeline, and unknown lines of other programs; each is written
+and read back as the same class. A line has the time (`t_s`, seconds since the run began), the event's name (`kind`),
+perhaps its arm and its program, and the event's fields.
 """
 
 import json
@@ -16,8 +16,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
 
-from devkit.observe.kit_events import KitEvent
-from devkit.observe.logs import UnknownLine
+from devkit.observe.logs.logs import UnknownLine
+from devkit.observe.timeline.kit_events import KitEvent
 from located_config.redaction import redacted
 from pipeline.events import PipelineEvent, fields_of
 

@@ -1,0 +1,1 @@
+"""Samples of an arm at work, and the figures made of them."""
