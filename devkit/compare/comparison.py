@@ -116,17 +116,20 @@ class RunComparison(_Model):
     @classmethod
     def of(cls, a: RunRecord, b: RunRecord) -> "RunComparison":
         """Raises UsageError where one has no result."""
-        one, other = _result(a), _result(b)
-        pairs = [(arm, found, other.arms[arm]) for arm, found in one.arms.items() if arm in other.arms]
-        versions = {key: (one.versions.get(key), other.versions.get(key)) for key in one.versions | other.versions}
+        result_a, result_b = _result(a), _result(b)
+        pairs = [(arm, played, result_b.arms[arm]) for arm, played in result_a.arms.items() if arm in result_b.arms]
+        versions = {
+            key: (result_a.versions.get(key), result_b.versions.get(key))
+            for key in result_a.versions | result_b.versions
+        }
         return cls(
-            a=_run(a.directory, one),
-            b=_run(b.directory, other),
-            only_a=tuple(arm for arm in one.arms if arm not in other.arms),
-            only_b=tuple(arm for arm in other.arms if arm not in one.arms),
-            expectations=tuple(found for pair in pairs for found in _expectations(*pair)),
-            figures=tuple(found for pair in pairs for found in _figures(*pair)),
-            settings=tuple(found for arm, *_ in pairs for found in _settings(arm, a, b)),
+            a=_run(a.directory, result_a),
+            b=_run(b.directory, result_b),
+            only_a=tuple(arm for arm in result_a.arms if arm not in result_b.arms),
+            only_b=tuple(arm for arm in result_b.arms if arm not in result_a.arms),
+            expectations=tuple(expectation for pair in pairs for expectation in _expectations(*pair)),
+            figures=tuple(figure for pair in pairs for figure in _figures(*pair)),
+            settings=tuple(setting for arm, *_ in pairs for setting in _settings(arm, a, b)),
             machine=tuple(_machine(*pair) for pair in pairs),
             versions={key: pair for key, pair in versions.items() if pair[0] != pair[1]},
         )
@@ -155,15 +158,15 @@ def _expectations(arm: ArmName, a: ArmResult, b: ArmResult) -> Iterator[Compared
     """In the order of the first run; of several with one name the first belongs to the first."""
     of_a, of_b = _by_name(a), _by_name(b)
     for name in dict.fromkeys((*of_a, *of_b)):
-        for one, other in itertools.zip_longest(of_a.get(name, ()), of_b.get(name, ())):
-            yield ComparedExpectation(arm=arm, name=name, a=one, b=other)
+        for expectation_a, expectation_b in itertools.zip_longest(of_a.get(name, ()), of_b.get(name, ())):
+            yield ComparedExpectation(arm=arm, name=name, a=expectation_a, b=expectation_b)
 
 
 def _by_name(arm: ArmResult) -> dict[str, list[Measured]]:
-    found: dict[str, list[Measured]] = {}
+    by_name: dict[str, list[Measured]] = {}
     for item in arm.expectations:
-        found.setdefault(item.name, []).append(_measured(item))
-    return found
+        by_name.setdefault(item.name, []).append(_measured(item))
+    return by_name
 
 
 def _measured(item: ExpectationResult) -> Measured:
@@ -173,9 +176,9 @@ def _measured(item: ExpectationResult) -> Measured:
 def _figures(arm: ArmName, a: ArmResult, b: ArmResult) -> Iterator[ComparedFigure]:
     of_a, of_b = dict(_numbers(a)), dict(_numbers(b))
     for name in dict.fromkeys((*of_a, *of_b)):
-        one, other = of_a.get(name), of_b.get(name)
-        ratio = round(other / one, 3) if one and other is not None else None
-        yield ComparedFigure(arm=arm, name=name, a=one, b=other, ratio=ratio)
+        value_a, value_b = of_a.get(name), of_b.get(name)
+        ratio = round(value_b / value_a, 3) if value_a and value_b is not None else None
+        yield ComparedFigure(arm=arm, name=name, a=value_a, b=value_b, ratio=ratio)
 
 
 def _numbers(arm: ArmResult) -> Iterator[tuple[str, float]]:
@@ -195,16 +198,16 @@ def _settings(arm: ArmName, a: RunRecord, b: RunRecord) -> Iterator[ComparedSett
     """Of the programs' effective configurations, then of what else the arms of a run differ in."""
     of_a, of_b = (_configurations(run.directory / arm) for run in (a, b))
     for program in dict.fromkeys((*of_a, *of_b)):
-        found = differences({"a": of_a.get(program, {}), "b": of_b.get(program, {})})
-        for key, values in found.items():
+        differing = differences({"a": of_a.get(program, {}), "b": of_b.get(program, {})})
+        for key, values in differing.items():
             if key not in _GIVEN:
                 name = f"programs.{program}.{key}" if program else key
                 yield _setting(arm, name, values["a"], values["b"], _stretch(a) / _stretch(b))
     between = [_result(run).config_difference for run in (a, b)]
     for key in sorted(key for key in {*between[0], *between[1]} if key.split(".")[0] in _OUTSIDE):
-        one, other = (difference.get(key, {}).get(arm) for difference in between)
-        if one != other:
-            yield _setting(arm, key, one, other, _stretch(a) / _stretch(b))
+        value_a, value_b = (difference.get(key, {}).get(arm) for difference in between)
+        if value_a != value_b:
+            yield _setting(arm, key, value_a, value_b, _stretch(a) / _stretch(b))
 
 
 def _stretch(run: RunRecord) -> int:
@@ -235,11 +238,11 @@ def _configuration(file: Path) -> Any:
 
 
 def _machine(arm: ArmName, a: ArmResult, b: ArmResult) -> ComparedMachine:
-    one, other = a.headroom, b.headroom
+    headroom_a, headroom_b = a.headroom, b.headroom
     return ComparedMachine(
         arm=arm,
-        slowdown_a=one and one.slowdown,
-        slowdown_b=other and other.slowdown,
-        worst_a=one and one.worst_slowdown,
-        worst_b=other and other.worst_slowdown,
+        slowdown_a=headroom_a and headroom_a.slowdown,
+        slowdown_b=headroom_b and headroom_b.slowdown,
+        worst_a=headroom_a and headroom_a.worst_slowdown,
+        worst_b=headroom_b and headroom_b.worst_slowdown,
     )

@@ -23,8 +23,8 @@ def find_run(text: str, out: Path) -> RunRecord:
     names = [name for name, times in runs.items() if times]
     if not names:
         raise UsageError(f"there is no run {text}, and none at all in {out}", hint="name its directory")
-    whole = [f"{name}/{time}" for name in names for time in runs[name]]
-    near = nearest(text, ["latest", *names, *whole])
+    paths = [f"{name}/{time}" for name in names for time in runs[name]]
+    near = nearest(text, ["latest", *names, *paths])
     hint = f"did you mean {near}?" if near else f"name a directory, or the newest of one of {', '.join(names)}"
     raise UsageError(f"there is no run {text}", hint=hint)
 

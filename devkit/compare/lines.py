@@ -22,10 +22,10 @@ def comparison_lines(comparison: RunComparison) -> Iterator[str]:
             yield f"Played in {name} alone: {', '.join(arms)}."
     yield ""
     yield "expectations:"
-    for one in comparison.expectations:
-        yield from _expectation(one)
+    for item in comparison.expectations:
+        yield from _expectation(item)
     yield ""
-    differing = [one for one in comparison.figures if one.a != one.b]
+    differing = [item for item in comparison.figures if item.a != item.b]
     equal = len(comparison.figures) - len(differing)
     yield f"figures, with the ratio b / a ({counted(equal, 'figure')} equal in both):"
     if differing:
@@ -56,22 +56,22 @@ def _run(name: str, run: ComparedRun) -> Iterator[str]:
 def _settings(comparison: RunComparison) -> Iterator[str]:
     """What all arms had otherwise in the same way is one line."""
     arms: dict[tuple[str, str, str], list[str]] = {}
-    for one in comparison.settings:
-        if not one.by_stretch:
-            arms.setdefault((one.key, setting_text(one.a), setting_text(one.b)), []).append(one.arm)
+    for setting in comparison.settings:
+        if not setting.by_stretch:
+            arms.setdefault((setting.key, setting_text(setting.a), setting_text(setting.b)), []).append(setting.arm)
     for (key, a, b), having in arms.items():
         yield f"  {', '.join(having)}: {key}: {a} (a) → {b} (b)"
-    stretched = sum(one.by_stretch for one in comparison.settings)
+    stretched = sum(setting.by_stretch for setting in comparison.settings)
     if stretched:
         yield f"  {counted(stretched, 'duration')} of other values by the stretch alone"
     if not comparison.settings:
         yield "  the same in both"
 
 
-def _expectation(one: ComparedExpectation) -> Iterator[str]:
-    expected = list(dict.fromkeys(side.expected for side in (one.a, one.b) if side))
-    yield f"  {one.arm} {one.name} (expected {expected[0] if len(expected) == 1 else 'otherwise in b'})"
-    for name, side in (("a", one.a), ("b", one.b)):
+def _expectation(expectation: ComparedExpectation) -> Iterator[str]:
+    expected = list(dict.fromkeys(side.expected for side in (expectation.a, expectation.b) if side))
+    yield f"  {expectation.arm} {expectation.name} (expected {expected[0] if len(expected) == 1 else 'otherwise in b'})"
+    for name, side in (("a", expectation.a), ("b", expectation.b)):
         yield f"    {name}  {_side(side, with_expected=len(expected) > 1)}"
 
 
@@ -81,8 +81,14 @@ def _side(side: Measured | None, *, with_expected: bool) -> str:
     return f"{_HOLDS[side.holds]:<4}  {side.measured}" + (f" (expected {side.expected})" if with_expected else "")
 
 
-def _figure(one: ComparedFigure) -> tuple[str, ...]:
-    return one.arm, one.name, _number(one.a), _number(one.b), "" if one.ratio is None else f"{one.ratio:g}"
+def _figure(figure: ComparedFigure) -> tuple[str, ...]:
+    return (
+        figure.arm,
+        figure.name,
+        _number(figure.a),
+        _number(figure.b),
+        "" if figure.ratio is None else f"{figure.ratio:g}",
+    )
 
 
 def _number(value: float | None) -> str:

@@ -58,17 +58,19 @@ class SeriesComparison(_Model):
     @classmethod
     def of(cls, a: tuple[Path, Series], b: tuple[Path, Series]) -> "SeriesComparison":
         """Each with its directory."""
-        one, other = a[1], b[1]
-        of_b = {run.seed: run.outcome for run in other.runs}
+        series_a, series_b = a[1], b[1]
+        of_b = {run.seed: run.outcome for run in series_b.runs}
         return cls(
             a=_series(*a),
             b=_series(*b),
             rates=tuple(
                 ComparedRate(exit_code=x.exit_code, name=x.name, a=x, b=y, apart=_apart(x, y))
-                for x, y in zip(one.rates, other.rates, strict=True)
+                for x, y in zip(series_a.rates, series_b.rates, strict=True)
             ),
             seeds=tuple(
-                ComparedSeed(seed=run.seed, a=run.outcome, b=of_b[run.seed]) for run in one.runs if run.seed in of_b
+                ComparedSeed(seed=run.seed, a=run.outcome, b=of_b[run.seed])
+                for run in series_a.runs
+                if run.seed in of_b
             ),
         )
 
@@ -90,11 +92,11 @@ def series_comparison_lines(comparison: SeriesComparison) -> Iterator[str]:
     ]
     yield from columns([("", "a", "b", ""), *rows], indent="  ")
     yield ""
-    differing = [one for one in comparison.seeds if one.a != one.b]
+    differing = [seed for seed in comparison.seeds if seed.a != seed.b]
     equal = len(comparison.seeds) - len(differing)
     yield f"seeds that both played ({counted(equal, 'seed')} with the same outcome):"
     if differing:
-        yield from columns([("seed", "a", "b"), *((str(one.seed), one.a, one.b) for one in differing)], indent="  ")
+        yield from columns([("seed", "a", "b"), *((str(seed.seed), seed.a, seed.b) for seed in differing)], indent="  ")
     elif not comparison.seeds:
         yield "  none"
 

@@ -16,7 +16,7 @@ TWO_ARMS: Roles = {"incident": "incident", "fixed": "fixed"}
 
 def in_role(roles: Roles, role: ArmRole) -> tuple[ArmName, ...]:
     """The arms that have this role."""
-    return tuple(name for name, one in roles.items() if one == role)
+    return tuple(name for name, arm_role in roles.items() if arm_role == role)
 
 
 def arms_named(words: Collection[str], roles: Roles) -> tuple[ArmName, ...]:

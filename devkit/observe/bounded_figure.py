@@ -26,9 +26,9 @@ class BoundedFigure(BaseModel):
         """
         if self.at_least is not None and self.at_least == self.at_most:
             return None
-        found = [(self.value - self.at_least) / abs(self.at_least)] if self.at_least else []
-        found += [(self.at_most - self.value) / abs(self.at_most)] if self.at_most else []
-        return min(found, default=None)
+        margins = [(self.value - self.at_least) / abs(self.at_least)] if self.at_least else []
+        margins += [(self.at_most - self.value) / abs(self.at_most)] if self.at_most else []
+        return min(margins, default=None)
 
 
 def format_figure(value: float, unit: str) -> str:

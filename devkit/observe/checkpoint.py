@@ -100,9 +100,9 @@ class Checkpoint:
         """All that is there now; the number of objects. Raises StackError."""
         keys = [item["Key"] for item in self._listed("")]
         try:
-            for first in range(0, len(keys), _AT_ONCE):
-                some = keys[first : first + _AT_ONCE]
-                self._client.delete_objects(Bucket=self._bucket, Delete={"Objects": [{"Key": key} for key in some]})
+            for begin in range(0, len(keys), _AT_ONCE):
+                batch = keys[begin : begin + _AT_ONCE]
+                self._client.delete_objects(Bucket=self._bucket, Delete={"Objects": [{"Key": key} for key in batch]})
         except (BotoCoreError, ClientError) as error:
             raise PartError(f"the checkpoint could not be deleted: {error}", "object-store") from error
         return len(keys)

@@ -75,8 +75,8 @@ class Latencies:
         """The upper bounds of the percentiles in seconds, to the millisecond; `max_s` is the 100th."""
 
         def seconds(percent: float) -> float | None:
-            found = self.percentile(percent)
-            return None if found is None or found.at_most_s is None else round(found.at_most_s, 3)
+            value = self.percentile(percent)
+            return None if value is None or value.at_most_s is None else round(value.at_most_s, 3)
 
         return LatencyFigures(
             emitted=self.emitted, waiting=self.waiting, p50_s=seconds(50), p95_s=seconds(95), p99_s=seconds(99),
@@ -101,19 +101,19 @@ def latencies(
     pages_matched: Set[Page] | None,
 ) -> Latencies:
     """Of all events that had to be emitted and whose append is known. Times are milliseconds since the epoch."""
-    found: list[EventLatency] = []
+    measured: list[EventLatency] = []
     for event in events:
         began_ms = published_ms.get(event.position)
         if event.entry.expected.fate == "filtered" or began_ms is None:
             continue
-        left = emitted_ms.get(event.position)
+        append_ms = emitted_ms.get(event.position)
         reference = event.entry.expected.page
-        found.append(
+        measured.append(
             EventLatency(
                 page=(reference.wiki, reference.page_id) if reference else None,
                 published_ms=began_ms,
-                seconds=max(0, (ended_ms if left is None else left) - began_ms) / 1000,
-                is_emitted=left is not None,
+                seconds=max(0, (ended_ms if append_ms is None else append_ms) - began_ms) / 1000,
+                is_emitted=append_ms is not None,
             )
         )
-    return Latencies(tuple(found), None if pages_matched is None else frozenset(pages_matched))
+    return Latencies(tuple(measured), None if pages_matched is None else frozenset(pages_matched))

@@ -30,7 +30,7 @@ def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts, switches: Sequen
         Met(counted.requests, counted.completed, counted.by_status, counts.upstream.max_queued, counted.changed_by)
     )
     when = rule.when
-    by_client = any(one is not None for one in (when.attempt, when.nth, when.header, when.client, rule.times))
+    client_conditions = (when.attempt, when.nth, when.header, when.client, rule.times)
     return Evidence(
         fault=rule.name,
         fired=counted.requests > 0,
@@ -45,7 +45,7 @@ def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts, switches: Sequen
         last_at_s=counted.last_at_s,
         acted=None if inactions is None else not inactions,
         inaction="; ".join(inactions or ()),
-        by_client=by_client,
+        by_client=any(condition is not None for condition in client_conditions),
         switches=None if switches is None else tuple(switches),
         window=_window(rule),
         last_request_s=counts.last_at_s,

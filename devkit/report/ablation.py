@@ -65,7 +65,7 @@ class Ablation(_Model):
 
     def of(self, needed: Needed) -> tuple[str, ...]:
         """The differences of which that is the answer."""
-        return tuple(one.difference for one in self.differences if one.needed == needed)
+        return tuple(item.difference for item in self.differences if item.needed == needed)
 
     @property
     def conclusion(self) -> str:
@@ -82,7 +82,7 @@ class Ablation(_Model):
 
     def telling(self, expectations: tuple[ExpectationResult, ...]) -> tuple[ExpectationResult, ...]:
         """Of the `expectations` of one play those that hold in some plays and not in others; if there is none, all."""
-        plays = [self.as_played, *(one.expectations for one in self.differences if one.expectations)]
+        plays = [self.as_played, *(item.expectations for item in self.differences if item.expectations)]
         broken = {_key(item) for play in plays for item in play if not item.holds}
         return tuple(item for item in expectations if _key(item) in broken) or expectations
 
@@ -93,21 +93,27 @@ def ablation_lines(ablation: Ablation, directory: Path) -> Iterator[str]:
     yield f"what {ablation.arm} needs of its differences from {ablation.against}:"
     head = ("difference", ablation.arm, "turned back to", "without it", "needed")
     rows = [
-        (one.difference, setting_text(one.fixed), setting_text(one.incident), one.outcome or "not played", one.needed)
-        for one in ablation.differences
+        (
+            item.difference,
+            setting_text(item.fixed),
+            setting_text(item.incident),
+            item.outcome or "not played",
+            item.needed,
+        )
+        for item in ablation.differences
     ]
     yield from columns([head, *rows], indent="  ")
     yield ""
-    for one in ablation.differences:
-        yield f"without {one.difference}:"
-        for item in ablation.telling(one.expectations):
-            yield f"  {holds_text(item):<4} {item.name}: {item.measured} (expected {item.expected})"
-        if one.reason:
-            yield f"  {one.reason}"
-        if one.next_step:
-            yield f"  next: {one.next_step}"
-        if one.directory:
-            yield f"  evidence: {directory / one.directory}"
+    for item in ablation.differences:
+        yield f"without {item.difference}:"
+        for played in ablation.telling(item.expectations):
+            yield f"  {holds_text(played):<4} {played.name}: {played.measured} (expected {played.expected})"
+        if item.reason:
+            yield f"  {item.reason}"
+        if item.next_step:
+            yield f"  next: {item.next_step}"
+        if item.directory:
+            yield f"  evidence: {directory / item.directory}"
     yield ""
     yield ablation.conclusion
 

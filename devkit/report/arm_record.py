@@ -135,7 +135,7 @@ class ArmRecord:
 
 def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
     """`entries` are the arm's own, in order, with `t_s` in seconds since the run began."""
-    start, (program, *others) = entries[0].t_s, _programs(entries)
+    start, (program, *other_programs) = entries[0].t_s, _programs(entries)
     timed = [replace(entry, t_s=round(entry.t_s - start, 3)) for entry in entries]
     of_arm = [entry for entry in timed if entry.program in (None, program)]
     end = next(((entry.t_s, entry.event.end) for entry in of_arm if isinstance(entry.event, ArmEnded)), None)
@@ -166,7 +166,7 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
             if isinstance(entry.event, HeadroomSample) and entry.event.from_s >= start
         ),
         watermarks=tuple(_watermarks(of_arm)),
-        beside={name: _heard([one for one in timed if one.program == name], ended_s) for name in others},
+        beside={name: _heard([entry for entry in timed if entry.program == name], ended_s) for name in other_programs},
         not_observable=frozenset(
             observable
             for entry in of_arm
@@ -192,46 +192,46 @@ def _programs(entries: Sequence[TimelineEntry]) -> tuple[str, ...]:
 
 
 def _processes(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Process, ...]:
-    found: list[Process] = []
+    processes: list[Process] = []
     for entry in entries:
         at_s = min(entry.t_s, ended_s)
         match entry.event:
             case ProcessStarted() | ProcessRestarted():
-                found.append(Process(len(found) + 1, at_s, ended_s))
-            case Started() if found:
-                found[-1] = replace(found[-1], ready_s=at_s)
-            case Failed(error=error) if found:
-                found[-1] = replace(found[-1], failure=error)
-            case HeapDumped() as dump if found:
-                found[-1] = replace(found[-1], dumped=heap_dump_text(dump))
-            case ProcessOverLimit() as kill if found:
-                found[-1] = replace(found[-1], killed=kill.text)
-            case ProcessEnded(exit_code=code) if found:
-                found[-1] = replace(found[-1], end_s=at_s, exit_code=code)
-    return tuple(found)
+                processes.append(Process(len(processes) + 1, at_s, ended_s))
+            case Started() if processes:
+                processes[-1] = replace(processes[-1], ready_s=at_s)
+            case Failed(error=error) if processes:
+                processes[-1] = replace(processes[-1], failure=error)
+            case HeapDumped() as dump if processes:
+                processes[-1] = replace(processes[-1], dumped=heap_dump_text(dump))
+            case ProcessOverLimit() as kill if processes:
+                processes[-1] = replace(processes[-1], killed=kill.text)
+            case ProcessEnded(exit_code=code) if processes:
+                processes[-1] = replace(processes[-1], end_s=at_s, exit_code=code)
+    return tuple(processes)
 
 
 def _heard(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Process, ...]:
     """One that is not heard to begin counts as ready from the start of its process."""
     is_silent = any(isinstance(entry.event, NotObservable) and "words" in entry.event.observables for entry in entries)
-    found = _processes(entries, ended_s)
-    return tuple(replace(process, ready_s=process.begin_s) for process in found) if is_silent else found
+    processes = _processes(entries, ended_s)
+    return tuple(replace(process, ready_s=process.begin_s) for process in processes) if is_silent else processes
 
 
 def _batches(entries: Sequence[TimelineEntry], processes: Sequence[Process], ended_s: float) -> tuple[Batch, ...]:
-    found: list[Batch] = []
+    batches: list[Batch] = []
     for entry in entries:
         at_s = entry.t_s
         match entry.event:
             case BatchStarted(batch=number):
                 ends = (process.end_s for process in processes if process.end_s >= at_s)
-                replay = any(batch.number == number for batch in found)
-                found.append(Batch(number, at_s, min([*ends, ended_s]), replay=replay))
-            case BatchWritten(batch=number, seconds=seconds) if found and found[-1].number == number:
+                replay = any(batch.number == number for batch in batches)
+                batches.append(Batch(number, at_s, min([*ends, ended_s]), replay=replay))
+            case BatchWritten(batch=number, seconds=seconds) if batches and batches[-1].number == number:
                 # Both lines may be seen in one look, so the batch's own figure is the better one.
-                begin_s = found[-1].begin_s if seconds is None else max(0.0, at_s - seconds)
-                found[-1] = replace(found[-1], begin_s=begin_s, end_s=at_s, written=True)
-    return tuple(found)
+                begin_s = batches[-1].begin_s if seconds is None else max(0.0, at_s - seconds)
+                batches[-1] = replace(batches[-1], begin_s=begin_s, end_s=at_s, written=True)
+    return tuple(batches)
 
 
 def _faults(samples: Sequence[Sample]) -> dict[str, tuple[Span, ...]]:
@@ -244,15 +244,15 @@ def _faults(samples: Sequence[Sample]) -> dict[str, tuple[Span, ...]]:
 
 def _timeline_faults(entries: Sequence[TimelineEntry], ended_s: float) -> dict[str, tuple[Span, ...]]:
     """Of the scenario's timeline; one that no line ends lasts as long as the arm."""
-    found: dict[str, tuple[Span, ...]] = {}
+    faults: dict[str, tuple[Span, ...]] = {}
     for entry in entries:
         at_s = min(entry.t_s, ended_s)
         match entry.event:
             case FaultBegun(name=name, asked=asked):
-                found[name] = (Span(at_s, ended_s, asked),)
-            case FaultEnded(name=name, did=did) if name in found:
-                found[name] = (replace(found[name][0], end_s=at_s, what=did),)
-    return found
+                faults[name] = (Span(at_s, ended_s, asked),)
+            case FaultEnded(name=name, did=did) if name in faults:
+                faults[name] = (replace(faults[name][0], end_s=at_s, what=did),)
+    return faults
 
 
 def growing(samples: Sequence[Sample], counter: Callable[[Sample], int]) -> tuple[Span, ...]:
@@ -270,13 +270,13 @@ def growing(samples: Sequence[Sample], counter: Callable[[Sample], int]) -> tupl
 
 def _waits(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Span, ...]:
     """The main lane's waits; one ends when it resumes, or with its process."""
-    found: list[Span] = []
+    waits: list[Span] = []
     waiting: Span | None = None
     for entry in entries:
         match entry.event:
             case Resumed() | ProcessEnded() if waiting:
-                found.append(replace(waiting, end_s=entry.t_s))
+                waits.append(replace(waiting, end_s=entry.t_s))
                 waiting = None
             case Waiting(reason=reason) if not waiting:
                 waiting = Span(entry.t_s, ended_s, reason)
-    return (*found, waiting) if waiting else tuple(found)
+    return (*waits, waiting) if waiting else tuple(waits)

@@ -68,32 +68,40 @@ def explanation(result: Result) -> tuple[ExplanationPart, ...]:
     concerned = unmet or dict(result.arms)
     stated = _in_headline(result)
     parts = {
-        "the program said first": [f"{name}: {one.sentence}" for name, one in _complaints(result, concerned)],
+        "the program said first": [
+            f"{name}: {complaint.sentence}" for name, complaint in _complaints(result, concerned)
+        ],
         "missing for a verdict": missing(result),
         "broken expectations": [f"{name}: {item.sentence}" for name, arm in unmet.items() for item in broken(arm)],
         "not judged": [line for name, arm in unmet.items() for line in _not_judged(name, arm)],
         DIFFERENCE: difference(result),
-        AUDIT: [f"{name}: {one}" for name, arm in unmet.items() for one in (*examples(arm), *_more(name, arm))],
+        AUDIT: [f"{name}: {line}" for name, arm in unmet.items() for line in (*examples(arm), *_more(name, arm))],
     }
-    found = [ExplanationPart(title, tuple(line for line in lines if line != stated)) for title, lines in parts.items()]
-    return tuple(part for part in found if part.lines)
+    shown = [ExplanationPart(title, tuple(line for line in lines if line != stated)) for title, lines in parts.items()]
+    return tuple(part for part in shown if part.lines)
 
 
 def _complaints(result: Result, concerned: Mapping[ArmName, ArmResult]) -> list[tuple[ArmName, Complaint]]:
     """Of the arms concerned. A warning that a fixed arm gives which holds explains no failure. One that each arm gives
     alike explains no difference: it counts only where there is nothing else.
     """
-    of_each = {name: {(one.event, one.text) for one in arm.complaints} for name, arm in result.arms.items()}
+    of_each = {
+        name: {(complaint.event, complaint.text) for complaint in arm.complaints} for name, arm in result.arms.items()
+    }
     sound = [name for name, arm in result.arms.items() if arm.holds and result.roles[name] == "fixed"]
     harmless = set[tuple[str, str]]().union(*(of_each[name] for name in sound))
     alike = set.intersection(*of_each.values()) if len(of_each) > 1 else set()
     every = [
-        (name, one)
+        (name, complaint)
         for name, arm in concerned.items()
-        for one in arm.complaints
-        if one.kind != "warning" or (one.event, one.text) not in harmless
+        for complaint in arm.complaints
+        if complaint.kind != "warning" or (complaint.event, complaint.text) not in harmless
     ]
-    telling = [(name, one) for name, one in every if one.kind != "warning" or (one.event, one.text) not in alike]
+    telling = [
+        (name, complaint)
+        for name, complaint in every
+        if complaint.kind != "warning" or (complaint.event, complaint.text) not in alike
+    ]
     return telling or every
 
 
@@ -145,7 +153,9 @@ def examples(arm: ArmResult) -> tuple[str, ...]:
     """
     if arm.holds is not False:
         return ()
-    beside = [f"{one.name}: {example}" for one in arm.programs if one.audit for example in one.audit.examples]
+    beside = [
+        f"{program.name}: {example}" for program in arm.programs if program.audit for example in program.audit.examples
+    ]
     broken = [item.expected for item in arm.expectations if item.name == "audit" and item.holds is False]
 
     def is_asked_for(example: str) -> bool:

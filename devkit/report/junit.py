@@ -91,16 +91,16 @@ def _ablation_suite(metadata: RunMetadata, ablation: Ablation) -> ET.Element:
     """A case for each difference: needed or not, both are an answer. An error is one of which it is not known."""
     name = f"{metadata.scenario}.ablation"
     cases = []
-    for one in ablation.differences:
-        case = _case(name, f"{ablation.arm} without {one.difference}")
-        if one.needed == "unclear":
-            lines = [one.reason, *([f"next: {one.next_step}"] if one.next_step else [])]
-            _add(case, "error", f"not known whether the fix needs it: {_first_line(one.reason)}", "\n".join(lines))
+    for item in ablation.differences:
+        case = _case(name, f"{ablation.arm} without {item.difference}")
+        if item.needed == "unclear":
+            lines = [item.reason, *([f"next: {item.next_step}"] if item.next_step else [])]
+            _add(case, "error", f"not known whether the fix needs it: {_first_line(item.reason)}", "\n".join(lines))
         measured = [
-            f"{holds_text(item)}  {item.name}: {item.measured} (expected {item.expected})"
-            for item in ablation.telling(one.expectations)
+            f"{holds_text(expectation)}  {expectation.name}: {expectation.measured} (expected {expectation.expected})"
+            for expectation in ablation.telling(item.expectations)
         ]
-        lines = [f"needed: {one.needed}", f"turned back: {one.change}", one.outcome or "not played", *measured]
+        lines = [f"needed: {item.needed}", f"turned back: {item.change}", item.outcome or "not played", *measured]
         ET.SubElement(case, "system-out").text = _text("\n".join(lines))
         cases.append(case)
     return _suite(metadata, name, cases)

@@ -93,12 +93,13 @@ def figures_of(result: Result) -> tuple[RunFigure, ...]:
 
 def margins_of(runs: Iterable[Sequence[RunFigure]]) -> tuple[Margin, ...]:
     """In the order of the expectations. A run that was stretched has other bounds, and a line of its own."""
-    found: dict[tuple[str, ...], list[RunFigure]] = {}
+    by_bound: dict[tuple[str, ...], list[RunFigure]] = {}
     for run in runs:
-        for one in run:
-            found.setdefault((one.arm, one.expectation, one.expected, one.figure.name), []).append(one)
-    order = {arm: place for place, arm in enumerate(dict.fromkeys(arm for arm, *_ in found))}
-    return tuple(_margin(found[key]) for key in sorted(found, key=lambda key: order[key[0]]))
+        for figure in run:
+            bound = (figure.arm, figure.expectation, figure.expected, figure.figure.name)
+            by_bound.setdefault(bound, []).append(figure)
+    order = {arm: place for place, arm in enumerate(dict.fromkeys(arm for arm, *_ in by_bound))}
+    return tuple(_margin(by_bound[key]) for key in sorted(by_bound, key=lambda key: order[key[0]]))
 
 
 def margin_lines(margins: Sequence[Margin]) -> Iterator[str]:
@@ -107,8 +108,16 @@ def margin_lines(margins: Sequence[Margin]) -> Iterator[str]:
         return
     head = ("arm", "least", "median", "most", "bound", "nearest", "runs", "time", "expectation")
     rows = [
-        (one.arm, *one.formatted(), one.bound, one.distance, str(one.runs), _yes(one.depends_on_time), one.name)
-        for one in margins
+        (
+            margin.arm,
+            *margin.formatted(),
+            margin.bound,
+            margin.distance,
+            str(margin.runs),
+            _yes(margin.depends_on_time),
+            margin.name,
+        )
+        for margin in margins
     ]
     yield from columns([head, *rows], indent="  ")
 
@@ -117,20 +126,20 @@ def _yes(value: bool) -> str:
     return "yes" if value else ""
 
 
-def _margin(of: Sequence[RunFigure]) -> Margin:
-    first, values = of[0], [one.figure.value for one in of]
+def _margin(figures: Sequence[RunFigure]) -> Margin:
+    first, values = figures[0], [item.figure.value for item in figures]
     return Margin(
         arm=first.arm,
         expectation=first.expectation,
         expected=first.expected,
         figure=first.figure.name,
         unit=first.figure.unit,
-        depends_on_time=any(one.depends_on_time for one in of),
-        runs=len(of),
+        depends_on_time=any(item.depends_on_time for item in figures),
+        runs=len(figures),
         least=min(values),
         median=median(values),
         most=max(values),
         at_least=first.figure.at_least,
         at_most=first.figure.at_most,
-        nearest=min((margin for one in of if (margin := one.figure.margin) is not None), default=None),
+        nearest=min((margin for item in figures if (margin := item.figure.margin) is not None), default=None),
     )

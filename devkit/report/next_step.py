@@ -27,7 +27,7 @@ def next_step(result: Result) -> str:
         )
     if cut_short := _cut_short(result):
         return cut_short
-    if any(not one.shown for one in result.cause):
+    if any(not cause.shown for cause in result.cause):
         return "change what the scenario names as `cause`, or what it plays so that it is shown, and repeat the run"
     evidence = [item for items in result.fault_evidence.values() for item in items]
     if any(isinstance(item, TimelineEvidence) and not (item.fired and item.acted) for item in evidence):
@@ -84,9 +84,9 @@ def _cut_short(result: Result) -> str:
         end = arm.end
         if not isinstance(end, EndByCondition) or not (key := next((key for key in _TIMES if key in end.reached), "")):
             continue
-        has_idle = any(not one.fired or one.acted is False for one in result.fault_evidence.get(name, ()))
+        has_idle = any(not fault.fired or fault.acted is False for fault in result.fault_evidence.get(name, ()))
         if not arm.was_short and (
-            has_idle or (arm.holds is None and not _is_not_shown(arm)) or any(not one.shown for one in result.cause)
+            has_idle or (arm.holds is None and not _is_not_shown(arm)) or any(not cause.shown for cause in result.cause)
         ):
             counts = ", which counts from the arm's start: that of the programs is in it" if key == "elapsed" else ""
             return f"let {name} go on for longer: it ended by `{key}` in `until`{counts}; then repeat the run"
@@ -95,8 +95,8 @@ def _cut_short(result: Result) -> str:
 
 def _is_not_shown(arm: ArmResult) -> bool:
     """Whether an arm cannot be judged for what its programs do not show, and for nothing else: more time helps none."""
-    left = [item for item in arm.expectations if item.holds is None]
-    return bool(left) and all(one.measured.startswith(NOT_SHOWN) for one in left)
+    unjudged = [item for item in arm.expectations if item.holds is None]
+    return bool(unjudged) and all(item.measured.startswith(NOT_SHOWN) for item in unjudged)
 
 
 def _with_more_time(result: Result) -> str:

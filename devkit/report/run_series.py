@@ -88,19 +88,19 @@ class Series(_Model):
     def with_run(self, run: SeriesRun) -> "Series":
         """One more, and the rates and margins with it."""
         runs = (*self.runs, run)
-        counts = Counter(one.exit_code for one in runs)
+        counts = Counter(played.exit_code for played in runs)
         return self.model_copy(
             update={
                 "runs": runs,
                 "rates": tuple(_rate(code, counts[code], len(runs)) for code in _CODES),
-                "margins": margins_of(one.figures for one in runs),
+                "margins": margins_of(played.figures for played in runs),
             }
         )
 
     @property
     def exit_code(self) -> int:
         """That of the worst run: 3, of which nothing is known, counts for worse than 1."""
-        return max((one.exit_code for one in self.runs), default=INCONCLUSIVE)
+        return max((run.exit_code for run in self.runs), default=INCONCLUSIVE)
 
     @property
     def unfinished(self) -> str:

@@ -29,14 +29,14 @@ _TOP = Path(__file__).parents[2]
 
 def schemas() -> dict[Path, str]:
     """The text of each schema file."""
-    found = {
+    models = {
         _TOP / "devkit/report/result.schema.json": _of(Result, "serialization"),
         _TOP / "devkit/report/series.schema.json": _of(Series, "serialization"),
         _TOP / "devkit/scenario/scenario.schema.json": scenario_schema(),
         _TOP / "pipeline/pipeline.schema.json": _of(PipelineConfig, "validation"),
     }
     dialect = {"$schema": GenerateJsonSchema.schema_dialect}
-    return {path: json.dumps(dialect | one, indent=2, ensure_ascii=False) + "\n" for path, one in found.items()}
+    return {path: json.dumps(dialect | schema, indent=2, ensure_ascii=False) + "\n" for path, schema in models.items()}
 
 
 def _of(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:

@@ -40,4 +40,4 @@ def read_series(directory: Path) -> Series:
 
 def runs_of(directory: Path) -> tuple[Path, ...]:
     """The directories of its runs, also where the directory of all runs was moved; some may be gone."""
-    return tuple(directory.parent / one.run_name for one in read_series(directory).runs if one.run_name)
+    return tuple(directory.parent / run.run_name for run in read_series(directory).runs if run.run_name)

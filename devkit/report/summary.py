@@ -49,7 +49,7 @@ def summary_markdown(result: Result, directory: Path) -> str:
         ]
         lines += [*_table(("configuration", *result.roles), difference), ""]
     if result.cause:
-        rows = [(_SHOWN[one.shown], _inline(one.cause), _inline(one.did)) for one in result.cause]
+        rows = [(_SHOWN[cause.shown], _inline(cause.cause), _inline(cause.did)) for cause in result.cause]
         lines += [f"**Cause**: {_inline(CAUSE)}", "", *_table(("", "cause", "what was seen of it"), rows), ""]
     lines += [*_table(("fault", "arm", "what it did", "fired"), _faults(result)), ""]
     if result.ablation:
@@ -63,13 +63,14 @@ def ablation_markdown(ablation: Ablation) -> str:
     """What the fix needs, as a part of its own."""
     rows = [
         (
-            _NEEDED[one.needed],
-            _code(one.difference),
-            _code(one.change),
-            _inline(one.outcome or "not played"),
-            "; ".join(_measured(item) for item in ablation.telling(one.expectations)) or _inline(one.reason),
+            _NEEDED[item.needed],
+            _code(item.difference),
+            _code(item.change),
+            _inline(item.outcome or "not played"),
+            "; ".join(_measured(expectation) for expectation in ablation.telling(item.expectations))
+            or _inline(item.reason),
         )
-        for one in ablation.differences
+        for item in ablation.differences
     ]
     head = ("needed", "difference", "turned back", "without it", "measured")
     title = f"**What {ablation.arm} needs** of its differences from {ablation.against}. {_inline(ablation.conclusion)}"

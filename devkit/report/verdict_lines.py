@@ -87,8 +87,8 @@ def _faults(result: Result, width: int | None, *, in_full: bool) -> Iterator[str
     if result.cause:
         yield ""
         yield from wrapped(f"{CAUSE}:", "cause: ", width)
-        for one in result.cause:
-            yield from wrapped(one.did, f"  {one.status if one.shown else 'NOT SHOWN'} {one.cause}: ", width)
+        for cause in result.cause:
+            yield from wrapped(cause.did, f"  {cause.status if cause.shown else 'NOT SHOWN'} {cause.cause}: ", width)
     yield ""
     yield "faults:"
     for name, evidence in result.fault_evidence.items():
@@ -119,10 +119,8 @@ def _switched(item: Evidence) -> str:
         return ""
     if not item.switches:
         return "; never switched: its part of the traffic did not come"
-    return "".join(
-        f"; switched {'on' if one.on else 'off'} at {one.at_s:.1f}s, with {counted(one.published, 'event')} published"
-        for one in item.switches
-    )
+    times = [(f"{'on' if switch.on else 'off'} at {switch.at_s:.1f}s", switch.published) for switch in item.switches]
+    return "".join(f"; switched {when}, with {counted(published, 'event')} published" for when, published in times)
 
 
 def _describe_rule(item: Evidence, *, in_full: bool) -> str:
@@ -145,16 +143,16 @@ def _describe_rule(item: Evidence, *, in_full: bool) -> str:
 
 def _machine(result: Result, width: int | None) -> Iterator[str]:
     """How much time the machine had; nothing where it was not watched."""
-    run = result.headroom
-    if run is None:
+    at_start = result.headroom
+    if at_start is None:
         return
     yield ""
     yield "machine:"
-    yield from wrapped(run.text, "  at the start: ", width)
+    yield from wrapped(at_start.text, "  at the start: ", width)
     for name, arm in result.arms.items():
-        if found := arm.headroom:
-            text = f"{found.slowdown:.1f} times slower than when it is free"
-            text += f", {found.worst_slowdown:.1f} in its slowest 10s; the scenario allows {found.limit:g}"
+        if headroom := arm.headroom:
+            text = f"{headroom.slowdown:.1f} times slower than when it is free"
+            text += f", {headroom.worst_slowdown:.1f} in its slowest 10s; the scenario allows {headroom.limit:g}"
             yield from wrapped(text, f"  {name}: ", width)
-    if first := run.first_play:
+    if first := at_start.first_play:
         yield from wrapped(f"was short of time; its evidence is in {first.directory}/", "  first play: ", width)

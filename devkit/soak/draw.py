@@ -104,8 +104,8 @@ def draw_faults(seed: int, length: timedelta) -> tuple[DrawnFault, ...]:
     """The faults of a soak under `length` of traffic, in the order of their time: the same for the same two values."""
     until_s = length.total_seconds() * _HEALTHY
     # A generator for each lane: a new kind of fault in one leaves the others as they were.
-    drawn = [one for lane, choices in _LANES.items() for one in _lane(Random(f"{seed} {lane}"), choices, until_s)]
-    return tuple(sorted(drawn, key=lambda one: (one.at, one.name)))
+    drawn = [fault for lane, choices in _LANES.items() for fault in _lane(Random(f"{seed} {lane}"), choices, until_s)]
+    return tuple(sorted(drawn, key=lambda fault: (fault.at, fault.name)))
 
 
 def _lane(random: Random, choices: Sequence[_Choice], until_s: float) -> Iterator[DrawnFault]:

@@ -29,7 +29,7 @@ class Examples:
     """
 
     def __init__(self) -> None:
-        self._found: dict[str, list[str]] = {}
+        self._examples: dict[str, list[str]] = {}
         self._events: dict[tuple[str, Position], None] = {}
 
     def add(self, problem: str, which: str, wrong: str, event: Position | None = None) -> None:
@@ -38,27 +38,27 @@ class Examples:
         """
         if event is not None:
             self._events[problem, event] = None
-        found = self._found.setdefault(problem, [])
-        if len(found) < MOST:
-            found.append(f"{problem.replace('_', ' ')}: {which}: {wrong}")
+        examples = self._examples.setdefault(problem, [])
+        if len(examples) < MOST:
+            examples.append(f"{problem.replace('_', ' ')}: {which}: {wrong}")
 
     def events(self) -> tuple[tuple[str, Position], ...]:
         """The problem and the event's source position, the most serious problem first."""
-        return tuple(sorted(self._events, key=lambda found: (_SERIOUS.index(found[0]), found[1])))
+        return tuple(sorted(self._events, key=lambda event: (_SERIOUS.index(event[0]), event[1])))
 
     def all(self) -> tuple[str, ...]:
         """Each as one line: the problem, which event or record, what is wrong with it."""
         return tuple(itertools.islice(self._in_turn(), MOST))
 
     def _in_turn(self) -> Iterator[str]:
-        ordered = sorted(self._found.items(), key=lambda item: _SERIOUS.index(item[0]))
-        for together in itertools.zip_longest(*(found for _, found in ordered)):
-            yield from (example for example in together if example)
+        ordered = sorted(self._examples.items(), key=lambda item: _SERIOUS.index(item[0]))
+        for rank in itertools.zip_longest(*(examples for _, examples in ordered)):
+            yield from (example for example in rank if example)
 
     def copy(self) -> "Examples":
-        """For more that is known only at the end."""
+        """For problems that are known only at the end."""
         copied = Examples()
-        copied._found = {problem: list(found) for problem, found in self._found.items()}
+        copied._examples = {problem: list(examples) for problem, examples in self._examples.items()}
         copied._events = dict(self._events)
         return copied
 

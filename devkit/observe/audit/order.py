@@ -41,23 +41,23 @@ class Late:
     overtaken_by: Position
 
 
-def precedes(one: Landing, other: Landing) -> bool:
-    """Whether `one` was certainly emitted before `other`."""
-    if (one.topic, one.partition) == (other.topic, other.partition):
-        return one.offset < other.offset
-    return one.timestamp_ms + _RACE_MS < other.timestamp_ms
+def precedes(first: Landing, second: Landing) -> bool:
+    """Whether `first` was certainly emitted before `second`."""
+    if (first.topic, first.partition) == (second.topic, second.partition):
+        return first.offset < second.offset
+    return first.timestamp_ms + _RACE_MS < second.timestamp_ms
 
 
-def earlier(one: Landing | None, other: Landing | None) -> Landing | None:
-    """The one that was appended first, in doubt `one`."""
-    if one is None or other is None:
-        return one or other
-    return other if other.timestamp_ms < one.timestamp_ms else one
+def earlier(first: Landing | None, second: Landing | None) -> Landing | None:
+    """The landing that was appended earlier; `first` where both have the same time."""
+    if first is None or second is None:
+        return first or second
+    return second if second.timestamp_ms < first.timestamp_ms else first
 
 
 def late_events(first: Mapping[Position, Landing]) -> Iterator[Late]:
     """The late ones among the events of one page, given where each was emitted first; in source order."""
-    found: list[Late] = []
+    late: list[Late] = []
     # Of all events behind the present one, in each topic and partition: the lowest offset, and the earliest time,
     # which need not be the same record's where producers set the time.
     lowest: dict[tuple[str, int], tuple[Landing, Position]] = {}
@@ -66,10 +66,10 @@ def late_events(first: Mapping[Position, Landing]) -> Iterator[Late]:
         leaders = chain(lowest.values(), earliest.values())
         overtaking = next((by for leader, by in leaders if precedes(leader, landing)), None)
         if overtaking is not None:
-            found.append(Late(position, landing, overtaking))
+            late.append(Late(position, landing, overtaking))
         place = landing.topic, landing.partition
         if place not in lowest or landing.offset < lowest[place][0].offset:
             lowest[place] = landing, position
         if place not in earliest or landing.timestamp_ms < earliest[place][0].timestamp_ms:
             earliest[place] = landing, position
-    yield from reversed(found)
+    yield from reversed(late)

@@ -66,11 +66,11 @@ class RetriedTask:
 
     def holds(self, partition: SourcePartition, offset: int) -> bool:
         """Whether it has read the event at this place."""
-        return any(one.holds(partition, offset) for one in self.read)
+        return any(offsets.holds(partition, offset) for offsets in self.read)
 
     def reaches(self, partition: SourcePartition, offset: int) -> bool:
         """Whether it has read the event at this place, or one behind it."""
-        return any(one.reaches(partition, offset) for one in self.read)
+        return any(offsets.reaches(partition, offset) for offsets in self.read)
 
 
 @dataclass(frozen=True)
@@ -94,19 +94,19 @@ class Replays:
         how many starts found it deferred; None where that is not known. `emitted_ms` is when its first record landed,
         in milliseconds since the epoch.
         """
-        by_retry = sum(one.attempts for one in self.retried if one.holds(partition, offset))
+        by_retry = sum(task.attempts for task in self.retried if task.holds(partition, offset))
         if self.again is None:
             return Excused(self.restarts, by_retry, self.restarts, by_retry)
-        read_again = sum(one.holds(partition, offset) for one in self.again)
-        found = self.restarts if takeovers is None else min(takeovers, self.restarts)
-        by_restart = min(read_again, self.restarts) + found
+        read_again = sum(batch.holds(partition, offset) for batch in self.again)
+        taken_over = self.restarts if takeovers is None else min(takeovers, self.restarts)
+        by_restart = min(read_again, self.restarts) + taken_over
         if not self.by_state:
             return Excused(by_restart, by_retry, by_restart, by_retry)
-        if emitted_ms is None or not self.begun or any(one.at_ms is None for one in self.begun):
+        if emitted_ms is None or not self.begun or any(begin.at_ms is None for begin in self.begun):
             behind, of_tasks = self._behind(partition, offset)
         else:
             behind, of_tasks = self._of_batch_at(emitted_ms)
-        return Excused(by_restart, by_retry, min(behind, self.restarts) + found, of_tasks)
+        return Excused(by_restart, by_retry, min(behind, self.restarts) + taken_over, of_tasks)
 
     def _of_batch_at(self, at_ms: int) -> tuple[int, int]:
         """How often the batch that was at work was begun again, and how many attempts its tasks had before the ones
@@ -115,19 +115,19 @@ class Replays:
 
         Not only what was begun later counts: where a job takes over, two attempts of a batch overlap.
         """
-        begun = sorted((one.at_ms or 0, one.batch) for one in self.begun)
-        index = bisect_right(begun, at_ms, key=lambda one: one[0])
+        begun = sorted((begin.at_ms or 0, begin.batch) for begin in self.begun)
+        index = bisect_right(begun, at_ms, key=lambda begin: begin[0])
         if index == 0:
             return 0, 0
         batch = begun[index - 1][1]
         again = sum(number == batch for _, number in begun) - 1
-        attempts = (one.attempts for one in self.retried if one.batch in (None, batch))
+        attempts = (task.attempts for task in self.retried if task.batch in (None, batch))
         return again, sum(nlargest(again + 1, attempts))
 
     def _behind(self, partition: SourcePartition, offset: int) -> tuple[int, int]:
         """By the batches and tasks that read the event, or what lies behind it."""
-        behind = sum(one.reaches(partition, offset) for one in self.again or ())
-        return behind, sum(one.attempts for one in self.retried if one.reaches(partition, offset))
+        behind = sum(batch.reaches(partition, offset) for batch in self.again or ())
+        return behind, sum(task.attempts for task in self.retried if task.reaches(partition, offset))
 
 
 NO_REPLAYS = Replays()

@@ -56,10 +56,10 @@ class EditCount:
         """Page, number, stream and window, which where the record has the event's own time is that of the event."""
         edit = orjson.loads(self._event.value)
         try:
-            found = orjson.loads(value)
-            page = found["wiki_id"], found["page_id"]
-            start, end = (datetime.fromisoformat(found["window"][name]) for name in ("start", "end"))
-            counted, stream, edits = _events(value), found["meta"]["stream"], found["edits"]
+            count = orjson.loads(value)
+            page = count["wiki_id"], count["page_id"]
+            start, end = (datetime.fromisoformat(count["window"][name]) for name in ("start", "end"))
+            counted, stream, edits = _events(value), count["meta"]["stream"], count["edits"]
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
             return f"not a count of edits: {error!r}"
         if page != (edit["wiki_id"], edit["page"]["page_id"]):
@@ -73,7 +73,7 @@ class EditCount:
         if end - start != self._window:
             return f"its window is {(end - start).total_seconds():g} s long"
         if self._event.published_ms is not None and not start <= datetime.fromisoformat(edit["meta"]["dt"]) < end:
-            return f"the event of {edit['meta']['dt']} is counted in the window from {found['window']['start']} on"
+            return f"the event of {edit['meta']['dt']} is counted in the window from {count['window']['start']} on"
         return None
 
 

@@ -31,16 +31,16 @@ class Emissions:
     def __init__(self, read: "Callable[[], Iterable[Arrival]]") -> None:
         self._read = read
         self._records = -1
-        self._found = 0
+        self._count = 0
         self._sources: frozenset[Position] = frozenset()
 
     def look(self, records: int, due: "Collection[Position]", *, exact: bool = False) -> Emitted:
         """`records` are emitted at most, by the ends of the topics; `exact` has them read in any case."""
         if records != self._records and (exact or records >= len(due)):
-            found = [arrival.source for arrival in self._read()]
-            self._records, self._found = records, len(found)
-            self._sources = frozenset(source for source in found if source is not None)
-        if self._found and self._records == records and not self._sources:
-            return Emitted(min(self._found, len(due)), len(due), names_sources=False)
+            sources = [arrival.source for arrival in self._read()]
+            self._records, self._count = records, len(sources)
+            self._sources = frozenset(source for source in sources if source is not None)
+        if self._count and self._records == records and not self._sources:
+            return Emitted(min(self._count, len(due)), len(due), names_sources=False)
         count = sum(position in self._sources for position in due)
         return Emitted(count, len(due), names_sources=True)

@@ -38,20 +38,20 @@ class ErrorTally:
 
     def kinds(self) -> tuple[ErrorEvents, ...]:
         """The most frequent first."""
-        found = [ErrorEvents(name, len(places), self._max_bytes[name]) for name, places in self._sources.items()]
-        return tuple(sorted(found, key=lambda one: (-one.events, one.type)))
+        kinds = [ErrorEvents(name, len(places), self._max_bytes[name]) for name, places in self._sources.items()]
+        return tuple(sorted(kinds, key=lambda kind: (-kind.events, kind.type)))
 
 
 def error_type(value: bytes) -> str | None:
-    """What an error event says that it is; None of what says nothing."""
+    """The `error_type` of an error event; None where it has none."""
     try:
         event = orjson.loads(value)
     except orjson.JSONDecodeError:
         return None
-    found = event.get("error_type") if isinstance(event, dict) else None
-    return found if isinstance(found, str) else None
+    name = event.get("error_type") if isinstance(event, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def of_type(kinds: Iterable[ErrorEvents], name: str | None) -> list[ErrorEvents]:
     """Those of a type; None is all."""
-    return [one for one in kinds if name in (None, one.type)]
+    return [kind for kind in kinds if name in (None, kind.type)]

@@ -35,15 +35,15 @@ class EventTimeSkew:
     def seconds(self, committed: Offsets) -> float | None:
         """Never below 0; None where nothing is committed or nothing is left, and of records without times."""
         self._catch_up()
-        done: list[int] = []
-        left: list[int] = []
-        for partition, one in self._partitions.items():
-            end = bisect_left(one.offsets, committed.get(partition, 0))
+        committed_ms: list[int] = []
+        left_ms: list[int] = []
+        for partition, records in self._partitions.items():
+            end = bisect_left(records.offsets, committed.get(partition, 0))
             if end:
-                done.append(max(one.times_ms[:end]))
-            if end < len(one.times_ms):
-                left.append(min(one.times_ms[end:]))
-        return max(0, max(done) - min(left)) / 1000 if done and left else None
+                committed_ms.append(max(records.times_ms[:end]))
+            if end < len(records.times_ms):
+                left_ms.append(min(records.times_ms[end:]))
+        return max(0, max(committed_ms) - min(left_ms)) / 1000 if committed_ms and left_ms else None
 
     def reached(self, committed: Offsets) -> dict[str, float]:
         """The event time of the newest committed event of each stream, in seconds since the epoch: of each topic where
@@ -51,17 +51,17 @@ class EventTimeSkew:
         """
         self._catch_up()
         by_topic = len({topic for topic, _ in self._partitions}) > 1
-        found: dict[str, float] = {}
-        for (topic, number), one in sorted(self._partitions.items()):
-            if end := bisect_left(one.offsets, committed.get((topic, number), 0)):
+        times_s: dict[str, float] = {}
+        for (topic, number), records in sorted(self._partitions.items()):
+            if end := bisect_left(records.offsets, committed.get((topic, number), 0)):
                 name = topic if by_topic else f"{topic}/{number}"
-                found[name] = max(found.get(name, 0.0), max(one.times_ms[:end]) / 1000)
-        return found
+                times_s[name] = max(times_s.get(name, 0.0), max(records.times_ms[:end]) / 1000)
+        return times_s
 
     def _catch_up(self) -> None:
         for (topic, partition, offset), time_ms in self._landed(self._seen):
             self._seen += 1
             if time_ms is not None:
-                one = self._partitions.setdefault((topic, partition), _Partition())
-                one.offsets.append(offset)
-                one.times_ms.append(time_ms)
+                records = self._partitions.setdefault((topic, partition), _Partition())
+                records.offsets.append(offset)
+                records.times_ms.append(time_ms)

@@ -76,15 +76,15 @@ class FirstComplaints:
     @property
     def has_error(self) -> bool:
         """Whether `found` has more than a warning: an error or a refusal."""
-        return any(one.kind != "warning" for one in self.found)
+        return any(complaint.kind != "warning" for complaint in self.found)
 
     def take(self, event: ProgramEvent, *, at_s: float, program: str, process: int) -> None:
         """Keeps the first warning and the first error or refusal. `at_s` counts from the arm's start."""
-        found = complaint_in(event)
-        if found is None or (isinstance(event, LimitsDisagree) and event.of in self.of_kit):
+        complaint = complaint_in(event)
+        if complaint is None or (isinstance(event, LimitsDisagree) and event.of in self.of_kit):
             return
-        kind, text = found
-        if any((one.kind == "warning") == (kind == "warning") for one in self.found):
+        kind, text = complaint
+        if any((earlier.kind == "warning") == (kind == "warning") for earlier in self.found):
             return
         self.found.append(
             Complaint(kind=kind, text=text, event=event.event, at_s=round(at_s, 3), program=program, process=process)

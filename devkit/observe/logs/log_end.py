@@ -51,7 +51,7 @@ def in_short(words: str) -> str:
 
 def _without_frames(lines: Iterable[str]) -> list[str]:
     """How deep it happened would hide what happened: the frames of a stack trace become one line."""
-    found: list[str] = []
+    kept: list[str] = []
     frames, in_python = 0, False
     for line in lines:
         is_python = bool(_PYTHON_FRAME.match(line))
@@ -59,10 +59,10 @@ def _without_frames(lines: Iterable[str]) -> list[str]:
             frames, in_python = frames + 1, is_python
         elif not (in_python and _PYTHON_SOURCE.match(line)) and line.strip():
             if frames:
-                found.append(_frames(frames))
+                kept.append(_frames(frames))
             frames, in_python = 0, False
-            found.append(line)
-    return [*found, _frames(frames)] if frames else found
+            kept.append(line)
+    return [*kept, _frames(frames)] if frames else kept
 
 
 def _cut(line: str) -> str:

@@ -38,7 +38,7 @@ class LoggedException:
 
 def exceptions_in(log: Path, process: int) -> tuple[LoggedException, ...]:
     """Each distinct exception of a process's log, in the order of first appearance."""
-    found: dict[LoggedException, None] = {}
+    exceptions: dict[LoggedException, None] = {}
     in_traceback = False
     try:
         with log.open(encoding="utf-8", errors="replace") as lines:
@@ -48,10 +48,10 @@ def exceptions_in(log: Path, process: int) -> tuple[LoggedException, ...]:
                     in_traceback, match = False, match or _OF_TRACEBACK.match(text)
                 in_traceback |= text.endswith(_TRACEBACK)
                 if match:
-                    found[LoggedException(process, match[1], match[2] or "")] = None
+                    exceptions[LoggedException(process, match[1], match[2] or "")] = None
     except FileNotFoundError:
         return ()
-    return tuple(found)
+    return tuple(exceptions)
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class LineTail:
 
     def _event(self, line: bytes) -> PipelineEvent | UnknownLine | None:
         # Most of Spark's log is no object, and need not be parsed to know.
-        found = _event(line) if line.startswith(b"{") or not self._only else None
-        return found if found is not None and (not self._only or found.event in self._only) else None
+        event = _event(line) if line.startswith(b"{") or not self._only else None
+        return event if event is not None and (not self._only or event.event in self._only) else None
 
 
 def _event(line: bytes) -> PipelineEvent | UnknownLine | None:

@@ -117,10 +117,10 @@ class Sampler:
         }
 
     def _ends_of(self, *topics: str) -> Offsets:
-        found: Offsets = {}
+        ends: Offsets = {}
         for topic in topics:
-            found |= of_topic(topic, self.ends.of(topic))
-        return found
+            ends |= of_topic(topic, self.ends.of(topic))
+        return ends
 
     def _since(self, offsets: Offsets) -> int:
         return sum(self._since_start(offsets).values())

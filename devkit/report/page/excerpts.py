@@ -24,11 +24,16 @@ class Excerpt:
 def excerpts(directory: Path, arm: ArmRecord) -> tuple[tuple[Excerpt, ...], int]:
     """Of each process of the arm that ended by itself, and how many were left out: first and last ones are kept."""
     programs = {arm.program: arm.processes, **arm.beside}
-    ended = [(name, one) for name, found in programs.items() for one in found if one.exit_code is not None]
+    ended = [
+        (name, process)
+        for name, processes in programs.items()
+        for process in processes
+        if process.exit_code is not None
+    ]
     kept = ended
     if len(ended) > _MOST_EXCERPTS:
         kept = [*ended[: _MOST_EXCERPTS // 2], *ended[-(_MOST_EXCERPTS // 2) :]]
-    return tuple(_excerpt(directory, arm, *one) for one in kept), len(ended) - len(kept)
+    return tuple(_excerpt(directory, arm, *ending) for ending in kept), len(ended) - len(kept)
 
 
 def _excerpt(directory: Path, arm: ArmRecord, program: str, process: Process) -> Excerpt:

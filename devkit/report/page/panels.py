@@ -131,7 +131,9 @@ def _used(arm: ArmRecord, what: str, value: Callable[[ProgramUse | Sample], floa
     of_main = _of(arm, lambda sample: value(sample) if sample.memory_bytes else None)
     lines = [Line(arm.program if arm.beside else what, of_main)]
     for number, name in enumerate(arm.beside):
-        points = tuple((one.at_s, value(one.programs[name]) if name in one.programs else None) for one in arm.samples)
+        points = tuple(
+            (sample.at_s, value(sample.programs[name]) if name in sample.programs else None) for sample in arm.samples
+        )
         lines.append(Line(name, points, _BESIDE[min(number, len(_BESIDE) - 1)]))
     return lines
 
@@ -171,14 +173,14 @@ def _cut(name: str) -> str:
 
 def _event_times(arm: ArmRecord) -> list[Line]:
     """Seconds behind the earliest time that is shown. Of more streams than there are lines, the two ends."""
-    names = sorted({name for one in arm.samples for name in one.event_times})
-    shown = [time for one in arm.samples for time in one.event_times.values()]
+    names = sorted({name for sample in arm.samples for name in sample.event_times})
+    shown = [time for sample in arm.samples for time in sample.event_times.values()]
     if not shown:
         return []
     begin = min([*shown, *(seconds for _, seconds in arm.watermarks)])
 
     def line(label: str, of: Callable[[Mapping[str, float]], float | None], style: Style) -> Line:
-        times = ((one.at_s, of(one.event_times)) for one in arm.samples)
+        times = ((sample.at_s, of(sample.event_times)) for sample in arm.samples)
         return Line(label, tuple((at_s, None if time is None else time - begin) for at_s, time in times), style)
 
     if len(names) <= len(_STREAMS):

@@ -103,8 +103,8 @@ def panel_plots(panel: Panel, arms: Mapping[str, ArmRecord], duration_s: float) 
     values = [value for of_arm in lines.values() for line in of_arm for _, value in known(line.points)]
     if not any(values):
         return None
-    whole = panel.unit in ("events", "requests", "entries", "parses")
-    scale: Scale = logarithmic(values) if panel.logarithmic else linear(max(values), whole=whole)
+    is_whole = panel.unit in ("events", "requests", "entries", "parses")
+    scale: Scale = logarithmic(values) if panel.logarithmic else linear(max(values), whole=is_whole)
     return PanelPlots(
         panel.title,
         panel.unit,

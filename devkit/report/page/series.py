@@ -19,7 +19,7 @@ WINDOW_S = 2.0
 
 def rate(counter: Sequence[tuple[float, float]], window_s: float = WINDOW_S) -> Points:
     """Increase a second over the `window_s` before each point but the first; a counter that fell has begun anew."""
-    found: list[Point] = []
+    points: list[Point] = []
     base = 0
     for index in range(1, len(counter)):
         now_s, now = counter[index]
@@ -27,8 +27,8 @@ def rate(counter: Sequence[tuple[float, float]], window_s: float = WINDOW_S) -> 
             base += 1
         then_s, then = counter[base]
         if now_s > then_s:
-            found.append((now_s, max(0.0, now - then) / (now_s - then_s)))
-    return tuple(found)
+            points.append((now_s, max(0.0, now - then) / (now_s - then_s)))
+    return tuple(points)
 
 
 def share(part: Sequence[float], of: Sequence[float], at_s: Sequence[float], window_s: float = WINDOW_S) -> Points:
@@ -36,14 +36,14 @@ def share(part: Sequence[float], of: Sequence[float], at_s: Sequence[float], win
 
     The three go together, index by index. A share is between 0 and 1 unless `part` runs ahead of `of`.
     """
-    found: list[Point] = []
+    points: list[Point] = []
     base = 0
     for index in range(1, len(at_s)):
         while base + 1 < index and at_s[base + 1] <= at_s[index] - window_s:
             base += 1
-        whole = of[index] - of[base]
-        found.append((at_s[index], (part[index] - part[base]) / whole if whole > 0 else None))
-    return tuple(found)
+        increase = of[index] - of[base]
+        points.append((at_s[index], (part[index] - part[base]) / increase if increase > 0 else None))
+    return tuple(points)
 
 
 def thinned(points: Points, most: int = MOST_POINTS) -> Points:
@@ -78,13 +78,13 @@ def joined(spans: Sequence[Span], most: int = MOST_SPANS) -> tuple[Span, ...]:
     """
     if len(spans) <= most:
         return tuple(spans)
-    gaps = sorted((then.begin_s - before.end_s for before, then in pairwise(spans)), reverse=True)
+    gaps = sorted((span.begin_s - before.end_s for before, span in pairwise(spans)), reverse=True)
     narrowest, kept = gaps[most - 2] if most > 1 else float("inf"), most - 1
-    found = [spans[0]]
-    for before, then in pairwise(spans):
-        if kept and then.begin_s - before.end_s >= narrowest:
-            found.append(then)
+    merged = [spans[0]]
+    for before, span in pairwise(spans):
+        if kept and span.begin_s - before.end_s >= narrowest:
+            merged.append(span)
             kept -= 1
         else:
-            found[-1] = Span(found[-1].begin_s, max(found[-1].end_s, then.end_s), found[-1].what)
-    return tuple(found)
+            merged[-1] = Span(merged[-1].begin_s, max(merged[-1].end_s, span.end_s), merged[-1].what)
+    return tuple(merged)

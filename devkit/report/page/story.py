@@ -149,19 +149,19 @@ def _arm_sentence(arm: ArmRecord, result: ArmResult | None) -> str:
 
 
 def _fates(audit: Audit) -> str:
-    always = (f"{number(audit.outputs)} ended as output", f"{number(audit.errors)} as {_plural(audit.errors)}")
+    main_fates = (f"{number(audit.outputs)} ended as output", f"{number(audit.errors)} as {_plural(audit.errors)}")
     fates = {
         "was filtered": audit.filtered,
         "lapsed": audit.lapsed,
         "was still deferred": audit.deferred,
         "was lost": audit.lost,
     }
-    others = (
+    more_fates = (
         f"{number(count)} {fate if count == 1 else fate.replace('was ', 'were ')}"
         for fate, count in fates.items()
         if count
     )
-    text = ", ".join((*always, *others))
+    text = ", ".join((*main_fates, *more_fates))
     return f"{text} (not audited: its job has no truth)" if audit.unaudited else text
 
 

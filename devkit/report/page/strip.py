@@ -54,7 +54,7 @@ def strips(arms: Mapping[str, ArmRecord], duration_s: float) -> tuple[Strip, ...
             (
                 _lane("traffic", "traffic", arm.publishing, duration_s, "nothing was published"),
                 _processes(_MAIN if not arm.beside else f"program {arm.program}", arm.processes, duration_s),
-                *(_processes(f"program {name}", found, duration_s) for name, found in arm.beside.items()),
+                *(_processes(f"program {name}", processes, duration_s) for name, processes in arm.beside.items()),
                 *(_lane(f"fault: {name}", "fault", arm.faults.get(name, ()), duration_s) for name in faults),
                 *([_lane("main lane waits", "wait", arm.waits, duration_s)] if waits else []),
                 *([_lane("slow lane at work", "round", arm.slow_rounds, duration_s)] if rounds else []),

@@ -64,21 +64,21 @@ def measured(run: RunRecord) -> tuple[Row, ...]:
         Row("committed", tuple(_committed(arm) for arm in records)),
         Row("highest lag, events", tuple(_peak_lag(arm) for arm in records)),
     ]
-    found = [
+    rows = [
         _of(results, "given up by its supervisor", lambda arm: "yes" if arm.gave_up else _ABSENT),
         _of(results, "batch repeated most, times", lambda arm: number(arm.replays)),
         _of(results, "source offsets read again", lambda arm: number(arm.replayed_offsets)),
         *(_of_figures(results, name, value) for name, value in _FIGURES.items()),
     ]
-    return (*always, *(row for row in found if not set(row.values) <= _NOTHING))
+    return (*always, *(row for row in rows if not set(row.values) <= _NOTHING))
 
 
 def programs(run: RunRecord) -> tuple[Row, ...]:
     """How each went, where an arm has several."""
     results = [result_of(run, arm) for arm in run.arms]
-    found = [{one.name: one.text for one in result.programs} if result else {} for result in results]
-    names = dict.fromkeys(name for of_arm in found for name in of_arm)
-    return tuple(Row(name, tuple(of_arm.get(name, _ABSENT) for of_arm in found)) for name in names)
+    arms = [{program.name: program.text for program in result.programs} if result else {} for result in results]
+    names = dict.fromkeys(name for texts in arms for name in texts)
+    return tuple(Row(name, tuple(texts.get(name, _ABSENT) for texts in arms)) for name in names)
 
 
 def delivery(run: RunRecord) -> tuple[Row, ...]:
