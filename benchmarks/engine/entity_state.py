@@ -58,7 +58,7 @@ class EntityRevisions(StatefulProcessor):
     def handleExpiredTimer(  # noqa: N802 - names of the interface, as they are passed
         self,
         key: Any,
-        timerValues: Any,
+        timerValues: Any,  # noqa: ARG002, N803
         expiredTimerInfo: Any,  # noqa: ARG002, N803
     ) -> Iterator[Row]:
         """The buffered events in order, each against the last revision."""

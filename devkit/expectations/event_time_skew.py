@@ -9,7 +9,7 @@ from devkit.expectations.base import gone
 from devkit.expectations.of_samples import OfCourse, TimeOfSamples
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import Observable
-from devkit.observe.time_series import Course
+from devkit.observe.time_series import TimeSeries
 
 _NEEDS: frozenset[Observable] = frozenset({"offsets"})
 
@@ -27,7 +27,7 @@ def _absent(_argument: EventTimeSkewBound, observation: ArmObservation) -> str:
     return f"n/a: {hidden}" if hidden else ""
 
 
-def _course(_argument: EventTimeSkewBound, observation: ArmObservation) -> Course:
+def _course(_argument: EventTimeSkewBound, observation: ArmObservation) -> TimeSeries:
     return tuple(
         (sample.at_s, sample.event_time_skew_s)
         for sample in observation.samples

@@ -15,7 +15,7 @@ from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import Observable, why_not_observable
-from devkit.observe.time_series import Course, waiting
+from devkit.observe.time_series import TimeSeries, waiting
 from located_config.near import near_miss
 
 
@@ -50,7 +50,7 @@ def _absent(argument: LagBound, observation: ArmObservation) -> str:
     return f"n/a: {hidden}" if hidden else ""
 
 
-def _course(argument: LagBound, observation: ArmObservation) -> Course:
+def _course(argument: LagBound, observation: ArmObservation) -> TimeSeries:
     if argument.page is not None:
         return _of_page(argument.page, observation)
     if argument.partition is None:
@@ -64,7 +64,7 @@ def _course(argument: LagBound, observation: ArmObservation) -> Course:
     )
 
 
-def _of_page(title: str, observation: ArmObservation) -> Course:
+def _of_page(title: str, observation: ArmObservation) -> TimeSeries:
     page = observation.pages.get(title.replace("_", " "))
     began_s = observation.began_ms / 1000
     spans = [

@@ -13,7 +13,7 @@ from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.samples.sample import ProgramUse, Sample
-from devkit.observe.time_series import Course, Of
+from devkit.observe.time_series import Of, TimeSeries
 
 _MIB = 1 << 20
 
@@ -37,7 +37,7 @@ def _timing(argument: MemoryBound, _observation: ArmObservation) -> Window | Non
     return "arm" if argument.of == "slope" else None
 
 
-def _course(argument: MemoryBound, observation: ArmObservation) -> Course:
+def _course(argument: MemoryBound, observation: ArmObservation) -> TimeSeries:
     """Without the looks at which the program had no process of that kind."""
     name = argument.program or (observation.main.name if len(observation.programs) > 1 else None)
     held = [(sample.at_s, _held(_use(sample, name), argument.kind)) for sample in observation.samples]

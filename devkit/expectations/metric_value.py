@@ -8,7 +8,7 @@ from devkit.expectations.bounds import Number
 from devkit.expectations.metric import MetricPattern, check_metric, no_page
 from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.time_series import Course
+from devkit.observe.time_series import TimeSeries
 
 
 class MetricValue(Number, OfSamples, MetricPattern):
@@ -22,7 +22,7 @@ def _absent(_argument: MetricValue, observation: ArmObservation) -> str:
     return "" if observation.metrics.pages else no_page(observation.metrics)
 
 
-def _course(argument: MetricValue, observation: ArmObservation) -> Course:
+def _course(argument: MetricValue, observation: ArmObservation) -> TimeSeries:
     sums: dict[float, float] = {}
     for series, course in observation.metrics.courses.items():
         if argument.matches(series):

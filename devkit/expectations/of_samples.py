@@ -19,7 +19,7 @@ from devkit.expectations.timing import of_arm
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName
-from devkit.observe.time_series import FEWEST, Course, Of, between, figure
+from devkit.observe.time_series import FEWEST, Of, TimeSeries, between, figure
 from located_config.count import counted
 from located_config.near import near_miss
 
@@ -113,7 +113,7 @@ class OfCourse(ExpectationKind):
     little breaks it.
     """
 
-    course: Callable[[Any, ArmObservation], Course]
+    course: Callable[[Any, ArmObservation], TimeSeries]
     show: Callable[[float], str]
     timing: Callable[[Any, ArmObservation], Window | None] = of_arm
     absent: Callable[[Any, ArmObservation], str] = _nothing_absent

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from devkit.expectations.of_samples import OfCourse, TimeOfSamples
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.time_series import Course
+from devkit.observe.time_series import TimeSeries
 
 
 class WatermarkStep(TimeOfSamples):
@@ -19,7 +19,7 @@ class WatermarkStep(TimeOfSamples):
     )
 
 
-def _steps(_argument: WatermarkStep, observation: ArmObservation) -> Course:
+def _steps(_argument: WatermarkStep, observation: ArmObservation) -> TimeSeries:
     """From one that Spark made of events to the next: before the first event it is at the epoch."""
     made = [(at_s, seconds) for at_s, seconds in observation.watermarks if seconds > 0]
     return tuple((at_s, after - before) for (_, before), (at_s, after) in pairwise(made))

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from devkit.expectations.of_samples import OfCourse, TimeOfSamples
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.time_series import Course
+from devkit.observe.time_series import TimeSeries
 
 
 class WatermarkStood(TimeOfSamples):
@@ -29,7 +29,7 @@ def _stood(observation: ArmObservation) -> Iterator[tuple[float, float]]:
     yield observation.duration_s, max(0.0, observation.duration_s - since)
 
 
-def _course(_argument: WatermarkStood, observation: ArmObservation) -> Course:
+def _course(_argument: WatermarkStood, observation: ArmObservation) -> TimeSeries:
     return tuple(_stood(observation)) if observation.watermarks else ()
 
 

@@ -17,7 +17,7 @@ from devkit.observe.observable import UPSTREAM, Observable
 from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.samples.metrics import NOTHING_SCRAPED, Scraped
 from devkit.observe.samples.sample import Sample
-from devkit.observe.time_series import Course
+from devkit.observe.time_series import TimeSeries
 from devkit.observe.timeline.action_outcomes import FaultOutcome, StepOutcome
 
 
@@ -164,17 +164,17 @@ class ArmObservation:
     """The named pages of the traffic, by title."""
     began_ms: int = 0
     """Since the epoch."""
-    commits: Course = ()
+    commits: TimeSeries = ()
     """What each commit of the main program took, in seconds."""
-    batches: Course = ()
+    batches: TimeSeries = ()
     """What each of its batches took, in seconds."""
-    warm_batches: Course = ()
+    warm_batches: TimeSeries = ()
     """The same of all but the first of each process, up to its end where one was not written."""
-    written_by_process: Course = ()
+    written_by_process: TimeSeries = ()
     """How many batches each of its processes wrote that ended by itself."""
     late_dropped: int | None = None
     """Source rows that its Spark dropped behind the watermark; None where it reported no state."""
-    watermarks: Course = ()
+    watermarks: TimeSeries = ()
     """Those of its batches, in seconds since the epoch."""
     checkpoint: CheckpointSize | None = None
     """None where its checkpoint was not looked at."""

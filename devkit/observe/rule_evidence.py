@@ -1,9 +1,8 @@
 """Whether each fault fired, from what the mock's journal counted.
 
-A fault that acts on each request it meets (latency, status, parse time) fired when it met one; `share` and
-`window` only say which requests it meets. What picks them by what clients do, such as `attempt`, may meet none of a
-client that was fixed. Some faults act under load only, and it may be the very point of a fix that they no longer have
-to; others may find nothing to change in an answer. For those each fault also reports whether it acted.
+A fault that acts on each request it matches (latency, status, parse time) fired when it matched one. A rule that picks
+requests by what clients do, such as `attempt`, may match none of a fixed client. Some faults act under load only, and
+others may find nothing to change in an answer: those also report whether they acted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +17,9 @@ from mockapi.rules.proof import Met
 def rule_evidence(
     rules: Sequence[Rule], counts: JournalCounts, switches: Mapping[str, Sequence[RuleSwitch]] = MappingProxyType({})
 ) -> tuple[Evidence, ...]:
-    """The evidence of each rule. One that the journal does not know has evidence too, that it did not fire: an
-    operator removed it, and left out it would pass for a fault that there never was. `switches` has each rule that the
-    kit switches.
+    """The evidence of each rule. A rule that the journal does not know, as an operator removed it, did not fire.
+
+    `switches` has each rule that the kit switches.
     """
     return tuple(_of(rule, counts.of(rule.name), counts, switches.get(rule.name)) for rule in rules)
 

@@ -1,8 +1,7 @@
-"""One arm's part of the timeline, told in spans: processes, batches, faults, waits, and the samples between them.
+"""One arm's part of the timeline as spans: processes, batches, faults, waits, and the samples between them.
 
-A process is *ready* when its query runs. A batch that was begun and never written ends with its process. The
-spans of a mock's fault are those between two samples in which it met a request, so they are observed and not planned;
-that of a fault on a part is from when it was begun until it was ended.
+A process is *ready* when its query runs. A batch that was begun and never written ends with its process. A fault of the
+mock has a span between two samples where it matched a request, a fault on a part from its begin to its end.
 """
 
 import itertools
@@ -128,8 +127,8 @@ class ArmRecord:
     def downtimes(self) -> tuple[Span, ...]:
         """From the end of a process to the start of the next one's query."""
         return tuple(
-            Span(ended.end_s, self.duration_s if then.ready_s is None else then.ready_s)
-            for ended, then in itertools.pairwise(self.processes)
+            Span(ended.end_s, self.duration_s if next_process.ready_s is None else next_process.ready_s)
+            for ended, next_process in itertools.pairwise(self.processes)
         )
 
 
@@ -143,7 +142,7 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
         entry.event.model_copy(update={"at_s": entry.t_s}) for entry in of_arm if isinstance(entry.event, Sample)
     )
     ended_s = end[0] if end else max(entry.t_s for entry in timed)
-    processes = _heard(of_arm, ended_s)
+    processes = _ready_processes(of_arm, ended_s)
     return ArmRecord(
         arm=arm,
         program=program,
@@ -153,7 +152,7 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
         latencies=tuple(entry.event for entry in of_arm if isinstance(entry.event, LatencyOfSecond)),
         processes=processes,
         batches=_batches(of_arm, processes, ended_s),
-        faults=_faults(samples) | _timeline_faults(of_arm, ended_s),
+        faults=_rule_faults(samples) | _timeline_faults(of_arm, ended_s),
         waits=_waits(of_arm, ended_s),
         slow_rounds=tuple(
             Span(max(0.0, entry.t_s - entry.event.seconds), entry.t_s, counted(entry.event.entries, "entry", "entries"))
@@ -166,7 +165,10 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
             if isinstance(entry.event, HeadroomSample) and entry.event.from_s >= start
         ),
         watermarks=tuple(_watermarks(of_arm)),
-        beside={name: _heard([entry for entry in timed if entry.program == name], ended_s) for name in other_programs},
+        beside={
+            name: _ready_processes([entry for entry in timed if entry.program == name], ended_s)
+            for name in other_programs
+        },
         not_observable=frozenset(
             observable
             for entry in of_arm
@@ -185,7 +187,7 @@ def _watermarks(entries: Sequence[TimelineEntry]) -> Iterator[tuple[float, float
 
 
 def _programs(entries: Sequence[TimelineEntry]) -> tuple[str, ...]:
-    """Of several the main one is named first, and the record is its; a single one may have a name, too."""
+    """The names of the programs, the main one first. A single one may have a name, too."""
     named = (entry.event.names for entry in entries if isinstance(entry.event, ProgramsNamed))
     single = next((entry.program for entry in entries if entry.program is not None), ONLY)
     return next(named, (single,))
@@ -211,8 +213,8 @@ def _processes(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Proces
     return tuple(processes)
 
 
-def _heard(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Process, ...]:
-    """One that is not heard to begin counts as ready from the start of its process."""
+def _ready_processes(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Process, ...]:
+    """Processes of a program that logs no start count as ready from their begin."""
     is_silent = any(isinstance(entry.event, NotObservable) and "words" in entry.event.observables for entry in entries)
     processes = _processes(entries, ended_s)
     return tuple(replace(process, ready_s=process.begin_s) for process in processes) if is_silent else processes
@@ -234,16 +236,16 @@ def _batches(entries: Sequence[TimelineEntry], processes: Sequence[Process], end
     return tuple(batches)
 
 
-def _faults(samples: Sequence[Sample]) -> dict[str, tuple[Span, ...]]:
-    def met(name: str) -> Callable[[Sample], int]:
+def _rule_faults(samples: Sequence[Sample]) -> dict[str, tuple[Span, ...]]:
+    def matched(name: str) -> Callable[[Sample], int]:
         return lambda sample: sample.faults.get(name, 0)
 
     names = dict.fromkeys(name for sample in samples for name in sample.faults)
-    return {name: growing(samples, met(name)) for name in names}
+    return {name: growing(samples, matched(name)) for name in names}
 
 
 def _timeline_faults(entries: Sequence[TimelineEntry], ended_s: float) -> dict[str, tuple[Span, ...]]:
-    """Of the scenario's timeline; one that no line ends lasts as long as the arm."""
+    """Faults of the scenario's timeline. A fault without an end lasts to the end of the arm."""
     faults: dict[str, tuple[Span, ...]] = {}
     for entry in entries:
         at_s = min(entry.t_s, ended_s)

@@ -149,7 +149,7 @@ def _more(name: ArmName, arm: ArmResult) -> list[str]:
 
 def examples(arm: ArmResult) -> tuple[str, ...]:
     """Events that the audit counted as a problem, of the main program first, then of others by their name; those of an
-    arm that holds are no news. Of the main program's, what a broken expectation asks for comes first.
+    arm that holds are left out. Of the main program's, those that a broken expectation is about come first.
     """
     if arm.holds is not False:
         return ()

@@ -1,10 +1,9 @@
 """`junit.xml`: a test suite for each arm, a test case for each expectation, and one for the verdict; after an ablation
 also one for each difference.
 
-It is written before the first arm and after each, and says of what has not ended yet that it has not: a run that is
-killed leaves errors, never a file that looks like success. Refuted is a failure, inconclusive an error; its text
-is that of every report (`devkit.report.explanation`). The shape is that of Jenkins' `junit-10.xsd`, which other readers
-understand.
+It is written before the first arm and after each. Unfinished cases are errors: a killed run never looks like success.
+Refuted is a failure, inconclusive an error; its text is that of every report (`devkit.report.explanation`). The format
+is Jenkins' `junit-10.xsd`, which other readers understand.
 """
 
 import re
@@ -113,7 +112,7 @@ def _hoped_for(metadata: RunMetadata) -> str:
 
 
 def _explained(result: Result, repeat: str) -> str:
-    """In the order in which the terminal tells it, a line a statement."""
+    """In the order of the terminal's output, a line a statement."""
     lines = [following] if (following := what_next(result)) else []
     for part in explanation(result):
         lines += [f"{part.title}:", *(f"  {' '.join(line.split())}" for line in part.lines)]

@@ -1,9 +1,9 @@
-"""A run as its directory tells it: the timeline, the result where there is one, the logs.
+"""A run, read from its directory: the timeline, the result where there is one, the logs.
 
     run directory ─▶ RunRecord ─┬─ metadata, result, broke_off
                                 └─ arms ─▶ ArmRecord: samples, processes, batches, faults, waits
 
-Everything a report shows comes from here, so it can be made again at any time, and of a run that was cut short.
+Reports are made of this alone, so they can be made again at any time, and for a run that was cut short.
 Times are seconds since the arm began.
 """
 

@@ -1,4 +1,4 @@
-"""What several runs of a scenario come to, in a directory beside those of the runs: `series.json` and `report.html`."""
+"""The directory of several runs of a scenario, beside those of the runs: `series.json` and `report.html`."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""The end of a run in plain text. A run that passed is told shortly, with what was measured; one that did not begins
-with what the program itself said, and ends with the command that repeats it (`devkit.report.explanation`).
+"""The verdict in plain text. A run that passed gets few lines, with its measurements. Any other begins with the first
+errors of the program and ends with the command that repeats it (`devkit.report.explanation`).
 """
 
 from collections.abc import Iterator
@@ -127,7 +127,7 @@ def _describe_rule(item: Evidence, *, in_full: bool) -> str:
     switched = _switched(item)
     if not item.fired:
         return f"{item.fault!r} matched no request{switched}{item.spans}"
-    # Where all were answered 200 that is no news.
+    # Answers that are all 200 need no mention.
     statuses = ", ".join(f"{status}: {count:,}" for status, count in sorted(item.by_status.items()))
     answers = f" ({statuses})" if item.by_status.keys() - {"200"} else ""
     idle = f"; never acted: {item.inaction}" if item.acted is False else ""

@@ -13,10 +13,10 @@ from devkit.observe.arm_role import ArmName, Roles, in_role
 from devkit.report.ablation import NEEDED, NOT_PLAYED_YET, AblatedDifference, Ablation
 from devkit.report.next_step import next_step
 from devkit.report.progress import Progress
+from devkit.report.redaction import redact_model
 from devkit.report.result import Result
 from devkit.report.run_record import RESULT, read_run
 from devkit.report.run_reports import RunReports, write_whole
-from devkit.report.without_secrets import without_secrets
 from devkit.scenario.attempt import Attempt, BaselineRun
 from devkit.scenario.load import LoadedFile
 from devkit.scenario.options import RunOptions
@@ -89,7 +89,7 @@ class Ablating:
             as_played=of_run.arms[fixed].expectations,
             differences=tuple(found),
         )
-        result = without_secrets(of_run.model_copy(update={"ablation": ablation, "repeat": self._repeat}))
+        result = redact_model(of_run.model_copy(update={"ablation": ablation, "repeat": self._repeat}))
         write_whole(self.run.directory / RESULT, result.model_dump_json(indent=2) + "\n")
         is_over = all(one.reason != NOT_PLAYED_YET for one in found)
         reports.ablated(result, is_over=is_over)

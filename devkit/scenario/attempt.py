@@ -23,10 +23,10 @@ from devkit.observe.timeline.run_metadata import RunMetadata
 from devkit.observe.timeline.run_phases import phase_times
 from devkit.observe.timeline.timeline import Timeline, read_timeline
 from devkit.report.progress import Progress, heartbeat
+from devkit.report.redaction import redact_files, redact_model
 from devkit.report.result import CauseResult, Result
 from devkit.report.run_record import RESULT, TIMELINE
 from devkit.report.run_reports import RunReports, write_whole
-from devkit.report.without_secrets import redact_files, without_secrets
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.arm_faults import require_levers
 from devkit.scenario.arm.play import play
@@ -142,7 +142,7 @@ class Attempt:
                         redact_files(place)
             timeline.add(VerdictReached(outcome=played.result.outcome, reasons=played.result.reasons))
         phases = phase_times(read_timeline(directory / TIMELINE))
-        result = without_secrets(played.result.model_copy(update={"phases": phases}))
+        result = redact_model(played.result.model_copy(update={"phases": phases}))
         played = replace(played, result=result)
         text = result.model_dump_json(indent=2) + "\n"
         write_whole(directory / RESULT, text)
@@ -197,7 +197,7 @@ class Attempt:
                         compared[name] = ComparedArm(observation, recording.headroom.shortage("arm") or "")
                         observation = replace(observation, arms=dict(compared))
                         arms[name] = PlayedArm.of(scenario, name, observation, recording.headroom)
-                        reports.arm_ended(name, without_secrets(arms[name].result))
+                        reports.arm_ended(name, redact_model(arms[name].result))
                 progress.close()
             observed = {arm: one.observation for arm, one in compared.items()}
             cause = shown_causes(resolved, observed)

@@ -14,8 +14,8 @@ from devkit.observe.settings import ChangedValue
 from devkit.observe.timeline.kit_events import HarnessError
 from devkit.observe.timeline.timeline import Timeline
 from devkit.report.progress import Progress
+from devkit.report.redaction import redact_files, redact_model
 from devkit.report.result import Result
-from devkit.report.without_secrets import redact_files, without_secrets
 from pipeline import log
 from pipeline.config.config_file import load_config
 from pipeline.deferral.wire import to_record
@@ -97,10 +97,10 @@ def test_the_kits_errors_its_timeline_and_its_terminal(text: str, tmp_path: Path
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_reports_are_made_of(text: str) -> None:
     found = broken_off_run(text)
-    shown = without_secrets(found)
+    shown = redact_model(found)
     assert SECRET in found.model_dump_json()
     assert SECRET not in shown.model_dump_json()
-    assert without_secrets(shown) == shown
+    assert redact_model(shown) == shown
 
 
 def broken_off_run(text: str) -> Result:

@@ -138,13 +138,14 @@ class DeliveryAudit:
         committed: Offsets,
         deferrals: DeferredEntries | None = None,
         replays: Replays = NO_REPLAYS,
-        tell: Callable[[str, SourceEvent], None] = lambda _problem, _event: None,
+        report_problem: Callable[[str, SourceEvent], None] = lambda _problem, _event: None,
         *,
         names_missing: bool = False,
     ) -> Audit:
-        """The figures, given the offsets up to which the pipeline has committed, its deferred events, and what it read
-        again. `tell` is told each problem of each event, where a truth says what its fate is. With
-        `names_missing` so is each pending event that had to be emitted: nothing else says which they are.
+        """The figures, by the offsets up to which the pipeline has committed, its deferred events and its replays.
+
+        With a truth `report_problem` gets each problem of each event. With `names_missing` it also gets each pending
+        event that had to be emitted: nothing else names them.
         """
         deferrals = DeferredEntries() if deferrals is None else deferrals  # one with nothing deferred now is empty
         replays = replace(replays, by_state=isinstance(self._truth, SourcesOfOutput))
@@ -192,7 +193,7 @@ class DeliveryAudit:
                 wrong = f"committed, and never emitted; expected {_FATES[event.entry.expected.fate]}"
                 examples.add("lost", event.name, wrong, position)
         for problem, position in examples.events() if self._truth is not None else ():
-            tell(problem, self._events[position])
+            report_problem(problem, self._events[position])
         return Audit(
             inputs=len(self._events),
             examples=examples.all(),

@@ -1,18 +1,13 @@
-"""Which source offsets a program read again: what bounds the further records that are no problem, be they repeats, or
-an error event beside an output.
+"""Source offsets that a program read again. They excuse further records of an event: repeats, contradictions.
 
-after a restart
-    an event of a batch that was begun k times      may be emitted k times
-    an event that was deferred                      once more for each start that found it unresolved: what was cut
-                                                    off before it was resolved is done again; for each restart,
-                                                    where the program does not mark its starts
-    any event, where batches are not observable     once more for each restart
-after a retried task
-    an event that the task read                     once more for each attempt before the one that ended
+event                                            may be emitted once more for each
+of a batch                                       restart of the batch
+that was deferred                                start that found it unresolved; each restart without epoch markers
+any, where batches are not observable            restart
+that a retried task read                         attempt of the task before the last
 
-Where outputs are made of what a state has gathered from several batches, the batch that read an event says nothing of
-when it leaves. There the time does: a record that landed while a batch was at work is of that batch, and may leave once
-more for each time that this batch was begun again, and for each attempt of its retried tasks.
+A job with state writes outputs of several batches. There the batch is found by time: a record that landed while a batch
+was at work is of that batch, and may be emitted once more for each restart of it and each attempt of its retried tasks.
 """
 
 from bisect import bisect_right

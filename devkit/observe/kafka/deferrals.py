@@ -181,7 +181,7 @@ class DeferralTopic:
         self._consumer = connect(bootstrap, fetch_max_wait_ms=_POLL_MS)
 
     def catch_up(self) -> int:
-        """Read up to the ends of now; how many events stand there. Raises StackError."""
+        """Read up to the present ends; the number of events deferred now. Raises StackError."""
         try:
             with answering(f"{self._topic} could not be read"):
                 ends = self._ends()

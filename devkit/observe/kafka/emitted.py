@@ -1,6 +1,6 @@
-"""The number of events that a program has emitted, of those that it has to: what is observable without offsets.
+"""The number of events that a program has emitted, of those that it has to: observable without offsets.
 
-The topics are read as a whole, which costs, so only when they have grown to where all may be emitted.
+Reading whole topics is slow, so they are read only when they have enough records for all events.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -21,7 +21,7 @@ class Emitted:
 
     @property
     def is_all(self) -> bool:
-        """True with nothing due. Where records are counted, repeats may stand in for events that are missing."""
+        """True with nothing due. Where records are counted, repeats may hide missing events."""
         return self.count >= self.due
 
 

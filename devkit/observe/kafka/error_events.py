@@ -1,4 +1,4 @@
-"""What is in the error topic, by type: how many events ended there, and how large the largest of their records is."""
+"""The error topic by type: the number of events that ended there, and the size of their largest record."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # the expectations are made of this, and they must not need K
     from devkit.observe.audit.arrivals import Arrival, Position
 
 UNTYPED = ""
-"""The type of a record that names none."""
+"""The type of a record without one."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
-"""What a program said itself when something went wrong: a warning or an error in its log, an exception, its last lines.
+"""The first warnings and errors of a program, from its log, its exceptions or its last lines.
 
-A verdict that fails begins with it, as it most often names the cause: the pipeline said `limits_disagree` at its start,
-and the expectation that broke a minute later says only that offsets were read again. What the kit's own defaults make a
-program say names none.
+A failed verdict begins with them, as they most often name the cause: the pipeline logged `limits_disagree` at its
+start, and the expectation that broke a minute later only shows that offsets were read again.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The last lines of a log, as an operator looks at them first: what happened, without how deep it happened."""
+"""The last lines of a log, without the frames of stack traces."""
 
 import re
 from collections.abc import Iterable
@@ -50,7 +50,7 @@ def in_short(words: str) -> str:
 
 
 def _without_frames(lines: Iterable[str]) -> list[str]:
-    """How deep it happened would hide what happened: the frames of a stack trace become one line."""
+    """The frames of a stack trace become one line."""
     kept: list[str] = []
     frames, in_python = 0, False
     for line in lines:

@@ -1,6 +1,4 @@
-"""Whether a failure is a timeout of a client, or an error event the end of one: on a machine that is short of time it
-would come of nothing else.
-"""
+"""Whether a failure or an error event is a client's timeout, which a busy machine alone can cause."""
 
 import re
 
@@ -21,7 +19,7 @@ _NO_ANSWER = re.compile(r"\bno answer (?:within|before)\b|\btimed out\b", re.IGN
 
 
 def names_timeout(failure: str) -> bool:
-    """By the class or code of what it tells of, not by any word: a setting may be called a timeout."""
+    """By the exception's class or code. The word alone says nothing: a setting may be called a timeout."""
     return _TIMEOUT.search(failure) is not None
 
 

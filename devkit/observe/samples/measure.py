@@ -90,7 +90,7 @@ def flat_commit(samples: Sequence[Sample]) -> FlatCommit | None:
 def _possible_s(flat: Sequence[Sample], samples: Sequence[Sample]) -> float:
     """How long a flat time may have been, where a gap in the samples before or after it hides when it began or ended.
 
-    0 where there is no such gap: between two looks as they usually follow each other nothing of weight is hidden.
+    0 where there is no such gap: samples at the usual interval hide nothing that matters.
     """
     begin_s, end_s = flat[0].at_s, flat[-1].at_s
     before_s = max((sample.at_s for sample in samples if sample.at_s < begin_s), default=begin_s)

@@ -1,7 +1,7 @@
-"""What the pipeline's own metrics endpoint showed during an arm, scraped as Prometheus would.
+"""Scrapes the pipeline's own metrics endpoint during an arm, as Prometheus would.
 
-A process says where it serves with a line `metrics` and its `url`. A series is a sample's name, as a query asks for it,
-with its labels. The last page of each process is kept beside its configuration, as evidence.
+A process logs the event `metrics` with the `url` of its endpoint. A series is the name of a metric with its labels. The
+last page of each process is kept beside its configuration, as evidence.
 """
 
 import math
@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from devkit.loopback import loopback_session
 from devkit.network_cause import network_cause
-from devkit.observe.time_series import Course, Point
+from devkit.observe.time_series import Point, TimeSeries
 
 _TIMEOUT_S = 2.0
 _SHOWN = 200
@@ -35,7 +35,7 @@ class Scraped:
     present: frozenset[Series] = frozenset()
     highest: Page = field(default_factory=dict)
     failed: str = ""
-    courses: Mapping[Series, Course] = field(default_factory=dict)
+    courses: Mapping[Series, TimeSeries] = field(default_factory=dict)
 
 
 NOTHING_SCRAPED = Scraped()
@@ -62,7 +62,7 @@ def fetch(url: str) -> str:
 
 
 class Scraper:
-    """Scrapes whenever it is told to; a scrape that fails is noted, and no more."""
+    """A scrape that fails is recorded and raises nothing."""
 
     def __init__(self, get: Callable[[str], str] = fetch) -> None:
         self._get = get

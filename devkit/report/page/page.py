@@ -4,10 +4,10 @@ from devkit.observe.arm_role import TWO_ARMS
 from devkit.observe.settings import not_as_shipped
 from devkit.report.explanation import CAUSE, examples
 from devkit.report.page.excerpts import excerpts
+from devkit.report.page.fault_tables import fault_tables
 from devkit.report.page.html import environment, part, policy, source_link
 from devkit.report.page.panels import PANELS
 from devkit.report.page.plot import HEIGHT, WIDE, panel_plots
-from devkit.report.page.shown_proof import proof
 from devkit.report.page.story import paragraph, verdict
 from devkit.report.page.strip import strips
 from devkit.report.page.tables import delivery, measured, programs
@@ -47,7 +47,7 @@ def render_page(run: RunRecord) -> str:
             programs=programs(run),
             every="both" if len(run.metadata.roles) == len(TWO_ARMS) else "all",
             cause_shows=CAUSE,
-            proof=proof(run.result) if run.result else None,
+            faults=fault_tables(run.result) if run.result else None,
             excerpts={name: excerpts(run.directory, arm) for name, arm in run.arms.items()},
             reference_link=source_link(run.metadata.reference),
             most_items=_MOST_ITEMS,

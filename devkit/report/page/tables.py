@@ -104,7 +104,7 @@ def _fate(name: str, audit: Audit | None, arm: ArmRecord) -> str:
 
 
 def result_of(run: RunRecord, arm: str) -> ArmResult | None:
-    """None where the arm has not come to a result."""
+    """None where the arm has no result."""
     return run.result.arms.get(arm) if run.result else None
 
 

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.observe.time_series import Course, Of, between, figure, waiting
+from devkit.observe.time_series import Of, TimeSeries, between, figure, waiting
 
-RISING: Course = ((0, 2), (30, 5), (60, 8), (90, 11), (120, 14))
+RISING: TimeSeries = ((0, 2), (30, 5), (60, 8), (90, 11), (120, 14))
 
 
 @pytest.mark.parametrize(("of", "value"), [("last", 14), ("highest", 14), ("lowest", 2), ("mean", 8), ("slope", 6)])

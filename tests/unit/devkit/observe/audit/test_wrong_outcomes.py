@@ -15,7 +15,7 @@ def test_where_all_met_their_fate_there_is_no_file(tmp_path: Path) -> None:
 def test_without_a_truth_no_event_has_a_fate_to_meet() -> None:
     found: list[WrongOutcome] = []
     held = DeliveryAudit([EDIT], truth=None, resolve=no_store)
-    assert held.finish(ALL, tell=lambda *one: found.append(one)).lost == 1
+    assert held.finish(ALL, report_problem=lambda *outcome: found.append(outcome)).lost == 1
     assert found == []
 
 
@@ -27,7 +27,7 @@ def test_each_event_that_did_not_meet_its_fate_is_a_line(tmp_path: Path) -> None
     held.add_output(output_of(CANARY, at=2))
     held.add_error(error_of(FAILING))
     found: list[WrongOutcome] = []
-    audit = held.finish(ALL, tell=lambda *one: found.append(one))
+    audit = held.finish(ALL, report_problem=lambda *outcome: found.append(outcome))
     assert audit.problems() == {"lost": 10, "misrouted": 1, "duplicated": 1}
     write_wrong_outcomes(found, tmp_path / "audit.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]

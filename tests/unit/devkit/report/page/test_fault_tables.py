@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from devkit.observe.arm_observation import Evidence, TimelineEvidence
-from devkit.report.page.shown_proof import PartProof, RuleProof, proof
+from devkit.report.page.fault_tables import PartFaultRow, RuleFaultRow, fault_tables
 from devkit.report.result import Result
 from devkit.report.run_record import read_run
 from tests.unit.devkit.report import storm
@@ -32,12 +32,12 @@ def result(tmp_path: Path) -> Result:
 
 def test_faults_on_parts_and_rules_of_the_mock_are_told_apart(result: Result) -> None:
     evidence = {"incident": (SLOW, STILL), "fixed": ()}
-    found = proof(result.model_copy(update={"fault_evidence": evidence}))
+    found = fault_tables(result.model_copy(update={"fault_evidence": evidence}))
     assert found.on_parts == (
-        PartProof("still", "incident", "✓ yes", "pause: {part: kafka}", "8 to 13 s", "it was silent"),
+        PartFaultRow("still", "incident", "✓ yes", "pause: {part: kafka}", "8 to 13 s", "it was silent"),
     )
-    assert found.of_rules == (RuleProof("slow", "incident", "✓ yes", "1,200", "absent", "10", "20,000", "1.5 s"),)
-    assert found.without == ("fixed",)
+    assert found.of_rules == (RuleFaultRow("slow", "incident", "✓ yes", "1,200", "absent", "10", "20,000", "1.5 s"),)
+    assert found.arms_without_faults == ("fixed",)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_faults_on_parts_and_rules_of_the_mock_are_told_apart(result: Result) ->
 )
 def test_a_fault_on_a_part(result: Result, changes: dict[str, object], acted: str, time: str, seen: str) -> None:
     evidence = {"fixed": (STILL.model_copy(update=changes),)}
-    (row,) = proof(result.model_copy(update={"fault_evidence": evidence})).on_parts
+    (row,) = fault_tables(result.model_copy(update={"fault_evidence": evidence})).on_parts
     assert (row.acted, row.time, row.seen) == (acted, time, seen)
 
 
@@ -66,5 +66,5 @@ def test_a_fault_on_a_part(result: Result, changes: dict[str, object], acted: st
 )
 def test_a_rule_of_the_mock(result: Result, changes: dict[str, object], acted: str) -> None:
     evidence = {"fixed": (SLOW.model_copy(update=changes),)}
-    (row,) = proof(result.model_copy(update={"fault_evidence": evidence})).of_rules
+    (row,) = fault_tables(result.model_copy(update={"fault_evidence": evidence})).of_rules
     assert row.acted == acted

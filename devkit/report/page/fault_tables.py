@@ -1,4 +1,4 @@
-"""What shows that the faults acted: a table for faults on parts, one for rules of the mock."""
+"""The page's tables of faults, with the evidence that each acted: faults on parts, and rules of the mock."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from devkit.report.result import Result
 
 
 @dataclass(frozen=True)
-class PartProof:
+class PartFaultRow:
     """A fault on a part, network, store, program or the machine in one arm; `time` is empty where it never began."""
 
     fault: str
@@ -21,7 +21,7 @@ class PartProof:
 
 
 @dataclass(frozen=True)
-class RuleProof:
+class RuleFaultRow:
     """A rule of the mock in one arm."""
 
     fault: str
@@ -35,27 +35,27 @@ class RuleProof:
 
 
 @dataclass(frozen=True)
-class ShownProof:
-    """`without` are the arms that had no fault at all."""
+class FaultTables:
+    """Both tables, and the arms that had no fault at all."""
 
-    on_parts: tuple[PartProof, ...]
-    of_rules: tuple[RuleProof, ...]
-    without: tuple[str, ...]
+    on_parts: tuple[PartFaultRow, ...]
+    of_rules: tuple[RuleFaultRow, ...]
+    arms_without_faults: tuple[str, ...]
 
 
-def proof(result: Result) -> ShownProof:
+def fault_tables(result: Result) -> FaultTables:
     """Of all arms, in their order."""
     items = [(arm, item) for arm, items in result.fault_evidence.items() for item in items]
-    return ShownProof(
+    return FaultTables(
         tuple(_part(arm, item) for arm, item in items if isinstance(item, TimelineEvidence)),
         tuple(_rule(arm, item) for arm, item in items if isinstance(item, Evidence)),
         tuple(arm for arm, items in result.fault_evidence.items() if not items),
     )
 
 
-def _part(arm: str, item: TimelineEvidence) -> PartProof:
+def _part(arm: str, item: TimelineEvidence) -> PartFaultRow:
     acted = "✓ yes" if item.acted else "✗ began, but was not seen to act" if item.fired else "✗ never began"
-    return PartProof(item.fault, arm, acted, item.asked, _time(item), "; ".join(_seen(item)))
+    return PartFaultRow(item.fault, arm, acted, item.asked, _time(item), "; ".join(_seen(item)))
 
 
 def _time(item: TimelineEvidence) -> str:
@@ -72,14 +72,14 @@ def _seen(item: TimelineEvidence) -> Iterator[str]:
         yield f"not observable because of it: {item.hides}"
 
 
-def _rule(arm: str, item: Evidence) -> RuleProof:
+def _rule(arm: str, item: Evidence) -> RuleFaultRow:
     acted = "✓ yes"
     if not item.fired:
         acted = "✗ no request matched it"
     elif item.acted is False:
         acted = f"✗ matched, but did not act: {item.inaction}"
     length = item.max_content_length_bytes
-    return RuleProof(
+    return RuleFaultRow(
         item.fault,
         arm,
         acted,

@@ -1,4 +1,4 @@
-"""What a run leaves, without the secrets in settings and in what programs said."""
+"""Hides secrets in the results, logs and configuration files of a run."""
 
 import contextlib
 import json
@@ -13,9 +13,9 @@ from located_config.redaction import redacted, redacted_text
 _M = TypeVar("_M", bound=BaseModel)
 
 
-def without_secrets(found: _M) -> _M:
-    """The same with each secret hidden, as it is then written and shown."""
-    return type(found).model_validate_json(json.dumps(redacted(json.loads(found.model_dump_json()))))
+def redact_model(model: _M) -> _M:
+    """A copy with each secret hidden, to be written and shown."""
+    return type(model).model_validate_json(json.dumps(redacted(json.loads(model.model_dump_json()))))
 
 
 _SUFFIXES = (".log", ".out", ".yaml", ".conf")
