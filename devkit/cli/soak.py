@@ -71,7 +71,7 @@ def soak(
 
 def _drawn(seed: int, for_: str, out: Path) -> Path:
     from devkit.soak.document import soak_text
-    from devkit.soak.draw import LEAST, draw_faults
+    from devkit.soak.drawn_faults import LEAST, draw_faults
     from located_config.duration import format_duration
 
     length = duration_of("--for", for_)

@@ -80,8 +80,8 @@ class Ablation(_Model):
             parts.append(f"Not known of {_listed(unclear)}.")
         return " ".join(parts)
 
-    def telling(self, expectations: tuple[ExpectationResult, ...]) -> tuple[ExpectationResult, ...]:
-        """Of the `expectations` of one play those that hold in some plays and not in others; if there is none, all."""
+    def broken_in_a_play(self, expectations: tuple[ExpectationResult, ...]) -> tuple[ExpectationResult, ...]:
+        """Those of the `expectations` of one play that are broken in some play; all of them where none is."""
         plays = [self.as_played, *(item.expectations for item in self.differences if item.expectations)]
         broken = {_key(item) for play in plays for item in play if not item.holds}
         return tuple(item for item in expectations if _key(item) in broken) or expectations
@@ -106,7 +106,7 @@ def ablation_lines(ablation: Ablation, directory: Path) -> Iterator[str]:
     yield ""
     for item in ablation.differences:
         yield f"without {item.difference}:"
-        for played in ablation.telling(item.expectations):
+        for played in ablation.broken_in_a_play(item.expectations):
             yield f"  {holds_text(played):<4} {played.name}: {played.measured} (expected {played.expected})"
         if item.reason:
             yield f"  {item.reason}"

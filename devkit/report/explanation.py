@@ -97,12 +97,12 @@ def _complaints(result: Result, concerned: Mapping[ArmName, ArmResult]) -> list[
         for complaint in arm.complaints
         if complaint.kind != "warning" or (complaint.event, complaint.text) not in harmless
     ]
-    telling = [
+    distinctive = [
         (name, complaint)
         for name, complaint in every
         if complaint.kind != "warning" or (complaint.event, complaint.text) not in alike
     ]
-    return telling or every
+    return distinctive or every
 
 
 def _not_judged(name: str, arm: ArmResult) -> list[str]:

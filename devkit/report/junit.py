@@ -97,7 +97,7 @@ def _ablation_suite(metadata: RunMetadata, ablation: Ablation) -> ET.Element:
             _add(case, "error", f"not known whether the fix needs it: {_first_line(item.reason)}", "\n".join(lines))
         measured = [
             f"{holds_text(expectation)}  {expectation.name}: {expectation.measured} (expected {expectation.expected})"
-            for expectation in ablation.telling(item.expectations)
+            for expectation in ablation.broken_in_a_play(item.expectations)
         ]
         lines = [f"needed: {item.needed}", f"turned back: {item.change}", item.outcome or "not played", *measured]
         ET.SubElement(case, "system-out").text = _text("\n".join(lines))

@@ -67,7 +67,7 @@ def ablation_markdown(ablation: Ablation) -> str:
             _code(item.difference),
             _code(item.change),
             _inline(item.outcome or "not played"),
-            "; ".join(_measured(expectation) for expectation in ablation.telling(item.expectations))
+            "; ".join(_measured(expectation) for expectation in ablation.broken_in_a_play(item.expectations))
             or _inline(item.reason),
         )
         for item in ablation.differences

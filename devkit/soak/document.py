@@ -6,7 +6,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from devkit.soak.draw import STARTS, DrawnFault, draw_faults
+from devkit.soak.drawn_faults import STARTS, DrawnFault, draw_faults
 from located_config.duration import format_duration
 
 _SETTLES = timedelta(minutes=4)

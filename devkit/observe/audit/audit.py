@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from devkit.observe.audit.arrivals import Arrival, Position
 from devkit.observe.audit.claim_check import KEY_HEADER, ClaimError, ClaimSuppressedError, may_suppress
-from devkit.observe.audit.departure import Departure, Ending
+from devkit.observe.audit.event_records import Ending, EventRecords
 from devkit.observe.audit.examples import Examples, error_text
 from devkit.observe.audit.model import Audit
-from devkit.observe.audit.order import Landing, Late, late_events
+from devkit.observe.audit.order import Landing, LateEvent, late_events
 from devkit.observe.audit.record_checks import (
     PagePlaces,
     RecordIds,
@@ -62,7 +62,7 @@ class DeliveryAudit:
         self._events = {event.position: event for event in events}
         self._truth = truth
         self._resolve = resolve
-        self._emitted: dict[Position, Departure] = {}
+        self._emitted: dict[Position, EventRecords] = {}
         # Of those, the events that are a part of a record which names another one.
         self._parts: set[Position] = set()
         self._counts: Counter[str] = Counter()
@@ -78,10 +78,10 @@ class DeliveryAudit:
         sources = self._truth.sources(arrival.value) if isinstance(self._truth, SourcesOfOutput) else None
         for source in sources or (arrival.source,):
             part = replace(arrival, source=source)
-            event, departure = self._attribute(part)
-            if event is None or departure is None:
+            event, records = self._attribute(part)
+            if event is None or records is None:
                 continue
-            if self._takes_first(part, departure, "output"):
+            if self._takes_first(part, records, "output"):
                 if source != arrival.source:
                     self._parts.add(event.position)
                 # Its id is that of the event which its headers name.
@@ -90,18 +90,18 @@ class DeliveryAudit:
     def add_error(self, arrival: Arrival) -> None:
         """As `add_output`, for records of the error topic. Either topic may come first."""
         self.error_events.add(arrival)
-        event, departure = self._attribute(arrival)
-        if event is None or departure is None:
+        event, records = self._attribute(arrival)
+        if event is None or records is None:
             return
-        departure.timed_out |= event.entry.expected.fate != "error" and reports_timeout(error_text(arrival))
-        if self._takes_first(arrival, departure, "error"):
-            departure.error_text = error_text(arrival)
+        records.timed_out |= event.entry.expected.fate != "error" and reports_timeout(error_text(arrival))
+        if self._takes_first(arrival, records, "error"):
+            records.error_text = error_text(arrival)
             self._verify_error(arrival, event)
 
     def add_lapsed(self, arrival: Arrival) -> None:
         """As `add_output`, for records of the topic of lapsed_action events."""
-        event, departure = self._attribute(arrival)
-        if event is not None and departure is not None and self._takes_first(arrival, departure, "lapsed"):
+        event, records = self._attribute(arrival)
+        if event is not None and records is not None and self._takes_first(arrival, records, "lapsed"):
             self._verify_lapsed(arrival, event)
 
     def past(self, ends: Offsets) -> int:
@@ -123,14 +123,14 @@ class DeliveryAudit:
         )
 
     def _ended_normally(self) -> list[Position]:
-        return [position for position, departure in self._emitted.items() if departure.ended in ("output", "error")]
+        return [position for position, records in self._emitted.items() if records.ended in ("output", "error")]
 
     def emitted_ms(self) -> dict[Position, int]:
         """When each event that was emitted was so first, in milliseconds since the epoch."""
         return {
-            position: departure.first.timestamp_ms
-            for position, departure in self._emitted.items()
-            if departure.first is not None
+            position: records.first.timestamp_ms
+            for position, records in self._emitted.items()
+            if records.first is not None
         }
 
     def finish(
@@ -164,18 +164,18 @@ class DeliveryAudit:
         repeats = self._repeated.with_ids(emitted_ids)
         counts["repeats_emitted"] += sum(number - 1 for number in emitted_ids.values())
         for position, event in self._events.items():
-            departure = self._emitted.get(position)
+            records = self._emitted.get(position)
             is_committed = event.entry.offset < committed.get(event.partition, 0)
-            if departure is not None:
+            if records is not None:
                 excused = replays.excused(
                     event.partition,
                     event.entry.offset,
                     takeovers=deferrals.takeovers(position),
-                    emitted_ms=departure.first.timestamp_ms if departure.first else None,
+                    emitted_ms=records.first.timestamp_ms if records.first else None,
                 )
-                _count_departure(counts, examples, event, departure, excused)
+                _count_records(counts, examples, event, records, excused)
                 if self._truth is not None:
-                    _count_misrouted(counts, examples, event, departure)
+                    _count_misrouted(counts, examples, event, records)
             elif not is_committed:
                 counts["pending"] += 1
                 if names_missing and event.entry.expected.fate != "filtered" and position not in repeats:
@@ -201,41 +201,41 @@ class DeliveryAudit:
             **{name: counts[name] for name in Audit.model_fields if name not in ("inputs", "examples", "unaudited")},
         )
 
-    def _attribute(self, arrival: Arrival) -> tuple[SourceEvent | None, Departure | None]:
+    def _attribute(self, arrival: Arrival) -> tuple[SourceEvent | None, EventRecords | None]:
         event = self._events.get(arrival.source) if arrival.source else None
         if event is None:
             source = f"source {place(arrival.source)}, which was never published" if arrival.source else "no source"
             self._count("unattributed", arrival, f"its headers name {source}")
             return None, None
-        return event, self._emitted.setdefault(event.position, Departure())
+        return event, self._emitted.setdefault(event.position, EventRecords())
 
-    def _late(self) -> Iterator[Late]:
+    def _late(self) -> Iterator[LateEvent]:
         """Order counts first occurrences only, for each source partition and page. A record that is made of several
         events has the place of the one that it names: what lies between them leaves before it or behind it.
         """
         pages: dict[tuple[SourcePartition, bytes], dict[Position, Landing]] = {}
-        for position, departure in self._emitted.items():
-            if departure.first is not None and position not in self._parts:
+        for position, records in self._emitted.items():
+            if records.first is not None and position not in self._parts:
                 event = self._events[position]
-                pages.setdefault((event.partition, event.key), {})[position] = departure.first
+                pages.setdefault((event.partition, event.key), {})[position] = records.first
         for first in pages.values():
             yield from late_events(first)
 
-    def _takes_first(self, arrival: Arrival, departure: Departure, ending: Ending) -> bool:
+    def _takes_first(self, arrival: Arrival, records: EventRecords, ending: Ending) -> bool:
         """Take the record: true where it is the first of its event in that topic; what else it may be is counted."""
-        place_in_topic = departure.take(ending, Landing.of(arrival), _digest(arrival))
-        if place_in_topic == "repeat":
+        record_class = records.add(ending, Landing.of(arrival), _digest(arrival))
+        if record_class == "repeat":
             self._counts["duplicated"] += 1
-            self._verify_repeat(arrival, departure, ending)
-        elif place_in_topic == "differing":
+            self._verify_repeat(arrival, records, ending)
+        elif record_class == "differing":
             self._count("conflicting", arrival, "emitted again with other content")
-        return place_in_topic == "first"
+        return record_class == "first"
 
-    def _verify_repeat(self, arrival: Arrival, departure: Departure, ending: Ending) -> None:
+    def _verify_repeat(self, arrival: Arrival, records: EventRecords, ending: Ending) -> None:
         """That an event was read again excuses its repeat, and not that the repeat lies where a consumer may meet it
         before what came first. One without a key may lie anywhere.
         """
-        first = departure.firsts[ending].partition
+        first = records.firsts[ending].partition
         is_free = self._places.are_free(arrival) or arrival.source in self._parts
         if self._truth is None or is_free or arrival.partition == first:
             return
@@ -295,46 +295,46 @@ class DeliveryAudit:
         self._examples.add(what, _which(event, Landing.of(arrival)), wrong, event.position if event else None)
 
 
-def _count_departure(
-    counts: Counter[str], examples: Examples, event: SourceEvent, departure: Departure, excused: Excused
+def _count_records(
+    counts: Counter[str], examples: Examples, event: SourceEvent, records: EventRecords, excused: Excused
 ) -> None:
     """How the event ended, and what of its records after the first is no problem. A retried task is the cause of what
     restarts do not account for.
     """
     most = excused.most
-    assert departure.ended is not None, "an event with a departure has a record"
-    counts[_COUNTED_AS[departure.ended]] += 1
+    assert records.ended is not None, "an event that was emitted has a record"
+    counts[_COUNTED_AS[records.ended]] += 1
     may_lapse = event.entry.expected.may_lapse
-    counts["excused_lapses"] += departure.ended == "lapsed" and may_lapse
-    if departure.ended == "lapsed" and departure.first is not None and not may_lapse:
+    counts["excused_lapses"] += records.ended == "lapsed" and may_lapse
+    if records.ended == "lapsed" and records.first is not None and not may_lapse:
         wrong = f"lapsed; expected {_FATES[event.entry.expected.fate]}"
-        examples.add("lapsed", _which(event, departure.first), wrong, event.position)
-    counts["timed_out"] += departure.timed_out
-    counts["timed_out_conflicts"] += departure.timed_out_conflicts(most)
-    repeats = departure.excused_repeats(excused.repeats)
+        examples.add("lapsed", _which(event, records.first), wrong, event.position)
+    counts["timed_out"] += records.timed_out
+    counts["timed_out_conflicts"] += records.timed_out_conflicts(most)
+    repeats = records.excused_repeats(excused.repeats)
     counts["excused"] += repeats
-    if departure.repeats > repeats and departure.repeated is not None:
-        wrong = f"emitted {counted(departure.repeats + 1, 'time')}, byte for byte the same"
+    if records.repeats > repeats and records.repeated is not None:
+        wrong = f"emitted {counted(records.repeats + 1, 'time')}, byte for byte the same"
         wrong += f"; what was read again accounts for {counted(repeats, 'repeat')}" if repeats else ""
-        examples.add("duplicated", _which(event, departure.repeated), wrong, event.position)
-    counts["excused_by_retry"] += repeats - departure.excused_repeats(excused.repeats_by_restart)
-    if departure.contradiction is None:
+        examples.add("duplicated", _which(event, records.repeated), wrong, event.position)
+    counts["excused_by_retry"] += repeats - records.excused_repeats(excused.repeats_by_restart)
+    if records.contradiction is None:
         return
     counts["conflicting"] += 1
-    if departure.excuses_contradiction(most):
+    if records.excuses_contradiction(most):
         counts["excused_conflicts"] += 1
-        counts["excused_conflicts_by_retry"] += not departure.excuses_contradiction(excused.by_restart)
+        counts["excused_conflicts_by_retry"] += not records.excuses_contradiction(excused.by_restart)
     else:
-        contradiction = _CONTRADICTIONS[departure.ended]
-        examples.add("conflicting", _which(event, departure.contradiction), contradiction, event.position)
+        contradiction = _CONTRADICTIONS[records.ended]
+        examples.add("conflicting", _which(event, records.contradiction), contradiction, event.position)
 
 
-def _count_misrouted(counts: Counter[str], examples: Examples, event: SourceEvent, departure: Departure) -> None:
+def _count_misrouted(counts: Counter[str], examples: Examples, event: SourceEvent, records: EventRecords) -> None:
     """Whether the event ended as it had to, by its first record."""
-    first, fate = departure.first, event.entry.expected.fate
-    if first is None or departure.ended in (fate, "lapsed"):
+    first, fate = records.first, event.entry.expected.fate
+    if first is None or records.ended in (fate, "lapsed"):
         return  # what lapsed is counted as that
-    how = "ended as output" if departure.ended == "output" else f"ended as error event ({departure.error_text})"
+    how = "ended as output" if records.ended == "output" else f"ended as error event ({records.error_text})"
     counts["misrouted"] += 1
     examples.add("misrouted", _which(event, first), f"{how}; expected {_FATES[fate]}", event.position)
 

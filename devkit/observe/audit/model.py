@@ -11,7 +11,7 @@ class Audit(BaseModel):
     is deferred), `deferred` (committed, and deferred in the deferral topic), `pending` (not yet committed, still in the
     source) or `lost`. Events that were emitted more than once count there once, by their first record, and their other
     records in `duplicated` (they repeat an earlier one byte for byte) or `conflicting` (output and error event of one
-    event, or other content in the same topic), see `devkit.observe.audit.departure`. Of events that a restart or a
+    event, or other content in the same topic), see `devkit.observe.audit.event_records`. Of events that a restart or a
     retried task had read again, see `devkit.observe.audit.replays`: `excused` of the repeats, and `excused_conflicts`
     of those between output and error event; of either those `…_by_retry` that restarts do not account for. `duplicated`
     and `conflicting` have the excused ones in them here; the expectation `audit: {duplicated: 0}` is of those that are

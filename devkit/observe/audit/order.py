@@ -33,7 +33,7 @@ class Landing:
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class LateEvent:
     """An event that was emitted at `landing` although `overtaken_by`, which comes after it, already was."""
 
     position: Position
@@ -55,9 +55,9 @@ def earlier(first: Landing | None, second: Landing | None) -> Landing | None:
     return second if second.timestamp_ms < first.timestamp_ms else first
 
 
-def late_events(first: Mapping[Position, Landing]) -> Iterator[Late]:
+def late_events(first: Mapping[Position, Landing]) -> Iterator[LateEvent]:
     """The late ones among the events of one page, given where each was emitted first; in source order."""
-    late: list[Late] = []
+    late: list[LateEvent] = []
     # Of all events behind the present one, in each topic and partition: the lowest offset, and the earliest time,
     # which need not be the same record's where producers set the time.
     lowest: dict[tuple[str, int], tuple[Landing, Position]] = {}
@@ -66,7 +66,7 @@ def late_events(first: Mapping[Position, Landing]) -> Iterator[Late]:
         leaders = chain(lowest.values(), earliest.values())
         overtaking = next((by for leader, by in leaders if precedes(leader, landing)), None)
         if overtaking is not None:
-            late.append(Late(position, landing, overtaking))
+            late.append(LateEvent(position, landing, overtaking))
         place = landing.topic, landing.partition
         if place not in lowest or landing.offset < lowest[place][0].offset:
             lowest[place] = landing, position

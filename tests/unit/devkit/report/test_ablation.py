@@ -77,8 +77,8 @@ def test_as_text() -> None:
 
 
 def test_where_no_expectation_tells_the_plays_apart_all_are_shown() -> None:
-    assert of(NO).telling(NO.expectations) == NO.expectations
-    assert of(NO, YES).telling(NO.expectations) == (restarts(0),)
+    assert of(NO).broken_in_a_play(NO.expectations) == NO.expectations
+    assert of(NO, YES).broken_in_a_play(NO.expectations) == (restarts(0),)
 
 
 def test_two_that_do_the_same_are_told() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from devkit.scenario.load import load_file
 from devkit.soak.document import soak_text
-from devkit.soak.draw import draw_faults
+from devkit.soak.drawn_faults import draw_faults
 from mockapi.rules.book import plan_for
 from pipeline.config.deferral_section import Deferral
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.soak.draw import LEAST, STARTS, draw_faults
+from devkit.soak.drawn_faults import LEAST, STARTS, draw_faults
 
 seeds = st.integers(0, 10**9)
 lengths = st.integers(60, 3600).map(lambda seconds: timedelta(seconds=seconds))

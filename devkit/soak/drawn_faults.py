@@ -1,8 +1,8 @@
-"""Which faults act when, drawn from a seed.
+"""The faults of a soak and their times, drawn from a seed.
 
-Faults are drawn in lanes. Those of a lane act on the same thing, one after the other, with time to recover between two;
-lanes know nothing of each other, so that a slow store meets a killed driver meets a broker that stands still. All ends
-before the last tenth of the traffic: what follows is healthy, and the job has to get over the rest.
+Faults are drawn in lanes. Those of a lane act on the same part, one after the other, with time to recover between two.
+Lanes are independent, so a slow store, a killed driver and a paused broker may coincide. All faults end before the last
+tenth of the traffic, in which the job has to recover.
 """
 
 from collections.abc import Callable, Iterator, Sequence
