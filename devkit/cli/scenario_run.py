@@ -27,10 +27,10 @@ from located_config.near import near_miss
 
 if TYPE_CHECKING:
     from devkit.observe.arm_role import Roles
+    from devkit.play.ablate import Ablating
+    from devkit.play.run import FinishedRun
     from devkit.report.run_series import Series
-    from devkit.scenario.ablate import Ablating
     from devkit.scenario.model import Scenario
-    from devkit.scenario.run import FinishedRun
 
 
 @click.command(short_help="Make an incident happen, and prove that the fix holds.")
@@ -119,16 +119,16 @@ def run(
     cannot be judged then, and the run is inconclusive (docs/own-pipeline.md).
     """
     from devkit.debug.pause_point import PausePoint, require_arms, require_way_on
+    from devkit.play.ablate import Ablated, Ablating
+    from devkit.play.options import RunOptions
+    from devkit.play.post_run import make_next_run_faster
+    from devkit.play.run import run_scenario
     from devkit.programs.command.program import CommandKind
     from devkit.report.live import progress_for
     from devkit.report.run_series import Series
     from devkit.report.text_layout import width_of
     from devkit.report.verdict_lines import verdict_lines
-    from devkit.scenario.ablate import Ablated, Ablating
     from devkit.scenario.load import find_scenario, load_file
-    from devkit.scenario.options import RunOptions
-    from devkit.scenario.post_run import make_next_run_faster
-    from devkit.scenario.run import run_scenario
     from devkit.stack.stack import StackRequest
 
     require_addresses_fit(backend, addresses)
@@ -215,10 +215,10 @@ def _repeat(name_or_file: str, scenario: "Scenario", options: Sequence[str]) -> 
 
 def _series(play: "Callable[[int], FinishedRun]", first: "Series", seed: int, out: Path, *, as_json: bool) -> "Series":
     """Plays them; what was played is on disk after each run, and printed also when it is interrupted."""
+    from devkit.play.play_series import play_series
+    from devkit.play.run_directory import make_series_directory
     from devkit.report.run_series import series_lines
     from devkit.report.series_directory import write_series
-    from devkit.scenario.play_series import play_series
-    from devkit.scenario.run_directory import make_series_directory
 
     directory = make_series_directory(out, first.scenario)
     series = first

@@ -58,8 +58,8 @@ def up(
 ) -> None:
     """Bring up Kafka, object store, mock API and the pipeline, and leave them up."""
     from devkit.guardian import Guardian
+    from devkit.play.run_directory import make_run_directory
     from devkit.programs.spark.standalone import default_topics, start_pipeline
-    from devkit.scenario.run_directory import make_run_directory
     from devkit.stack.registry import start_stack
     from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
 

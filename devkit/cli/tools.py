@@ -74,7 +74,7 @@ def clean(keep: int, out: Path, *, cache: bool) -> None:
     """Remove old runs, and clean up after killed runs."""
     from devkit.guardian.run_state import LOGS, known_runs
     from devkit.jvm.cache import cache_dir
-    from devkit.scenario.run_directory import prune_runs
+    from devkit.play.run_directory import prune_runs
 
     _heal()
     kept_logs = [Path(run.addresses[LOGS]) for run in known_runs() if LOGS in run.addresses]

@@ -19,7 +19,7 @@ from devkit.pytest.plugin_options import backend, is_scenario, runs_directory, s
 
 if TYPE_CHECKING:
     from devkit.guardian import Guardian
-    from devkit.scenario.run import FinishedRun
+    from devkit.play.run import FinishedRun
     from devkit.stack.stack import Stack
 
 
@@ -49,10 +49,10 @@ class ScenarioItem(pytest.Item):
 
     def setup(self) -> None:
         """Play. Fails, which pytest calls an error here, when the harness does, or when nothing is known afterwards."""
+        from devkit.play.options import RunOptions
+        from devkit.play.run import run_scenario
         from devkit.report.progress import Progress
         from devkit.scenario.load import load_scenario
-        from devkit.scenario.options import RunOptions
-        from devkit.scenario.run import run_scenario
 
         lines, by = io.StringIO(), stretch(self.config)
         scenario = load_scenario(self.path)

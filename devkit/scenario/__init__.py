@@ -1,4 +1,4 @@
-"""A scenario: one file, two arms on the same traffic, one verdict.
+"""A scenario file: its model, all that follows from it, and its checks.
 
-load ─▶ bring up ─▶ play arm ─▶ observe ─▶ judge ─▶ report
+load ─▶ resolve ─▶ validate ─▶ devkit.play ─▶ devkit.verdict ─▶ devkit.report
 """

@@ -1,6 +1,6 @@
 """Rules of the mock that act for a part of the traffic: `from: {share: 30%}`, `until: {share: 60%}`.
 
-The mock knows no traffic, so it is the kit that switches such a rule on and off (`devkit.scenario.arm.rule_switches`).
+The mock knows no traffic, so it is the kit that switches such a rule on and off (`devkit.play.arm.rule_switches`).
 A share is no time: a stretched run has the same.
 """
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from devkit.play.options import RunOptions
+from devkit.play.run import run_scenario
 from devkit.programs import registry
 from devkit.report.progress import Progress
 from devkit.scenario.load import load_scenario
-from devkit.scenario.options import RunOptions
-from devkit.scenario.run import run_scenario
 
 HERE = Path(__file__).parent
 PACKAGE = f"""

@@ -12,9 +12,9 @@ from kafka.admin import ConfigResource, ConfigResourceType
 
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Arrival, read_topic
+from devkit.play.topics_to_make import topics_to_make
 from devkit.programs.program_topics import ProgramTopics
 from devkit.scenario.stack_settings import Topics
-from devkit.scenario.topics_to_make import topics_to_make
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics, topic_admin

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from devkit.observe.arm_role import ROLES, ArmRole, arms_named, in_role
 from devkit.scenario.cause import NamedCause
 from devkit.scenario.resolve import OF_KIT, ResolvedScenario, kind_of
-from devkit.scenario.shown_cause import BY_OTHER_SETTINGS, SEEN, differs_by_role
+from devkit.verdict.shown_cause import BY_OTHER_SETTINGS, SEEN, differs_by_role
 from located_config.dotted_keys import keys_of
 from located_config.near import near_miss, nearest
 from located_config.problem import Problem

@@ -25,6 +25,8 @@ from devkit.observe.audit.model import Audit
 from devkit.observe.audit.replays import Replays
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.kafka.deferrals import DeferralTopic
+from devkit.play.arm.collection import Ended, collection
+from devkit.play.topics_to_make import topics_to_make
 from devkit.programs.batches import PlannedBatches
 from devkit.programs.places import merge
 from devkit.programs.program_state import retried_task
@@ -33,9 +35,7 @@ from devkit.programs.spark.configuration import CONFIG_FILE, topics_of
 from devkit.programs.spark.launch import CONF_DIR, prepare_launch
 from devkit.programs.spark.place import SparkPlace
 from devkit.programs.spark.program import ConfiguredSpark
-from devkit.scenario.arm.collection import Ended, collection
 from devkit.scenario.stack_settings import Topics
-from devkit.scenario.topics_to_make import topics_to_make
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import TopicEnds, recreate_topics

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from devkit.play.ablate import Ablated, Ablating
+from devkit.play.options import RunOptions
+from devkit.play.run import FinishedRun
 from devkit.programs.spark.program import SparkProgram
 from devkit.report.ablation import AblatedDifference, Ablation
 from devkit.report.result import Result
 from devkit.report.series_directory import read_series
 from devkit.scenario import run as run_module
-from devkit.scenario.ablate import Ablated, Ablating
 from devkit.scenario.model import Scenario
-from devkit.scenario.options import RunOptions
-from devkit.scenario.run import FinishedRun
 from tests.unit.devkit.cli.conftest import Devkit
 from tests.unit.devkit.report.conftest import a_good_result
 

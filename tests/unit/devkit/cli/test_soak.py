@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from devkit.play.options import RunOptions
 from devkit.programs.spark.program import SparkProgram
 from devkit.scenario import run as run_module
 from devkit.scenario.model import Scenario
-from devkit.scenario.options import RunOptions
 from tests.unit.devkit.cli.conftest import Devkit
 
 _PAGE = (Path(__file__).parents[4] / "docs" / "soak.md").read_text()

@@ -11,7 +11,7 @@ from devkit.scenario.load import load_scenario
 from devkit.traffic.manifest import ManifestEntry
 from devkit.traffic.records import Expected, Fate
 from tests.unit.devkit.cli.conftest import Devkit, Kept
-from tests.unit.devkit.scenario.conftest import TEXT
+from tests.unit.devkit.conftest import TEXT
 
 
 class Published:

@@ -9,8 +9,8 @@ from devkit.programs.places import NOWHERE
 from devkit.programs.spark.configuration import CONFIG, configuration
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
+from tests.unit.devkit.conftest import scenario as scenario
 from tests.unit.devkit.observe.fake_s3 import FakeS3
-from tests.unit.devkit.scenario.conftest import scenario as scenario
 
 
 def write(file: Path, scenario: Scenario, *, at: float) -> Path:

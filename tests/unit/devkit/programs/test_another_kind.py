@@ -15,21 +15,21 @@ from devkit.observe.arm_end import EndByCondition
 from devkit.observe.kafka.deferrals import NoDeferrals
 from devkit.observe.samples.sampler import SampledTopics, Sampler
 from devkit.observe.samples.usage import TreeUsage
+from devkit.play.arm import prepare as prepare_module
+from devkit.play.arm.clock import ArmClock
+from devkit.play.arm.prepare import prepare
+from devkit.play.arm.start import start
+from devkit.play.arm.watch import watch
 from devkit.programs import registry
-from devkit.scenario.arm import prepare as prepare_module
-from devkit.scenario.arm.clock import ArmClock
-from devkit.scenario.arm.prepare import prepare
-from devkit.scenario.arm.start import start
-from devkit.scenario.arm.watch import watch
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
+from tests.unit.devkit.play.arm.stage import Stage, set_up
 from tests.unit.devkit.programs.elsewhere import SOURCE
 from tests.unit.devkit.programs.file_guardian import FileGuardian
-from tests.unit.devkit.scenario.arm.stage import Stage, set_up
 
 TEXT = """
 name: counted

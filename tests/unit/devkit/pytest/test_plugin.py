@@ -16,7 +16,7 @@ from devkit.errors import StackError
 
 # Not as attributes of their packages: those are of modules that a test before has loaded and forgotten.
 verdict_lines = importlib.import_module("devkit.report.verdict_lines")
-run = importlib.import_module("devkit.scenario.run")
+run = importlib.import_module("devkit.play.run")
 
 CODE = {code!r}
 

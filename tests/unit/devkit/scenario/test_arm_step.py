@@ -11,7 +11,7 @@ from devkit.scenario.load import load_scenario
 from devkit.scenario.placeholders import PLACES, filled, unknown_places
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
-from tests.unit.devkit.scenario.conftest import Edited
+from tests.unit.devkit.conftest import Edited
 
 NO_POSITION = "{ expect: { refused: no position } }"
 Steps = Callable[[str], Path]

@@ -5,7 +5,7 @@ import pytest
 
 from devkit.errors import InvalidFileError, UsageError
 from devkit.scenario.load import LoadedFile, load_file
-from tests.unit.devkit.scenario.conftest import TEXT, Edited
+from tests.unit.devkit.conftest import TEXT, Edited
 
 Load = Callable[..., LoadedFile]
 

@@ -14,8 +14,8 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSpec
 from devkit.scenario.resolve import resolve
 from pipeline.config.pipeline_config import PipelineConfig
+from tests.unit.devkit.conftest import Edited
 from tests.unit.devkit.scenario.arms_of import arms_of
-from tests.unit.devkit.scenario.conftest import Edited
 
 PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:9000", "s3a://checkpoints/x", "claims")
 

@@ -13,11 +13,11 @@ from devkit.scenario.cause import NamedCause
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
-from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.stretch import not_stretched, stretch_scenario
+from devkit.verdict.shown_cause import shown_causes
+from tests.unit.devkit.conftest import Edited
 from tests.unit.devkit.observed import an_observation, observed_with
 from tests.unit.devkit.programs.context import program_context
-from tests.unit.devkit.scenario.conftest import Edited
 
 Write = Callable[..., Path]
 RAW = "|\n      batch: { max_ofsets: 50 }\n      checkpoint: '{checkpoint}'\n"

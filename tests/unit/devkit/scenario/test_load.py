@@ -8,7 +8,7 @@ from devkit.errors import InvalidFileError, UsageError
 from devkit.scenario.load import find_scenario, load_scenario
 from devkit.scenario.model import Scenario
 from mockapi.rules.model import Do
-from tests.unit.devkit.scenario.conftest import TEXT, Edited
+from tests.unit.devkit.conftest import TEXT, Edited
 
 SHIPPED = sorted((Path(__file__).parents[4] / "scenarios").rglob("*.y*ml"))
 

@@ -6,7 +6,7 @@ import pytest
 from devkit.errors import InvalidFileError
 from devkit.scenario.load import LoadedFile, load_file
 from devkit.scenario.reverted_differences import RevertedDifference, reverted_differences
-from tests.unit.devkit.scenario.conftest import TEXT
+from tests.unit.devkit.conftest import TEXT
 
 ARMS = TEXT[TEXT.index("arms:\n") : TEXT.index("expect:\n")]
 Load = Callable[..., LoadedFile]

@@ -13,7 +13,7 @@ from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.rule_window import ScenarioRule, TrafficShare
 from devkit.stack.parts.mock_api import MockApi
-from tests.unit.devkit.scenario.conftest import Edited
+from tests.unit.devkit.conftest import Edited
 
 Checked = Callable[..., Scenario]
 

@@ -10,9 +10,9 @@ from devkit.scenario.load import load_file
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
-from devkit.scenario.verdict import judge
-from tests.unit.devkit.scenario.conftest import Edited, Load
-from tests.unit.devkit.scenario.test_verdict import FIRED, NONE, an_arm, evidence
+from devkit.verdict.verdict import judge
+from tests.unit.devkit.conftest import Edited, Load
+from tests.unit.devkit.verdict.test_verdict import FIRED, NONE, an_arm, evidence
 
 HEADER = "  header:\n    role: incident\n    content_limit: { measure: content_length }\n"
 LATER = "  later:\n    role: fixed\n    record_limit: { policy: serialized }\n    batch: { max_offsets: 7 }\n"

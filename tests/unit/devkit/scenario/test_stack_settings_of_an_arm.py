@@ -8,7 +8,7 @@ from devkit.errors import InvalidFileError
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
-from tests.unit.devkit.scenario.conftest import Load
+from tests.unit.devkit.conftest import Load
 
 OWN = """  fixed:
     kafka: { topics: { output: { max.message.bytes: 1MiB } } }

@@ -22,9 +22,9 @@ from devkit.scenario.programs import ProgramSettings, ProgramSpec
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import not_stretched, stretch_scenario
 from devkit.traffic.generate import generate
+from tests.unit.devkit.conftest import Edited
 from tests.unit.devkit.headroom.durations import durations
 from tests.unit.devkit.scenario.arms_of import arms_of
-from tests.unit.devkit.scenario.conftest import Edited
 
 SHIPPED = sorted((Path(__file__).parents[4] / "scenarios").glob("*.yaml"))
 

@@ -11,7 +11,7 @@ from devkit.traffic.manifest import Manifest, ManifestEntry
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.publish import Publisher, stated
 from devkit.traffic.received import received_now
-from tests.unit.devkit.scenario.conftest import Load
+from tests.unit.devkit.conftest import Load
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from devkit.programs.program_base import ConfiguredProgramBase
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
-from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.undeclared_differences import undeclared_differences
+from devkit.verdict.shown_cause import shown_causes
+from tests.unit.devkit.conftest import Edited
 from tests.unit.devkit.observed import an_observation
-from tests.unit.devkit.scenario.conftest import Edited
 
 SHIPPED = sorted((Path(__file__).parents[4] / "scenarios").glob("*.yaml"))
 INCIDENT = ("arms:\n  incident:\n", "arms:\n  incident:\n    {}\n")

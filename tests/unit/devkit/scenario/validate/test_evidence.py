@@ -8,7 +8,7 @@ import pytest
 from devkit.errors import InvalidFileError
 from devkit.programs.command.program import CommandKind
 from devkit.scenario.load import load_scenario
-from tests.unit.devkit.scenario.conftest import Edited
+from tests.unit.devkit.conftest import Edited
 
 Change = tuple[str, str]
 INCIDENT = "- restarts: { at_least: 2 }"

@@ -6,7 +6,7 @@ import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.scenario.load import load_scenario
-from tests.unit.devkit.scenario.conftest import Edited
+from tests.unit.devkit.conftest import Edited
 
 
 def refused(text: str, tmp_path: Path) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from devkit.errors import InvalidFileError
 from devkit.scenario.load import load_scenario
 from devkit.scenario.validate.suggestions import belongs
-from tests.unit.devkit.scenario.conftest import Edited
+from tests.unit.devkit.conftest import Edited
 
 # What is changed in the file, and all that is said of it.
 WRONG = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from devkit.scenario.load import load_file
-from tests.unit.devkit.scenario.conftest import Edited
+from tests.unit.devkit.conftest import Edited
 
 INCIDENT = "    content_limit: { measure: content_length }\n    record_limit: { policy: none }\n"
 FIXED = "    record_limit: { policy: serialized }\n"

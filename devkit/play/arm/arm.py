@@ -1,0 +1,216 @@
+"""What the phases of an arm share: its programs, its topics, its clock, and what has been seen of it."""
+
+import functools
+import threading
+from contextlib import ExitStack
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from devkit.debug.pause_point import Phase
+from devkit.observe.checkpoint import Checkpoint
+from devkit.observe.expected_output.truth import JobTruth
+from devkit.observe.kafka.deferrals import Deferrals, DeferralTopic, NoDeferrals
+from devkit.observe.kafka.event_time_skew import EventTimeSkew
+from devkit.observe.logs.first_errors import FirstComplaints
+from devkit.observe.program_observation import ONLY
+from devkit.observe.samples.metrics import Scraper
+from devkit.observe.samples.sampler import SampledTopics, Sampler
+from devkit.observe.samples.usage import TreeUsage
+from devkit.play.arm.arm_faults import ArmFaults
+from devkit.play.arm.arm_state import ArmState
+from devkit.play.arm.clock import ArmClock
+from devkit.play.arm.hooks import ArmHook, ArmInPlay
+from devkit.play.arm.log import ArmLog
+from devkit.play.arm.placeholder_values import value_of
+from devkit.play.arm.program_events import ProgramEvents
+from devkit.play.arm.rule_switches import RuleSwitches
+from devkit.play.arm.run_context import RunContext
+from devkit.programs.places import Places
+from devkit.programs.program_context import ProgramContext
+from devkit.programs.program_run import Policy, ProgramRun
+from devkit.programs.program_state import ProgramState
+from devkit.programs.program_truth import truth_of
+from devkit.scenario.placeholders import filled
+from devkit.scenario.resolve import ResolvedArm, ResolvedProgram
+from devkit.scenario.stack_settings import limits_of_kit
+from devkit.scenario.traffic import ScenarioTraffic, with_errors_of
+from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
+from devkit.stack.topics import TopicEnds
+from devkit.traffic.publish import Publisher, stated
+
+
+class Arm:
+    """One arm of one run, as a context manager. What runs is ended by `stopping`, what is open by `closing`.
+
+    `main` is the program whose topics, checkpoint and configuration the scenario's expectations speak of; `places` are
+    its.
+    `bootstrap` is the kit's own way to the broker, past every proxy.
+    """
+
+    def __init__(self, context: RunContext, resolved: ResolvedArm, traffic: ScenarioTraffic) -> None:
+        self.context, self.resolved, self.traffic = context, resolved, traffic
+        scenario, name = self.scenario, self.name = resolved.scenario, resolved.name
+        self.directory = context.directory / name
+        self.directory.mkdir(parents=True)
+        self.clock, self.state, self.scraper = ArmClock(), ArmState(), Scraper()
+        self.log = ArmLog(name, context.timeline, context.progress)
+        stack = context.stack
+        self.bootstrap, self.client = stack.kafka.direct, stack.object_store.client()
+        prefix = f"{stack.prefix}{name}/{scenario.name}"
+        places = Places(
+            bootstrap=stack.kafka.bootstrap,
+            mock_endpoint=stack.mock_api.endpoint,
+            s3_endpoint=stack.object_store.endpoint,
+            checkpoint=f"s3a://{CHECKPOINTS}/{prefix}",
+            claim_bucket=CLAIM_CHECKS,
+            claim_prefix=prefix if stack.prefix else None,
+        )
+        self.places = places
+        self.programs = tuple(self._run_of(program, places) for program in resolved.programs.values())
+        self.main = self.programs[0]
+        self.topics = self.main.configured.topics
+        first = replace(places, checkpoint=f"{places.checkpoint}-tried-first")
+        self.tried_first = resolved.tried_first.at(first) if resolved.tried_first else None
+        self._checkpoint_prefix = prefix
+        self._checkpoints = {run.name: self._checkpoint_at(run) for run in self.programs}
+        self.checkpoint = self.checkpoint_of(self.main)
+        self.events = {
+            run.name: ProgramEvents(
+                run, self.log.of(run.name), self.checkpoint_of(run), self.clock.now_s, is_main=run is self.main
+            )
+            for run in self.programs
+        }
+        in_play = ArmInPlay(name, self.clock, self.programs, self.state, self.log)
+        self.faults = ArmFaults(
+            resolved.timeline,
+            in_play,
+            stack,
+            context.guardian.run_id,
+            topics={"source": self.topics.source, "output": self.topics.output, "error": self.topics.error},
+            checkpoint=self.checkpoint,
+            events=scenario.traffic.event_count,
+            seed=scenario.traffic.seed,
+        )
+        self.switches = RuleSwitches(
+            [rule for rule in self.scenario.mock.rules if rule.has_window],
+            lambda rule, on: stack.mock_api.switch(rule, on),
+            lambda: self.publisher.published,
+            traffic.count,
+            self.clock,
+            self.log,
+        )
+        self.hooks: tuple[ArmHook, ...] = (self.faults, self.switches, *(make(in_play) for make in context.hooks))
+        self.publishing_ends = threading.Event()
+        self.stopping, self.closing = ExitStack(), ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self.closing:
+            self.stopping.close()
+
+    def connect(self) -> None:
+        """To the topics that are looked at from now on. Raises StackError."""
+        _ = self.publisher, self.sampler
+
+    def checkpoint_of(self, run: ProgramRun) -> Checkpoint:
+        """Where that program keeps one, if it keeps any. The same each time: it knows what Spark has removed since."""
+        return self._checkpoints[run.name]
+
+    def _checkpoint_at(self, run: ProgramRun) -> Checkpoint:
+        prefix = self._checkpoint_prefix if run is self.main else f"{self._checkpoint_prefix}-{run.name}"
+        return Checkpoint(self.client, CHECKPOINTS, prefix, run.configured.topics.sources)
+
+    def _run_of(self, resolved: ResolvedProgram, places: Places) -> ProgramRun:
+        """The main program has the arm's checkpoint and directory, each other one its own below it."""
+        context, program, is_main = self.context, resolved.name, resolved is self.resolved.main
+        directory = self.directory if is_main else self.directory / program
+        directory.mkdir(exist_ok=True)
+        own = places if is_main else replace(places, checkpoint=f"{places.checkpoint}-{program}")
+        spec, container = self.scenario.programs.get(program), self.scenario.container
+        supervisor, found, settings = self.resolved.supervisor, resolved.at(own), resolved.launch
+        raw = settings.raw_config.text if settings.raw_config else None
+        return ProgramRun(
+            program,
+            found,
+            ProgramContext(
+                guardian=context.guardian,
+                stack=context.stack,
+                arm=self.name,
+                directory=directory,
+                logs=self.directory / "logs",
+                source_partitions=self.scenario.kafka.topics.source.partitions,
+                ui=context.ui,
+                debugger=context.debugger if is_main else None,
+                scratch=context.guardian.directory / self.name / (program or ONLY) if container else settings.scratch,
+                limits=container,
+                environment=settings.variables,
+                start=self.scenario.arms[self.name].start,
+                slots=settings.slots,
+                executors=settings.executors,
+                spark=settings.spark,
+                arguments=settings.arguments,
+                raw_config=raw and filled([raw], lambda place: value_of(place, self.name, own, found.topics))[0],
+            ),
+            Policy(
+                supervisor,
+                spec.restart if spec else "always",
+                spec.needs if spec else (),
+                container,
+                may_refuse=is_main and self.scenario.may_refuse(self.name),
+                may_never_run=self.scenario.may_never_run(self.name, program),
+                variables=resolved.variables,
+            ),
+            ProgramState(complaints=FirstComplaints(limits_of_kit(self.scenario.kafka))),
+        )
+
+    # What is connected to when it is first asked for.
+
+    @functools.cached_property
+    def publisher(self) -> Publisher:
+        """Not started, and not connected before it is; `publishing_ends` stops it."""
+        of_job = self.truth.expected if self.truth else stated
+        fate = with_errors_of(self.scenario.errors_of_pages(self.name), of_job)
+        return self.traffic.publisher(self.bootstrap, self.topics.source, self.publishing_ends, fate)
+
+    @functools.cached_property
+    def truth(self) -> JobTruth | None:
+        """Of the main program's job, from the mock as it is told."""
+        return truth_of(self.main.configured, self.context.stack.mock_api)
+
+    @functools.cached_property
+    def deferrals(self) -> Deferrals:
+        """Reads nothing where the main program's configuration defers nothing. Raises StackError."""
+        topics = self.topics
+        found = DeferralTopic(self.bootstrap, topics.deferral) if topics.defers else NoDeferrals()
+        self.closing.callback(found.close)
+        return found
+
+    @functools.cached_property
+    def sampler(self) -> Sampler:
+        """Of the main program's topics and checkpoint; of the others it samples processes alone. Raises StackError."""
+        ends, topics = TopicEnds(self.bootstrap), self.topics
+        self.closing.callback(ends.close)
+        skew = EventTimeSkew(lambda first: self.publisher.landed(first))
+        return Sampler(
+            counts=self.context.stack.mock_api.counts,
+            topics=SampledTopics(sources=topics.sources, output=topics.output, error=topics.error),
+            ends=ends,
+            checkpoint=self.checkpoint,
+            deferrals=self.deferrals,
+            usage=TreeUsage(self.main.tree, first=self.main.first_pid),
+            clock=self.clock.now_s,
+            name=self.main.name,
+            beside={run.name: TreeUsage(run.tree, first=run.first_pid) for run in self.programs[1:]},
+            skew=skew.seconds,
+            event_times=skew.reached,
+        )
+
+    def pause(self, phase: Phase) -> float | None:
+        """How long it was paused at this point; None where it is none. The arm's clock stood still meanwhile."""
+        with self.clock.paused():
+            return self.context.pauses.at(phase, self.name)

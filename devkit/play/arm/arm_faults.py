@@ -1,0 +1,225 @@
+"""The faults of an arm's timeline: fed with what is observed of the arm, and told in its log."""
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+
+import psutil
+
+from devkit.errors import StackError, UsageError
+from devkit.faults.condition import Figure, Seen
+from devkit.faults.fault import Context, MainProgram, Need, Undo
+from devkit.faults.journal import Journal
+from devkit.faults.kafka.add_partitions import AddPartitions
+from devkit.faults.kafka.cluster import cluster_id
+from devkit.faults.request_watch import watch_for
+from devkit.faults.runner import Happened, Runner
+from devkit.faults.shortfall import Extent, describe_shortfall
+from devkit.faults.timeline_item import TimelineItem
+from devkit.observe.arm_observation import TimelineEvidence
+from devkit.observe.checkpoint import Checkpoint
+from devkit.observe.observable import UPSTREAM, Observable
+from devkit.observe.timeline.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProcessEnded, ProgramEvent
+from devkit.play.arm.hooks import ArmInPlay
+from devkit.programs.program import Role
+from devkit.stack.stack import Stack
+from pipeline.events import BatchCommitted, BatchStarted, BatchWritten
+
+BATCH_EVENTS = (BatchStarted, BatchWritten, BatchCommitted)
+
+
+class ArmFaults:
+    """See `devkit.play.arm.hooks.ArmHook`. `topics` are the arm's by role, `checkpoint` is its main program's;
+    `events` are published in all.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[TimelineItem],
+        arm: ArmInPlay,
+        stack: Stack,
+        run_id: str,
+        *,
+        topics: Mapping[str, str],
+        checkpoint: Checkpoint,
+        events: int,
+        seed: int,
+    ) -> None:
+        self._main = MainProgram(checkpoint, lambda: arm.programs[0].tree())
+        self._arm, self._stack, self._topics, self._seed = arm, stack, topics, seed
+        self._items, self._journal = items, Journal(run_id)
+        self._runner = Runner(
+            items,
+            journal=self._journal,
+            context=self._context,
+            excuse=stack.excused,
+            clock=arm.clock.now_s,
+            report=self._tell,
+            events=events,
+            watch=watch_for(items, stack.proxy),
+        )
+        self._batches: set[int] = set()
+        self._first_batch = 0
+        self._by_hand: set[str] = set()
+        self._events: set[str] = set()
+        self._failed_s = -math.inf
+        self._extent, self._published = Extent(), events
+        self.seen = Seen()
+        """What the newest look showed."""
+
+    def begin(self) -> None:
+        """Starts the thread that begins and ends what is due; a timeline without items needs none."""
+        self._runner.start()
+
+    def count_batches_from(self, first: int) -> None:
+        """Those before were no batches of the arm's traffic; a condition counts from this one on."""
+        self._first_batch = first
+
+    def note(self, event: ProgramEvent, *, is_of_main: bool = True) -> None:
+        """Something that a program said, or that happened to its process. Batches are those of the main program."""
+        if is_of_main and isinstance(event, BATCH_EVENTS) and event.batch < self._first_batch:
+            return
+        self._events.add(event.event)
+        if isinstance(event, ProcessEnded) and event.exit_code > 0:
+            self._failed_s = self._arm.clock.now_s()
+        if not is_of_main:
+            return
+        match event:
+            case BatchCommitted():
+                self._batches.add(event.batch)
+            case BatchStarted(batch=batch) if batch > 0:
+                self._batches.add(batch - 1)  # Spark says later that it is committed, but it is
+
+    def look(self) -> None:
+        """What the newest sample shows. Raises StackError when a fault could not be ended."""
+        main, sample = self._arm.programs[0], self._arm.state.sample
+        figures: dict[Figure, int] = {}
+        if self._arm.state.samples:
+            figures |= {
+                "outputs": sample.outputs,
+                "errors": sample.errors,
+                "requests": sample.requests,
+                "deferred": sample.deferred,
+                "restarts": main.supervisor.restarts,
+            }
+            if main.view.shows_offsets:
+                figures |= {"lag": sample.lag, "committed": sample.committed}
+        running = frozenset(run.label for run in self._arm.programs if run.is_running)
+        self._by_hand |= {page.entry.name for page in self._journal.pages() if page.entry.holder is not None}
+        first = self._first_batch
+        batches = frozenset(batch - first for batch in self._batches if batch >= first)
+        met = frozenset(rule for rule, count in sample.faults.items() if count) | sample.faults_in_flight.keys()
+        seen = Seen(figures, running, batches, frozenset(self._events), met)
+        self.seen, self._extent = seen, self._extent.grown(seen)
+        self._runner.look(seen)
+
+    @contextlib.contextmanager
+    def excusing(self) -> Iterator[None]:
+        """Around a look at the stack's parts: what fails while a fault holds one is no failure of the run."""
+        held = self._runner.held
+        try:
+            yield
+        except StackError as error:
+            held |= self._runner.held
+            if not held:
+                raise
+            self._arm.log.add(PartsNotObservable(parts=tuple(sorted(held)), error=str(error)))
+
+    @property
+    def blinds(self) -> bool:
+        """Whether a fault keeps a part from answering, so that a look at the stack would wait for it."""
+        return self._runner.blinds
+
+    def end(self) -> None:
+        """End all of them and wait for the parts. Raises StackError when one is not healed."""
+        self._runner.end()
+
+    def look_for_records(self) -> None:
+        """After the programs' end: in the topics and partitions that faults made. Raises StackError."""
+        self._runner.look_for_records()
+
+    @property
+    def by_hand(self) -> tuple[str, ...]:
+        """The names of faults that are none of the timeline's: `devkit fault add` put them in meanwhile."""
+        return tuple(sorted(self._by_hand))
+
+    @property
+    def not_observable(self) -> frozenset[Observable]:
+        """What cannot be seen of the arm after its faults: a mock that is started again has forgotten its journal."""
+        forgets = any(
+            one.from_s is not None and Need("mock-api", "restart") in item.do.needs()
+            for item, one in zip(self._items, self._runner.happened, strict=True)
+        )
+        return UPSTREAM if forgets else frozenset()
+
+    @property
+    def grown(self) -> frozenset[str]:
+        """Topics that got more partitions: a page does not stay in one of theirs."""
+        return frozenset(
+            self._topics.get(item.do.topic, item.do.topic)
+            for item, one in zip(self._items, self._runner.happened, strict=True)
+            if one.from_s is not None and isinstance(item.do, AddPartitions)
+        )
+
+    def evidence(self) -> tuple[TimelineEvidence, ...]:
+        """One for each item, in the file's order; `did` of one that never began says what was seen instead."""
+        return tuple(
+            _evidence(self._without_failures(one) if one.from_s is not None else replace(one, did=self._instead(item)))
+            for item, one in zip(self._items, self._runner.happened, strict=True)
+        )
+
+    def _without_failures(self, one: Happened) -> Happened:
+        """A program that failed after a fault may have met it without a record to show for it."""
+        assert one.from_s is not None
+        return replace(one, unreached="") if self._failed_s >= one.from_s else one
+
+    def _instead(self, item: TimelineItem) -> str:
+        """What was seen of the arm in place of the item's beginning."""
+        if item.when is None or (item.after is not None and item.when.holds(self._extent.last, self._published)):
+            return "the arm ended before"
+        return describe_shortfall(item.when, self._extent, self._published)
+
+    def _context(self, plan: Callable[[Undo], None]) -> Context:
+        return Context(
+            self._stack.parts,
+            self._stack.kafka.direct,
+            plan,
+            topics=self._topics,
+            processes=self._processes,
+            is_guest=bool(self._stack.prefix),
+            seed=self._seed,
+            run_id=self._journal.run_id,
+            main=self._main,
+            cluster_id=partial(cluster_id, self._stack.kafka.direct),
+        )
+
+    def _processes(self, role: Role) -> list[psutil.Process]:
+        return [process for run in self._arm.programs for process in run.processes(role)]
+
+    def _tell(self, one: Happened) -> None:
+        if one.to_s is None:
+            self._arm.log.add(FaultBegun(name=one.name, asked=one.asked, from_s=one.from_s))
+            self._arm.log.say("fault", f"{one.name} begins: {one.asked}")
+            return
+        self._arm.log.add(FaultEnded.model_validate(one, from_attributes=True))
+        left = "".join(f"; cannot be undone: {text}" for text in one.irreversible)
+        self._arm.log.say("fault", f"{one.name} is over: {one.did}{left}")
+
+
+def require_levers(items: Sequence[TimelineItem], stack: Stack) -> None:
+    """Raises UsageError, with the fault's name, when the stack has not a part or refuses a lever that one needs."""
+    for item in items:
+        for need in item.do.needs():
+            try:
+                part = stack.part(need.part)
+                if need.lever is not None:
+                    part.require(need.lever)
+            except UsageError as error:
+                raise UsageError(f"fault {item.name!r} ({item.do}) cannot be: {error}", hint=error.hint) from error
+
+
+def _evidence(one: Happened) -> TimelineEvidence:
+    outcome = asdict(one)
+    return TimelineEvidence(fault=outcome.pop("name"), fired=one.from_s is not None, **outcome)

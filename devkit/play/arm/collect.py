@@ -1,0 +1,86 @@
+"""After an arm's end: what became of its events."""
+
+from devkit.observe.audit.replays import Replays
+from devkit.observe.audit.wrong_outcomes import FILE, write_wrong_outcomes
+from devkit.observe.timeline.kit_events import LatencyOfSecond
+from devkit.play.arm.arm import Arm
+from devkit.play.arm.collection import Collection, Ended, collection, pages_matched
+from devkit.play.arm.secondary_audit import audit_beside
+
+
+def collect(arm: Arm) -> None:
+    """Raises StackError."""
+    state, main = arm.state, arm.main
+    assert state.end is not None
+    assert state.counts is not None
+    arm.scraper.write(arm.directory)
+    arm.log.ended(state.end)
+    state.duration_s = arm.clock.now_s()
+    not_observable = main.view.not_observable(arm.deferrals)
+    arm.faults.look_for_records()
+    failed = arm.checkpoint.failed_range() if main.supervisor.exit_codes else None
+    arm.log.say("audit", "every input against its fate")
+    arm.publisher.manifest().write(arm.directory / "manifest.jsonl")
+    mock = arm.context.stack.mock_api
+    state.collection = collection(
+        arm.traffic.source_events(arm.publisher),
+        Ended(
+            main.view.committed(),
+            arm.deferrals.entries,
+            failed,
+            state.ended_ms,
+            replays_of(arm),
+            names_missing={"offsets", "sources"} & not_observable == {"offsets"},
+        ),
+        bootstrap=arm.bootstrap,
+        topics=arm.topics,
+        truth=arm.truth,
+        client=arm.client,
+        pages_matched=pages_matched(arm.scenario.mock.rules, mock, state.counts),
+        left_out=state.warmed_up,
+        grown=arm.faults.grown,
+        jobs_beside=jobs_beside(arm),
+    )
+    write_wrong_outcomes(state.collection.unmet, arm.directory / FILE)
+    for run in arm.programs[1:]:
+        if (audit := audit_beside(arm, run)) is not None:
+            state.audits_beside[run.name] = audit
+    log_latencies(arm, state.collection)
+
+
+def jobs_beside(arm: Arm) -> frozenset[str]:
+    """The jobs of other programs that write to the main one's error topic; of one that has the same job nothing tells
+    whose an error event is.
+    """
+    main, *others = (run.configured for run in arm.programs)
+    jobs = {
+        other.config.job
+        for other in others
+        if other.config and other.reads_source and other.topics.error == main.topics.error
+    }
+    return frozenset(jobs - {main.config and main.config.job})
+
+
+def replays_of(arm: Arm) -> Replays:
+    """What the main program read again. Raises StackError."""
+    main, not_observable = arm.main, arm.main.view.not_observable(arm.deferrals)
+    has_batches = not not_observable & {"batches", "offsets"}
+    again = main.state.batches.replayed_ranges(arm.checkpoint.range_of) if has_batches else None
+    return Replays(main.supervisor.restarts, again, tuple(main.state.retried), main.state.batches.begun)
+
+
+def log_latencies(arm: Arm, found: Collection) -> None:
+    """By the second in which an event was published, from the arm's beginning on."""
+    began_ms = arm.clock.began_ms + round(1000 * arm.state.paused_before_traffic_s)
+    for at_s, latencies in found.latencies.by_second(began_ms):
+        figures = latencies.figures()
+        arm.log.add(
+            LatencyOfSecond(
+                at_s=at_s,
+                count=len(latencies.events),
+                waiting=figures.waiting,
+                p50_s=figures.p50_s,
+                p95_s=figures.p95_s,
+                p99_s=figures.p99_s,
+            )
+        )

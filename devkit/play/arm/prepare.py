@@ -1,0 +1,42 @@
+"""The first phases of an arm: fresh topics and a mock that knows the traffic, and what the operator tries first."""
+
+from dataclasses import replace
+
+from devkit.observe.timeline.kit_events import ProgramsNamed
+from devkit.play.arm.arm import Arm
+from devkit.play.arm.warm_up import populate
+from devkit.play.topics_to_make import topics_to_make
+from devkit.stack.topics import recreate_topics
+from located_config.count import counted
+
+
+def prepare(arm: Arm) -> None:
+    """Raises StackError."""
+    arm.clock.begin()
+    arm.log.say("arm", "topics, traffic and pipeline", moment="arm begins")
+    if len(arm.programs) > 1:
+        arm.log.add(ProgramsNamed(names=tuple(run.name for run in arm.programs)))
+    populate(arm)
+    topics: dict[str, tuple[int, dict[str, str]]] = {}
+    for run in reversed(arm.programs):
+        own_times = arm.traffic.has_event_time and run is arm.main
+        topics |= topics_to_make(arm.scenario.kafka.topics, run.configured.topics, own_times=own_times)
+    recreate_topics(arm.bootstrap, topics)
+    if arm.traffic.has_event_time or arm.topics.event_time:
+        sources = counted(len(arm.topics.sources), "source topic")
+        arm.log.say("topics", f"{sources} with message.timestamp.type CreateTime and retention.ms -1")
+
+
+def try_first(arm: Arm) -> None:
+    """Nothing of it is left when the arm begins. Raises StackError when it neither refuses nor begins."""
+    if arm.tried_first is None:
+        return
+    directory = arm.directory / "tried-first"
+    directory.mkdir()
+    tried = arm.tried_first.try_start(replace(arm.main.context, directory=directory, debugger=None))
+    if tried is None:
+        return
+    arm.state.tried_first = tried
+    arm.log.of(arm.main.name).say(
+        arm.main.label, "tried first, and " + (f"refused: {tried.refusal}" if tried.refusal else "it started")
+    )

@@ -1,0 +1,50 @@
+"""One look at everything, and what the arm makes of it."""
+
+from devkit.play.arm.arm import Arm
+
+
+def take_sample(arm: Arm, *, last: bool = False) -> None:
+    """`last` is the look after the programs were stopped, which is no sample of the incident. Raises StackError."""
+    state, main, publisher = arm.state, arm.main.state, arm.publisher
+    # Asked first: what is published while the look goes on may lie behind the ends that it sees.
+    published_all = publisher.done and publisher.published == arm.traffic.count
+    look = arm.sampler.look(main.process)
+    sample = look.sample.model_copy(update={"read_again": read_again(arm)})
+    state.counts, state.sample = look.counts, sample
+    if last or look.counts.revision != state.mock_revision:
+        note_mock_changes(arm, look.counts.revision)
+    main.committed, main.source_ends = look.committed, look.source_ends
+    main.furthest |= {place: max(end, main.furthest.get(place, 0)) for place, end in look.committed.items()}
+    if not last:
+        state.samples.append(sample)
+        if main.metrics_url is not None:
+            arm.scraper.look(main.processes, main.metrics_url, sample.at_s)
+    if published_all and state.traffic_over_s is None:
+        state.traffic_over_s = sample.at_s
+    # A topic that shows no partitions yet has not drained.
+    main.drained = (
+        published_all
+        and {topic for topic, _ in look.source_ends}.issuperset(arm.topics.sources)
+        and all(look.committed.get(partition, 0) >= end for partition, end in look.source_ends.items())
+        and not sample.deferred
+    )
+    arm.main.view.look(publisher, sample, published_all=published_all, last=last)
+    arm.log.add(sample)
+    arm.context.progress.sample(arm.name, sample, shows_offsets=arm.main.view.shows_offsets, last=last)
+
+
+def read_again(arm: Arm) -> int:
+    """Number of source offsets of the batches that were begun again, 0 where that is not observable. Raises StackError
+    when the checkpoint cannot be read.
+    """
+    main = arm.main
+    batches = main.state.batches
+    return batches.replayed_offsets(arm.checkpoint.range_of) if batches.replays and main.view.shows_offsets else 0
+
+
+def note_mock_changes(arm: Arm, revision: int) -> None:
+    """As soon as they are there: a mock that a fault starts again has forgotten them. Raises StackError."""
+    state = arm.state
+    state.mock_revision = revision
+    found = arm.context.stack.mock_api.changes_by_others()
+    state.mock_changes += [change for change in found if change not in state.mock_changes]

@@ -1,0 +1,63 @@
+"""The audit of a program beside the main one: of its own output, by the truth of its own job.
+
+There is one where all of that is known: it takes events of the traffic, its job has a truth, nothing else writes to its
+topics, and a checkpoint shows how far it has come.
+"""
+
+from contextlib import closing
+
+from devkit.observe.audit.model import Audit
+from devkit.observe.audit.replays import Replays
+from devkit.observe.audit.source_event import SourceEvent
+from devkit.observe.expected_output.truth import JobTruth
+from devkit.observe.kafka.deferrals import DeferralTopic, DeferredEntries
+from devkit.play.arm.arm import Arm
+from devkit.play.arm.collection import delivery_audit
+from devkit.programs.program_run import ProgramRun
+from devkit.programs.program_topics import ProgramTopics
+from devkit.programs.program_truth import truth_of
+from devkit.traffic.publish import Publisher
+
+
+def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
+    """None where something of that is not known. Raises StackError."""
+    topics, truth = run.configured.topics, truth_of(run.configured, arm.context.stack.mock_api)
+    if truth is None or not run.configured.reads_source or not run.is_started or _is_shared(arm, run):
+        return None
+    checkpoint, events = arm.checkpoint_of(run), _events(arm.publisher, topics, truth)
+    committed = checkpoint.committed()
+    if not events or not committed:
+        return None
+    audit = delivery_audit(
+        events, bootstrap=arm.bootstrap, topics=topics, truth=truth, client=arm.client, grown=arm.faults.grown
+    )
+    batches = run.state.batches
+    again = batches.replayed_ranges(checkpoint.range_of) if batches.any_begun else None
+    replays = Replays(run.supervisor.restarts, again, tuple(run.state.retried), batches.begun)
+    return audit.finish(committed, _deferred(arm.bootstrap, topics), replays)
+
+
+def _is_shared(arm: Arm, run: ProgramRun) -> bool:
+    """Whether records of other programs may be in its topics."""
+    own = {run.configured.topics.output, run.configured.topics.error}
+    writers = [one.configured.topics for one in arm.programs if one is not run and one.configured.reads_source]
+    return any(own & {one.output, one.error} for one in writers)
+
+
+def _events(publisher: Publisher, topics: ProgramTopics, truth: JobTruth) -> list[SourceEvent]:
+    """What was published to its source topics, with the fates that its own job gives them."""
+    found = []
+    for entry, record in zip(publisher.manifest().entries, publisher.sent(), strict=True):
+        if entry.topic in topics.sources:
+            expected = truth.expected(entry.topic, record.value, record.expected)
+            own = entry.model_copy(update={"expected": expected})
+            found.append(SourceEvent(own, record.key, record.value))
+    return found
+
+
+def _deferred(bootstrap: str, topics: ProgramTopics) -> DeferredEntries:
+    if not topics.defers:
+        return DeferredEntries()
+    with closing(DeferralTopic(bootstrap, topics.deferral)) as topic:
+        topic.catch_up()
+        return topic.entries

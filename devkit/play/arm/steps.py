@@ -1,0 +1,221 @@
+"""Takes an arm through its steps: each begins when the one before it is done, and the first that fails is the last.
+
+Without steps the programs are started at once. With them the main program starts when they say so; `until` counts once
+all of them are done.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from devkit.observe.audit.arrivals import read_topic
+from devkit.observe.timeline.action_outcomes import StepOutcome
+from devkit.observe.timeline.kit_events import StepEnded
+from devkit.play.arm.arm import Arm
+from devkit.play.arm.placeholder_values import value_of
+from devkit.play.arm.start import start_main
+from devkit.play.arm.until import SoFar, reached
+from devkit.programs.operator_command import RunningCommand, run_command
+from devkit.programs.places import CONFIG_FILE
+from devkit.programs.program import ConfiguredProgram
+from devkit.scenario.arm_step import ArmStep, Awaited, OperatorCommand, Start
+from devkit.scenario.placeholders import filled
+from located_config.duration import format_duration
+from pipeline.kafka.record_quirks import record_time_ms
+
+_STOPPING = timedelta(seconds=60)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A step has come to its end. `did` is what was seen."""
+
+    holds: bool
+    did: str
+    exit_code: int | None = None
+    output: str = ""
+    timed_out: bool = False
+
+
+class ArmSteps:
+    """Of one arm. `so_far` is what conditions ask for."""
+
+    def __init__(self, arm: Arm, so_far: Callable[[], SoFar]) -> None:
+        self._arm, self._so_far = arm, so_far
+        self._steps = arm.scenario.arms[arm.name].steps
+        self._begun_s: float | None = None
+        self._command: RunningCommand | None = None
+        arm.state.steps = [StepOutcome(number=number, step=str(one)) for number, one in enumerate(self._steps, 1)]
+
+    def advance(self) -> None:
+        """Go as far as is possible now. Raises StackError."""
+        for index, step in enumerate(self._steps):
+            outcome = self._arm.state.steps[index]
+            if outcome.holds:
+                continue
+            if outcome.holds is False:
+                return
+            if self._begun_s is None:
+                self._begun_s = self._arm.clock.now_s()
+                outcome = outcome.model_copy(update={"from_s": round(self._begun_s, 3)})
+                self._arm.state.steps[index] = outcome
+                done = self._begin(step, outcome)
+            else:
+                done = self._look(step)
+            if done is None:
+                return
+            self._end(index, outcome, done)
+            if not done.holds:
+                return
+
+    def _end(self, index: int, outcome: StepOutcome, done: Done) -> None:
+        self._begun_s, self._command = None, None
+        ended = outcome.model_copy(
+            update={
+                "holds": done.holds,
+                "did": done.did,
+                "exit_code": done.exit_code,
+                "output": done.output,
+                "timed_out": done.timed_out,
+                "to_s": round(self._arm.clock.now_s(), 3),
+            }
+        )
+        self._arm.state.steps[index] = ended
+        self._arm.log.add(StepEnded(outcome=ended))
+        which = f"{ended.number} of {len(self._steps)}, {self._steps[index].kind}"
+        self._arm.log.say("step", f"{which}{'' if done.holds else ' failed'}: {ended.did}")
+
+    def _begin(self, step: ArmStep, outcome: StepOutcome) -> Done | None:
+        if step.start is not None:
+            return self._start(step.start)
+        if step.stop:
+            self._arm.main.supervisor.end_gracefully()
+        elif step.command is not None:
+            self._run(step.command, outcome)
+        return self._look(step)
+
+    def _look(self, step: ArmStep) -> Done | None:
+        if step.stop:
+            return self._stopped()
+        if step.command is not None:
+            return self._ended(step.command)
+        if step.when is not None:
+            is_so = step.when.holds(self._arm.faults.seen, self._arm.scenario.traffic.event_count)
+            return Done(holds=True, did="it is so") if is_so else self._never()
+        assert step.expect is not None
+        return self._outcome(step.expect)
+
+    def _start(self, start: Start) -> Done:
+        main, arm = self._arm.main, self._arm
+        if not main.is_started or main.supervisor.is_over:
+            main.change(self._configured(start))
+        arguments = filled(start.arguments, self._value)
+        addition = main.launch.first if start.position == "new" else main.launch.again
+        addition = addition.with_arguments(arguments)
+        if not main.is_started:
+            start_main(arm, addition)
+        elif main.supervisor.is_over:
+            event = main.supervisor.start_again(main.launch, addition)
+            arm.events[main.name].take(event)
+            arm.faults.note(event)
+        else:
+            return Done(holds=False, did=f"the {main.label} still runs, or is started again by its supervisor")
+        return Done(holds=True, did=f"process {main.supervisor.starts}" + "".join(f" {word}" for word in arguments))
+
+    def _configured(self, start: Start) -> ConfiguredProgram:
+        arm = self._arm
+        if not start.configuration:
+            return arm.main.configured
+        return arm.resolved.main.with_settings(start.configuration).at(arm.places)
+
+    def _stopped(self) -> Done | None:
+        supervisor = self._arm.main.supervisor
+        if supervisor.is_over or not self._arm.main.is_started:
+            return Done(holds=True, did=f"ended with {', '.join(map(str, supervisor.exit_codes[-1:])) or 'nothing'}")
+        if self._has_lasted(_STOPPING):
+            return Done(
+                holds=False, did=f"it had not ended within {format_duration(_STOPPING)} of SIGTERM", timed_out=True
+            )
+        return None
+
+    def _run(self, command: OperatorCommand, outcome: StepOutcome) -> None:
+        arm, main = self._arm, self._arm.main
+        words = filled(command.argv, self._value)
+        name, logs = f"operator-{outcome.number}", main.context.logs
+        arm.log.say("operator", " ".join(words))
+        self._command = run_command(main.context.guardian, name, words, main.launch.environment, logs=logs)
+        arm.stopping.callback(self._command.kill)
+
+    def _ended(self, command: OperatorCommand) -> Done | None:
+        running = self._command
+        assert running is not None
+        code = running.exit_code
+        if code is None:
+            if not self._has_lasted(command.within):
+                return None
+            running.kill()
+            text = f"it had not ended within {format_duration(command.within)}, and was killed"
+            return Done(holds=False, did=text, output=running.output(), timed_out=True)
+        output = running.output()
+        last = output.splitlines()[-1:]
+        did = f"exit code {code}" + "".join(f": {line}" for line in last)
+        return Done(holds=code == command.exit_code, did=did, exit_code=code, output=output)
+
+    def _outcome(self, awaited: Awaited) -> Done | None:
+        main = self._arm.main
+        refusal = main.supervisor.last_refusal
+        if awaited.refused is not None and refusal is not None and awaited.refused.message not in refusal:
+            return Done(holds=False, did=f"refused for another reason: {refusal}")
+        found = reached(awaited, self._so_far(), main.name)
+        if (
+            found is None
+            or (awaited.refused is not None and refusal is None)
+            or (awaited.running and not main.is_running)
+        ):
+            by_time = any(one.elapsed or one.running_for for _, one in awaited.inside())
+            return None if by_time else self._never()
+        texts = [f"{name} {value:g}" for name, value in found.items()]
+        return Done(holds=True, did=", ".join([*([f"refused: {refusal}"] if awaited.refused else []), *texts]) or "so")
+
+    def _never(self) -> Done | None:
+        """What keeps it from ever coming to pass: a program that was given up, or refused its start, does no more."""
+        supervisor = self._arm.main.supervisor
+        if not supervisor.is_over:
+            return None
+        if supervisor.gave_up:
+            return Done(holds=False, did="the program's supervisor had given up")
+        if supervisor.last_refusal is not None:
+            return Done(holds=False, did=f"the program refused its start: {supervisor.last_refusal}")
+        return None
+
+    def _has_lasted(self, time: timedelta) -> bool:
+        return self._begun_s is not None and self._arm.clock.now_s() - self._begun_s > time.total_seconds()
+
+    def _value(self, place: str) -> str:
+        main = self._arm.main
+        match place:
+            case "python":
+                return sys.executable
+            case "config":
+                _ = main.launch  # which writes it
+                return str((main.context.directory / CONFIG_FILE).absolute())
+            case "uncommitted_since":
+                return self._uncommitted_since()
+            case _:
+                return value_of(place, self._arm.name, self._arm.places, self._arm.topics)
+
+    def _uncommitted_since(self) -> str:
+        """Raises StackError when the source cannot be read."""
+        furthest = self._arm.main.state.furthest
+        times = [
+            time_ms
+            for topic in self._arm.topics.sources
+            for record in read_topic(self._arm.bootstrap, topic)
+            if record.offset >= furthest.get((topic, record.partition), 0)
+            and (time_ms := record_time_ms(record.timestamp_ms)) is not None
+        ]
+        since_ms = min(times, default=self._arm.clock.wall_ms())
+        moment = _EPOCH + timedelta(milliseconds=since_ms)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,130 @@
+"""A program is warm before its arm's traffic begins: the first batch of a cold one takes seconds for imports alone,
+which says something of the machine and nothing of the incident.
+
+When its query runs, an edit is published to each partition of the source, of a page that the traffic does not have, and
+really fetched, from a mock that knows these pages and no rule. When all have left and are committed, the mock gets the
+scenario's pages and rules, and so begins afresh: journal, attempts, load, the clock of windows. What is left of the
+warm-up is left out by its source positions: the audit passes over its outputs, samples count topics from its end on
+and none is taken meanwhile, the fold of the deferral topic passes over it, conditions of the timeline count batches
+from the one after it, and the deadline is that much later. Committed offsets stay as they are, so an arm drains as
+ever. The arm's clock does not stand still, so its times are those of the timeline and of the machine's headroom.
+
+A program's own counters (its metrics) have the warm-up in them.
+
+All arms of a scenario are warmed up or none is, and the log says why not (`reason_against`). A warm-up that does
+not come to its end is no failure of the run, as a program that never commits may be the incident: the arm goes on cold,
+and its result says so.
+"""
+
+import time
+from collections.abc import Callable
+
+from devkit.faults.condition import RequestSeen
+from devkit.observe.checkpoint import Offsets, of_topic
+from devkit.observe.timeline.kit_events import WarmedUp
+from devkit.play.arm.arm import Arm
+from devkit.play.arm.arm_faults import BATCH_EVENTS
+from located_config.count import counted
+
+_LOOK_S = 0.2
+
+
+def warm_up(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Once its main program runs, and before its traffic begins. Raises StackError."""
+    began_s, mock, topic = arm.clock.now_s(), arm.context.stack.mock_api, arm.topics.source
+    traffic = arm.traffic.warm_up(arm.scenario.kafka.topics.source.partitions)
+    mock.populate(seed=arm.scenario.traffic.seed, catalog=traffic.catalog(), rules=())
+    offsets = traffic.publish(arm.bootstrap, topic)
+    arm.state.warmed_up = frozenset((topic, partition, offset) for partition, offset in offsets.items())
+    arm.deferrals.entries.leave_out(arm.state.warmed_up)
+    ends = of_topic(topic, {partition: offset + 1 for partition, offset in offsets.items()})
+    problem = _await_commit(arm, ends, sleep)
+    fetches = mock.counts().fetches
+    populate(arm)
+    arm.sampler.count_from_now(ends)
+    arm.faults.count_batches_from(arm.main.state.batches.next)
+    arm.state.warm_up_s = arm.clock.now_s() - began_s
+    arm.log.add(WarmedUp(offsets=offsets, fetches=fetches, seconds=round(arm.state.warm_up_s, 3), problem=problem))
+    if problem is None:
+        arm.log.say(
+            "warm-up",
+            f"{counted(len(offsets), 'event')}, {counted(fetches, 'fetch', 'fetches')}, {arm.state.warm_up_s:.1f}s",
+        )
+    else:
+        arm.log.say("warm-up", f"broken off: {problem}")
+        arm.state.cold = f"it began cold, as its warm-up was broken off: {problem}"
+
+
+def can_be_warmed_up(arm: Arm) -> bool:
+    """Whether it is; the log says why not. Asked before its programs run."""
+    reason = reason_against(arm)
+    if reason is not None:
+        arm.log.say("warm-up", f"none: {reason}")
+    return reason is None
+
+
+def reason_against(arm: Arm) -> str | None:
+    """Why the arms of this scenario are not warmed up; None where they are."""
+    scenario, view = arm.scenario, arm.main.view
+    if others := [run.name for run in arm.programs[1:] if run.configured.reads_source]:
+        return f"program {others[0]} reads the source as well, and what it makes of a warm-up is not observed"
+    if not (view.says_when_it_runs and view.shows_offsets):
+        return "nothing shows what the program has committed"
+    if scenario.traffic.generator != "page_change":
+        return "a warm-up is made of page changes, and the source topic has other events"
+    if scenario.traffic_begins != "when running":
+        return f"the traffic begins {scenario.traffic_begins}, and its backlog is what the first query has to meet"
+    if scenario.traffic.own_event_time is not None:
+        return "events carry times of their own, and those of a warm-up would be ahead of or behind them all"
+    if any(one is not None for one in scenario.tried_first.values()):
+        return "the incident is one of the start"
+    if any(settings.steps for settings in scenario.arms.values()):
+        return "an arm has steps, and begins as they say"
+    if started := [name for name, settings in scenario.arms.items() if settings.start != "earliest"]:
+        return f"arm {started[0]} may begin behind a warm-up, which it would then never commit"
+    items = [item for _, item, _ in scenario.timeline_at()]
+    if any(item.at is not None for item in items):
+        return "a fault comes at a moment of the arm, which a warm-up would move"
+    if any(isinstance(item.when, RequestSeen) for item in items):
+        return "a fault comes at a request to the object store, and the warm-up has such requests of its own"
+    if arm.context.debugger is not None:
+        return "the debugger would stop in it"
+    return None
+
+
+def populate(arm: Arm) -> None:
+    """The mock knows the traffic and the rules, and begins afresh. Raises StackError."""
+    scenario = arm.scenario
+    arm.context.stack.mock_api.populate(
+        seed=scenario.traffic.seed,
+        catalog=arm.traffic.catalog(),
+        rules=[rule.at_the_start() for rule in scenario.mock.rules],
+    )
+
+
+def _await_commit(arm: Arm, ends: Offsets, sleep: Callable[[float], None]) -> str | None:
+    """Until all of it is emitted and committed, for as long as the arm itself may take, which a stretch makes longer;
+    else why it did not come to that. Raises StackError.
+    """
+    patience_s = arm.scenario.until.deadline.total_seconds()
+    until_s = arm.clock.now_s() + patience_s
+    while True:
+        for line in arm.main.poll():
+            arm.events[arm.main.name].take(line)
+            if not isinstance(line, BATCH_EVENTS):
+                arm.faults.note(line)
+        arm.context.stack.require_running()
+        if not arm.main.is_running:
+            return "the process ended in it"
+        committed = arm.checkpoint.committed()
+        if all(committed.get(partition, 0) >= end for partition, end in ends.items()) and _left(arm) >= len(ends):
+            return None
+        if arm.clock.now_s() > until_s:
+            return f"it was not committed within {patience_s:g} s"
+        sleep(_LOOK_S)
+
+
+def _left(arm: Arm) -> int:
+    """How many records have left the program."""
+    ends = arm.sampler.ends
+    return sum(sum(ends.of(topic).values()) for topic in (arm.topics.output, arm.topics.error))

@@ -1,0 +1,322 @@
+"""The arms of a scenario played once: stack up, one arm after the other, verdict, evidence on disk."""
+
+import os
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from devkit.debug.debugger import Debugger
+from devkit.debug.pause_point import Pauses, PersonGate
+from devkit.errors import INCONCLUSIVE, DevkitError, UsageError
+from devkit.guardian import Guardian
+from devkit.headroom.calibration import Calibration, StretchBy, stretch_for
+from devkit.headroom.headroom_figures import FirstPlay, RunHeadroom
+from devkit.headroom.monitor import Monitor
+from devkit.observe.arm_observation import ComparedArm
+from devkit.observe.arm_role import ArmName
+from devkit.observe.settings import not_as_shipped
+from devkit.observe.timeline.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
+from devkit.observe.timeline.run_metadata import RunMetadata
+from devkit.observe.timeline.run_phases import phase_times
+from devkit.observe.timeline.timeline import Timeline, read_timeline
+from devkit.play.arm.arm import Arm
+from devkit.play.arm.arm_faults import require_levers
+from devkit.play.arm.play import play
+from devkit.play.arm.run_context import RunContext
+from devkit.play.metadata import run_metadata
+from devkit.play.options import OnKeep, RunOptions
+from devkit.play.recording import Recording
+from devkit.play.repeat import stretch_to_repeat
+from devkit.play.run_directory import require_space
+from devkit.play.stack_request import stack_request
+from devkit.report.progress import Progress, heartbeat
+from devkit.report.redaction import redact_files, redact_model
+from devkit.report.result import CauseResult, Result
+from devkit.report.run_record import RESULT, TIMELINE
+from devkit.report.run_reports import RunReports, write_whole
+from devkit.scenario.model import Scenario
+from devkit.scenario.resolve import ResolvedScenario, resolve
+from devkit.scenario.stretch import not_stretched, stretch_scenario
+from devkit.scenario.traffic import ScenarioTraffic
+from devkit.scenario.undeclared_differences import undeclared_differences
+from devkit.stack.registry import start_stack
+from devkit.stack.stack import Stack
+from devkit.verdict.distinguishable import find_indistinguishable
+from devkit.verdict.played_arm import PlayedArm
+from devkit.verdict.shown_cause import shown_causes
+from devkit.verdict.unmet_faults import not_started, unmet_faults
+from devkit.verdict.verdict import judge
+
+
+@dataclass(frozen=True)
+class Played:
+    """`play_again` is the stretch with which the verdict could be told, None where it stands."""
+
+    result: Result
+    play_again: int | None
+    compared: Mapping[ArmName, ComparedArm] = field(default_factory=dict)
+
+    @property
+    def stretch(self) -> int:
+        """Factor by which the scenario's durations were multiplied; 1 where the result has no headroom."""
+        return 1 if self.result.headroom is None else self.result.headroom.stretch
+
+
+@dataclass(frozen=True)
+class BaselineRun:
+    """A run that passed, whose fixed arm is played without one `difference`; `compared` are its other arms."""
+
+    result: Result
+    compared: Mapping[ArmName, ComparedArm]
+    difference: str
+
+    def causes(self, shown: tuple[CauseResult, ...]) -> tuple[CauseResult, ...]:
+        """Without the difference nothing can show it, and nothing has to."""
+        named = f"differs {self.difference}"
+        return tuple(
+            CauseResult(cause=named, shown=True, did="turned back") if one.cause == named else one for one in shown
+        )
+
+
+@dataclass
+class _SoFar:
+    """The arms that have ended, by name, and how much slower they are played once that is known."""
+
+    arms: dict[ArmName, PlayedArm] = field(default_factory=dict)
+    headroom: RunHeadroom | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """`stretch` is that of a repeat, which `first_play` tells of; without, it is chosen. `of_run` is the run that this
+    one is to find out something more of.
+    """
+
+    scenario: Scenario
+    options: RunOptions
+    directory: Path
+    progress: Progress
+    on_keep: OnKeep
+    stretch: int | None = None
+    first_play: FirstPlay | None = None
+    of_run: BaselineRun | None = None
+
+    @cached_property
+    def resolved(self) -> ResolvedScenario:
+        """As the file has it: not yet stretched."""
+        return resolve(self.scenario, self.options.instead)
+
+    def play(self) -> Played:
+        """Raises DevkitError when the harness fails before an arm has ended; what is known of those that have is a
+        result all the same, an inconclusive one.
+        """
+        directory, progress = self.directory, self.progress
+        tells = run_metadata(self.resolved, self.options, datetime.now(UTC))
+        # A job's page gets what an ablation comes to, and not a verdict of each play that is turned back on purpose.
+        environment = os.environ if self.of_run is None else {}
+        reports = RunReports(directory, tells, say=lambda text: progress.line("report", text), environment=environment)
+        with Timeline(directory / TIMELINE) as timeline:
+            timeline.add(tells)
+            reports.begin()
+            so_far = _SoFar()
+            try:
+                played = self._on_a_stack(tells, timeline, reports, so_far)
+            except DevkitError as error:
+                timeline.add(HarnessError(error=error.with_hint, exit_code=INCONCLUSIVE))
+                if not so_far.arms or isinstance(error, UsageError):
+                    reports.break_off(error.with_hint)
+                    raise
+                progress.close()
+                command = self.resolved.main.command
+                result = broken_off(
+                    tells, so_far.arms, so_far.headroom, error, duration_s=timeline.now_s(), command=command
+                )
+                played = Played(result, None)
+            finally:
+                # No process writes to them any more; a stack that is kept goes on with its own.
+                for place in directory.iterdir():
+                    if place.is_dir() and not (self.options.keep and place.name == "stack"):
+                        redact_files(place)
+            timeline.add(VerdictReached(outcome=played.result.outcome, reasons=played.result.reasons))
+        phases = phase_times(read_timeline(directory / TIMELINE))
+        result = redact_model(played.result.model_copy(update={"phases": phases}))
+        played = replace(played, result=result)
+        text = result.model_dump_json(indent=2) + "\n"
+        write_whole(directory / RESULT, text)
+        reports.finish(result)
+        return played
+
+    def _on_a_stack(self, tells: RunMetadata, timeline: Timeline, reports: RunReports, so_far: _SoFar) -> Played:
+        options, directory, progress = self.options, self.directory, self.progress
+        with Guardian() as guardian, Monitor(guardian, timeline, directory / "stack") as monitor:
+            timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
+            require_space(guardian.directory, directory)
+            if changed := not_as_shipped(tells.changes):
+                progress.line("scenario", changed)
+            headroom = so_far.headroom = self._headroom(monitor.calibrate())
+            timeline.add(StretchChosen(stretch=headroom.stretch, by=headroom.stretch_by))
+            progress.line("headroom", headroom.text)
+            scenario = stretch_scenario(self.resolved, headroom.stretch)
+            resolved = self.resolved if scenario is self.scenario else resolve(scenario, options.instead)
+            traffic = ScenarioTraffic(scenario.traffic)
+            progress.line("stack", "starting Kafka, object store and mock API")
+            with heartbeat(lambda text: progress.line("stack", text), "they have not all answered yet"):
+                stack = start_stack(options.stack, guardian, directory / "stack", stack_request(resolved, options))
+            with stack.leave_on_failure(lambda text: progress.line("stack", text)):
+                items = [item for arm in options.arms for item in resolved.arms[arm].timeline]
+                require_levers([item for number, item in enumerate(items) if item not in items[:number]], stack)
+                for name, address in stack.addresses().items():
+                    timeline.add(PartAddress(part=name, address=address))
+                progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
+                for program in resolved.programs.values():
+                    program.fetch()  # for the stacks that do not have it done meanwhile
+                pauses = Pauses(options.pause_at, self._gate(guardian, stack))
+                context = RunContext(
+                    guardian,
+                    stack,
+                    timeline,
+                    progress,
+                    directory,
+                    ui=options.keep or bool(options.pause_at),
+                    pauses=pauses,
+                    debugger=Debugger(options.debug) if options.debug else None,
+                )
+                pauses.at("stack")
+                with stack.named_failures():
+                    arms = so_far.arms
+                    compared = {} if self.of_run is None else dict(self.of_run.compared)
+                    for name in options.arms:
+                        arm = Arm(context, resolved.arms[name], traffic)
+                        with monitor.watching(name, arm.main.configured.commit_within, headroom) as watched:
+                            observation = play(arm)
+                        recording = Recording(observation, watched.until(observation.duration_s))
+                        recording.write(arm.directory)
+                        compared[name] = ComparedArm(observation, recording.headroom.shortage("arm") or "")
+                        observation = replace(observation, arms=dict(compared))
+                        arms[name] = PlayedArm.of(scenario, name, observation, recording.headroom)
+                        reports.arm_ended(name, redact_model(arms[name].result))
+                progress.close()
+            observed = {arm: one.observation for arm, one in compared.items()}
+            cause = shown_causes(resolved, observed)
+            played = judged(
+                tells,
+                arms,
+                headroom,
+                duration_s=timeline.now_s(),
+                command=resolved.main.command,
+                cause=cause if self.of_run is None else self.of_run.causes(cause),
+                unproven_fix=(*unmet_faults(scenario, observed), *find_indistinguishable(scenario, observed)),
+                not_started=not_started(scenario, observed),
+                also_differs=undeclared_differences(self.resolved),
+            )
+            played = replace(played, compared=compared)
+            if options.keep and played.play_again is None:
+                monitor.stop()
+                self.on_keep(stack, guardian, directory / "stack")
+            else:
+                stack.leave()
+        return played
+
+    def _headroom(self, calibration: Calibration) -> RunHeadroom:
+        """How much slower the arms are played: as it is wished for, or as the machine needs it."""
+        by: StretchBy
+        unreached = not_stretched(self.resolved)
+        if self.of_run is not None:
+            of_run = self.of_run.result.headroom
+            stretch, by = 1 if of_run is None else of_run.stretch, "ablation"
+        elif self.stretch is not None:
+            stretch, by = self.stretch, "repeat"
+        elif self.options.stretch is not None:
+            stretch, by = self.options.stretch, "command line"
+        elif unreached:
+            stretch, by = 1, "program"
+        else:
+            stretch, by = stretch_for(calibration.slowdown, self.scenario.margin), "calibration"
+        return RunHeadroom(
+            margin=self.scenario.margin,
+            stretch=stretch,
+            stretch_by=by,
+            calibration=calibration,
+            first_play=self.first_play,
+            not_stretched=unreached,
+        )
+
+    def _gate(self, guardian: Guardian, stack: Stack) -> PersonGate:
+        def say(text: str) -> None:
+            self.progress.line("pause", text)
+
+        return PersonGate(
+            guardian.run_id,
+            guardian.directory,
+            say,
+            stack.require_running,
+            limit=self.options.pause_limit,
+            stdin=sys.stdin,
+            paused=lambda: say(", ".join(f"{name} {address}" for name, address in stack.addresses().items())),
+        )
+
+
+def judged(
+    tells: RunMetadata,
+    played: Mapping[ArmName, PlayedArm],
+    headroom: RunHeadroom | None,
+    *,
+    duration_s: float,
+    command: str,
+    cause: tuple[CauseResult, ...] = (),
+    unproven_fix: tuple[str, ...] = (),
+    not_started: Collection[ArmName] = (),
+    also_differs: tuple[str, ...] = (),
+) -> Played:
+    """The result of the arms that were played; further arguments are those of `judge`, and of `Result`."""
+    arms = {arm: one.result for arm, one in played.items()}
+    evidence = {arm: one.evidence for arm, one in played.items()}
+    verdict = judge(arms, evidence, tells.roles, cause, unproven_fix, not_started)
+    result = Result(
+        scenario=tells.scenario,
+        title=tells.title,
+        seed=tells.seed,
+        outcome=verdict.outcome,
+        exit_code=verdict.exit_code,
+        reasons=verdict.reasons,
+        arms=arms,
+        roles=tells.roles,
+        cause=cause,
+        also_differs=also_differs,
+        config_difference=tells.config_difference,
+        changes=tells.changes,
+        fault_evidence=evidence,
+        began=tells.began,
+        duration_s=round(duration_s, 3),
+        versions=tells.versions,
+        repeat=tells.repeat,
+        pipeline=command,
+        headroom=headroom,
+    )
+    return Played(result, stretch_to_repeat(result, short_of_time=verdict.short_of_time))
+
+
+def broken_off(
+    tells: RunMetadata,
+    played: Mapping[ArmName, PlayedArm],
+    headroom: RunHeadroom | None,
+    error: DevkitError,
+    *,
+    duration_s: float,
+    command: str,
+) -> Result:
+    """The inconclusive result of the arms that had ended, one at least, when the kit could not go on."""
+    result = judged(tells, played, headroom, duration_s=duration_s, command=command).result
+    missing = [arm for arm in tells.arms if arm not in played]
+    where = f"before the {missing[0]} arm had ended" if missing else "after the last arm"
+    return result.model_copy(
+        update={
+            "outcome": "inconclusive",
+            "exit_code": INCONCLUSIVE,
+            "reasons": (f"the kit could not go on, {where}: {error.with_hint}",),
+            "broke_off": error.with_hint,
+        }
+    )

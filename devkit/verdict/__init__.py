@@ -1,0 +1,1 @@
+"""What the arms that were played come to: whether the incident is reproduced, and the fix holds."""

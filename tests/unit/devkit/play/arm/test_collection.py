@@ -1,0 +1,180 @@
+"""What is looked up after an arm, from topics and a journal that the test fills."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from devkit.observe.audit.arrivals import Arrival
+from devkit.observe.audit.source_event import SourceEvent
+from devkit.observe.checkpoint import OffsetRange
+from devkit.observe.kafka.deferrals import DeferredEntries
+from devkit.play.arm import collection as collection_module
+from devkit.play.arm.collection import Ended, collection, pages_matched
+from devkit.programs.program_topics import ProgramTopics
+from devkit.stack.parts.mock_api import JournalCounts, JournalEntry, MockApi
+from mockapi.rules.model import Rule
+from tests.unit.devkit.observe.audit.events import (
+    ERROR,
+    OUTPUT,
+    SOURCE,
+    TRUTH,
+    arrival,
+    error_of,
+    output_of,
+    source_event,
+)
+
+
+def published(event: SourceEvent, at_ms: int) -> Arrival:
+    return Arrival(SOURCE, event.entry.partition, event.entry.offset, event.value, {}, None, at_ms)
+
+
+def test_holds_what_left_against_what_had_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    edit, failing, put_aside = source_event(0), source_event(1, fate="error", reason="timeout"), source_event(2)
+    beyond = source_event(3)
+    topics = {
+        SOURCE: [published(event, 1000 * n) for n, event in enumerate((edit, failing, put_aside, beyond), 1)],
+        OUTPUT: [output_of(edit, timestamp_ms=1400), output_of(beyond, at=1, timestamp_ms=4100)],
+        ERROR: [error_of(failing, timestamp_ms=2700)],
+    }
+
+    def read(bootstrap: str, topic: str) -> Iterator[Arrival]:
+        assert bootstrap == "127.0.0.1:1"
+        yield from topics[topic]
+
+    monkeypatch.setattr(collection_module, "read_topic", read)
+    entries = DeferredEntries()
+    entries.take(b"page_change/0/0000000002", b"{}")
+    found = collection(
+        [edit, failing, put_aside, beyond],
+        Ended(
+            committed={(SOURCE, 0): 3},
+            deferrals=entries,
+            failed=OffsetRange({(SOURCE, 0): 2}, {(SOURCE, 0): 3}),
+            ended_ms=9000,
+        ),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
+        truth=TRUTH,
+        client=cast(Any, None),
+        pages_matched=set(),
+    )
+    assert (found.audit.problems(), found.unmet) == ({}, ())
+    assert (found.audit.outputs, found.audit.errors, found.audit.deferred) == (2, 1, 1)
+    assert found.past_failed_batch == 1
+    assert [(event.seconds, event.is_emitted) for event in found.latencies.events] == [
+        (0.4, True),
+        (0.7, True),
+        (6.0, False),
+        (0.1, True),
+    ]
+
+
+def test_what_came_of_events_that_are_left_out_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    warm, warm_error, edit = source_event(0), source_event(1, fate="error", reason="timeout"), source_event(2)
+    topics = {SOURCE: [], OUTPUT: [output_of(warm), output_of(edit, at=1)], ERROR: [error_of(warm_error)]}
+    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
+    found = collection(
+        [edit],
+        Ended(committed={(SOURCE, 0): 3}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
+        truth=TRUTH,
+        client=cast(Any, None),
+        pages_matched=set(),
+        left_out={warm.position, warm_error.position},
+    )
+    assert found.audit.problems() == {}
+    assert (found.audit.inputs, found.audit.outputs, found.audit.errors) == (1, 1, 0)
+
+
+def test_an_error_event_of_a_job_beside_it_says_nothing_of_the_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    edit, failing = source_event(0), source_event(1, fate="error", reason="timeout")
+    beside = b'{"emitter_id": "beside", "error_type": "timeout", "message": ""}'
+    errors = [arrival(event, beside, topic=ERROR) for event in (edit, failing)]
+    topics = {SOURCE: [], OUTPUT: [output_of(edit)], ERROR: [*errors, error_of(failing)]}
+    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
+    found = collection(
+        [edit, failing],
+        Ended(committed={(SOURCE, 0): 2}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
+        truth=TRUTH,
+        client=cast(Any, None),
+        pages_matched=set(),
+        jobs_beside={"beside"},
+    )
+    assert found.audit.problems() == {}
+    assert (found.audit.outputs, found.audit.errors) == (1, 1)
+    assert sum(kind.events for kind in found.error_events) == 1
+
+
+def test_lapsed_events_are_looked_up_where_the_program_makes_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = source_event(0)
+    topics = {SOURCE: [], OUTPUT: [], ERROR: [], "lapsed": [arrival(late, b"{}", topic="lapsed")]}
+    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
+    found = collection(
+        [late],
+        Ended(committed={(SOURCE, 0): 1}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True, lapsed="lapsed"),
+        truth=TRUTH,
+        client=cast(Any, None),
+        pages_matched=set(),
+    )
+    assert found.audit.problems() == {"lapsed": 1}
+    assert found.unmet == (("lapsed", late),)
+
+
+def test_each_event_that_was_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = [source_event(offset) for offset in range(7)]
+    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, _topic: iter(()))
+    found = collection(
+        lost,
+        Ended(committed={(SOURCE, 0): 7}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
+        truth=TRUTH,
+        client=cast(Any, None),
+        pages_matched=set(),
+    )
+    assert found.unmet == tuple(("lost", event) for event in lost)
+
+
+class TestPagesMet:
+    """A journal that has kept three requests of each rule."""
+
+    ENTRIES = (
+        JournalEntry(wiki="enwiki", revision=7 * 4096 + 1),
+        JournalEntry(wiki="enwiki", revision=7 * 4096 + 2),
+        JournalEntry(wiki=None, revision=None),
+    )
+
+    def met(self, when: dict[str, Any], *, requests: int = 3) -> set[tuple[str, int]] | None:
+        counted = {
+            "requests": requests,
+            "completed": requests,
+            "max_real_bytes": 0,
+            "max_wire_bytes": 0,
+            "max_duration_s": 0,
+        }
+        counts = JournalCounts.model_validate(
+            {"requests": 9, "in_flight": 0, "by_status": {}, "rules": {"slow": counted}}
+        )
+        mock = cast(MockApi, SimpleNamespace(entries=lambda rule: list(self.ENTRIES)))
+        return pages_matched(
+            [Rule.model_validate({"name": "slow", "when": when, "do": {"latency": "4s"}})], mock, counts
+        )
+
+    @pytest.mark.parametrize("when", [{"share": "1%"}, {"page": "X"}, {"revision": 28673}])
+    def test_are_those_of_rules_that_pick_pages(self, when: dict[str, Any]) -> None:
+        assert self.met(when) == {("enwiki", 7)}
+
+    @pytest.mark.parametrize("when", [{}, {"wiki": "enwiki"}, {"window": {"for": "3s"}}])
+    def test_a_rule_for_all_pages_makes_none_of_them_special(self, when: dict[str, Any]) -> None:
+        assert self.met(when) == set()
+
+    def test_are_not_known_when_the_journal_has_forgotten_some(self) -> None:
+        assert self.met({"share": "1%"}, requests=4) is None

@@ -1,0 +1,199 @@
+"""When an arm ends, and by what."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from devkit.observe.arm_end import EndByCondition, EndByDeadline
+from devkit.observe.samples.metrics import Series
+from devkit.play.arm.until import SoFar, arm_end
+from devkit.scenario.arm_ending import Condition, Until
+
+
+def ended_by(*conditions: dict[str, Any], now_s: float = 0, **so_far: Any) -> str | None:
+    until = Until.model_validate({"any": conditions, "deadline": "60s"})
+    end = arm_end(until, SoFar(elapsed_s=now_s, **so_far), "html", deadline_s=60)
+    return end and end.text
+
+
+@pytest.mark.parametrize(("restarts", "text"), [(0, None), (1, None), (2, "restarts 2"), (3, "restarts 3")])
+def test_restarts(restarts: int, text: str | None) -> None:
+    assert ended_by({"restarts": 2}, restarts=restarts) == text
+
+
+@pytest.mark.parametrize(("replays", "text"), [(0, None), (1, None), (2, "replays 2")])
+def test_replays(replays: int, text: str | None) -> None:
+    assert ended_by({"replays": 2}, replays=replays) == text
+
+
+@pytest.mark.parametrize("drained", [True, False])
+def test_drained(drained: bool) -> None:
+    assert ended_by({"drained": True}, drained=drained) == ("drained" if drained else None)
+
+
+def test_any_of_them_is_enough() -> None:
+    assert ended_by({"drained": True}, {"restarts": 9}, {"replays": 1}, replays=1) == "replays 1"
+
+
+def test_all_of_an_item_has_to_be_reached() -> None:
+    both = {"restarts": 2, "replays": 1}
+    assert ended_by({"drained": True}, both, restarts=2) is None
+    assert ended_by({"drained": True}, both, restarts=1, replays=1) is None
+    assert ended_by({"drained": True}, both, restarts=2, replays=1) == "restarts 2 and replays 1"
+
+
+def test_what_is_not_asked_for_does_not_end_it() -> None:
+    assert ended_by({"drained": True}, restarts=5, replays=2) is None
+
+
+@pytest.mark.parametrize(("now_s", "text"), [(59.9, None), (60.0, None), (60.1, "deadline of 60s")])
+def test_the_deadline_ends_what_reaches_no_condition(now_s: float, text: str | None) -> None:
+    assert ended_by({"drained": True}, now_s=now_s) == text
+
+
+def test_a_condition_that_is_reached_comes_before_the_deadline() -> None:
+    assert ended_by({"drained": True}, drained=True, now_s=61) == "drained"
+
+
+def test_what_it_was_is_a_value() -> None:
+    until = Until.model_validate({"any": [{"restarts": 1}], "deadline": "60s"})
+    nothing = SoFar(elapsed_s=9)
+    assert arm_end(until, SoFar(restarts=2, elapsed_s=1), "", deadline_s=60) == EndByCondition(reached={"restarts": 2})
+    assert arm_end(until, nothing, "", deadline_s=8) == EndByDeadline(deadline_s=8)
+    assert arm_end(until, nothing, "", deadline_s=float("inf")) is None
+
+
+LAG: Series = ("lag", frozenset({("partition", "0")}))
+LAG_1: Series = ("lag", frozenset({("partition", "1")}))
+
+
+@pytest.mark.parametrize(
+    ("condition", "so_far", "text"),
+    [
+        ({"gave_up": True}, {}, None),
+        ({"gave_up": True}, {"gave_up": True}, "gave up"),
+        ({"elapsed": "30s"}, {"now_s": 29.9}, None),
+        ({"elapsed": "30s"}, {"now_s": 30.04}, "elapsed 30s"),
+        ({"elapsed": "30s", "drained": True}, {"now_s": 31, "drained": False}, None),
+        ({"elapsed": "30s", "drained": True}, {"now_s": 31, "drained": True}, "drained and elapsed 31s"),
+        ({"log": {"event": "waiting"}}, {"log": {"html": {"waiting": 1}}}, "log waiting 1"),
+        ({"log": {"event": "waiting", "at_least": 2}}, {"log": {"html": {"waiting": 1}}}, None),
+        ({"log": {"event": "read", "program": "reader"}}, {"log": {"html": {"read": 1}}}, None),
+        ({"log": {"event": "read", "program": "reader"}}, {"log": {"reader": {"read": 1}}}, "log read 1"),
+        ({"log": [{"event": "a"}, {"event": "b"}]}, {"log": {"html": {"a": 1}}}, None),
+        ({"metric": {"name": "lag", "at_least": 5}}, {}, None),
+        ({"metric": {"name": "lag", "at_least": 5}}, {"metrics": {LAG: 2.0, LAG_1: 3.0}}, "metric lag 5"),
+        (
+            {"metric": {"name": "lag", "labels": {"partition": "1"}, "at_least": 5}},
+            {"metrics": {LAG: 9, LAG_1: 3}},
+            None,
+        ),
+        ({"metric": {"name": "lag", "at_most": 0}, "restarts": 1}, {"metrics": {LAG: 0}}, None),
+        (
+            {"metric": {"name": "lag", "at_most": 0}, "restarts": 1},
+            {"metrics": {LAG: 0}, "restarts": 1},
+            "restarts 1 and metric lag 0",
+        ),
+        ({"running_for": "10s"}, {"now_s": 40}, None),
+        ({"running_for": "10s"}, {"now_s": 40, "running_for_s": 9.9}, None),
+        ({"running_for": "10s"}, {"now_s": 40, "running_for_s": 10.0}, "running for 10s"),
+    ],
+)
+def test_other_ends(condition: dict[str, Any], so_far: dict[str, Any], text: str | None) -> None:
+    assert ended_by(condition, **so_far) == text
+
+
+NESTED = {"elapsed": "5s", "any": [{"restarts": 1}, {"all": [{"replays": 2}, {"any": [{"drained": True}]}]}]}
+
+
+@pytest.mark.parametrize(
+    ("so_far", "text"),
+    [
+        ({"now_s": 6}, None),
+        ({"now_s": 4, "restarts": 1}, None),
+        ({"now_s": 6, "restarts": 1}, "elapsed 6s and restarts 1"),
+        ({"now_s": 6, "replays": 2}, None),
+        ({"now_s": 6, "drained": True}, None),
+        ({"now_s": 6, "replays": 2, "drained": True}, "elapsed 6s and replays 2 and drained"),
+    ],
+)
+def test_conditions_in_conditions(so_far: dict[str, Any], text: str | None) -> None:
+    assert ended_by(NESTED, **so_far) == text
+
+
+def test_all_instead_of_any_at_the_top() -> None:
+    until = Until.model_validate({"all": [{"restarts": 1}, {"replays": 1}], "deadline": "60s"})
+    assert arm_end(until, SoFar(restarts=1), "", deadline_s=60) is None
+    end = arm_end(until, SoFar(restarts=1, replays=3), "", deadline_s=60)
+    assert end == EndByCondition(reached={"restarts": 1, "replays": 3})
+
+
+def test_the_places_of_conditions_are_those_of_the_file() -> None:
+    until = Until.model_validate({"any": [{"drained": True}, NESTED], "deadline": "60s"})
+    places = [place for place, one in until.condition.inside(("until",)) if one.restarts or one.replays]
+    assert places == [("until", "any", 1, "any", 0), ("until", "any", 1, "any", 1, "all", 0)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "after_s"),
+    [
+        ({"elapsed": "5s"}, 5),
+        ({"elapsed": "5s", "restarts": 1}, None),
+        ({"any": [{"elapsed": "9s"}, {"elapsed": "5s"}, {"drained": True}]}, 5),
+        ({"any": [{"drained": True}]}, None),
+        ({"all": [{"elapsed": "9s"}, {"elapsed": "5s"}]}, 9),
+        ({"all": [{"elapsed": "9s"}, {"drained": True}]}, None),
+        ({"elapsed": "5s", "any": [{"elapsed": "7s"}]}, 7),
+        ({"running_for": "5s"}, None),
+    ],
+)
+def test_when_a_condition_is_surely_reached(condition: dict[str, Any], after_s: float | None) -> None:
+    after = Condition.model_validate(condition).surely_after
+    assert (after and after.total_seconds()) == after_s
+
+
+@pytest.mark.parametrize(
+    ("condition", "alone"),
+    [
+        ({"drained": True}, True),
+        ({"drained": True, "restarts": 1}, False),
+        ({"any": [{"restarts": 1}, {"drained": True}]}, True),
+        ({"any": [{"restarts": 1}]}, False),
+        ({"all": [{"drained": True}, {"restarts": 1}]}, False),
+    ],
+)
+def test_what_ends_as_soon_as_it_has_drained(condition: dict[str, Any], alone: bool) -> None:
+    assert Condition.model_validate(condition).by_drained_alone is alone
+
+
+@pytest.mark.parametrize(
+    ("until", "problem"),
+    [
+        ({"any": [{"drained": True}], "all": [{"drained": True}]}, "any and all are both given"),
+        ({}, "no condition; write `any`"),
+        ({"any": []}, "at least 1 item"),
+        ({"any": [{"all": []}]}, "at least 1 item"),
+    ],
+)
+def test_what_is_no_until(until: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        Until.model_validate({**until, "deadline": "9s"})
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        (
+            {},
+            "no condition; write one of drained, restarts, replays, gave_up, elapsed, running_for, log, metric, any, "
+            "all",
+        ),
+        ({"metric": {"name": "lag"}}, "write at_least, at_most"),
+        ({"log": {"event": "a", "at_least": 0}}, "greater than 0"),
+        ({"elapsed": None}, "elapsed says nothing"),
+    ],
+)
+def test_what_is_no_condition(condition: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Condition.model_validate(condition)

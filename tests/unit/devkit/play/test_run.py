@@ -1,0 +1,163 @@
+"""A run that was short of time is played once more, and only then inconclusive."""
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devkit.headroom.calibration import Calibration, StretchBy
+from devkit.headroom.headroom_figures import RunHeadroom
+from devkit.headroom.shortage import Headroom
+from devkit.observe.arm_end import EndByCondition
+from devkit.observe.arm_role import ROLES, ArmName
+from devkit.observe.logs.logs import LoggedException
+from devkit.observe.timeline.run_metadata import RunMetadata
+from devkit.play.attempt import Attempt, Played, judged
+from devkit.play.options import RunOptions
+from devkit.play.run import run_scenario
+from devkit.programs.command.command_line import CommandLine
+from devkit.programs.command.program import CommandProgram
+from devkit.report.progress import Progress
+from devkit.scenario.model import Scenario
+from devkit.verdict.played_arm import PlayedArm
+from tests.unit.devkit.headroom.readings import samples
+from tests.unit.devkit.observed import an_observation
+
+IDLE = Calibration(quantum_s=0.004, baseline="measured", measured_s=0.004, slowdown=1.0)
+LOOP = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes")
+
+
+class Machine:
+    """Plays nothing; `slowdowns` are those of the plays, one after the other."""
+
+    def __init__(self, *slowdowns: float, stretch_by: StretchBy = "calibration") -> None:
+        self.slowdowns, self.stretch_by = list(slowdowns), stretch_by
+        self.attempts: list[Attempt] = []
+
+    def play(self, attempt: Attempt, tells: RunMetadata, *_: Any) -> Played:
+        self.attempts.append(attempt)
+        (attempt.directory / "incident").mkdir()
+        run = RunHeadroom(
+            margin=5,
+            stretch=attempt.stretch or 1,
+            stretch_by="repeat" if attempt.stretch else self.stretch_by,
+            calibration=IDLE,
+            first_play=attempt.first_play,
+        )
+        headroom = Headroom(samples(*[self.slowdowns.pop(0)] * 30), stretch=run.stretch)
+        incident = an_observation(
+            end=EndByCondition(reached={"restarts": 2}), restarts=2, exceptions=(LOOP,), failures=("a", "b")
+        )
+        observed = {"incident": incident, "fixed": an_observation()}
+        arms: dict[ArmName, PlayedArm] = {
+            arm: PlayedArm.of(attempt.scenario, arm, observed[arm], headroom) for arm in ROLES
+        }
+        return judged(tells, arms, run, duration_s=1.0, command="")
+
+
+@pytest.fixture
+def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunOptions:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    return RunOptions(ROLES, tmp_path / "runs", keep=False, repeat="devkit scenario run an-incident --seed 7")
+
+
+def run(
+    scenario: Scenario, options: RunOptions, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> tuple[dict[str, Any], Path, str]:
+    monkeypatch.setattr(Attempt, "_on_a_stack", lambda attempt, *rest: machine.play(attempt, *rest))
+    out = io.StringIO()
+    finished = run_scenario(scenario, options, Progress(out), on_keep=lambda *_: None)
+    return json.loads((finished.directory / "result.json").read_text()), finished.directory, out.getvalue()
+
+
+def test_with_time_it_is_played_once(scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(1.5)
+    result, directory, _ = run(scenario, options, machine, monkeypatch)
+    assert (result["exit_code"], len(machine.attempts)) == (0, 1)
+    assert (result["headroom"]["stretch"], result["headroom"]["first_play"]) == (1, None)
+    assert not (directory / "first-play").exists()
+
+
+def test_short_of_time_both_arms_are_played_again_and_slower(
+    scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(7, 7)
+    result, directory, output = run(scenario, options, machine, monkeypatch)
+    assert [attempt.stretch for attempt in machine.attempts] == [None, 2]
+    assert (result["exit_code"], result["headroom"]["stretch"], result["headroom"]["stretch_by"]) == (0, 2, "repeat")
+    first = result["headroom"]["first_play"]
+    assert (first["directory"], first["stretch"]) == ("first-play", 1)
+    assert "the machine was short of time: 7.0 times slower" in first["reasons"][0]
+    aside = directory / "first-play"
+    for name in ("events.jsonl", "result.json", "report.html", "junit.xml", "incident"):
+        assert (aside / name).exists()
+        assert (directory / name).exists()
+    assert json.loads((aside / "result.json").read_text())["exit_code"] == 3
+    assert "played again, 2 times slower" in " ".join(output.split())
+
+
+def test_interrupted_in_the_second_play_it_says_where_the_first_is(
+    scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine, out = Machine(7), io.StringIO()
+
+    def play(attempt: Attempt, tells: RunMetadata, *rest: Any) -> Played:
+        if machine.attempts:
+            raise KeyboardInterrupt
+        return machine.play(attempt, tells, *rest)
+
+    monkeypatch.setattr(Attempt, "_on_a_stack", play)
+    with pytest.raises(KeyboardInterrupt):
+        run_scenario(scenario, options, Progress(out), on_keep=lambda *_: None)
+    (aside,) = options.out.glob("*/*/first-play")
+    assert f"interrupted; the first play was finished: its result and its report are in {aside}" in out.getvalue()
+
+
+def test_short_again_it_is_inconclusive_and_is_not_played_a_third_time(
+    scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(7, 30)
+    result, _, _ = run(scenario, options, machine, monkeypatch)
+    assert (result["exit_code"], len(machine.attempts)) == (3, 2)
+    assert "the scenario leaves 5 x 2 (the stretch)" in result["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    ("command", "chosen", "text"),
+    [
+        (False, None, "all times are 2 times the file's, to make up for that"),
+        (False, 3, "all times are 3 times the file's, as --stretch says"),
+        (True, None, "times are the file's, as no stretch reaches a command's own settings"),
+        (
+            True,
+            3,
+            "all times are 3 times the file's, as --stretch says, though no stretch reaches a command's own settings",
+        ),
+        (True, 1, "times are the file's, as --stretch says"),
+    ],
+)
+def test_what_is_chosen_is_said_with_what_no_stretch_reaches(
+    scenario: Scenario, options: RunOptions, tmp_path: Path, command: bool, chosen: int | None, text: str
+) -> None:
+    instead = CommandProgram(CommandLine(("mine",), tmp_path)) if command else None
+    attempt = Attempt(
+        scenario,
+        replace(options, instead=instead, stretch=chosen),
+        tmp_path,
+        Progress(io.StringIO()),
+        lambda *_: None,
+    )
+    busy = IDLE.model_copy(update={"slowdown": 4.9})
+    assert attempt._headroom(busy).text == f"the machine is 4.9 times slower than when it is free; {text}"
+
+
+@pytest.mark.parametrize("stretch_by", ["command line", "program"])
+def test_a_stretch_that_somebody_chose_stays(
+    scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch, stretch_by: StretchBy
+) -> None:
+    machine = Machine(7, stretch_by=stretch_by)
+    result, _, _ = run(scenario, options, machine, monkeypatch)
+    assert (result["exit_code"], len(machine.attempts)) == (3, 1)
