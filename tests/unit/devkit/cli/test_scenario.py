@@ -13,7 +13,7 @@ from devkit.programs.spark.program import SparkProgram
 from devkit.report.ablation import AblatedDifference, Ablation
 from devkit.report.result import Result
 from devkit.report.series_directory import read_series
-from devkit.scenario import run as run_module
+from devkit.play import run as run_module
 from devkit.scenario.model import Scenario
 from tests.unit.devkit.cli.conftest import Devkit
 from tests.unit.devkit.report.conftest import a_good_result
