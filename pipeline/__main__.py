@@ -23,7 +23,7 @@ from pipeline.config.config_file import load_config
 from pipeline.config.start_position import CHOICES, parse_new
 from pipeline.config.unsafe import unsafe_settings
 from pipeline.deferral.ledger_start import LedgerWish
-from pipeline.driver.process_exit import say_failed
+from pipeline.driver.process_exit import log_failure
 from pipeline.driver.session import submitted_settings
 from pipeline.driver.spark_conf import given_settings, is_submitted, require_of_spark, require_protocol
 from pipeline.driver.stop import StoppedEarlyError, on_signals, pass_signals_on, stop_early
@@ -90,7 +90,7 @@ def main(extend: tuple[str, ...]) -> None:
     try:
         load_extensions(extend)
     except PipelineError as error:
-        say_failed(error)
+        log_failure(error)
         sys.exit(error.exit_code)
 
 
@@ -173,7 +173,7 @@ def run(
     except (StoppedEarlyError, KeyboardInterrupt):
         log.emit(Stopped(seconds=0, rounds_given_up=0))
     except PipelineError as error:
-        say_failed(error)
+        log_failure(error)
         if not isinstance(error, RefusedError):
             # What is still at work must not hold the process: Spark would wait for it, and a record that is on its way
             # to a broker that is gone has no other end.

@@ -112,7 +112,7 @@ def add(
     names = control.add(documents)
     for added in names:
         click.echo(f"stack {run.run_id}: {_shown(added)} is effective")
-    _tell_whose(run, run_id)
+    _print_stack_notice(run, run_id)
     if not run.released:
         click.echo("  until the arm ends: the next one begins with the scenario's own faults", err=True)
     arguments = shlex.join([*names, *(["--run-id", run.run_id] if run_id else [])])
@@ -139,15 +139,15 @@ def _add_on_a_part(run: "RunState", item: "TimelineItem", control: "FaultControl
     added = ManualFaults(run).add(item, taken=frozenset(fault.name for fault in control.listed()))
     if added.text:
         click.echo(f"stack {run.run_id}: {_shown(added.name)} is done: {added.text}")
-        _tell_whose(run, run_id)
+        _print_stack_notice(run, run_id)
         return
     click.echo(f"stack {run.run_id}: {_shown(added.name)} {'waits' if added.waits else 'is effective'}")
-    _tell_whose(run, run_id)
+    _print_stack_notice(run, run_id)
     arguments = shlex.join([added.name, *(["--run-id", run.run_id] if run_id else [])])
     click.echo(f"  `devkit fault remove {arguments}` ends it", err=True)
 
 
-def _tell_whose(run: "RunState", run_id: str | None) -> None:
+def _print_stack_notice(run: "RunState", run_id: str | None) -> None:
     """Tells an operator who named no stack which others there are, and what the fault does to a running scenario."""
     if not run.released:
         click.echo(

@@ -24,7 +24,7 @@ class EventTimeWatch:
     """`status` is that of the last plan, None while there is none."""
 
     status: Callable[[], PlanStatus | None]
-    say: Callable[[Event], None] = log.emit
+    emit: Callable[[Event], None] = log.emit
     clock: Callable[[], float] = time.monotonic
     _seen_at: float | None = None
     _held_said: float | None = None
@@ -46,19 +46,19 @@ class EventTimeWatch:
         slowest = max(status.partitions, key=lambda partition: partition.held_s, default=None)
         if slowest is None or slowest.held_s == 0:
             if self._is_held:
-                self.say(EventTimeFreed(seconds=round(self._longest_s, 1)))
+                self.emit(EventTimeFreed(seconds=round(self._longest_s, 1)))
             self._is_held, self._longest_s = False, 0.0
             return
         self._longest_s = max(self._longest_s, slowest.held_s)
         if slowest.held_s >= _LASTS_S and self._is_due(self._held_said, _HELD_EVERY_S):
             self._is_held, self._held_said = True, self.clock()
-            self.say(_held(status, slowest))
+            self.emit(_held(status, slowest))
 
     def _look_at_idle(self, status: PlanStatus) -> None:
         idle = [_name(partition) for partition in status.partitions if partition.idle]
         if frozenset(idle) != self._idle and self._is_due(self._idle_said, _IDLE_EVERY_S):
             self._idle, self._idle_said = frozenset(idle), self.clock()
-            self.say(PartitionsIdle(partitions=tuple(idle[:_NAMED]), number=len(idle), of=len(status.partitions)))
+            self.emit(PartitionsIdle(partitions=tuple(idle[:_NAMED]), number=len(idle), of=len(status.partitions)))
 
     def _is_due(self, last_s: float | None, every_s: float) -> bool:
         return last_s is None or self.clock() - last_s >= every_s

@@ -72,7 +72,7 @@ class ClaimRemoval:
     async def remove(self, suppression: Suppression, origin: ClaimOrigin) -> None:
         """Remove what the event suppresses; returns when it is gone or was given up."""
         async with self._slots:
-            counts = await self._tried(suppression, origin)
+            counts = await self._remove_with_retries(suppression, origin)
         source, revision = str(origin.position), suppression.rev_id
         if counts is None:
             RECORDER.count(CLAIM_REMOVALS_FAILED)
@@ -99,7 +99,7 @@ class ClaimRemoval:
                 )
             )
 
-    async def _tried(self, suppression: Suppression, origin: ClaimOrigin) -> RemovalCounts | None:
+    async def _remove_with_retries(self, suppression: Suppression, origin: ClaimOrigin) -> RemovalCounts | None:
         """Tries to remove the claim checks; returns how many were removed. None when it gave up, with the
         reason noted.
         """

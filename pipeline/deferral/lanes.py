@@ -124,8 +124,8 @@ class Lanes:
         )
         with self._lock:
             self._log.repair(self._ledger.repairs(folded.voids, folded.lost))
-            self._carry_out(folded.commands)
-            self._say_ledger()
+            self._run_commands(folded.commands)
+            self._log_ledger()
 
     @property
     def breakers(self) -> BreakerStatus:
@@ -176,7 +176,7 @@ class Lanes:
             folded = self._log.read(number, tasks)
             written = folded.written_by(number)
             if len(written) < deferred:
-                raise _not_all_read(number, deferred, len(written), self._log.mark.topic)
+                raise _incomplete_read(number, deferred, len(written), self._log.mark.topic)
             resolved = self._ledger.batch_done(snapshot, written)
             self._log.resolve(resolved)
             self._ledger.forget(resolved)
@@ -185,8 +185,8 @@ class Lanes:
             self._batch_running = False
             self._last_batch = self._clock()
             self._log.repair(self._ledger.repairs(folded.voids, folded.lost))
-            self._carry_out(folded.commands)
-            self._say_ledger()
+            self._run_commands(folded.commands)
+            self._log_ledger()
 
     def committed(self, ends: Mapping[SourcePartition, int]) -> None:
         """Spark has committed a batch up to these offsets, the last one or one before it."""
@@ -330,8 +330,8 @@ class Lanes:
             self._ledger.release(slow_round)
             self._give_back(rewritten, started)
             self._log.repair(self._ledger.repairs())
-            self._carry_out()
-            self._say_ledger()
+            self._run_commands()
+            self._log_ledger()
         for fact in facts:
             if isinstance(fact, Resolved) and fact.gave_up:
                 log.emit(GaveUp(position=str(fact.position), reason=fact.gave_up))
@@ -358,9 +358,9 @@ class Lanes:
         # No batch is at work, so nothing of one can be among what is read here.
         folded = self._log.read()
         self._log.repair(self._ledger.repairs(folded.voids, folded.lost))
-        self._carry_out(folded.commands)
+        self._run_commands(folded.commands)
 
-    def _carry_out(self, commands: Iterable[Command] = ()) -> None:
+    def _run_commands(self, commands: Iterable[Command] = ()) -> None:
         """What is there of operators' wishes, but for those at whose page a lane is at work.
 
         Two writes, whatever their number, as the lock is held meanwhile. All effects are acked before the first command
@@ -382,14 +382,14 @@ class Lanes:
             is_deferred = command.position in changes
             log.emit(CommandCarriedOut(action=command.action, position=str(command.position), found=is_deferred))
 
-    def _say_ledger(self) -> None:
+    def _log_ledger(self) -> None:
         figures = (self._ledger.entries, self._ledger.bytes, self._ledger.pages)
         if figures != self._logged:
             self._logged = figures
             log.emit(DeferralStatus(entries=figures[0], bytes=figures[1], pages=figures[2]))
 
 
-def _not_all_read(batch: int, deferred: int, read_count: int, topic: str) -> PipelineError:
+def _incomplete_read(batch: int, deferred: int, read_count: int, topic: str) -> PipelineError:
     return PipelineError(
         f"batch {batch} deferred {deferred} events, and {read_count} of them are in the partitions of {topic} "
         "that it reads",

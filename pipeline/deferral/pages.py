@@ -178,12 +178,12 @@ class Pages:
 
     def unstuck(self) -> Iterator[Page]:
         """Every page that has entries, none of them stuck, by rank."""
-        self._work_out()
+        self._recompute_pages()
         return self.by_rank(self._unstuck)
 
     def due(self, now_ms: int, *, stuck: bool) -> list[Page]:
         """The pages that have to wait no more, with or without a stuck entry, in no order."""
-        self._work_out()
+        self._recompute_pages()
         while self._queue and self._queue[0][0] <= now_ms:
             due_ms, _, page, state = heapq.heappop(self._queue)
             if self._pages.get(page) is state and state.due_ms == due_ms:
@@ -200,7 +200,7 @@ class Pages:
 
     def begin_before(self, offsets: Mapping[SourcePartition, int]) -> bool:
         """Whether any page has an entry below the offset of its partition; a partition without one counts as 0."""
-        self._work_out()
+        self._recompute_pages()
         return any(
             lowest < offsets.get(SourcePartition(*source), 0)
             for source, pages in self._lowest.items()
@@ -209,7 +209,7 @@ class Pages:
 
     def frozen(self, without: Sequence[Entry]) -> tuple[BlockedPages, Positions]:
         """A copy of the state without these entries: the lowest position of each page, and all positions."""
-        self._work_out()
+        self._recompute_pages()
         lowest = {source: dict(pages) for source, pages in self._lowest.items() if pages}
         offsets = {source: set(known) for source, known in self._offsets.items() if known}
         left_out = {entry.position for entry in without}
@@ -243,10 +243,10 @@ class Pages:
 
     def _page(self, page: Page) -> _Page:
         if page in self._changed:
-            self._work_out()
+            self._recompute_pages()
         return self._pages[page]
 
-    def _work_out(self) -> None:
+    def _recompute_pages(self) -> None:
         """Recomputes each page that has changed."""
         for page in self._changed:
             state = self._pages[page]

@@ -20,7 +20,7 @@ from py4j.protocol import Py4JError
 from pipeline.deferral.fold import TWO_PROCESSES, FencedError
 from pipeline.driver.identity import FILE
 from pipeline.errors import PipelineError
-from pipeline.ops.spark_checkpoint import SparkCheckpoint, look_at, numbers, read_ends
+from pipeline.ops.spark_checkpoint import SparkCheckpoint, inspect_checkpoint, numbers, read_ends
 from pipeline.records.record import SourcePartition
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class HadoopFiles:
 
 def read_content(spark: "SparkSession", checkpoint: str) -> CheckpointContent:
     """The present content. Raises RefusedError for a file of Spark's in another form."""
-    content = look_at(HadoopFiles(spark, checkpoint))
+    content = inspect_checkpoint(HadoopFiles(spark, checkpoint))
     return CheckpointContent(content, read_text(spark, checkpoint, FILE) if FILE in content.entries else None)
 
 

@@ -14,7 +14,7 @@ from pipeline.errors import PipelineError, RefusedError, failure
 from pipeline.events import Failed, Stopped
 
 
-def say_failed(error: PipelineError) -> None:
+def log_failure(error: PipelineError) -> None:
     """For the log, and for a person."""
     stage = error.stage if isinstance(error, StalledError) else None
     refused = isinstance(error, RefusedError)
@@ -27,7 +27,7 @@ def end_at_once(outcome: PipelineError | Stopped) -> NoReturn:
     if isinstance(outcome, Stopped):
         log.emit(outcome)
     else:
-        say_failed(outcome)
+        log_failure(outcome)
     from pipeline.driver.jvm import kill_jvm  # with Spark's own modules, which other commands need not wait for
 
     kill_jvm()

@@ -293,7 +293,7 @@ def _begin(
     """`will_run` is called when from then on something may be under way."""
     config = resolved.config
     names_of(config.metrics)  # a name used twice is known without Spark
-    hosts = WikiHosts(config.mediawiki, say=log.emit)  # so is a file of wikis that is not there
+    hosts = WikiHosts(config.mediawiki, emit=log.emit)  # so is a file of wikis that is not there
     # A Kafka client, which only a job that starts needs.
     from pipeline.kafka.access import await_brokers, require_access
     from pipeline.kafka.broker_limits import LimitsWatch, ask_brokers, require_limits, require_topics, source_ids

@@ -149,7 +149,7 @@ class WikiClient:
         self._clock = clock
         self._now = now
         self._jitter = jitter
-        self._hosts = WikiHosts(config.mediawiki, say=log.emit)
+        self._hosts = WikiHosts(config.mediawiki, emit=log.emit)
         self._slots = asyncio.Semaphore(config.fetch.concurrency)
         self._in_flight = in_flight or InFlightBytes(config.fetch.in_flight_bound)
         self._breakers = breakers or Breakers(None)
@@ -189,13 +189,13 @@ class WikiClient:
         with self._in_flight.joined() as holding:
             request = _Asked(wiki_id, host, rev_id, request_id, deadline, route, route.path(rev_id), holding)
             try:
-                return await self._while_unknown(request)
+                return await self._fetch_until_known(request)
             except FetchFailedError as error:
                 error.wiki_id = wiki_id
                 error.tried = error.tried and not (error.transient and not self._breakers.is_closed(wiki_id))
                 raise
 
-    async def _while_unknown(self, call: _Asked) -> FetchedText:
+    async def _fetch_until_known(self, call: _Asked) -> FetchedText:
         """The result of all tries. With `fetch.retry_unknown` they begin again while the revision is unknown and the
         deadline allows.
         """

@@ -34,7 +34,7 @@ _LOOK_S = 0.05
 
 class WikiHosts:
     """Any thread may call it. Raises RefusedError when there is no table to begin with. `now` is the time of day, which
-    the file's is compared with; `clock` counts seconds and never goes back. `say` gets what came of each change.
+    the file's is compared with; `clock` counts seconds and never goes back. `emit` gets an event for each change.
     """
 
     def __init__(
@@ -44,10 +44,10 @@ class WikiHosts:
         now: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
-        say: Callable[[Event], None] = lambda _event: None,
+        emit: Callable[[Event], None] = lambda _event: None,
     ) -> None:
         self._file = None if config.wikis_file is None else Path(config.wikis_file)
-        self._now, self._clock, self._say = now, clock, say
+        self._now, self._clock, self._emit = now, clock, emit
         self._looking = threading.Lock()
         self._version: _Version = None
         self._changing: tuple[_Version, float] | None = None
@@ -107,14 +107,14 @@ class WikiHosts:
             error = refused
         if _version(file) == version:
             self._hosts, self._added, self._version, self._changing = hosts, {}, version, None
-            self._say_what_came(file, error)
+            self._log_change(file, error)
 
-    def _say_what_came(self, file: Path, error: RefusedError | None) -> None:
+    def _log_change(self, file: Path, error: RefusedError | None) -> None:
         if error is None:
-            self._say(WikisFileRead(file=str(file), wikis=len(self._hosts)))
+            self._emit(WikisFileRead(file=str(file), wikis=len(self._hosts)))
         elif str(error) != self._problem:
             wikis = len(self._hosts)
-            self._say(WikisFileUnusable(file=str(file), reason=str(error), hint=error.hint or "", wikis=wikis))
+            self._emit(WikisFileUnusable(file=str(file), reason=str(error), hint=error.hint or "", wikis=wikis))
         self._problem = None if error is None else str(error)
 
     def _is_still(self, version: _Version, since: float) -> bool:

@@ -101,7 +101,7 @@ class LimitsWatch:
         """Ask again for what the sink's topics take, and log what has changed. What a start would refuse is only
         logged: the limit may be raised again before a record meets it.
         """
-        limits = _asked_again(self.config, self.limits)
+        limits = _refreshed_limits(self.config, self.limits)
         if limits == self.limits:
             return
         known = disagreements(self.limits, self.config)
@@ -121,7 +121,7 @@ def _log_disagreements(problems: Iterable[Disagreement]) -> None:
         log.emit(LimitsDisagree(problem=problem.text, hint=problem.hint, of=problem.of))
 
 
-def _asked_again(config: PipelineConfig, known: Limits) -> Limits:
+def _refreshed_limits(config: PipelineConfig, known: Limits) -> Limits:
     """The limits now. A limit that no broker reports keeps its known value."""
     sink = config.sink
     lapsed = sink.effective_lapsed_topic

@@ -30,9 +30,9 @@ from pipeline.ops.spark_checkpoint import (
     Offsets,
     SparkCheckpoint,
     damages,
+    inspect_checkpoint,
     last_written,
     lines,
-    look_at,
     read_checkpoint,
     require_position,
 )
@@ -126,12 +126,12 @@ def verify(config_file: Path, endpoint: str | None) -> None:
     with exit_codes():
         config = load_config(config_file)
         files = _files(config, endpoint)
-        spark_checkpoint, identity = look_at(files), _identity(files)
+        spark_checkpoint, identity = inspect_checkpoint(files), _identity(files)
         found_problems = damages(files, spark_checkpoint, has_state=identity is not None and identity.state is not None)
         if not found_problems:
             require_position(spark_checkpoint)
         with _sources(config) as sources:
-            found_problems += _strange(spark_checkpoint)
+            found_problems += _foreign_entries(spark_checkpoint)
             found_problems += problems(spark_checkpoint, {source.topic: source.bounds() for source in sources})
         # For the topics the offsets have shown it already.
         own = _own(config, identity)
@@ -208,7 +208,7 @@ def set_offsets(
         else:
             write.set_beside(_files(config, endpoint, target), spark_checkpoint, ends, uuid.uuid4())
             click.echo(f"{target}: a new checkpoint, at {show(at)}; name it as `checkpoint` in the job's file")
-        _say_difference(spark_checkpoint, ends)
+        _print_difference(spark_checkpoint, ends)
 
 
 @click.command(short_help="Show how far the job is behind.")
@@ -251,7 +251,7 @@ def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> Offsets:
     return offsets
 
 
-def _say_difference(spark_checkpoint: SparkCheckpoint, ends: Mapping[str, Offsets]) -> None:
+def _print_difference(spark_checkpoint: SparkCheckpoint, ends: Mapping[str, Offsets]) -> None:
     again = skipped = 0
     for topic, offsets in ends.items():
         old_offsets = spark_checkpoint.committed().get(topic, {})
@@ -289,7 +289,7 @@ def _require_own(
         raise RefusedError(str(error), hint="--config is the file of the job whose checkpoint it is") from None
 
 
-def _strange(spark_checkpoint: SparkCheckpoint) -> Iterator[str]:
+def _foreign_entries(spark_checkpoint: SparkCheckpoint) -> Iterator[str]:
     try:
         require_checkpoint(spark_checkpoint.entries, spark_checkpoint.place)
     except RefusedError as error:

@@ -115,10 +115,10 @@ class SparkCheckpoint:
 
 def read_checkpoint(files: ReadableFiles) -> SparkCheckpoint:
     """Raises RefusedError when there is no position, or a file in another form than Spark 4's version 1."""
-    return require_position(look_at(files))
+    return require_position(inspect_checkpoint(files))
 
 
-def look_at(files: ReadableFiles) -> SparkCheckpoint:
+def inspect_checkpoint(files: ReadableFiles) -> SparkCheckpoint:
     """What lies there, which may be nothing. Only the files that Spark reads at a start are read. Raises RefusedError
     for one of them in another form than Spark 4's version 1.
     """

@@ -84,7 +84,7 @@ def replay(
             with opened_target(bootstrap, target, config.sink.max_request_size) as producer:
                 copies = (
                     replayed(record, source.topic, keep_partition=keep_partition)
-                    for record in _noted(source.records(part.first, part.end), remaining)
+                    for record in _tracked(source.records(part.first, part.end), remaining)
                 )
                 try:
                     sent = copy_all(copies, producer, Pace(rate))
@@ -162,7 +162,7 @@ def _dropped_as_repeats(config: PipelineConfig, target: str) -> str | None:
     return f"the job drops a copy as a repeat where its original is less than {window} old (source.deduplicate)"
 
 
-def _noted(records: Iterable[SourceRecord], remaining: dict[int, int]) -> Iterator[SourceRecord]:
+def _tracked(records: Iterable[SourceRecord], remaining: dict[int, int]) -> Iterator[SourceRecord]:
     """The records; after each one, `remaining` has the next offset of its partition."""
     for record in records:
         yield record

@@ -117,7 +117,7 @@ class ClaimStore:
             try:
                 return await self._put(payload, about, origin)
             except StoreDownError as error:
-                self._say_down(error)
+                self._log_outage(error)
         pause_s = _FIRST_PAUSE_S
         async with self._asking:
             while True:
@@ -127,9 +127,9 @@ class ClaimStore:
                 try:
                     claim = await self._put(payload, about, origin)
                 except StoreDownError as error:
-                    self._say_down(error)
+                    self._log_outage(error)
                 else:
-                    self._say_back()
+                    self._log_recovery()
                     return claim
 
     async def _put(self, payload: bytes, about: PageRevision | None, origin: ClaimOrigin | None) -> Claim:
@@ -190,7 +190,7 @@ class ClaimStore:
             hint="claim_check.bucket has to be there, and the credentials in the environment may write to it",
         )
 
-    def _say_down(self, error: StoreDownError) -> None:
+    def _log_outage(self, error: StoreDownError) -> None:
         now = self._clock()
         if self._down_since is None:
             self._down_since = now
@@ -206,7 +206,7 @@ class ClaimStore:
             )
         )
 
-    def _say_back(self) -> None:
+    def _log_recovery(self) -> None:
         if self._down_since is not None:
             seconds = round(self._clock() - self._down_since, 1)
             log.emit(ClaimStoreBack(store=self._place(), seconds=seconds))

@@ -15,7 +15,7 @@ from pipeline.driver import query
 from pipeline.driver.identity import Identity
 from pipeline.driver.job_checkpoint import HadoopFiles
 from pipeline.errors import RefusedError
-from pipeline.ops.spark_checkpoint import look_at
+from pipeline.ops.spark_checkpoint import inspect_checkpoint
 from tests.integration.crash.bench import Bench
 from tests.integration.local_spark import local_spark
 from tests.unit.pipeline.ops.damaged import DAMAGES, WHOLE
@@ -45,7 +45,10 @@ def test_hadoops_file_system_shows_each_damage(tmp_path_factory: pytest.TempPath
             own = Identity.of(config, None)
             if why is None:
                 query._take_checkpoint(spark, config, None, own, slots=1)
-                of_python, of_hadoop = look_at(files_at(place)), look_at(HadoopFiles(spark, str(place)))
+                of_python, of_hadoop = (
+                    inspect_checkpoint(files_at(place)),
+                    inspect_checkpoint(HadoopFiles(spark, str(place))),
+                )
                 assert of_hadoop == of_python
                 continue
             with pytest.raises(RefusedError) as refused:

@@ -45,7 +45,7 @@ class Table:
 
     def hosts(self, sleep: Callable[[float], None] | None = None) -> WikiHosts:
         config = MediaWiki(endpoint="http://127.0.0.1:1", wikis_file=str(self.file))
-        return WikiHosts(config, now=self.now, clock=self.clock, sleep=sleep or self.wait, say=self.events.append)
+        return WikiHosts(config, now=self.now, clock=self.clock, sleep=sleep or self.wait, emit=self.events.append)
 
     def new_events(self, hosts: WikiHosts) -> list[Event]:
         """What is said when nobody asks for a host, in looks of several seconds."""
