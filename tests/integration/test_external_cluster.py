@@ -16,7 +16,7 @@ import pytest
 from kafka import KafkaProducer
 
 from devkit.faults.journal import Journal
-from devkit.faults.kafka.cluster import Cluster, cluster, comes_true
+from devkit.faults.kafka.cluster import Cluster, becomes_true, cluster
 from devkit.guardian import Guardian
 from devkit.guardian.run_state import known_runs
 from devkit.stack.embedded import start_embedded
@@ -87,13 +87,13 @@ def added(run_id: str, do: str, name: str) -> None:
 def test_a_leader_moves_there_and_back(run_id: str, kafka: Cluster) -> None:
     before = kafka.partition(LED, 0).leader
     added(run_id, f"{{move_leader: {{topic: {LED}}}}}", "led")
-    assert comes_true(lambda: kafka.partition(LED, 0).leader != before)
+    assert becomes_true(lambda: kafka.partition(LED, 0).leader != before)
     other = devkit("fault", "add", "--run-id", run_id, "--do", f"{{reassign: {{topic: {LED}, to: [1]}}}}")
     assert other.returncode == 2
     assert f"fault 'led' (move_leader: {{topic: {LED}}}) acts on topic {LED}: partition 0 until it" in other.stderr
     removed = devkit("fault", "remove", "led", "--run-id", run_id)
     assert removed.returncode == 0, removed.stderr
-    assert comes_true(lambda: kafka.partition(LED, 0).leader == before)
+    assert becomes_true(lambda: kafka.partition(LED, 0).leader == before)
 
 
 def test_a_move_is_cancelled_when_its_holder_and_the_guardian_were_killed(run_id: str, kafka: Cluster) -> None:
@@ -102,7 +102,7 @@ def test_a_move_is_cancelled_when_its_holder_and_the_guardian_were_killed(run_id
     kafka.alter_broker(home, {RATE: "777777"})
     added(run_id, f"{{reassign: {{topic: {HELD}, to: [{target}], throttle: 1000}}}}", "moved")
     assert kafka.is_moving(HELD, 0)
-    assert comes_true(lambda: kafka.broker_settings(home).get(RATE) == "1000")
+    assert becomes_true(lambda: kafka.broker_settings(home).get(RATE) == "1000")
     (page,) = Journal(run_id).pages()
     (state,) = (run for run in known_runs() if run.run_id == run_id)
     for pid in (page.entry.holder, state.guardian_pid):
@@ -113,8 +113,8 @@ def test_a_move_is_cancelled_when_its_holder_and_the_guardian_were_killed(run_id
     healed = devkit("heal")
     assert f"undone fault moved of run {run_id}" in healed.stdout, healed.stderr
     assert not kafka.is_moving(HELD, 0)
-    assert comes_true(lambda: kafka.partition(HELD, 0).replicas == (home,))
-    assert comes_true(lambda: kafka.broker_settings(home) == {RATE: "777777"})
+    assert becomes_true(lambda: kafka.partition(HELD, 0).replicas == (home,))
+    assert becomes_true(lambda: kafka.broker_settings(home) == {RATE: "777777"})
 
 
 def test_two_runs_do_not_change_the_same_quota(run_id: str, addresses: Path, tmp_path: Path) -> None:

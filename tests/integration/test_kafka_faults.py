@@ -15,7 +15,7 @@ from kafka.structs import TopicPartition
 from devkit.errors import StackError
 from devkit.faults.do import parse_do
 from devkit.faults.fault import Acting, Context, Fault, Undo
-from devkit.faults.kafka.cluster import Cluster, cluster, comes_true
+from devkit.faults.kafka.cluster import Cluster, becomes_true, cluster
 from devkit.guardian import Guardian
 from devkit.stack.embedded import start_embedded
 from devkit.stack.stack import Stack, StackRequest
@@ -66,7 +66,7 @@ def test_partitions_are_added_and_stay(stack: Stack, kafka: Cluster) -> None:
     case = Case(stack, {"add_partitions": {"topic": "output", "partitions": 5}})
     proof = case.begin().end()
     assert (proof.acted, proof.did) == (True, f"topic {TOPIC} had 2 partitions and has 5")
-    assert comes_true(lambda: len(kafka.partitions(TOPIC)) == 5)
+    assert becomes_true(lambda: len(kafka.partitions(TOPIC)) == 5)
     assert [plan.irreversible for plan in case.plans] == [f"topic {TOPIC} has 5 partitions where it had 2"]
     with pytest.raises(StackError, match="has 5 partitions, and can only get more"):
         case.begin()
@@ -194,13 +194,13 @@ def test_another_broker_leads_until_the_end(stack: Stack, kafka: Cluster) -> Non
     before = kafka.partition(TOPIC, 0)
     case = Case(stack, {"move_leader": {"topic": "output", "partition": 0}})
     acting = case.begin()
-    assert comes_true(lambda: kafka.partition(TOPIC, 0).leader != before.leader)
+    assert becomes_true(lambda: kafka.partition(TOPIC, 0).leader != before.leader)
     moved = kafka.partition(TOPIC, 0)
     sent(stack, 10)
     proof = acting.end()
     assert proof.acted
     assert f"broker {moved.leader} led partition 0" in proof.did
-    assert comes_true(lambda: kafka.partition(TOPIC, 0).leader == before.leader)
+    assert becomes_true(lambda: kafka.partition(TOPIC, 0).leader == before.leader)
     with pytest.raises(StackError, match="none of number 9"):
         Case(stack, {"move_leader": {"topic": "output", "partition": 9}}).begin()
 
@@ -226,17 +226,17 @@ def test_a_partition_moves_under_a_throttle(stack: Stack, kafka: Cluster, one: s
     case = Case(stack, {"reassign": {"topic": one, "to": [target], "throttle": 1000}})
     acting = case.begin()
     assert kafka.is_moving(one, 0)
-    assert comes_true(lambda: THROTTLED in kafka.settings(one))
+    assert becomes_true(lambda: THROTTLED in kafka.settings(one))
     proof = acting.end()
     assert (proof.acted, "still moving, which was cancelled" in proof.did) == (True, True)
-    assert comes_true(lambda: kafka.partition(one, 0).replicas == before)
-    assert comes_true(lambda: THROTTLED not in kafka.settings(one))
+    assert becomes_true(lambda: kafka.partition(one, 0).replicas == before)
+    assert becomes_true(lambda: THROTTLED not in kafka.settings(one))
     fast = Case(stack, {"reassign": {"topic": one, "to": [target], "throttle": "100MiB"}})
     acting = fast.begin()
     deadline = timedelta(seconds=DEADLINE_S)
     wait_until(lambda: not kafka.is_moving(one, 0), what="the move to end", deadline=deadline)
     assert "had moved" in acting.end().did
-    assert comes_true(lambda: kafka.partition(one, 0).replicas == (target,))
+    assert becomes_true(lambda: kafka.partition(one, 0).replicas == (target,))
 
 
 def test_a_throttle_of_before_is_there_again_after_it_and_after_its_holder_was_killed(
@@ -253,8 +253,8 @@ def test_a_throttle_of_before_is_there_again_after_it_and_after_its_holder_was_k
             case = Case(stack, {"reassign": {"topic": one, "to": [target], "throttle": 1000}})
             acting = case.begin()
             assert kafka.is_moving(one, 0)
-            assert comes_true(lambda: kafka.broker_settings(home) == dict.fromkeys(RATES, "1000"))
-            assert comes_true(lambda: kafka.settings(one).get(THROTTLED) == f"0:{home}")
+            assert becomes_true(lambda: kafka.broker_settings(home) == dict.fromkeys(RATES, "1000"))
+            assert becomes_true(lambda: kafka.settings(one).get(THROTTLED) == f"0:{home}")
             with pytest.raises(StackError, match="partition 0 of one is being moved already"):
                 Case(stack, {"reassign": {"topic": one, "to": [target]}}).begin()
             if by_journal:
@@ -262,8 +262,8 @@ def test_a_throttle_of_before_is_there_again_after_it_and_after_its_holder_was_k
             else:
                 assert "still moving, which was cancelled" in acting.end().did
             assert not kafka.is_moving(one, 0)
-            assert comes_true(lambda: kafka.partition(one, 0).replicas == (home,))
-            assert comes_true(lambda: kafka.settings(one).get(THROTTLED) == "*")
+            assert becomes_true(lambda: kafka.partition(one, 0).replicas == (home,))
+            assert becomes_true(lambda: kafka.settings(one).get(THROTTLED) == "*")
             await_broker_settings(kafka, {broker: earlier if broker == home else {} for broker in kafka.brokers()})
     finally:
         kafka.alter_broker(home, {RATE: None})
@@ -306,5 +306,5 @@ def test_a_fault_ends_also_where_a_broker_is_dead_for_a_while(stack: Stack, kafk
             assert dead.end().acted
             assert ends[0].result().acted
             ends[1].result()
-    assert comes_true(lambda: kafka.partition(TOPIC, 0).replicas[0] == before)
+    assert becomes_true(lambda: kafka.partition(TOPIC, 0).replicas[0] == before)
     await_broker_settings(kafka, {broker: {} for broker in kafka.brokers()})

@@ -10,7 +10,7 @@ from typing_extensions import override
 from devkit.errors import StackError
 from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.kafka.cluster import cluster, comes_true, topic_of
+from devkit.faults.kafka.cluster import becomes_true, cluster, resolve_topic
 from located_config.count import counted
 
 
@@ -37,7 +37,7 @@ class AddPartitions(Fault):
 
     @override
     def begin(self, context: Context) -> Acting:
-        topic = topic_of(context, self.topic)
+        topic = resolve_topic(context, self.topic)
         with cluster(context.kafka) as kafka:
             before = len(kafka.partitions(topic))
             if before >= self.partitions:
@@ -57,7 +57,7 @@ class _Grown:
 
     def end(self) -> Proof:
         with cluster(self.bootstrap) as kafka:
-            acted = comes_true(lambda: len(kafka.partitions(self.topic)) == self.asked)
+            acted = becomes_true(lambda: len(kafka.partitions(self.topic)) == self.asked)
             now = len(kafka.partitions(self.topic))
         return Proof(acted, f"topic {self.topic} had {counted(self.before, 'partition')} and has {now}")
 

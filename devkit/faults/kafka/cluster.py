@@ -249,14 +249,14 @@ def _connect(bootstrap: str) -> KafkaAdminClient:
         raise PartError(f"Kafka at {bootstrap} does not answer: {error}", "kafka") from error
 
 
-def comes_true(condition: Callable[[], bool]) -> bool:
+def becomes_true(condition: Callable[[], bool]) -> bool:
     """Whether it does in the time in which every broker has learnt of a change: the next may be asked too early."""
     with contextlib.suppress(WaitTimeoutError):
         return wait_until(condition, what="every broker to know", deadline=_LEARNING)
     return False
 
 
-def topic_of(context: Context, topic: str) -> str:
+def resolve_topic(context: Context, topic: str) -> str:
     """The topic that plays a role in the arm (source, output, error), or the one of that name."""
     return context.topics.get(topic, topic)
 

@@ -10,7 +10,7 @@ from typing_extensions import override
 from devkit.errors import StackError
 from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.kafka.cluster import Cluster, cluster, topic_of
+from devkit.faults.kafka.cluster import Cluster, cluster, resolve_topic
 
 
 class MoveLeader(Fault):
@@ -37,7 +37,7 @@ class MoveLeader(Fault):
 
     @override
     def begin(self, context: Context) -> Acting:
-        topic = topic_of(context, self.topic)
+        topic = resolve_topic(context, self.topic)
         with cluster(context.kafka) as kafka:
             current = kafka.partition(topic, self.partition)
             followers = [replica for replica in current.replicas if replica != current.leader]

@@ -10,7 +10,7 @@ from typing_extensions import override
 from devkit.errors import StackError
 from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.kafka.cluster import Cluster, cluster, topic_of
+from devkit.faults.kafka.cluster import Cluster, cluster, resolve_topic
 from located_config.rate import PER_SECOND
 from located_config.size import Size
 
@@ -60,7 +60,7 @@ class Reassign(Fault):
 
     @override
     def begin(self, context: Context) -> Acting:
-        topic = topic_of(context, self.topic)
+        topic = resolve_topic(context, self.topic)
         with cluster(context.kafka) as kafka:
             brokers, before = kafka.brokers(), kafka.partition(topic, self.partition).replicas
             if strangers := [str(broker) for broker in self.to if broker not in brokers]:

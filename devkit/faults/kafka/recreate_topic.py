@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.kafka.cluster import cluster, comes_true, topic_of
+from devkit.faults.kafka.cluster import becomes_true, cluster, resolve_topic
 from devkit.waiting import wait_until
 from located_config.count import counted
 
@@ -45,7 +45,7 @@ class RecreateTopic(Fault):
 
     @override
     def begin(self, context: Context) -> Acting:
-        topic = topic_of(context, self.topic)
+        topic = resolve_topic(context, self.topic)
         with cluster(context.kafka) as kafka:
             partitions, settings, before = kafka.partitions(topic), kafka.settings(topic), kafka.topic_id(topic)
             loss = f"the records that topic {topic} had are gone"
@@ -83,7 +83,7 @@ class _Recreated:
 
     def end(self) -> Proof:
         with cluster(self.bootstrap) as kafka:
-            is_another = comes_true(lambda: kafka.topic_id(self.topic) != self.before)
+            is_another = becomes_true(lambda: kafka.topic_id(self.topic) != self.before)
         if not is_another:
             return Proof(acted=False, did=f"topic {self.topic} is the one of before")
         gone = f"{counted(self.records, 'record')} by its end offsets, and what was written in the "

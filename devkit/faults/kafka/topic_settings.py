@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.kafka.cluster import cluster, topic_of
+from devkit.faults.kafka.cluster import cluster, resolve_topic
 
 
 def _as_text(value: object) -> object:
@@ -53,7 +53,7 @@ class ChangedTopicSettings(Fault):
 
     @override
     def begin(self, context: Context) -> Acting:
-        topic = topic_of(context, self.topic)
+        topic = resolve_topic(context, self.topic)
         with cluster(context.kafka) as kafka:
             kafka.partitions(topic)
             own, effective = kafka.settings(topic), kafka.effective_settings(topic)
