@@ -1,1 +1,1 @@
-"""What is seen of a run from outside: checkpoint, topics, mock journal, process table, logs; and the delivery audit."""
+"""Observation of a run from outside: checkpoint, topics, mock journal, processes, logs; and the delivery audit."""

@@ -1,4 +1,4 @@
-"""Why an arm ended, as a value: what decides anything reads this, what is shown to a person reads its text."""
+"""Why an arm ended: fields for code that decides by it, and a text for a person."""
 
 from typing import Annotated, Literal
 
@@ -41,23 +41,23 @@ class EndByDeadline(_End):
 
     @property
     def text(self) -> str:
-        """With the deadline that was effective: where the run is stretched, the stretched one."""
+        """With the effective deadline: that of a stretched run is stretched."""
         return f"deadline of {self.deadline_s:g}s"
 
 
 class EndByRefusal(_End):
-    """The main program refused its start, and nothing can happen after that."""
+    """The main program refused its start."""
 
     by: Literal["refusal"] = "refusal"
 
     @property
     def text(self) -> str:
-        """What the program reported is the arm's `refusal`."""
+        """The arm's `refusal` has the reason."""
         return "refused start"
 
 
 class EndByStep(_End):
-    """A step of the arm failed, and those after it are not begun."""
+    """A step of the arm failed; later steps do not begin."""
 
     by: Literal["step"] = "step"
     step: int
@@ -65,7 +65,7 @@ class EndByStep(_End):
 
     @property
     def text(self) -> str:
-        """Which, and what was seen."""
+        """The step, and what was seen of it."""
         return f"failed step {self.step}: {self.did}"
 
 

@@ -1,4 +1,4 @@
-"""What was observed of one arm; the expectations judge this and nothing else."""
+"""The observation of one arm: the expectations judge this and nothing else."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,9 +22,7 @@ from devkit.observe.timeline.action_outcomes import FaultOutcome, StepOutcome
 
 
 class RuleSwitch(BaseModel):
-    """A rule of the mock was switched on or off by the kit, in seconds from the arm's start, when this number of events
-    was published.
-    """
+    """The kit switched a rule of the mock on or off, `at_s` from the arm's start, when `published` events were out."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -36,13 +34,12 @@ class RuleSwitch(BaseModel):
 class Evidence(BaseModel):
     """What the mock's journal shows of one fault in one arm. Sizes in bytes, as the client got them.
 
-    `content_length` is what the response header said, `wire` what went over the wire, `real` the decoded body; each
-    the largest of the arm. `first_at_s` and `last_at_s` count from the arm's first request. `acted` is None for a fault
-    that acts on each request it meets; for one that acts under load only, `inaction` says what was not seen.
-    `by_client` is whether the rule picks its requests by what clients do, such as trying again. `switches` are those of
-    a rule that acts for a part of the traffic: without any, that part did not come. `window` is from when to when the
-    rule's own window was open (None: to the arm's end), and `last_request_s` when the last of all requests came in,
-    both counted from the arm's first request; None where it has no window, and where no request came.
+    `content_length` is of the response header, `wire` of the bytes on the wire, `real` of the decoded body; each the
+    largest of the arm. `acted` is None for a fault that acts on each request it matches. For a fault that acts under
+    load only, `inaction` says why it did not act. `by_client` is whether the rule picks requests by what clients do,
+    such as retries. `switches` are those of a rule that acts for a part of the traffic, empty where that part did not
+    come. `window` is when the rule's own window was open, None where it has none; its end is None at the arm's end.
+    `last_request_s` is the time of the last request, None without requests. Times count from the arm's first request.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -72,7 +69,7 @@ class Evidence(BaseModel):
 
     @property
     def spans(self) -> str:
-        """Behind "matched no request": when its window was open, and when requests came; empty without a window."""
+        """Follows "matched no request": when its window was open, and when requests came; empty without a window."""
         if self.window is None:
             return ""
         begin, end = self.window
@@ -84,11 +81,11 @@ class Evidence(BaseModel):
 
 
 class TimelineEvidence(FaultOutcome):
-    """What became of one fault of the scenario's `timeline` in one arm.
+    """The outcome of one fault of the scenario's `timeline` in one arm.
 
-    `fired` is whether it began; of one that never did, `did` says how far the arm came. `hides` is what is not
-    observable of the arm because of it. `unreached` is what it made (a topic, partitions) that no record reached
-    afterwards, so that no program met it; empty where one did, or where a program failed afterwards.
+    `fired` is whether it began; where it did not, `did` says how far the arm came. `hides` is what the fault made not
+    observable. `unreached` is what it created (a topic, partitions) and no record reached afterwards; empty where a
+    record did, or where a program failed afterwards.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -113,14 +110,14 @@ class Phase:
 
 @dataclass(frozen=True)
 class FirstTry:
-    """The start that was tried before the arm's own: `refusal` is what the pipeline said, None when it started."""
+    """The start that was tried before the arm's own: `refusal` is the pipeline's reason, None when it started."""
 
     refusal: str | None
 
 
 @dataclass(frozen=True)
 class ComparedArm:
-    """An arm of the same run. `short` says that its machine was short of time, "" where it was not."""
+    """An arm of the same run. `short` says that its machine was too busy, and is empty where it was not."""
 
     observation: "ArmObservation"
     short: str = ""
@@ -144,17 +141,17 @@ class ArmObservation:
     audit: Audit
     evidence: tuple[AnyEvidence, ...]
     not_observable: frozenset[Observable] = frozenset()
-    """What the main program did not show, or a fault hid. Without offsets, `emitted` stands in for them."""
+    """What the main program did not show, or a fault hid. Without offsets, `emitted` is used instead."""
     emitted: Emitted | None = None
     caveats: tuple[str, ...] = ()
-    """What was done by hand to the arm, so that it shows nothing of the scenario."""
+    """Manual interventions in the arm, so that it shows nothing of the scenario."""
     cold: str = ""
     """Why it began cold although it was to be warm."""
     metrics: Scraped = NOTHING_SCRAPED
     """What the main program's own endpoint showed."""
     tried_first: FirstTry | None = None
     complaints: tuple[Complaint, ...] = ()
-    """What the programs said first when something went wrong, in the order of time."""
+    """The first warnings and errors of the programs, in the order of time."""
     error_events: tuple[ErrorEvents, ...] = ()
     """Those in the main program's error topic, by type."""
     samples: tuple[Sample, ...] = ()
@@ -184,7 +181,7 @@ class ArmObservation:
 
     @property
     def main(self) -> ProgramObservation:
-        """The program that expectations are about which name none."""
+        """The program of the expectations that name none."""
         return self.programs[0]
 
     @property
@@ -197,7 +194,7 @@ class ArmObservation:
         return next((program for program in self.programs if program.name == name), None)
 
     def of(self, program: ProgramObservation) -> Self:
-        """With that one in place of the main program; topics, upstream and audit stay the main program's."""
+        """A copy with this program as the main one; topics, upstream and audit stay the main program's."""
         return replace(
             self,
             programs=(program, *(other for other in self.programs if other is not program)),

@@ -1,4 +1,4 @@
-"""The measured figures of an arm, as they stand in `result.json` and as the expectations judge them."""
+"""The measured figures of an arm, for `result.json` and the expectations."""
 
 from dataclasses import dataclass
 
@@ -14,8 +14,7 @@ class _Model(BaseModel):
 class Answers(_Model):
     """Requests that ended, by the status of their answer; `none` are those that ended without one.
 
-    A client that gave up waiting got nothing, so those count against the `success_rate` like any answer that is not a
-    200.
+    An answer that is not a 200, and a request without an answer, count against the `success_rate`.
     """
 
     by_status: dict[str, int]
@@ -23,7 +22,7 @@ class Answers(_Model):
 
     @classmethod
     def counted(cls, by_status: dict[str, int]) -> "Answers":
-        """With its rate, which is None where no request ended."""
+        """The rate is None where no request ended."""
         present = {status: count for status, count in sorted(by_status.items()) if count}
         total = sum(present.values())
         return cls(by_status=present, success_rate=round(present.get("200", 0) / total, 4) if total else None)
@@ -69,8 +68,8 @@ class Figures(_Model):
     parses whose client was gone. `answers_after_fault` are of the time from the end of the
     last fault that has one to the end of the traffic. `deferred_ever` counts source events that ever stood in
     the deferral topic, `over_budget` those among them whose batch was over its budget. `healthy_latency` is of
-    events whose page no rule that picks pages matched. `connections` carried a request to the upstream, which reset
-    `connections_refused` of them for want of a place. `container` is None where the program's processes had no limits.
+    events whose page no rule that picks pages matched. `connections` carried a request to the upstream, which had
+    no place for `connections_refused` of them and reset them. `container` is None where the processes had no limits.
     """
 
     requests: int

@@ -1,4 +1,4 @@
-"""What may not be observable of a program under test that is not the kit's own, or of an arm, and so cannot be judged.
+"""Observables: what a program under test may not show, or an arm may hide, and expectations then cannot judge.
 
 offsets      up to where it has committed: from a checkpoint in Spark's layout
 batches      which batches it planned: from `batch_started` lines on its standard output
@@ -6,8 +6,7 @@ words        how it says that it failed: from `started` and `failed` lines on it
 deferrals    its deferred events: from a deferral topic in the kit's layout
 sources      which event a record comes from: from the headers `source-topic`, `source-partition`, `source-offset`
 
-A program that writes these is as observable as the kit's own pipeline. What of an arm a fault may make not observable,
-whatever program is under test:
+A program that writes these is as observable as the kit's own pipeline. A fault may hide this, for any program:
 
 upstream     what the mock API was asked and answered: from its journal, which it forgets when it is started again
 """
@@ -33,7 +32,7 @@ BECAUSE: Mapping[Observable, str] = MappingProxyType(
 )
 
 NOT_SHOWN = "n/a: not observable in "
-"""How the measured value begins of what a program did not show, whatever time it had."""
+"""The begin of a measured value that a program did not show, and would not show with more time."""
 
 
 def why_not_observable(missing: frozenset[Observable], program: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""What was observed of one program of an arm."""
+"""The observation of one program of an arm."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from devkit.observe.observable import Observable
 from devkit.observe.settings import OtherSetting
 
 ONLY = "pipeline"
-"""What the only program of an arm is called, in its logs and to a person."""
+"""The name of the only program of an arm."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ProgramObservation:
     is_over: bool
     """Whether it ended and was not to be started again."""
     failures: tuple[str, ...]
-    """With what its processes said that they failed, in order."""
+    """The errors of its processes that failed, in order."""
     stalls: tuple[str, ...]
     """Those of `failures` that say that no commit came in time."""
     exceptions: tuple[LoggedException, ...]
@@ -50,7 +50,7 @@ class ProgramObservation:
     gave_up: bool = False
     """Whether its supervisor's policy allowed no further restart."""
     refusal: str | None = None
-    """What it reported when it refused its start."""
+    """The reason for which it refused its start."""
     confirmed: Mapping[str, Any] | None = None
     """The effective configuration that its newest process logged."""
     ran: bool | None = None

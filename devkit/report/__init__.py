@@ -1,1 +1,1 @@
-"""What a person and a machine get to read of a run."""
+"""Reports of a run, for people and for programs."""

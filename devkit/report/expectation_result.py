@@ -1,4 +1,4 @@
-"""What an arm expected, beside what was measured."""
+"""An expectation of an arm with its measured value."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -6,10 +6,9 @@ from devkit.observe.bounded_figure import BoundedFigure
 
 
 class ExpectationResult(BaseModel):
-    """One expectation with what was measured. `holds` is None when what it needs was not to be seen, or when it depends
-    on time and the machine was `short` of it: that says what was short. `slowdown` is how many times slower than when
-    it is free the machine was over the time that it depends on. A `decisive` one is excused by nothing. `figures` are
-    what was held against its bounds; there are none where it has no bound, or nothing was measured.
+    """`holds` is None where the needed values were not observable, or where the expectation depends on time and the
+    machine was too busy: `short` says why. `slowdown` is how many times slower than a free machine it was over that
+    time. Nothing excuses a `decisive` expectation. `figures` are the values that were compared with its bounds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -31,6 +30,6 @@ class ExpectationResult(BaseModel):
 
     @property
     def short_sentence(self) -> str:
-        """Without what the machine was short of."""
+        """Without the reason in `short`."""
         text = f"{self.name}: expected {self.expected}, measured {self.measured}"
         return f"{text}, which says nothing" if self.short else text

@@ -1,6 +1,4 @@
-"""What to do next: after a run that came to no verdict by what was missing for one, after one that passed to see what
-the fix needs.
-"""
+"""The next step after a run: how to get a verdict after an inconclusive one, and how to learn what the fix needs."""
 
 import shlex
 
@@ -16,7 +14,7 @@ _SEVERAL = 2
 
 
 def next_step(result: Result) -> str:
-    """Of an inconclusive result: the command to type next, or what to change first."""
+    """After an inconclusive run: the command to type, or what to change first."""
     repeat = result.repeat
     if result.broke_off:
         return f"see to that, then `{repeat}`"
@@ -60,9 +58,7 @@ def _open_in_time(rule: Evidence) -> str:
 
 
 def ablation_command(result: Result) -> str:
-    """The command that shows which differences the fix needs: of a run that passed, whose incident and fix differ in
-    several things; else "".
-    """
+    """The command that shows which differences the fix needs; empty unless the run passed with several differences."""
     if result.exit_code or result.ablation is not None or len(result.config_difference) < _SEVERAL:
         return ""
     incidents, fixes = ([arm for arm in in_role(result.roles, role) if arm in result.arms] for role in ROLES)
@@ -76,9 +72,9 @@ def ablation_command(result: Result) -> str:
 
 
 def _cut_short(result: Result) -> str:
-    """Where a time that the file chose ended an arm before that could show what was missing: the same run would again.
+    """Advice where a time in the file's `until` ended an arm too early: the same run would end too early again.
 
-    A machine that was short of time is another matter.
+    Empty where no arm was ended so, or the machine was too busy.
     """
     for name, arm in result.arms.items():
         end = arm.end
@@ -94,7 +90,7 @@ def _cut_short(result: Result) -> str:
 
 
 def _is_not_shown(arm: ArmResult) -> bool:
-    """Whether an arm cannot be judged for what its programs do not show, and for nothing else: more time helps none."""
+    """Whether all that cannot be judged is what programs do not show: more time would not help."""
     unjudged = [item for item in arm.expectations if item.holds is None]
     return bool(unjudged) and all(item.measured.startswith(NOT_SHOWN) for item in unjudged)
 
@@ -108,7 +104,7 @@ def _with_more_time(result: Result) -> str:
 
 
 def _without_option(words: list[str], option: str) -> list[str]:
-    """Each time it is there, with its value."""
+    """The words without the option and its values."""
     kept = list(words)
     while option in kept:
         at = kept.index(option)

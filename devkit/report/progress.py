@@ -1,6 +1,4 @@
-"""Plain lines while a run goes on, readable without colour and without a terminal: one line for each statement, which
-is wrapped only where the output is a terminal.
-"""
+"""Progress of a run as plain lines, one for each statement, wrapped only where the output is a terminal."""
 
 import contextlib
 import sys
@@ -21,11 +19,10 @@ _QUIET_S = 2.0
 
 
 class Progress:
-    """A sample gets a line when something moved since the last, at most every two seconds. A fault is in the line where
-    it begins to match requests, and then not again before it has matched none for a line: a rule that matches every
-    request is named once in an arm.
+    """A sample gets a line when a figure has changed since the last one, at most every two seconds. The line names a
+    fault that begins to match requests. A fault is named again only after a line in which it matched none.
 
-    A context manager, as what takes its place on a terminal has to tidy up.
+    A context manager, as the live view that replaces it on a terminal has to clean up.
     """
 
     def __init__(self, stream: IO[str] | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -43,7 +40,7 @@ class Progress:
         return width_of(self._stream)
 
     def line(self, scope: str, text: str) -> None:
-        """`scope` is an arm, or the part that it is about. Seconds since this object was made stand before it."""
+        """`scope` is an arm or a part. The line begins with the seconds since this object was made."""
         head = f"{self._clock() - self._started:6.1f}s {scope:<8} "
         self._write("\n".join(wrapped(redacted_text(text), head, self.width)))
 
@@ -52,11 +49,11 @@ class Progress:
         self._stream.flush()
 
     def phase(self, scope: str, phase: str, text: str, *, moment: Moment | None = None) -> None:  # noqa: ARG002
-        """An arm goes on to something else. `moment` says what that is where a view of the arm shows it."""
+        """An arm enters a phase. `moment` names a phase that the live view shows."""
         self.line(scope, f"{phase}: {text}")
 
     def close(self) -> None:
-        """Nothing more comes for now: others may write to the terminal."""
+        """Give up the terminal, so that others may write to it."""
 
     def __enter__(self) -> Self:
         return self
@@ -67,9 +64,7 @@ class Progress:
         self.close()
 
     def sample(self, scope: str, sample: Sample, *, shows_offsets: bool = True, last: bool = False) -> None:
-        """`last` is the sample an arm ends with: it is never held back. `shows_offsets` is whether commits are
-        observable.
-        """
+        """The `last` sample of an arm always gets a line. `shows_offsets` is whether commits are observable."""
         now = self._clock()
         figures = (scope, sample.committed, sample.source_end, sample.outputs, sample.errors)
         if figures == self._last or (now - self._last_at < _QUIET_S and not last):
@@ -79,7 +74,7 @@ class Progress:
         self._last_at, self._last = now, figures
         commits = f"committed {sample.committed}/{sample.source_end}, lag {sample.lag}"
         hidden = f"committed n/a, lag n/a, published {sample.source_end}"
-        # Records of offsets that were read again stand beside commits that have not moved.
+        # A replay emits records again while the committed offsets do not move.
         repeats = f" (up to {counted(sample.read_again, 'repeat')} after replays)" if sample.read_again else ""
         self.line(
             scope,
@@ -88,7 +83,7 @@ class Progress:
         )
 
     def _faults(self, sample: Sample) -> str:
-        """Those that match requests now and did not at the line before."""
+        """The faults that match requests now and did not at the line before."""
         active = frozenset(name for name, count in sample.faults.items() if count > self._matched.get(name, 0))
         begun = [name for name in sample.faults if name in active - self._active]
         self._matched, self._active = dict(sample.faults), active

@@ -1,7 +1,4 @@
-"""`result.json`: all that a run found, as a model.
-
-Its JSON Schema stands beside this file; a test keeps the two equal.
-"""
+"""`result.json` as a model. Its JSON Schema is beside this file; a test keeps the two equal."""
 
 from datetime import datetime
 from typing import Literal
@@ -66,7 +63,7 @@ class ProgramResult(_Model):
 
     @property
     def text(self) -> str:
-        """How it went, in a line."""
+        """A summary in one line."""
         if not self.started:
             return f"{self.run}, never started: a program that it needs did not run"
         codes = ", ".join(map(str, self.exit_codes))
@@ -87,17 +84,15 @@ class ProgramResult(_Model):
 class ArmResult(_Model):
     """One arm. `holds`: all its expectations do; None when none is broken and some cannot be judged.
 
-    `gave_up` says that the supervisor of the main program allowed it no further restart, `refusal` is what the main
-    program reported when it refused its start, None where it did not.
-    `end` is why it ended, `ended_by` the same in words. `failures` are what pipeline processes said when they failed,
-    `complaints` what the programs said first when something went wrong, warnings too.
-    `caveats` say what was done by hand to the arm while it was played (a debugger, a fault put in by hand), so that it
-    shows nothing of the scenario. `cold` says why it was not warm, where it was to be. `short` says that it was
-    short of time for the end it came to, and is empty where it was not; `headroom` is None where it was not measured.
-    `unfinished` says that a time ended a fixed arm which breaks no expectation, with events that it had not taken, and
-    nothing that it expects bounds its progress.
-    `programs` has each of them where there are several; restarts, exceptions and failures are those of the first.
-    `steps` are what the arm had to go through, each of which is among its `expectations` as well.
+    `gave_up`: the supervisor of the main program allowed it no further restart. `refusal` is the reason of the main
+    program for refusing its start, None where it started. `end` is why the arm ended, `ended_by` the same in words.
+    `failures` are the errors of pipeline processes that failed, `complaints` the first warnings and errors of the
+    programs. `caveats` are manual interventions (a debugger, a fault by hand), so that the arm shows nothing of the
+    scenario. `cold` says why it was not warm, where it was to be. `short` says that the machine was too busy for the
+    end that was reached, and is empty where it was not; `headroom` is None where it was not measured. `unfinished` says
+    that a time ended a fixed arm with unread events, although no expectation is broken and none bounds its progress.
+    `programs` has each of several; restarts, exceptions and failures are those of the first. `steps` are the arm's
+    steps, each of which is among its `expectations` as well.
     """
 
     holds: bool | None
@@ -125,14 +120,13 @@ class ArmResult(_Model):
 
     @property
     def was_short(self) -> bool:
-        """Whether its machine was short of time for anything that was asked of it."""
+        """Whether the machine was too busy for its end or any expectation."""
         return bool(self.short) or any(item.short for item in self.expectations)
 
 
 class CauseResult(_Model):
-    """One of what a scenario names as the cause of its incident: whether it was `shown` to be present and to act, and
-    what was seen of it. That it makes the incident a run does not show: of the differences `ablation` says which the
-    fix needs.
+    """A cause that the scenario names for its incident: whether it was `shown` to be present and to act, and what was
+    seen of it. A run does not show that it makes the incident: `ablation` says which differences the fix needs.
     """
 
     cause: str

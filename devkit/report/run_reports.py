@@ -1,7 +1,7 @@
 """Writes what a person and a CI job read of a run, as the run goes on: junit.xml, report.html, summary.md.
 
-Each file is replaced as a whole, so half of one is never read. A report that cannot be written is reported and costs
-nothing else: the verdict stands in `result.json`.
+Each file is replaced as a whole, so half of one is never read. A report that cannot be written is reported, and the
+verdict in `result.json` stays.
 """
 
 import os
@@ -43,7 +43,7 @@ class RunReports:
         self._arms: dict[ArmName, ArmResult] = {}
 
     def begin(self) -> None:
-        """Nothing has ended yet, and junit.xml says so."""
+        """Writes junit.xml, in which nothing has ended yet."""
         self._attempt(JUNIT, lambda: junit_xml(self._metadata, {}))
 
     def arm_ended(self, arm: ArmName, result: ArmResult) -> None:
@@ -73,7 +73,7 @@ class RunReports:
             self._append(ablation_markdown(result.ablation))
 
     def break_off(self, error: str) -> None:
-        """The run has no result, as no arm has ended; what it saw until then is shown all the same."""
+        """Writes the reports of a run without a result, as no arm has ended."""
         self._attempt(JUNIT, lambda: junit_xml(self._metadata, self._arms, broke_off=error))
         self._attempt(REPORT, self._page)
         self._summarise(lambda: broke_off_markdown(self._metadata, error, self._directory))

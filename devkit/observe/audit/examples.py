@@ -1,4 +1,4 @@
-"""Single events that an audit counted as a problem, in words: which event, which record, and what was wrong with it."""
+"""Examples of what an audit counted as a problem: the event, the record, and what is wrong with it."""
 
 import itertools
 from collections.abc import Iterator
@@ -64,7 +64,7 @@ class Examples:
 
 
 def error_text(arrival: Arrival) -> str:
-    """What an error event says, `timeout: the upstream did not answer within 3s`; never its bytes."""
+    """Type and message of an error event, `timeout: the upstream did not answer within 3s`; never its bytes."""
     try:
         event = orjson.loads(arrival.value)
     except orjson.JSONDecodeError:

@@ -3,9 +3,8 @@
     place A ≺ place B    same topic and partition: by offset
                          else: A was appended more than a second before B, by the broker's clock
 
-Two topics have no order in common but those times. Records of one write action go to both at once, and which lands
-first is a race of milliseconds that says nothing; an error event that comes seconds behind a later event's output does.
-So between topics a violation is only seen when it is that plain, and what is counted is certain.
+Two topics have only those times in common. Records of one write go to both at once, and which lands first is a race of
+milliseconds. So only a plain violation counts between topics: an error event seconds behind a later event's output.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Applies a unified diff, to know whether it is one: what it makes of the parent's HTML must be the latest HTML.
+"""Applies a unified diff to check it: the parent's HTML must become the latest HTML.
 
 Applying it, instead of comparing it with a diff of our own, accepts every correct diff, whatever library made it.
 """

@@ -1,6 +1,6 @@
-"""What an audit has to know of a job.
+"""The truth of a job: the outcome and the output that each of its events must have.
 
-    source event ─┬─ expected ─▶ how it has to end: the generator's word, unless the job filters otherwise
+    source event ─┬─ expected ─▶ how it has to end: as its generator states, unless the job filters otherwise
                   └─ output ───▶ what its output record must be, from the event and the wiki's own answers
 
 A job without a truth is not audited: nothing then says what its output must be.

@@ -2,8 +2,8 @@
 
     newest committed event ──────── skew ────────> oldest event that is not committed
 
-A program that reads several streams or partitions each at its own pace is so much too early for those behind: with a
-watermark, what is that much older is late. Where all is read in the order of event time there is none.
+A program that reads streams or partitions at different speeds moves its watermark ahead of the slow ones, whose events
+are then late. There is no skew where all events are read in the order of event time.
 """
 
 from bisect import bisect_left
@@ -33,7 +33,7 @@ class EventTimeSkew:
         self._partitions: dict[SourcePartition, _Partition] = {}
 
     def seconds(self, committed: Offsets) -> float | None:
-        """Never below 0; None where nothing is committed or nothing is left, and of records without times."""
+        """At least 0; None where nothing is committed, nothing is left, or records have no times."""
         self._catch_up()
         committed_ms: list[int] = []
         left_ms: list[int] = []

@@ -1,4 +1,4 @@
-"""What a pipeline process wrote: its own lines on standard output, its workers' and exceptions on standard error."""
+"""Logs of a pipeline process: events on standard output, exceptions and its workers' lines on standard error."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def exceptions_in(log: Path, process: int) -> tuple[LoggedException, ...]:
 
 @dataclass(frozen=True)
 class UnknownLine:
-    """An event that is no pipeline's, or not with these fields: what another program says of itself, kept as it was."""
+    """An event of another program, or with other fields than the pipeline's; kept as it was."""
 
     event: str
     fields: Mapping[str, JsonValue]

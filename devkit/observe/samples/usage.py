@@ -1,4 +1,4 @@
-"""What the processes of a tree use: JVM, Python daemon and workers of the pipeline, found by their mark."""
+"""CPU and memory of a tree of processes: JVM, Python daemon and workers of the pipeline."""
 
 import time
 from collections import Counter
@@ -23,8 +23,8 @@ class Usage:
 
 
 class TreeUsage:
-    """Looks at the processes that `find` returns. What a process used after its last look and before its end is lost,
-    so a look should come often. `first` gives the id of the process that was started, where kinds are told apart.
+    """Measures the processes that `find` returns. The use of a process between the last look and its end is lost, so
+    looks should be frequent. `first` gives the id of the process that was started, where kinds are distinguished.
     """
 
     def __init__(

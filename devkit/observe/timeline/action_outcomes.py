@@ -4,11 +4,11 @@ from pydantic import BaseModel, ConfigDict
 
 
 class StepOutcome(BaseModel):
-    """`number` counts from 1, `step` is what the scenario says. Times are in seconds from the arm's start; `from_s` is
-    None where it was never its turn, `to_s` where it had not come to its end when the arm did.
+    """`number` counts from 1, `step` is its text in the scenario. Times are in seconds from the arm's start. `from_s`
+    is None where the step did not begin, `to_s` where it did not end before the arm did.
 
     `holds` is None as long as it is not known; `did` is what was seen. `exit_code` and `output` (its end) are those of
-    a command. `timed_out` is whether it failed as it took longer than it may.
+    a command. `timed_out` is whether it failed by taking too long.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,7 +30,7 @@ class StepOutcome(BaseModel):
 
 
 class FaultOutcome(BaseModel):
-    """What became of a fault, and what shows it."""
+    """The outcome of a fault on a part, and what shows it."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,4 +1,4 @@
-"""What the kit writes into a run's timeline, besides what the program under test says of itself."""
+"""The events that the kit writes into a run's timeline."""
 
 from collections.abc import Mapping
 from typing import Literal, get_args
@@ -58,7 +58,7 @@ class VerdictReached(_Event):
     outcome: str
     """The verdict, as in `result.json`."""
     reasons: tuple[str, ...]
-    """What it rests on, a sentence each."""
+    """Reasons of the verdict, a sentence each."""
 
 
 class PhaseBegun(_Event):
@@ -82,7 +82,7 @@ class WarmedUp(_Event):
     seconds: float
     """Time that it took."""
     problem: str | None = None
-    """Why it did not come to its end."""
+    """Why the warm-up did not finish."""
 
 
 class TrafficBegun(_Event):
@@ -141,7 +141,7 @@ class ProcessRestarted(_Event):
 
 
 class StartRefused(_Event):
-    """The program refused its start, and the scenario expects that it may; no restart mends it."""
+    """The program refused its start, as the scenario allows; a restart would not help."""
 
     event: Literal["start_refused"] = "start_refused"
     reason: str
@@ -153,21 +153,21 @@ class SupervisorGaveUp(_Event):
 
     event: Literal["supervisor_gave_up"] = "supervisor_gave_up"
     restarts: int
-    """Number of restarts in a row that were in vain."""
+    """Number of restarts in a row that failed."""
     exit_code: int
     """Exit code of the last process."""
 
 
 class StepEnded(_Event):
-    """A step of an arm has come to its end."""
+    """A step of an arm has ended."""
 
     event: Literal["step_ended"] = "step_ended"
     outcome: StepOutcome
-    """What it was, and what became of it."""
+    """The step and its outcome."""
 
 
 class ArmEnded(_Event):
-    """The arm is over: what the kit does to it afterwards is no part of it."""
+    """The arm has ended; what the kit does afterwards is no part of it."""
 
     event: Literal["arm_ended"] = "arm_ended"
     end: ArmEnd
@@ -213,7 +213,7 @@ class StretchChosen(_Event):
 
     event: Literal["stretch"] = "stretch"
     stretch: int
-    """By what every duration of the file is multiplied."""
+    """Factor of every duration of the file."""
     by: StretchBy
     """What chose it."""
 
@@ -267,13 +267,13 @@ class PartsNotObservable(_Event):
     parts: tuple[str, ...]
     """Names of the parts."""
     error: str
-    """What the kit was answered."""
+    """The error that the kit got."""
 
 
 ProgramEvent = (
     PipelineEvent | UnknownLine | ProcessOverLimit | ProcessEnded | ProcessRestarted | SupervisorGaveUp | StartRefused
 )
-"""What a program says, and what happens to its processes."""
+"""Events of a program and of its processes."""
 
 KitEvent = (
     RunMetadata

@@ -1,8 +1,8 @@
-"""Where the time of a run goes, as its timeline tells it.
+"""The phases of a run and their times, by its timeline.
 
 In `calibration` the guardian starts and the machine is measured. With `stack` Kafka, the object store and the mock
 start, and what is missing is downloaded. Then each arm has four: `prepare` (topics, traffic, configuration), `start`
-(from the program's first process to its query; left out where the program does not tell), `play` (until the arm's
+(from the program's first process to its query; left out where the program logs no start), `play` (until the arm's
 end) and `collect` (the program is ended, topics are read and audited).
 """
 
@@ -45,7 +45,7 @@ def phase_times(entries: Iterable[TimelineEntry]) -> tuple[PhaseTime, ...]:
 
 
 def _marks(entries: Iterable[TimelineEntry]) -> Iterator[tuple[RunPhase | None, ArmName | None, float]]:
-    """Where each begins, and with None where the last ends. Within an arm none comes twice."""
+    """The begin of each phase, and None for the end of the last. Within an arm no phase comes twice."""
     phase: RunPhase = "calibration"
     arm: str | None = None
     yield phase, None, 0.0

@@ -53,7 +53,7 @@ class Timeline:
         return self._clock() - self._started
 
     def add(self, event: TimelineEvent, *, arm: str | None = None, program: str | None = None) -> None:
-        """Write one line, without secrets; it is on disk at once, so that a killed run leaves what it saw."""
+        """Write one line without secrets, and flush it: a killed run keeps its lines."""
         with self._lock:  # the time as well, or lines of two threads could stand out of order
             line = redacted(line_of(TimelineEntry(round(self.now_s(), 3), event, arm, program)))
             self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -69,7 +69,7 @@ class Timeline:
 
 
 def line_of(entry: TimelineEntry) -> dict[str, object]:
-    """As it stands in the file."""
+    """The fields of the line in the file."""
     event = entry.event
     if isinstance(event, UnknownLine):
         fields: dict[str, object] = {name: value for name, value in event.fields.items() if name not in _HEAD}
@@ -82,7 +82,7 @@ def line_of(entry: TimelineEntry) -> dict[str, object]:
 
 
 def read_timeline(file: Path) -> Iterator[TimelineEntry]:
-    """What is not a line of a timeline is left out: a killed run may end in half of one. Raises OSError."""
+    """Skips lines that cannot be read: a killed run may end in half of one. Raises OSError."""
     with file.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             try:
