@@ -31,8 +31,8 @@ EXIT_CODES: Mapping[int, str] = MappingProxyType(
         REPRODUCED_AND_FIXED: "The incident is reproduced and the fix holds; another command succeeded.",
         REFUTED: "The incident is not reproduced, or the fix does not hold.",
         USAGE: "Wrong usage, or an invalid file.",
-        INCONCLUSIVE: "Inconclusive: a fault never acted, an expectation could not be observed, the machine was too "
-        "short of time to tell, or the kit itself failed. Nothing is known of the scenario.",
+        INCONCLUSIVE: "Inconclusive: a fault never acted, an expectation could not be observed, the machine was "
+        "too busy to judge this, or the kit itself failed. Nothing is known of the scenario.",
         INTERRUPTED: "Interrupted by Ctrl-C or SIGTERM; nothing is left running.",
     }
 )

@@ -17,10 +17,10 @@ Both of MediaWiki's APIs answer with an error code: the REST API in `errorKey` a
 `error.code`. From status 500 on, and with 408, 425 and 429, the status alone decides, by `fetch.retried_statuses`; so a
 504 is not tried again within the record's deadline, whatever its code. With any other status the code decides:
 
-- *later*: the request is tried again, after `Retry-After` where the answer has one, within the record's deadline.
-- A code that is not in the table is final, and the status says in which error type the event ends.
-- An answer without a code is not MediaWiki's, and the request is tried again. A redirect is never followed; the message
-  names its target."""
+- *later*: the request is tried again within the record's deadline, after `Retry-After` if the response has it.
+- A code that is not in the table is final, and the status determines the error type.
+- A response without a code is not MediaWiki's, and the request is tried again. A redirect is never followed; its
+  target is in the message."""
 
 
 def error_types() -> str:

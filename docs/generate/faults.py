@@ -13,16 +13,16 @@ from mockapi.control.fault_list import GROUPS, FaultDescription, described
 from mockapi.faults.registry import FAULTS as MOCK_FAULTS
 
 _INTRODUCTION = """\
-What each fault does, and what its parameters may be; [Rules and faults](../faults.md) tells how they are written and
-what proves that they acted. `devkit faults NAME` prints the same for one."""
+The effect and the parameters of each fault. [Rules and faults](../faults.md) describes how to write them, and how the
+kit proves that they acted. `devkit faults NAME` prints one of these descriptions."""
 
 _MOCK = """\
 ## Faults of the mock
 
-What a rule can do, under `do` of `mock.rules` in a [scenario](scenario.md#mock.rules): the same for the mock by itself.
-What is marked (\\*) depends on time, order or load. All else is a function of (seed, rule, key, attempt): the same
-requests with the same `X-Request-Id`s meet the same faults whatever the number of clients, their speed and the
-process."""
+Write these under `do` of `mock.rules` in a [scenario](scenario.md#mock.rules), or in a rule of the mock alone.
+Faults marked (\\*) depend on time, order or load. All others are a function of (seed, rule, key, attempt): the same
+requests with the same `X-Request-Id`s get the same faults in every process, regardless of the number and speed of
+clients."""
 
 _PARTS = """\
 ## Faults on parts

@@ -14,11 +14,11 @@ from pipeline.events import EVENT_CLASSES, OF_WORKERS
 _INTRODUCTION = """\
 A pipeline process writes JSON lines to standard output. Each has the time (`at`, RFC 3339 in UTC), the name of the
 event (`event`) and the fields below. A field that has a default may be absent. The kit reads these lines, so
-[a program of your own](../own-pipeline.md) that writes the same events shows the same things.
+[your own program](../own-pipeline.md) can report the same figures by writing the same events.
 
-Lines of a Python worker are on the standard error of its executor, which with `local[N]` is the job's own. The kit
-reads there what only workers say, {of_workers}. Of `wikis_file_read` and `wikis_file_unusable` it reads the driver's,
-and not those that a worker writes for its own copy."""
+A Python worker writes its lines to the standard error of its executor, which with `local[N]` is the job's own. There
+the kit reads the events that only workers write: {of_workers}. Of `wikis_file_read` and `wikis_file_unusable` it reads
+only the driver's lines, not those of workers."""
 
 
 def log_events() -> str:

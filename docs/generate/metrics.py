@@ -4,9 +4,9 @@ from docs.generate.markdown import code, page, table
 from pipeline.metrics.catalogue import METRICS
 
 _INTRODUCTION = """\
-What the driver of a job serves to Prometheus when `metrics.port` is set; [Metrics](../metrics.md) tells where they come
-from and how to ask for them. Of a histogram there are `_bucket`, `_sum` and `_count` behind the name. `lane` is `main`
-or `slow` (deferred events)."""
+The driver of a job serves these to Prometheus if `metrics.port` is set; [Metrics](../metrics.md) explains them and
+shows queries. A histogram has series with `_bucket`, `_sum` and `_count` after its name. `lane` is `main` or `slow`
+(deferred events)."""
 
 
 def metrics() -> str:

@@ -6,8 +6,8 @@ from docs.generate.markdown import page
 
 _INTRODUCTION = """\
 A run's `events.jsonl` has a line for each of these, in the order in which they were observed. Each has the seconds
-since the run began (`t_s`), the name of the event (`kind`), where it belongs to one the arm (`arm`) and the program
-(`program`), and the fields below. Between them stand the [log events](log-events.md) of the programs under test."""
+since the run began (`t_s`), the name of the event (`kind`), if applicable the arm (`arm`) and the program (`program`),
+and the fields below. The file also has the [log events](log-events.md) of the programs under test."""
 
 
 def run_events() -> str:

@@ -49,8 +49,8 @@ class Commit(Section):
 
     policy: Literal["bounded", "wait"] = Field(
         default="bounded",
-        description="`bounded` logs slow writes, and ends the process when they take longer than `timeout`. `wait` is "
-        "unsafe: nothing is logged, and they may take as long as the client of the store has patience.",
+        description="`bounded` logs slow writes, and ends the process when they take longer than `timeout`. "
+        "`wait` is unsafe: nothing is logged, and they may take as long as the store's client waits.",
     )
     slow_after: PositiveDuration = Field(
         default=timedelta(seconds=5),

@@ -30,8 +30,8 @@ class Breaker(Section):
 
     policy: Literal["wait", "none"] = Field(
         default="wait",
-        description="`wait` stops asking what is unhealthy, and waits for it. With `none`, or without deferral, there "
-        "is no breaker.",
+        description="`wait` stops requests to an unhealthy wiki or endpoint until it is healthy again. With "
+        "`none`, or without deferral, there is no breaker.",
     )
     window: PositiveDuration = Field(default=timedelta(seconds=30), description="Time over which requests count.")
     minimum_requests: PositiveInt = Field(
@@ -52,7 +52,7 @@ class Breaker(Section):
     )
     trial_requests: PositiveInt = Field(
         default=5,
-        description="Number of requests of each Python worker that go first after a successful probe; most of "
+        description="Number of requests that each Python worker sends first after a successful probe; most of "
         "them have to succeed.",
     )
     open_for: PositiveDuration = Field(

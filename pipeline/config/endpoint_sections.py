@@ -190,9 +190,9 @@ class MediaWiki(Section):
     )
     contact: Annotated[str, AfterValidator(require_contact)] | None = Field(
         default=None,
-        description="Mail address or URL by which the wikis' operators reach who runs the job. It is sent in the "
-        "User-Agent, as Wikimedia's policy asks of every client. Default: none, of which a start warns unless "
-        "`endpoint` is on this machine.",
+        description="Mail address or URL of the job's operators, for the operators of the wikis. It is sent in "
+        "the User-Agent, as Wikimedia's policy requires of every client. Default: none; the start "
+        "then logs a warning, unless `endpoint` is on this machine.",
         examples=["https://wikitech.wikimedia.org/wiki/My_team"],
     )
     wikis: dict[str, Host] = Field(

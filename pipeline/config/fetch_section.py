@@ -99,9 +99,9 @@ class Fetch(Section):
     )
     retry_unknown: RetryUnknown | None = Field(
         default=None,
-        description="How a revision that the wiki does not know is asked for again, whether replicas may lag or not. "
-        "Default: an answer that is final stays so. A value is unsafe: a deleted revision stays unknown, and its event "
-        "waits for it in its micro-batch.",
+        description="How an unknown revision is requested again, even if replicas cannot lag. Default: it is "
+        "not. A value is unsafe: a deleted revision stays unknown, and its event waits for it in its "
+        "micro-batch.",
     )
 
     @property

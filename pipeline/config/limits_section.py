@@ -38,9 +38,9 @@ class ErrorEvents(Section):
 
     payload: Literal["bounded", "full_event"] = Field(
         default="bounded",
-        description="What an error event has of the event that failed. `bounded`: where it lies in the source, and a "
-        "short message. `full_event` is unsafe: also all of it in `raw_event`, with what was fetched by then; where "
-        "the sink does not take that, the query fails.",
+        description="Which part of the failed event an error event contains. `bounded`: its source position and "
+        "a short message. `full_event` is unsafe: also the whole event in `raw_event`, with the "
+        "content fetched by then; if this is too large for the sink, the query fails.",
     )
 
 
@@ -60,10 +60,10 @@ class ClaimCheck(Section):
     region: str = Field(default="us-east-1", description="Region that requests to the object store are signed for.")
     suppressed: Literal["keep", "remove"] = Field(
         default="keep",
-        description="What becomes of earlier claim checks when an event deletes their page, or hides something of "
-        "their revision, in jobs that read page changes. `remove`: they are removed before the event's record is "
-        "emitted, and headers of the record say what it suppresses. It cannot be undone, and the credentials need "
-        "the rights to list, to read and to delete.",
+        description="What happens to earlier claim checks when an event deletes their page, or hides a part of "
+        "their revision, in jobs that read page changes. `remove`: they are removed before the "
+        "event's record is emitted, and headers of the record say what it suppresses. It cannot be "
+        "undone, and the credentials need the rights to list, to read and to delete.",
     )
     max_bytes: Annotated[Size, Field(ge=0)] = Field(
         default=64 * MIB,

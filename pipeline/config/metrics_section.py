@@ -18,18 +18,18 @@ class Metrics(Section):
     )
     host: Host = Field(default="127.0.0.1", description="Address that metrics are served on.")
     lag_interval: PositiveDuration = Field(
-        default=timedelta(seconds=5), description="Time between two looks at the lag of the source."
+        default=timedelta(seconds=5), description="Interval at which the lag of the source is measured."
     )
     jvm_interval: PositiveDuration = Field(
-        default=timedelta(seconds=5), description="Time between two looks at the driver's JVM and at what Spark caches."
+        default=timedelta(seconds=5), description="Interval at which the driver's JVM and Spark's cache are measured."
     )
     rename: dict[str, Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]] = Field(
-        default={}, description="Another name for a metric, by its own name, for a dashboard that is there already."
+        default={}, description="Another name for a metric, by its own name, for an existing dashboard."
     )
     required: tuple[str, ...] = Field(
         default=(),
-        description="Names of metrics that dashboards and alerts ask for, as a query has them. A start that would "
-        "report nothing under one of them is refused.",
+        description="Names of metrics that dashboards and alerts query. If no metric would have one of these "
+        "names, the start is refused.",
     )
     on_collision: Literal["refuse", "drop"] = Field(
         default="refuse",

@@ -22,14 +22,14 @@ class Deduplicate(Section):
         "there is no other's repeat. `event` is unsafe: the whole event, which the state then holds.",
     )
     within: Annotated[PositiveDuration, Field(ge=timedelta(milliseconds=1))] | Literal["ever"] = Field(
-        description="Event time for which an event is remembered; one that repeats it later passes. `ever` is unsafe: "
-        "nothing is forgotten.",
+        description="Event time for which a seen event is stored; a later repeat passes. `ever` is unsafe: "
+        "nothing expires.",
         examples=["10m"],
     )
 
 
 class State(Section):
-    """Where the state of a job lies that has some, as one with `source.deduplicate` has."""
+    """Where a job with state keeps it, for example with `source.deduplicate`."""
 
     provider: Literal["rocksdb", "heap"] = Field(
         default="rocksdb",
@@ -44,7 +44,9 @@ class State(Section):
     )
     max_bytes: Annotated[Size, Field(ge=_LEAST_BYTES)] = Field(
         default=64 * MIB,
-        description="Bytes of memory that RocksDB may take in each JVM beside its heap, for all partitions together.",
+        description=(
+            "Bytes of memory that RocksDB may take in each JVM outside the heap, for all partitions together."
+        ),
     )
 
 

@@ -31,7 +31,7 @@ class OffsetsRead(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRetried:
-    """Spark lost an executor and has run a task again: what the attempts before have emitted was emitted once more."""
+    """Spark lost an executor and has run a task again: records that earlier attempts emitted were emitted again."""
 
     event: Literal["task_retried"] = "task_retried"
     batch: int | None = None
@@ -68,7 +68,7 @@ class BatchCommitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateCommitted:
-    """The state of a job that has some, as a micro-batch left it. Spark reports it with `batch_committed`."""
+    """The job's state after a micro-batch. Spark reports it with `batch_committed`."""
 
     event: Literal["state_committed"] = "state_committed"
     batch: int
@@ -91,7 +91,9 @@ class StateCommitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitSlow:
-    """Spark has been writing to the checkpoint for longer than `commit.slow_after`. Logged once until it is through."""
+    """Spark has been writing to the checkpoint for longer than `commit.slow_after`. Logged once until the writes are
+    done.
+    """
 
     event: Literal["commit_slow"] = "commit_slow"
     batch: int | None = None

@@ -17,7 +17,7 @@ class Stopping:
     rounds: int
     """Number of rounds of the slow lane under way."""
     within_s: float
-    """Seconds after which what is under way is given up."""
+    """Seconds after which unfinished work is cancelled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +46,11 @@ class HeapDumped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinesLost:
-    """Nothing took the log for a time, as a pipe that was full; from now on something does."""
+    """The log was blocked for a time, for example by a full pipe; now lines are written again."""
 
     event: Literal["lines_lost"] = "lines_lost"
     lines: int
-    """Number of lines that are missing before the last one. The one before those may have lost its end."""
+    """Number of lines missing before the last line. The line before the gap may be cut off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,13 +38,13 @@ class EventTimeFreed:
 
     event: Literal["event_time_freed"] = "event_time_freed"
     seconds: float
-    """Seconds for which the one that did so for longest was seen to."""
+    """Seconds for which the longest of them held others back, as far as observed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionsIdle:
-    """Other source partitions than before are taken as idle: they hold nothing back, and what they get now may come
-    too late. Logged at most every ten minutes; only with `source.read: aligned`.
+    """The set of idle source partitions has changed. Idle partitions hold nothing back, and their next events may be
+    late. Logged at most every ten minutes; only with `source.read: aligned`.
     """
 
     event: Literal["partitions_idle"] = "partitions_idle"

@@ -89,8 +89,8 @@ class ClaimStoreBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimChecksRemoved:
-    """An event deleted a page, or hid something of a revision: the claim checks of what was published before are
-    removed. Not logged where there were none.
+    """An event deleted a page or hid a part of a revision: earlier claim checks were removed. Not logged if there were
+    none.
     """
 
     event: Literal["claim_checks_removed"] = "claim_checks_removed"
@@ -105,7 +105,7 @@ class ClaimChecksRemoved:
     removed: int
     """Number of claim checks."""
     stay: int = 0
-    """Number of those that stay as a later event has stored them: this one is repeated."""
+    """Number of claim checks that stay, as a later event stored them; the present event is a repeat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

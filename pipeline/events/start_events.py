@@ -137,7 +137,7 @@ class CheckpointTaken:
     made_by: Mapping[str, object]
     """Identity of the job that made it, from its `job.json`."""
     adopted: bool
-    """Whether it had no `job.json`, and this job has written its own there."""
+    """Whether the checkpoint had no `job.json`, so that this job has written one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
