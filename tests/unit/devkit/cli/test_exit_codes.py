@@ -6,8 +6,8 @@ import pytest
 
 from devkit.cli.exit_codes import ExitCodes
 from devkit.errors import StackError
-from devkit.play.run import FinishedRun
 from devkit.play import run as run_module
+from devkit.play.run import FinishedRun
 from tests.unit.devkit.cli.conftest import Devkit
 from tests.unit.devkit.report.conftest import a_good_result
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from devkit.play import run as run_module
 from devkit.play.ablate import Ablated, Ablating
 from devkit.play.options import RunOptions
 from devkit.play.run import FinishedRun
@@ -13,7 +14,6 @@ from devkit.programs.spark.program import SparkProgram
 from devkit.report.ablation import AblatedDifference, Ablation
 from devkit.report.result import Result
 from devkit.report.series_directory import read_series
-from devkit.play import run as run_module
 from devkit.scenario.model import Scenario
 from tests.unit.devkit.cli.conftest import Devkit
 from tests.unit.devkit.report.conftest import a_good_result

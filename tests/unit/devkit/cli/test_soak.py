@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from devkit.play import run as run_module
 from devkit.play.options import RunOptions
 from devkit.programs.spark.program import SparkProgram
-from devkit.play import run as run_module
 from devkit.scenario.model import Scenario
 from tests.unit.devkit.cli.conftest import Devkit
 
