@@ -7,6 +7,7 @@ Validators are compiled once for each process.
 `page_html_content_change.json` is our own: html-enrichment adds a diff, and the schema of page changes is closed. It
 states what the job sees to, so that every output is valid. `streams.json` says which schema the events of each stream
 have, as a stream's configuration needs it; content-enrichment passes on the version of page change that it read.
+`rdf_change.json` is the public schema of RDF mutations.
 
 What is read may have more fields than are stated here, as a minor version of a schema adds some.
 """
@@ -25,6 +26,8 @@ ERROR_URI = "/error/2.1.0"
 HTML_CHANGE_URI = "/enrichment/page_html_content_change/1.0.0"
 EDIT_COUNT_URI = "/enrichment/page_edit_count/1.0.0"
 LAPSED_URI = "/enrichment/lapsed_action/1.0.0"
+OPERATION_URI = "/enrichment/rdf_operation/1.0.0"
+RDF_CHANGE_URI = "/mediawiki/wikibase/entity/rdf_change/2.0.0"
 
 
 @cache
@@ -69,6 +72,18 @@ def edit_count_validator() -> jsonschema_rs.Draft7Validator:
     return _compiled(_stated("page_edit_count.json"))
 
 
+@cache
+def operation_validator() -> jsonschema_rs.Draft7Validator:
+    """Validates parsed operation records, `OPERATION_URI`; they do not name their schema."""
+    return _compiled(_stated("rdf_operation.json"))
+
+
+@cache
+def rdf_change_validator() -> jsonschema_rs.Draft7Validator:
+    """Validates parsed events of `RDF_CHANGE_URI`."""
+    return _compiled(_stated("rdf_change.json"))
+
+
 def validator_of(uri: str) -> jsonschema_rs.Draft7Validator | None:
     """Of the events that name this schema; None of one that is not stated here."""
     made = {
@@ -77,6 +92,8 @@ def validator_of(uri: str) -> jsonschema_rs.Draft7Validator | None:
         EDIT_COUNT_URI: edit_count_validator,
         ERROR_URI: error_validator,
         LAPSED_URI: lapsed_validator,
+        OPERATION_URI: operation_validator,
+        RDF_CHANGE_URI: rdf_change_validator,
     }.get(uri)
     return None if made is None else made()
 

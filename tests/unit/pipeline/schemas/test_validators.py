@@ -11,10 +11,14 @@ from pipeline.schemas import (
     ERROR_URI,
     HTML_CHANGE_URI,
     LAPSED_URI,
+    OPERATION_URI,
     PAGE_CHANGE_URI,
+    RDF_CHANGE_URI,
     error_validator,
     known_fields_validator,
+    operation_validator,
     page_change_validator,
+    rdf_change_validator,
     used_fields_validator,
     validator_of,
 )
@@ -41,10 +45,31 @@ ERROR: dict[str, Any] = {
     "emitter_id": "mw_enrich",
     "message": "no such revision",
 }
+OPERATION: dict[str, Any] = {
+    "entity": "Q42",
+    "op": "import",
+    "rev": 124,
+    "dt": "2026-03-02T09:00:00Z",
+    "seq": 1,
+    "id": "00000000-0000-5000-8000-000000000000",
+    "sources": [["mediawiki.revision-create", 0, 4711]],
+}
+RDF_CHANGE: dict[str, Any] = {
+    "$schema": RDF_CHANGE_URI,
+    "meta": {"stream": "rdf-streaming-updater.mutation"},
+    "dt": "2026-03-02T09:00:00Z",
+    "entity_id": "Q42",
+    "operation": "import",
+    "rev_id": 124,
+    "sequence": 0,
+    "sequence_length": 1,
+}
 
 
 def test_minimal_events_are_valid() -> None:
     page_change_validator().validate(PAGE_CHANGE)
+    operation_validator().validate(OPERATION)
+    rdf_change_validator().validate(RDF_CHANGE)
     error_validator().validate(ERROR)
 
 
@@ -131,12 +156,68 @@ def test_fields_that_are_used_are_validated_without_the_others(change: dict[str,
     assert used_fields_validator().is_valid(event) is not is_used
 
 
+@pytest.mark.parametrize("name", OPERATION)
+def test_every_required_member_of_an_operation_is_required(name: str) -> None:
+    assert not operation_validator().is_valid({key: value for key, value in OPERATION.items() if key != name})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"unknown": 1},
+        {"entity": "42"},
+        {"entity": "Q0"},
+        {"op": "edit"},
+        {"op": "diff"},
+        {"from_rev": 123},
+        {"rev": 0},
+        {"rev": 2**53},
+        {"dt": "yesterday"},
+        {"seq": 0},
+        {"id": "42"},
+        {"sources": []},
+        {"sources": [["topic", 0]]},
+        {"sources": [["topic", 0, -1]]},
+        {"sources": [["topic", 0, 1, 2]]},
+    ],
+    ids=str,
+)
+def test_an_operation_out_of_bounds_is_refused(change: dict[str, Any]) -> None:
+    assert not operation_validator().is_valid({**OPERATION, **change})
+
+
+@pytest.mark.parametrize("name", RDF_CHANGE)
+def test_every_required_member_of_an_rdf_change_is_required(name: str) -> None:
+    assert not rdf_change_validator().is_valid({key: value for key, value in RDF_CHANGE.items() if key != name})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"unknown": 1},
+        {"operation": "edit"},
+        {"sequence_length": 0},
+        {"sequence": -1},
+        {"dt": "yesterday"},
+        {"meta": {"stream": ""}},
+        {"rdf_added_data": {"data": ""}},
+        {"rdf_added_data": {"data": "", "mime_type": "text/turtle", "size": 0}},
+        {"rdf_unlinked_shared_data": "text"},
+    ],
+    ids=str,
+)
+def test_an_rdf_change_out_of_bounds_is_refused(change: dict[str, Any]) -> None:
+    assert not rdf_change_validator().is_valid({**RDF_CHANGE, **change})
+
+
 STATED = {
     "page_change.json": PAGE_CHANGE_URI,
     "page_html_content_change.json": HTML_CHANGE_URI,
     "error.json": ERROR_URI,
     "lapsed_action.json": LAPSED_URI,
     "page_edit_count.json": EDIT_COUNT_URI,
+    "rdf_operation.json": OPERATION_URI,
+    "rdf_change.json": RDF_CHANGE_URI,
 }
 
 

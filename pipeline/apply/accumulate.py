@@ -1,0 +1,149 @@
+"""Several mutations as one batch: per entity the triples to delete and to insert, with what cancels out left out.
+
+    weight     number of triples, and `delete_weight` for each entity whose triples are deleted by query
+    sitelinks  the triples of a sitelink, all but `schema:about`, count as shared: when two entities are merged the
+               mutation that adds the link may come before the one that deletes it
+    shared     triples that an entity does not link any more stay, as another entity may link them
+
+A delete or a reconcile forgets what the batch has of the entity: the request deletes by query first.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pipeline.apply.reassemble import Mutation
+from pipeline.rdf.revision_diff import TripleDiff
+from pipeline.rdf.triples import Triple, split_terms
+from pipeline.rdf.vocabulary import RDF_TYPE, SCHEMA_ABOUT, SCHEMA_ARTICLE
+
+BATCH_TRIPLES = 1_000
+DELETE_WEIGHT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What one request does, in this order: delete the entities of `cleared` by query, then triples, then insert.
+    Entities are ids; all are sorted.
+    """
+
+    cleared: tuple[str, ...] = ()
+    deleted: tuple[Triple, ...] = ()
+    inserted: tuple[Triple, ...] = ()
+
+
+@dataclass
+class _EntityChanges:
+    is_cleared: bool = False
+    added: set[Triple] = field(default_factory=set)
+    deleted: set[Triple] = field(default_factory=set)
+    linked: set[Triple] = field(default_factory=set)
+    unlinked: set[Triple] = field(default_factory=set)
+
+    def __len__(self) -> int:
+        return len(self.added) + len(self.deleted) + len(self.linked) + len(self.unlinked)
+
+
+@dataclass
+class MutationBatch:
+    """The policies are the defaults; each other value is for an experiment, except `opposites: last`: a target that may
+    apply half a request needs it, as a batch of other mutations may then meet triples that are already applied.
+
+    `cancel` leaves out a triple that was added and deleted within the batch, `last` keeps what came last.
+    """
+
+    batch_triples: int = BATCH_TRIPLES
+    delete_weight: int = DELETE_WEIGHT
+    max_mutations: int | None = None
+    opposites: Literal["cancel", "last"] = "cancel"
+    unlinked: Literal["keep", "delete"] = "keep"
+    deletes: Literal["apply", "ignore"] = "apply"
+    sitelinks: Literal["shared", "as_sent"] = "shared"
+    mutations: int = 0
+    """Number of mutations in the batch."""
+    orphans: int = 0
+    """Number of triples that were not linked any more and stay."""
+    ignored_deletes: int = 0
+    next_offset: int | None = None
+    """The offset behind the last mutation; None in an empty batch."""
+    _changes: dict[str, _EntityChanges] = field(default_factory=dict)
+
+    @property
+    def weight(self) -> int:
+        """Number of triples, and `delete_weight` for each entity that is deleted by query."""
+        changes = self._changes.values()
+        return sum(len(change) + self.delete_weight * change.is_cleared for change in changes)
+
+    def has_room_for(self, mutation: Mutation) -> bool:
+        """Whether the batch stays within its bounds; an empty one takes any mutation."""
+        if not self.mutations:
+            return True
+        if self.max_mutations is not None and self.mutations >= self.max_mutations:
+            return False
+        clears = mutation.op in ("delete", "reconcile")
+        return self.weight + len(mutation.diff) + self.delete_weight * clears <= self.batch_triples
+
+    def add(self, mutation: Mutation) -> None:
+        """Take a mutation, which comes after all others of the batch."""
+        self.mutations += 1
+        self.next_offset = mutation.next_offset
+        if mutation.op == "delete" and self.deletes == "ignore":
+            self.ignored_deletes += 1
+            return
+        if mutation.op in ("delete", "reconcile"):
+            self._changes[mutation.entity] = _EntityChanges(is_cleared=True)
+        changes = self._changes.setdefault(mutation.entity, _EntityChanges())
+        diff = share_sitelinks(mutation.diff) if self.sitelinks == "shared" else mutation.diff
+        self._merge(changes.added, changes.deleted, diff.added, diff.deleted)
+        # A part of a sitelink may be deleted by itself after all of it was linked.
+        changes.linked.difference_update(diff.deleted)
+        changes.linked.update(diff.linked_shared)
+        if self.unlinked == "delete":
+            changes.unlinked.difference_update(diff.linked_shared)
+            changes.linked.difference_update(diff.unlinked_shared)
+            changes.unlinked.update(diff.unlinked_shared)
+        else:
+            self.orphans += len(diff.unlinked_shared)
+
+    def patch(self) -> Patch:
+        """What the batch does. A triple that one entity deletes and another one adds is inserted."""
+        changes = self._changes
+        inserted = set[Triple]().union(*(change.added | change.linked for change in changes.values()))
+        deleted = set[Triple]().union(*(change.deleted | change.unlinked for change in changes.values()))
+        cleared = sorted(entity for entity, change in changes.items() if change.is_cleared)
+        return Patch(tuple(cleared), tuple(sorted(deleted - inserted)), tuple(sorted(inserted)))
+
+    def _merge(
+        self, added: set[Triple], deleted: set[Triple], more_added: Iterable[Triple], more_deleted: Iterable[Triple]
+    ) -> None:
+        for triple in more_deleted:
+            was_opposite = triple in added
+            added.discard(triple)
+            if not (was_opposite and self.opposites == "cancel"):
+                deleted.add(triple)
+        for triple in more_added:
+            was_opposite = triple in deleted
+            deleted.discard(triple)
+            if not (was_opposite and self.opposites == "cancel"):
+                added.add(triple)
+
+
+def share_sitelinks(diff: TripleDiff) -> TripleDiff:
+    """The diff with whole sitelinks, all of them but `schema:about`, moved from added to linked and from deleted to
+    unlinked. A sitelink of which only some triples change has no type in the diff, and stays.
+    """
+    added, linked = _divide_sitelinks(diff.added)
+    deleted, unlinked = _divide_sitelinks(diff.deleted)
+    return TripleDiff(added, deleted, diff.linked_shared + linked, diff.unlinked_shared + unlinked)
+
+
+def _divide_sitelinks(triples: tuple[Triple, ...]) -> tuple[tuple[Triple, ...], tuple[Triple, ...]]:
+    terms = [split_terms(triple) for triple in triples]
+    articles = {
+        subject for subject, predicate, object_term in terms if (predicate, object_term) == (RDF_TYPE, SCHEMA_ARTICLE)
+    }
+    others, moved = list[Triple](), list[Triple]()
+    for triple, (subject, predicate, _) in zip(triples, terms, strict=True):
+        is_moved = subject in articles and predicate != SCHEMA_ABOUT
+        (moved if is_moved else others).append(triple)
+    return tuple(others), tuple(moved)

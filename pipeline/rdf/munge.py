@@ -1,0 +1,154 @@
+"""Munging: of a Wikibase export's triples those that a query service keeps, with the document's node on the entity.
+
+    kept       the entity, its forms and senses; its statements, and each reference and value that is linked from a kept
+               node; sitelinks and wiki groups; definitions of a property; nodes that were blank
+    dropped    common types; `schema:name` and `skos:prefLabel`, which repeat a label; labels of a lexeme, its forms and
+               senses; other entities; nodes that nothing links; the rest of the document's node
+    moved      version, date and all of `wikibase:` from the document's node to the entity
+    changed    blank nodes become skolem IRIs; literals over 32,767 characters are cut
+
+The rules are those of the Wikidata Query Service (its `Munger`), with reachability in place of the order of lines.
+Left out: fewer languages, one label for each entity, exports without sitelinks, types that are kept on demand, the
+coordinates of format 0.0.1 in the other order, and entities whose namespaces are not below one base (mediainfo). The
+service counts UTF-16 units of a long literal; here they are code points.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from pipeline.rdf.concept_namespaces import ConceptNamespaces, is_in_namespace
+from pipeline.rdf.triples import Triple, cut_literal, join_terms, split_terms
+from pipeline.rdf.vocabulary import (
+    ONTOLEX_LEXICAL_FORM,
+    ONTOLEX_SENSE,
+    OWL_SAME_AS,
+    RDF_TYPE,
+    RDFS_LABEL,
+    SCHEMA_ARTICLE,
+    SCHEMA_DATE_MODIFIED,
+    SCHEMA_NAME,
+    SCHEMA_VERSION,
+    SKOS_PREF_LABEL,
+    WIKIBASE_FORM,
+    WIKIBASE_ITEM,
+    WIKIBASE_LEXEME,
+    WIKIBASE_PREFIX,
+    WIKIBASE_REFERENCE,
+    WIKIBASE_SENSE,
+    WIKIBASE_STATEMENT,
+    WIKIBASE_WIKI_GROUP,
+)
+
+MAX_LITERAL_CHARACTERS = 32_767
+_DROPPED_TYPES = frozenset(
+    {WIKIBASE_ITEM, WIKIBASE_LEXEME, WIKIBASE_FORM, WIKIBASE_SENSE, WIKIBASE_STATEMENT, WIKIBASE_REFERENCE}
+)
+_REPEATED_LABELS = frozenset({SCHEMA_NAME, SKOS_PREF_LABEL})
+_SUB_ENTITY_LINKS = frozenset({ONTOLEX_LEXICAL_FORM, ONTOLEX_SENSE})
+_DOCUMENT_PREDICATES = (SCHEMA_VERSION, SCHEMA_DATE_MODIFIED)
+
+_Edge = tuple[Triple, str, str]
+"""A triple, its predicate and its object."""
+_Nodes = dict[str, list[_Edge]]
+"""By subject."""
+
+
+class IncompleteEntityError(ValueError):
+    """A document that says neither version and date of the entity nor where it redirects."""
+
+
+def munge(triples: Iterable[Triple], entity: str, namespaces: ConceptNamespaces) -> frozenset[Triple]:
+    """The triples of one entity's document that are kept. Munging them again changes nothing.
+
+    Raises IncompleteEntityError.
+    """
+    nodes = _group_by_subject(triples, namespaces)
+    root = namespaces.entity_node(entity)
+    moved = [
+        (join_terms(root, predicate, object_term), predicate, object_term)
+        for subject, edges in nodes.items()
+        if subject.startswith(namespaces.data)
+        for _, predicate, object_term in edges
+        if predicate in _DOCUMENT_PREDICATES or predicate.startswith(WIKIBASE_PREFIX)
+    ]
+    nodes[root] = nodes.get(root, []) + moved
+    _check_complete(nodes[root], entity)
+    sub_entities = {object_term for _, predicate, object_term in nodes[root] if predicate in _SUB_ENTITY_LINKS} - {root}
+    kept = set(_entity_triples(nodes[root], has_labels=not entity.startswith("L")))
+    for sub_entity in sub_entities:
+        kept.update(_entity_triples(nodes.get(sub_entity, ()), has_labels=False))
+    kept.update(_linked_triples(nodes, {root, *sub_entities}, namespaces))
+    kept.update(_other_triples(nodes, namespaces))
+    return frozenset(kept)
+
+
+def _group_by_subject(triples: Iterable[Triple], namespaces: ConceptNamespaces) -> _Nodes:
+    """With skolem IRIs in the place of blank nodes, and long literals cut."""
+    nodes: _Nodes = {}
+    for line in triples:
+        triple = line
+        subject, predicate, object_term = split_terms(triple)
+        if subject.startswith("_:") or object_term.startswith("_:"):
+            subject, object_term = _skolemize(subject, namespaces), _skolemize(object_term, namespaces)
+            triple = join_terms(subject, predicate, object_term)
+        if len(object_term) > MAX_LITERAL_CHARACTERS:
+            triple = cut_literal(triple, MAX_LITERAL_CHARACTERS)
+            object_term = split_terms(triple)[2]
+        edge = (triple, predicate, object_term)
+        if subject in nodes:
+            nodes[subject].append(edge)
+        else:
+            nodes[subject] = [edge]
+    return nodes
+
+
+def _skolemize(term: str, namespaces: ConceptNamespaces) -> str:
+    return f"{namespaces.skolem}{term[2:]}>" if term.startswith("_:") else term
+
+
+def _check_complete(edges: Iterable[_Edge], entity: str) -> None:
+    predicates = {predicate for _, predicate, _ in edges}
+    missing = [predicate for predicate in _DOCUMENT_PREDICATES if predicate not in predicates]
+    if missing and OWL_SAME_AS not in predicates:
+        raise IncompleteEntityError(f"the document of {entity} does not say {' or '.join(missing)}")
+
+
+def _entity_triples(edges: Iterable[_Edge], *, has_labels: bool) -> Iterator[Triple]:
+    for triple, predicate, object_term in edges:
+        is_dropped_type = predicate == RDF_TYPE and object_term in _DROPPED_TYPES
+        is_dropped_label = predicate in _REPEATED_LABELS or (predicate == RDFS_LABEL and not has_labels)
+        if not is_dropped_type and not is_dropped_label:
+            yield triple
+
+
+def _linked_triples(nodes: _Nodes, owners: set[str], namespaces: ConceptNamespaces) -> Iterator[Triple]:
+    """Of the statements of `owners`, and of the references and values that are linked from these or one another."""
+    waiting = [
+        object_term
+        for owner in owners
+        for _, predicate, object_term in nodes.get(owner, ())
+        if is_in_namespace(object_term, namespaces.statement) and is_in_namespace(predicate, namespaces.property)
+    ]
+    shared = (namespaces.reference, namespaces.value)
+    visited = set(waiting)
+    while waiting:
+        for triple, predicate, object_term in nodes.get(waiting.pop(), ()):
+            if predicate != RDF_TYPE or object_term not in _DROPPED_TYPES:
+                yield triple
+            if object_term.startswith(shared) and object_term not in visited:
+                visited.add(object_term)
+                waiting.append(object_term)
+
+
+def _other_triples(nodes: _Nodes, namespaces: ConceptNamespaces) -> Iterator[Triple]:
+    """Of sitelinks, wiki groups, definitions of a property and nodes that were blank."""
+    below_base = (namespaces.entity, namespaces.reference, namespaces.value, *namespaces.data)
+    for subject, edges in nodes.items():
+        if subject.startswith(below_base):
+            continue
+        is_kept_whole = subject.startswith((namespaces.skolem, namespaces.no_value)) or any(
+            predicate == RDF_TYPE and object_term == SCHEMA_ARTICLE for _, predicate, object_term in edges
+        )
+        is_property = subject.startswith(namespaces.property)
+        for triple, predicate, _ in edges:
+            if is_kept_whole or predicate == WIKIBASE_WIKI_GROUP or (is_property and predicate == RDF_TYPE):
+                yield triple
