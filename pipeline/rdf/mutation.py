@@ -159,9 +159,7 @@ def _read_part(document: dict[str, Any], field: str, place: str) -> tuple[Triple
     if part is None:
         return ()
     if part["mime_type"] != TURTLE:
-        raise _invalid(
-            f"{place} has {field}/mime_type {part['mime_type'][:100]!r}, of which only {TURTLE!r} can be read"
-        )
+        raise _invalid(f"{place} has {field}/mime_type {part['mime_type'][:100]!r}; only {TURTLE!r} can be read")
     try:
         return tuple(parse_triples(part["data"], source=f"{field}/data"))
     except InvalidRdfError as error:

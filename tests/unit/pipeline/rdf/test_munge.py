@@ -23,7 +23,8 @@ RULES = {
            wd:L1-F1 a wikibase:Form ; rdfs:label "a"@en ; ontolex:representation "a"@en ; p:P1 wds:L1-F1-a .
            wds:L1-F1-a ps:P1 "in a form" .
            wd:L1-S1 a wikibase:Sense ; rdfs:label "a"@en ; skos:definition "a"@en .""",
-        """wd:L1 a ontolex:LexicalEntry ; wikibase:lemma "a"@en ; ontolex:lexicalForm wd:L1-F1 ; ontolex:sense wd:L1-S1 .
+        """wd:L1 a ontolex:LexicalEntry ; wikibase:lemma "a"@en .
+           wd:L1 ontolex:lexicalForm wd:L1-F1 ; ontolex:sense wd:L1-S1 .
            wd:L1-F1 ontolex:representation "a"@en ; p:P1 wds:L1-F1-a .
            wds:L1-F1-a ps:P1 "in a form" .
            wd:L1-S1 skos:definition "a"@en .""",

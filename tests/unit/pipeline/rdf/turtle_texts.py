@@ -44,6 +44,4 @@ def triples_of(turtle: str) -> list[Triple]:
 
 def version_of(entity: str, rev: int = 1, *, node: str = "wd") -> str:
     """Version and date on the entity, or with `node="wdata"` on its document."""
-    return (
-        f'{node}:{entity} schema:version {rev} ; schema:dateModified "2026-03-02T09:00:00Z"^^xsd:dateTime .\n'
-    )
+    return f'{node}:{entity} schema:version {rev} ; schema:dateModified "2026-03-02T09:00:00Z"^^xsd:dateTime .\n'

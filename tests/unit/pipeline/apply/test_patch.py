@@ -1,0 +1,231 @@
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+import pyoxigraph
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.apply.accumulate import MutationBatch, Patch
+from pipeline.apply.patch import StorePosition, position_query, write_update
+from pipeline.apply.reassemble import Mutation
+from pipeline.rdf.revision_diff import diff_revisions, is_shared, state_in_full
+from pipeline.rdf.triples import Triple, split_terms
+from pipeline.rdf.vocabulary import SCHEMA_ABOUT
+from tests.unit.pipeline.apply.mutations import (
+    TOPIC,
+    apply_all,
+    delete,
+    edit,
+    mutation_of,
+    reconcile,
+    store_with,
+    triples_in,
+)
+from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
+
+GRAPH = "http://e.org/graph"
+REFERENCE = 'wdref:1 pr:P1 "a" .'
+
+
+def sitelink(*entities: str) -> str:
+    """A page, and which entities it is about."""
+    page = '<https://en.e.org/wiki/A> a schema:Article ; schema:name "A"@en .'
+    return page + "".join(f"<https://en.e.org/wiki/A> schema:about wd:{entity} ." for entity in entities)
+
+
+def statement(entity: str) -> str:
+    return f'wd:{entity} p:P1 wds:{entity}-a . wds:{entity}-a ps:P1 "a" ; prov:wasDerivedFrom wdref:1 .' + REFERENCE
+
+
+LEXEME = """wd:L1 wikibase:lemma "a"@en ; ontolex:lexicalForm wd:L1-F1 ; ontolex:sense wd:L1-S1 .
+    wd:L1-F1 ontolex:representation "a"@en ; p:P1 wds:L1-F1-a . wds:L1-F1-a ps:P1 "a" .
+    wd:L1-S1 wdt:P1 "a" ."""
+PROPERTY = "wd:P1 wikibase:claim p:P1 ; wikibase:novalue wdno:P1 . "
+DEFINITIONS = "p:P1 a owl:ObjectProperty . wdno:P1 a owl:Class ."
+
+
+def offsets_in(store: pyoxigraph.Store, graph: str | None = None) -> list[str]:
+    return [row["offset"].value for row in store.query(position_query(TOPIC, 0, graph=graph))]
+
+
+@pytest.mark.parametrize(
+    ("before", "mutations", "after"),
+    [
+        ("", [edit("Q1", "", statement("Q1"))], statement("Q1")),
+        (statement("Q1"), [edit("Q1", statement("Q1"), "")], REFERENCE),
+        (statement("Q1"), [edit("Q1", statement("Q1"), 'wd:Q1 wdt:P1 "b" .')], 'wd:Q1 wdt:P1 "b" .' + REFERENCE),
+        (statement("Q1") + statement("Q2"), [delete("Q1")], statement("Q2")),
+        (statement("Q1") + 'wd:Q2 wdt:P1 wd:Q1 .', [delete("Q1")], "wd:Q2 wdt:P1 wd:Q1 ." + REFERENCE),
+        (statement("Q11"), [delete("Q1")], statement("Q11")),
+        (LEXEME + statement("Q1"), [delete("L1")], statement("Q1")),
+        (PROPERTY + DEFINITIONS, [delete("P1")], DEFINITIONS),
+        (statement("Q1") + statement("Q2"), [delete("Q1"), delete("Q2")], REFERENCE),
+        (statement("Q1") + sitelink("Q1"), [delete("Q1")], REFERENCE),
+        (sitelink("Q1", "Q2"), [delete("Q1")], sitelink("Q2")),
+        (sitelink("Q1", "Q2"), [delete("Q1"), delete("Q2")], ""),
+        (sitelink("Q1"), [edit("Q2", "", sitelink("Q2")), edit("Q1", sitelink("Q1"), "")], sitelink("Q2")),
+        (sitelink("Q1"), [edit("Q2", "", sitelink("Q2")), delete("Q1")], sitelink("Q2")),
+        (statement("Q1"), [delete("Q1"), edit("Q1", "", 'wd:Q1 wdt:P1 "b" .')], 'wd:Q1 wdt:P1 "b" .' + REFERENCE),
+        (statement("Q1") + 'wd:Q1 wdt:P1 "wrong" .', [reconcile("Q1", statement("Q1"))], statement("Q1")),
+        (LEXEME, [reconcile("L1", 'wd:L1 wikibase:lemma "b"@en .')], 'wd:L1 wikibase:lemma "b"@en .'),
+    ],
+)  # fmt: skip
+def test_a_request_does_what_the_mutations_say(before: str, mutations: list[Mutation], after: str) -> None:
+    store = store_with(before)
+    apply_all(store, mutations, MutationBatch())
+    assert triples_in(store) == set(triples_of(after))
+    apply_all(store, mutations, MutationBatch())
+    assert triples_in(store) == set(triples_of(after)), "a request may come again"
+
+
+@pytest.mark.parametrize(
+    ("batch", "before", "mutations", "after"),
+    [
+        (
+            MutationBatch(unlinked="delete"),
+            statement("Q1") + statement("Q2"),
+            [edit("Q1", statement("Q1"), "")],
+            statement("Q2").removesuffix(REFERENCE),
+        ),
+        (MutationBatch(deletes="ignore"), statement("Q1"), [delete("Q1")], statement("Q1")),
+        (
+            MutationBatch(sitelinks="as_sent", max_mutations=1),
+            sitelink("Q1", "Q2"),
+            [edit("Q1", sitelink("Q1"), "")],
+            "<https://en.e.org/wiki/A> schema:about wd:Q2 .",
+        ),
+    ],
+)
+def test_what_each_policy_breaks(batch: MutationBatch, before: str, mutations: list[Mutation], after: str) -> None:
+    store = store_with(before)
+    apply_all(store, mutations, batch)
+    assert triples_in(store) == set(triples_of(after))
+
+
+def test_the_store_has_one_next_offset_for_each_partition() -> None:
+    store = pyoxigraph.Store()
+    assert offsets_in(store) == []
+    for next_offset in (5, 12):
+        store.update(write_update(Patch(), StorePosition(TOPIC, 0, next_offset), NAMESPACES))
+        store.update(write_update(Patch(), StorePosition(TOPIC, 1, 99), NAMESPACES))
+        assert offsets_in(store) == [str(next_offset)]
+    assert len(store) == 2
+
+
+def test_a_named_graph_has_triples_and_offset() -> None:
+    store = store_with(statement("Q1"))
+    position = StorePosition(TOPIC, 0, 5)
+    inserted = Patch(inserted=tuple(triples_of(statement("Q1") + statement("Q2"))))
+    store.update(write_update(inserted, position, NAMESPACES, graph=GRAPH))
+    changed = Patch(("Q1",), tuple(triples_of("wd:Q2 p:P1 wds:Q2-a .")))
+    store.update(write_update(changed, position, NAMESPACES, graph=GRAPH))
+    graph = {str(quad.triple) + " ." for quad in store.quads_for_pattern(None, None, None, pyoxigraph.NamedNode(GRAPH))}
+    remaining = set(triples_of(statement("Q2"))) - set(changed.deleted)
+    assert graph == remaining | {f"{position.node} <urn:enrichment:next-offset> {pyoxigraph.Literal(5)} ."}
+    assert triples_in(store) == set(triples_of(statement("Q1")))
+    assert (offsets_in(store, GRAPH), offsets_in(store)) == (["5"], [])
+
+
+def test_any_literal_can_be_written() -> None:
+    triples = triples_of(r"""wd:Q1 wdt:P1 "\"\\\n\r\t\u0000\u2028é😀}", "a"@en-gb, 5, "+1.50"^^xsd:decimal .""")
+    store = pyoxigraph.Store()
+    position = StorePosition(TOPIC, 0, 1)
+    store.update(write_update(Patch(inserted=tuple(triples)), position, NAMESPACES))
+    assert len(triples_in(store)) == 4
+    store.update(write_update(Patch(deleted=tuple(triples)), position, NAMESPACES))
+    assert triples_in(store) == set()
+
+
+PIECES = (
+    "wd:{0} wdt:P1 'a' .",
+    "wd:{0} wdt:P1 'b' .",
+    "wd:{0} p:P1 wds:{0}-a . wds:{0}-a ps:P1 'a' .",
+    "wd:{0} p:P1 wds:{0}-b . wds:{0}-b prov:wasDerivedFrom wdref:1 . wdref:1 pr:P1 'a' .",
+    "wd:{0} p:P1 wds:{0}-c . wds:{0}-c psv:P1 wdv:1 . wdv:1 wikibase:timeValue 'a' .",
+    "<https://en.e.org/wiki/A> a schema:Article ; schema:name 'A' ; schema:about wd:{0} .",
+)
+OPPOSITES: list[Literal["cancel", "last"]] = ["cancel", "last"]
+REVISIONS = st.none() | st.frozensets(st.sampled_from(PIECES))
+
+
+@dataclass
+class History:
+    """Mutations of two entities, and the revision that each has after all of them."""
+
+    mutations: list[Mutation] = field(default_factory=list)
+    revisions: dict[str, frozenset[Triple]] = field(default_factory=dict)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> History:
+    """Deleted where a revision is None; each entity begins without any."""
+    history = History()
+    steps = st.lists(st.tuples(st.sampled_from(["Q1", "Q2"]), REVISIONS, st.booleans()), max_size=8)
+    for next_offset, (entity, pieces, is_reconcile) in enumerate(draw(steps), start=1):
+        before = history.revisions.get(entity, frozenset())
+        after = frozenset(triples_of(" ".join(piece.format(entity) for piece in sorted(pieces or ()))))
+        if pieces is None:
+            history.mutations.append(delete(entity, next_offset=next_offset))
+        elif is_reconcile:
+            history.mutations.append(mutation_of(entity, "reconcile", state_in_full(after), next_offset=next_offset))
+        else:
+            diff = diff_revisions(before, after, NAMESPACES)
+            history.mutations.append(mutation_of(entity, "diff", diff, next_offset=next_offset))
+        history.revisions[entity] = after
+    return history
+
+
+def may_stay(triple: Triple) -> bool:
+    """Whether the triple may be in the store though no entity has it any more."""
+    subject, predicate, _ = split_terms(triple)
+    return is_shared(triple, NAMESPACES) or (
+        subject.startswith("<https://en.e.org/wiki/") and predicate != SCHEMA_ABOUT
+    )
+
+
+def split_at(mutations: list[Mutation], cuts: set[int]) -> Iterator[list[Mutation]]:
+    bounds = [0, *sorted(cut for cut in cuts if 0 < cut < len(mutations)), len(mutations)]
+    for first, end in pairwise(bounds):
+        if first < end:
+            yield mutations[first:end]
+
+
+@settings(deadline=None)
+@given(history=histories(), cuts=st.sets(st.integers(1, 7)), opposites=st.sampled_from(OPPOSITES))
+def test_the_store_has_the_last_revisions_however_mutations_are_batched(
+    history: History, cuts: set[int], opposites: Literal["cancel", "last"]
+) -> None:
+    store = pyoxigraph.Store()
+    for mutations in split_at(history.mutations, cuts):
+        apply_all(store, mutations, MutationBatch(opposites=opposites))
+        assert offsets_in(store) == [str(mutations[-1].next_offset)]
+    expected = set[Triple]().union(*history.revisions.values())
+    triples = triples_in(store)
+    assert expected - triples == set()
+    assert {triple for triple in triples - expected if not may_stay(triple)} == set()
+
+
+@settings(deadline=None)
+@given(history=histories(), applied=st.integers(0, 8))
+def test_with_the_last_of_opposites_mutations_may_come_again_in_another_batch(history: History, applied: int) -> None:
+    """As from a target that may apply a request and not keep the offset in it."""
+    store = pyoxigraph.Store()
+    for mutation in history.mutations[:applied]:
+        apply_all(store, [mutation], MutationBatch())
+    if history.mutations:
+        apply_all(store, history.mutations, MutationBatch(opposites="last"))
+    expected = set[Triple]().union(*history.revisions.values())
+    triples = triples_in(store)
+    assert expected - triples == set()
+    assert {triple for triple in triples - expected if not may_stay(triple)} == set()
+
+
+@pytest.mark.parametrize(("opposites", "after"), [("cancel", 'wd:Q1 wdt:P1 "a" .'), ("last", "")])
+def test_what_cancels_out_stays_where_half_of_it_was_applied(opposites: Literal["cancel", "last"], after: str) -> None:
+    store = store_with('wd:Q1 wdt:P1 "a" .')
+    mutations = [edit("Q1", "", 'wd:Q1 wdt:P1 "a" .'), edit("Q1", 'wd:Q1 wdt:P1 "a" .', "")]
+    apply_all(store, mutations, MutationBatch(opposites=opposites))
+    assert triples_in(store) == set(triples_of(after))

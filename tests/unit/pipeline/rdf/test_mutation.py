@@ -1,0 +1,158 @@
+import uuid
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.rdf.chunks import join_chunks
+from pipeline.rdf.mutation import SEQ_HEADER, MutationRecord, mutation_records, read_chunk
+from pipeline.rdf.operation import Operation
+from pipeline.rdf.revision_diff import TripleDiff
+from pipeline.records.page_change import InvalidEventError
+from pipeline.records.record import Position, Record
+from pipeline.records.size import serialized_size
+from pipeline.schemas import RDF_CHANGE_URI, rdf_change_validator
+
+TOPIC, DOMAIN = "rdf.mutation", "www.wikidata.org"
+OPERATION = Operation("Q42", "diff", 124, 123, "2026-03-02T09:00:00Z", 7, (Position("source", 0, 1),))
+SUBJECT = "<http://e.org/s> <http://e.org/p>"
+
+
+def triples(*names: str) -> tuple[str, ...]:
+    return tuple(f'{SUBJECT} "{name}" .' for name in names)
+
+
+def records_of(diff: TripleDiff, **limits: int) -> list[MutationRecord]:
+    return mutation_records(OPERATION, diff, topic=TOPIC, domain=DOMAIN, **limits)
+
+
+def size(record: Record) -> int:
+    return serialized_size(record.key, record.value, record.headers)
+
+
+def read_all(records: list[MutationRecord]) -> TripleDiff:
+    chunks = [read_chunk(made.record.value, made.record.headers, offset=at) for at, made in enumerate(records)]
+    return join_chunks([chunk.diff for chunk in chunks])
+
+
+def test_the_event_of_a_mutation() -> None:
+    (made,) = records_of(TripleDiff(triples("a", "b"), triples("c"), (), triples("d")))
+    record = made.record
+    assert (record.topic, record.key, record.headers) == (TOPIC, b"Q42", ((SEQ_HEADER, b"0000000000000000007"),))
+    assert orjson.loads(record.value) == {
+        "$schema": RDF_CHANGE_URI,
+        "meta": {
+            "stream": TOPIC,
+            "domain": DOMAIN,
+            "id": str(uuid.uuid5(uuid.UUID(OPERATION.id), "0")),
+            "request_id": OPERATION.id,
+            "dt": "2026-03-02T09:00:00Z",
+        },
+        "dt": "2026-03-02T09:00:00Z",
+        "entity_id": "Q42",
+        "operation": "diff",
+        "rev_id": 124,
+        "sequence": 0,
+        "sequence_length": 1,
+        "rdf_added_data": {"mime_type": "text/turtle", "data": f'{SUBJECT} "a" .\n{SUBJECT} "b" .\n'},
+        "rdf_deleted_data": {"mime_type": "text/turtle", "data": f'{SUBJECT} "c" .\n'},
+        "rdf_unlinked_shared_data": {"mime_type": "text/turtle", "data": f'{SUBJECT} "d" .\n'},
+    }
+
+
+def test_an_operation_without_triples_has_one_event() -> None:
+    (made,) = records_of(TripleDiff())
+    assert not [name for name in orjson.loads(made.record.value) if name.startswith("rdf_")]
+    assert read_chunk(made.record.value, made.record.headers, offset=0).diff == TripleDiff()
+
+
+def test_chunks_differ_in_their_id_and_number_alone() -> None:
+    made = records_of(TripleDiff(triples("a", "b"), triples("c")), characters=50)
+    events = [orjson.loads(each.record.value) for each in made]
+    assert [event["sequence"] for event in events] == [0, 1, 2]
+    assert len({event["meta"].pop("id") for event in events}) == 3
+    for event in events:
+        for name in ("sequence", "rdf_added_data", "rdf_deleted_data"):
+            event.pop(name, None)
+    assert events[0] == events[1] == events[2]
+
+
+def test_a_chunk_is_read_with_all_its_fields() -> None:
+    made = records_of(TripleDiff(triples("a", "b")), characters=50)[1].record
+    chunk = read_chunk(made.value, made.headers, offset=12)
+    assert (chunk.entity, chunk.op, chunk.rev, chunk.seq, chunk.dt) == ("Q42", "diff", 124, 7, OPERATION.dt)
+    assert (chunk.request_id, chunk.sequence, chunk.length, chunk.offset) == (OPERATION.id, 1, 2, 12)
+    assert chunk.diff == TripleDiff(triples("b"))
+
+
+def test_any_turtle_is_read() -> None:
+    event = orjson.loads(records_of(TripleDiff())[0].record.value)
+    event["rdf_added_data"] = {"mime_type": "text/turtle", "data": '@prefix e: <http://e.org/> . e:s e:p "a", "b" .'}
+    chunk = read_chunk(orjson.dumps(event), ((SEQ_HEADER, b"1"),), offset=0)
+    assert chunk.diff == TripleDiff(triples("a", "b"))
+
+
+TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "S")), max_size=60)
+
+
+@given(
+    texts=st.lists(st.lists(TEXTS, max_size=5, unique=True), min_size=4, max_size=4),
+    characters=st.integers(1, 300),
+    extra_bytes=st.integers(0, 500),
+)
+def test_every_record_is_valid_and_fits_unless_a_single_triple_is_too_large(
+    texts: list[list[str]], characters: int, extra_bytes: int
+) -> None:
+    diff = TripleDiff(*(triples(*part) for part in texts))
+    (empty,) = records_of(TripleDiff())
+    limit = size(empty.record) + 300 + extra_bytes
+    made = records_of(diff, characters=characters, max_record_bytes=limit)
+    assert read_all(made) == diff
+    for each in made:
+        event = orjson.loads(each.record.value)
+        rdf_change_validator().validate(event)
+        chunk = read_chunk(each.record.value, each.record.headers, offset=0)
+        assert each.is_too_large is (size(each.record) > limit)
+        assert not each.is_too_large or len(chunk.diff) == 1
+
+
+def test_a_triple_that_is_too_large_is_told_apart_from_those_that_fit() -> None:
+    diff = TripleDiff(triples("a", "b" * 2_000, "c"))
+    made = records_of(diff, max_record_bytes=1_500)
+    assert [each.is_too_large for each in made] == [False, True, False]
+    assert [each.is_too_large for each in records_of(diff)] == [False]
+
+
+def changed(**changes: Any) -> bytes:
+    return orjson.dumps(orjson.loads(records_of(TripleDiff(triples("a")))[0].record.value) | changes)
+
+
+@pytest.mark.parametrize(
+    ("value", "headers", "message"),
+    [
+        (b"{", ((SEQ_HEADER, b"1"),), "mutation at offset 12 is not JSON: .*it begins '{'"),
+        (changed(rev_id="1"), ((SEQ_HEADER, b"1"),), "mutation at offset 12 is not a .* event at rev_id: "),
+        (changed(), (), "mutation at offset 12 has no number in its header entity-seq: b''"),
+        (changed(), ((SEQ_HEADER, b"-1"),), "mutation at offset 12 has no number in its header entity-seq: b'-1'"),
+        (changed(meta={"stream": "s"}), ((SEQ_HEADER, b"1"),), "mutation at offset 12 has no meta/request_id"),
+        (changed(sequence=1), ((SEQ_HEADER, b"1"),), "mutation at offset 12 has sequence 1 of 1"),
+        (
+            changed(rdf_added_data={"mime_type": "application/rdf+xml", "data": ""}),
+            ((SEQ_HEADER, b"1"),),
+            "rdf_added_data/mime_type 'application/rdf.xml'; only 'text/turtle' can be read",
+        ),
+        (
+            changed(rdf_added_data={"mime_type": "text/turtle", "data": "\n<a"}),
+            ((SEQ_HEADER, b"1"),),
+            "mutation at offset 12: rdf_added_data/data: no Turtle at line 2, column 1: ",
+        ),
+    ],
+    ids=["json", "schema", "no seq", "seq", "request id", "sequence", "mime type", "turtle"],
+)
+def test_an_invalid_chunk_is_refused_with_its_place(
+    value: bytes, headers: tuple[tuple[str, bytes], ...], message: str
+) -> None:
+    with pytest.raises(InvalidEventError, match=message):
+        read_chunk(value, headers, offset=12)
