@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pipeline.apply.accumulate import MutationBatch, Patch
 from pipeline.apply.patch import StorePosition, position_query, write_update
 from pipeline.apply.reassemble import Mutation
+from pipeline.rdf.operation import Op
 from pipeline.rdf.revision_diff import diff_revisions, is_shared, state_in_full
 from pipeline.rdf.triples import Triple, split_terms
 from pipeline.rdf.vocabulary import SCHEMA_ABOUT
@@ -148,7 +149,9 @@ PIECES = (
     "<https://en.e.org/wiki/A> a schema:Article ; schema:name 'A' ; schema:about wd:{0} .",
 )
 OPPOSITES: list[Literal["cancel", "last"]] = ["cancel", "last"]
-REVISIONS = st.none() | st.frozensets(st.sampled_from(PIECES))
+REVISIONS = st.frozensets(st.sampled_from(PIECES))
+# Of a run of diffs most can go wrong.
+OPS: list[Op] = ["diff", "diff", "diff", "delete", "reconcile"]
 
 
 @dataclass
@@ -161,19 +164,18 @@ class History:
 
 @st.composite
 def histories(draw: st.DrawFn) -> History:
-    """Deleted where a revision is None; each entity begins without any."""
+    """Each entity begins without triples."""
     history = History()
-    steps = st.lists(st.tuples(st.sampled_from(["Q1", "Q2"]), REVISIONS, st.booleans()), max_size=8)
-    for next_offset, (entity, pieces, is_reconcile) in enumerate(draw(steps), start=1):
+    steps = st.lists(st.tuples(st.sampled_from(["Q1", "Q2"]), st.sampled_from(OPS), REVISIONS), max_size=8)
+    for next_offset, (entity, op, pieces) in enumerate(draw(steps), start=1):
         before = history.revisions.get(entity, frozenset())
-        after = frozenset(triples_of(" ".join(piece.format(entity) for piece in sorted(pieces or ()))))
-        if pieces is None:
-            history.mutations.append(delete(entity, next_offset=next_offset))
-        elif is_reconcile:
-            history.mutations.append(mutation_of(entity, "reconcile", state_in_full(after), next_offset=next_offset))
+        after = frozenset(triples_of(" ".join(piece.format(entity) for piece in sorted(pieces))))
+        if op == "delete":
+            after, mutation = frozenset(), delete(entity, next_offset=next_offset)
         else:
-            diff = diff_revisions(before, after, NAMESPACES)
-            history.mutations.append(mutation_of(entity, "diff", diff, next_offset=next_offset))
+            diff = diff_revisions(before, after, NAMESPACES) if op == "diff" else state_in_full(after)
+            mutation = mutation_of(entity, op, diff, next_offset=next_offset)
+        history.mutations.append(mutation)
         history.revisions[entity] = after
     return history
 
