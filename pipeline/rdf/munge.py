@@ -46,10 +46,8 @@ _REPEATED_LABELS = frozenset({SCHEMA_NAME, SKOS_PREF_LABEL})
 _SUB_ENTITY_LINKS = frozenset({ONTOLEX_LEXICAL_FORM, ONTOLEX_SENSE})
 _DOCUMENT_PREDICATES = (SCHEMA_VERSION, SCHEMA_DATE_MODIFIED)
 
-_Edge = tuple[Triple, str, str]
-"""A triple, its predicate and its object."""
-_Nodes = dict[str, list[_Edge]]
-"""By subject."""
+_Nodes = dict[str, list[Triple]]
+"""Triples by their subject."""
 
 
 class IncompleteEntityError(ValueError):
@@ -63,16 +61,11 @@ def munge(triples: Iterable[Triple], entity: str, namespaces: ConceptNamespaces)
     """
     nodes = _group_by_subject(triples, namespaces)
     root = namespaces.entity_node(entity)
-    moved = [
-        (join_terms(root, predicate, object_term), predicate, object_term)
-        for subject, edges in nodes.items()
-        if subject.startswith(namespaces.data)
-        for _, predicate, object_term in edges
-        if predicate in _DOCUMENT_PREDICATES or predicate.startswith(WIKIBASE_PREFIX)
-    ]
-    nodes[root] = nodes.get(root, []) + moved
+    nodes[root] = [*nodes.get(root, ()), *_moved_triples(nodes, root, namespaces)]
     _check_complete(nodes[root], entity)
-    sub_entities = {object_term for _, predicate, object_term in nodes[root] if predicate in _SUB_ENTITY_LINKS} - {root}
+    sub_entities = {
+        object_term for _, predicate, object_term in _edges(nodes[root]) if predicate in _SUB_ENTITY_LINKS
+    } - {root}
     kept = set(_entity_triples(nodes[root], has_labels=not entity.startswith("L")))
     for sub_entity in sub_entities:
         kept.update(_entity_triples(nodes.get(sub_entity, ()), has_labels=False))
@@ -85,35 +78,51 @@ def _group_by_subject(triples: Iterable[Triple], namespaces: ConceptNamespaces) 
     """With skolem IRIs in the place of blank nodes, and long literals cut."""
     nodes: _Nodes = {}
     for line in triples:
-        triple = line
-        subject, predicate, object_term = split_terms(triple)
-        if subject.startswith("_:") or object_term.startswith("_:"):
-            subject, object_term = _skolemize(subject, namespaces), _skolemize(object_term, namespaces)
-            triple = join_terms(subject, predicate, object_term)
-        if len(object_term) > MAX_LITERAL_CHARACTERS:
+        triple = _skolemize(line, namespaces) if "_:" in line else line
+        if len(triple) > MAX_LITERAL_CHARACTERS:
             triple = cut_literal(triple, MAX_LITERAL_CHARACTERS)
-            object_term = split_terms(triple)[2]
-        edge = (triple, predicate, object_term)
+        subject = triple[: triple.index(" ")]
         if subject in nodes:
-            nodes[subject].append(edge)
+            nodes[subject].append(triple)
         else:
-            nodes[subject] = [edge]
+            nodes[subject] = [triple]
     return nodes
 
 
-def _skolemize(term: str, namespaces: ConceptNamespaces) -> str:
-    return f"{namespaces.skolem}{term[2:]}>" if term.startswith("_:") else term
+def _skolemize(triple: Triple, namespaces: ConceptNamespaces) -> Triple:
+    def skolem(term: str) -> str:
+        return f"{namespaces.skolem}{term[2:]}>" if term.startswith("_:") else term
+
+    subject, predicate, object_term = split_terms(triple)
+    return join_terms(skolem(subject), predicate, skolem(object_term))
 
 
-def _check_complete(edges: Iterable[_Edge], entity: str) -> None:
-    predicates = {predicate for _, predicate, _ in edges}
+def _edges(triples: Iterable[Triple]) -> Iterator[tuple[Triple, str, str]]:
+    """Each triple with its predicate and object. They are not kept: tuples by the thousand are work for the garbage
+    collector, which makes a large entity twice as slow.
+    """
+    for triple in triples:
+        _, predicate, rest = triple.split(" ", 2)
+        yield triple, predicate, rest[:-2]
+
+
+def _moved_triples(nodes: _Nodes, root: str, namespaces: ConceptNamespaces) -> Iterator[Triple]:
+    for subject, triples in nodes.items():
+        if subject.startswith(namespaces.data):
+            for _, predicate, object_term in _edges(triples):
+                if predicate in _DOCUMENT_PREDICATES or predicate.startswith(WIKIBASE_PREFIX):
+                    yield join_terms(root, predicate, object_term)
+
+
+def _check_complete(triples: Iterable[Triple], entity: str) -> None:
+    predicates = {predicate for _, predicate, _ in _edges(triples)}
     missing = [predicate for predicate in _DOCUMENT_PREDICATES if predicate not in predicates]
     if missing and OWL_SAME_AS not in predicates:
         raise IncompleteEntityError(f"the document of {entity} does not say {' or '.join(missing)}")
 
 
-def _entity_triples(edges: Iterable[_Edge], *, has_labels: bool) -> Iterator[Triple]:
-    for triple, predicate, object_term in edges:
+def _entity_triples(triples: Iterable[Triple], *, has_labels: bool) -> Iterator[Triple]:
+    for triple, predicate, object_term in _edges(triples):
         is_dropped_type = predicate == RDF_TYPE and object_term in _DROPPED_TYPES
         is_dropped_label = predicate in _REPEATED_LABELS or (predicate == RDFS_LABEL and not has_labels)
         if not is_dropped_type and not is_dropped_label:
@@ -125,13 +134,13 @@ def _linked_triples(nodes: _Nodes, owners: set[str], namespaces: ConceptNamespac
     waiting = [
         object_term
         for owner in owners
-        for _, predicate, object_term in nodes.get(owner, ())
+        for _, predicate, object_term in _edges(nodes.get(owner, ()))
         if is_in_namespace(object_term, namespaces.statement) and is_in_namespace(predicate, namespaces.property)
     ]
     shared = (namespaces.reference, namespaces.value)
     visited = set(waiting)
     while waiting:
-        for triple, predicate, object_term in nodes.get(waiting.pop(), ()):
+        for triple, predicate, object_term in _edges(nodes.get(waiting.pop(), ())):
             if predicate != RDF_TYPE or object_term not in _DROPPED_TYPES:
                 yield triple
             if object_term.startswith(shared) and object_term not in visited:
@@ -142,13 +151,13 @@ def _linked_triples(nodes: _Nodes, owners: set[str], namespaces: ConceptNamespac
 def _other_triples(nodes: _Nodes, namespaces: ConceptNamespaces) -> Iterator[Triple]:
     """Of sitelinks, wiki groups, definitions of a property and nodes that were blank."""
     below_base = (namespaces.entity, namespaces.reference, namespaces.value, *namespaces.data)
-    for subject, edges in nodes.items():
+    for subject, triples in nodes.items():
         if subject.startswith(below_base):
             continue
         is_kept_whole = subject.startswith((namespaces.skolem, namespaces.no_value)) or any(
-            predicate == RDF_TYPE and object_term == SCHEMA_ARTICLE for _, predicate, object_term in edges
+            predicate == RDF_TYPE and object_term == SCHEMA_ARTICLE for _, predicate, object_term in _edges(triples)
         )
         is_property = subject.startswith(namespaces.property)
-        for triple, predicate, _ in edges:
+        for triple, predicate, _ in _edges(triples):
             if is_kept_whole or predicate == WIKIBASE_WIKI_GROUP or (is_property and predicate == RDF_TYPE):
                 yield triple
