@@ -15,7 +15,7 @@ from typing import Any, cast
 import orjson
 
 from pipeline.rdf.chunks import CHUNK_CHARACTERS, split_diff
-from pipeline.rdf.operation import Op, Operation
+from pipeline.rdf.operation import ENTITY_ID, Op, Operation
 from pipeline.rdf.revision_diff import TripleDiff
 from pipeline.rdf.triples import TURTLE, InvalidRdfError, Triple, parse_triples, serialize_triples
 from pipeline.records.error_event import Failure
@@ -103,6 +103,8 @@ def read_chunk(value: bytes | None, headers: Headers, *, offset: int) -> Mutatio
     for violation in rdf_change_validator().iter_errors(document):
         field = "/".join(map(str, violation.instance_path)) or "(top)"
         raise _invalid(f"{place} is not a {RDF_CHANGE_URI} event at {field[:200]}: {violation.message[:250]}")
+    if not ENTITY_ID.fullmatch(document["entity_id"]):
+        raise _invalid(f"{place} has no entity's id at entity_id: {document['entity_id'][:100]!r}")
     seq = dict(headers).get(SEQ_HEADER, b"")
     if not seq.isdigit():
         raise _invalid(f"{place} has no number in its header {SEQ_HEADER}: {seq!r}")

@@ -7,6 +7,7 @@ Its key is the entity. `seq` counts the operations of an entity from 1, and `id`
 and `seq`: a replay repeats the record byte for byte. `sources` are the events that it was decided from.
 """
 
+import re
 import uuid
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
@@ -20,6 +21,9 @@ from pipeline.schemas import OPERATION_URI, operation_validator
 
 Op = Literal["import", "diff", "delete", "reconcile"]
 OPS: tuple[Op, ...] = get_args(Op)
+ENTITY_ID = re.compile(r"[LMPQ][1-9][0-9]{0,18}")
+"""An item, property, lexeme or media file; it is a part of an IRI as it is."""
+
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:rdf-operation")
 _EXCERPT_BYTES = 120
 

@@ -134,6 +134,11 @@ def changed(**changes: Any) -> bytes:
     [
         (b"{", ((SEQ_HEADER, b"1"),), "mutation at offset 12 is not JSON: .*it begins '{'"),
         (changed(rev_id="1"), ((SEQ_HEADER, b"1"),), "mutation at offset 12 is not a .* event at rev_id: "),
+        (
+            changed(entity_id="Q1> }"),
+            ((SEQ_HEADER, b"1"),),
+            "mutation at offset 12 has no entity's id at entity_id: 'Q1> }'",
+        ),
         (changed(), (), "mutation at offset 12 has no number in its header entity-seq: b''"),
         (changed(), ((SEQ_HEADER, b"-1"),), "mutation at offset 12 has no number in its header entity-seq: b'-1'"),
         (changed(meta={"stream": "s"}), ((SEQ_HEADER, b"1"),), "mutation at offset 12 has no meta/request_id"),
@@ -149,7 +154,7 @@ def changed(**changes: Any) -> bytes:
             "mutation at offset 12: rdf_added_data/data: no Turtle at line 2, column 1: ",
         ),
     ],
-    ids=["json", "schema", "no seq", "seq", "request id", "sequence", "mime type", "turtle"],
+    ids=["json", "schema", "entity", "no seq", "seq", "request id", "sequence", "mime type", "turtle"],
 )
 def test_an_invalid_chunk_is_refused_with_its_place(
     value: bytes, headers: tuple[tuple[str, bytes], ...], message: str

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.rdf.operation import OPS, Operation, operation_id, parse_operation
+from pipeline.rdf.operation import ENTITY_ID, OPS, Operation, operation_id, parse_operation
 from pipeline.records.page_change import InvalidEventError
 from pipeline.records.record import Position
 from pipeline.schemas import operation_validator
@@ -52,6 +52,12 @@ def test_the_record_of_an_operation() -> None:
         "id": "33cf9493-1e02-5d88-b5e6-d8c84a703c71",
         "sources": [["mediawiki.revision-create", 0, 4711]],
     }
+
+
+@pytest.mark.parametrize("entity", ["Q1", "P31", "L123", "M9", "Q0", "q1", "Q", "Q1 ", "Q1-F1", "Q" + "9" * 20])
+def test_schema_and_pattern_agree_on_the_id_of_an_entity(entity: str) -> None:
+    is_valid = operation_validator().is_valid(orjson.loads(changed(entity=entity)))
+    assert is_valid is (ENTITY_ID.fullmatch(entity) is not None)
 
 
 def test_the_id_is_of_entity_revision_op_and_seq() -> None:
