@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from mockapi.api.action.endpoint import ActionApi
 from mockapi.api.endpoint import Endpoint, Match
+from mockapi.api.entity_data import EntityData
 from mockapi.api.gateway import Gateway
 from mockapi.api.rest.path import REST_ROOT
 from mockapi.api.rest.routes import find as find_rest
@@ -15,7 +16,7 @@ from mockapi.server.request import Request
 if TYPE_CHECKING:
     from mockapi.world import World
 
-ROUTES: Final[Sequence[Match]] = (ActionApi.match, RunJobs.match, Restbase.match, Gateway.match)
+ROUTES: Final[Sequence[Match]] = (ActionApi.match, EntityData.match, RunJobs.match, Restbase.match, Gateway.match)
 
 
 def find(request: Request, world: "World") -> Endpoint:

@@ -12,6 +12,7 @@ from typing import Final
 
 from mockapi.api import status as statuses
 from mockapi.api.rest.errors import RestError, error_reply, rest_error, rest_exception, rest_status
+from mockapi.faults.status import NO_CONTENT
 from mockapi.plan import StatusAnswer
 from mockapi.server.reply import Reply
 from mockapi.server.request import Request
@@ -74,6 +75,8 @@ def overflow(code: int, request_id: str) -> Reply:
 
 
 def _words(status: StatusAnswer, request_id: str) -> Reply:
+    if status.code == NO_CONTENT:
+        return Reply.of(NO_CONTENT, (), b"")
     if status.body is not None:
         server = b"envoy" if status.code in _ENVOY else None
         return _plain(status.code, status.body, server=server, content_type=status.content_type)

@@ -5,9 +5,9 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from located_config.duration import Duration
@@ -17,6 +17,16 @@ from mockapi.faults.slots import ANSWER
 from mockapi.plan import Plan, StatusAnswer
 from mockapi.values.strict import Strict, spelled_out
 
+NO_CONTENT: Final = 204
+
+
+def _no_page(code: int) -> int:
+    if code < 400 and code != NO_CONTENT:
+        raise PydanticCustomError(
+            "status_code", "status {code} is no error", {"code": code, "hint": "400 to 599, or 204 for no content"}
+        )
+    return code
+
 
 class Status(Strict):
     """An answer that is not the page. Without `body` the words are those of the part that gives such an answer in
@@ -24,7 +34,10 @@ class Status(Strict):
     or the date of then.
     """
 
-    code: int = Field(ge=400, le=599, description="HTTP status of the answer.")
+    code: Annotated[int, Field(le=599), AfterValidator(_no_page)] = Field(
+        description="HTTP status of the answer: 400 to 599, or 204 for an answer without content.",
+        json_schema_extra={"minimum": NO_CONTENT},
+    )
     body: str | None = Field(
         default=None,
         description="Text of the answer. Default: the words of the part that gives such an answer in production.",
@@ -56,7 +69,7 @@ FAULT = Fault(
     group="proxy",
     summary="answers with that status in the words of the part that would give it",
     docs=(
-        "an error instead of the page, in the words of the part that gives it in production; or `{code: 503, "
+        "an error (or 204) instead of the page, in the words of the part that gives it in production; or `{code: 503, "
         "retry_after: 5s, body: …}`, with `retry_after_as: date` for an HTTP date"
     ),
     takes=Annotated[Status, spelled_out("code", int | Status)],

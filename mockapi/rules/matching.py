@@ -22,13 +22,14 @@ from mockapi.wiki.title import reads_same
 @dataclass(frozen=True, slots=True)
 class Target:
     """One thing that a request is about; what it does not name, or what is not known, is None. `revision` is also
-    there for a revision that does not exist.
+    there for a revision that does not exist, `entity` only where data of an entity are asked for.
     """
 
     wiki: str | None = None
     page: str | None = None
     page_id: int | None = None
     revision: int | None = None
+    entity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,7 @@ TARGET: Final = {
             "page", lambda wanted, t, _: t.page is not None and reads_same(wanted, t.page), lambda t, _: t.page
         ),
         _TargetMatcher("revision", lambda wanted, t, _: t.revision in wanted, lambda t, _: t.revision),
+        _TargetMatcher("entity", lambda wanted, t, _: t.entity in wanted, lambda t, _: t.entity),
         _TargetMatcher("share", lambda wanted, t, given: _below(wanted, _page_share(t, given)), _page_share),
         _TargetMatcher(
             "share_of_revisions", lambda wanted, t, given: _below(wanted, _revision_share(t, given)), _revision_share

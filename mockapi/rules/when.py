@@ -131,6 +131,8 @@ def _one_or_more(value: object) -> object:
 
 Revisions = Annotated[tuple[Annotated[int, Field(ge=1, strict=True)], ...], Field(min_length=1)]
 
+Entities = Annotated[tuple[Annotated[str, Field(pattern=r"^[QPL][1-9][0-9]*$")], ...], Field(min_length=1)]
+
 
 class When(Strict):
     """What a request must be: all that is given must hold, and what is not given does not matter."""
@@ -151,6 +153,9 @@ class When(Strict):
     revision: Annotated[
         Revisions | None, BeforeValidator(_one_or_more, json_schema_input_type=int | list[int] | None)
     ] = Field(default=None, description="It is about this revision, or one of a list.", examples=[28674])
+    entity: Annotated[Entities | None, BeforeValidator(_one_or_more, json_schema_input_type=str | list[str] | None)] = (
+        Field(default=None, description="It is for the data of this entity, or one of a list.", examples=["Q42"])
+    )
     header: dict[_HeaderName, Header] | None = Field(
         default=None,
         min_length=1,

@@ -13,6 +13,8 @@ from mockapi.wiki.pages.article_source import generate
 from mockapi.wiki.people import author, comment, minor
 from mockapi.wiki.redirect import redirect_target
 from mockapi.wiki.wiki import revision_of
+from mockapi.wiki.wikibase.entity_id import is_entity
+from mockapi.wiki.wikibase.entity_source import draw_source
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,10 @@ class Facts:
     @cached_property
     def text(self) -> str:
         """The text that the catalog gives, else one generated from the seed."""
-        given = self.located.revision.text
-        return generate(self.seed, self.located) if given is None else given
+        given, page = self.located.revision.text, self.located.page
+        if given is not None:
+            return given
+        return draw_source(page) if is_entity(page) else generate(self.seed, self.located)
 
     @cached_property
     def size(self) -> int:

@@ -17,6 +17,7 @@ from mockapi.wiki.facts import facts
 from mockapi.wiki.namespaces import SYSTEM_MESSAGE, USER
 from mockapi.wiki.timestamps import iso, seconds
 from mockapi.wiki.title import InvalidTitle, Title
+from mockapi.wiki.wikibase.entity_id import CONTENT_MODELS
 
 _CODE: Final = {"css": ("css", "CSS"), "javascript": ("js", "JavaScript"), "json": ("json", "JSON")}
 
@@ -75,7 +76,7 @@ PARAMETERS: Final = (
     Parameter("undoafter", Kind.INTEGER, unimplemented=True),
     Parameter("redirect", Kind.FLAG),
     Parameter("contentformat"),
-    Parameter("contentmodel", allowed=("wikitext", "javascript", "json", "css", "text")),
+    Parameter("contentmodel", allowed=("wikitext", "javascript", "json", "css", "text", *CONTENT_MODELS.values())),
     Parameter("returnto"),
     Parameter("returntoquery"),
     Parameter("token", required=True),

@@ -24,6 +24,7 @@ from mockapi.api.action.registry import HELP as HELP
 from mockapi.api.action.targets import subjects
 from mockapi.api.endpoint import Context
 from mockapi.draws import digest
+from mockapi.faults.status import NO_CONTENT
 from mockapi.plan import StatusAnswer
 from mockapi.rules.matching import Target
 from mockapi.server.reply import Headers, Held, Reply
@@ -40,7 +41,7 @@ _NOT_PART_OF_THE_KEY: Final = frozenset(
     | {"password", "retype", "lgpassword"}
 )
 _LONGEST_IN_KEY: Final = 200
-_FROM_A_PROXY: Final = frozenset({429, 502, 503, 504})
+_FROM_A_PROXY: Final = frozenset({NO_CONTENT, 429, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)

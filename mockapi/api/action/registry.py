@@ -5,6 +5,7 @@ from typing import Final
 from mockapi.api.action import edit, revisiondelete
 from mockapi.api.action.account_actions import CLIENTLOGIN, CREATEACCOUNT, LOGIN, LOGOUT, USERRIGHTS
 from mockapi.api.action.call import Call
+from mockapi.api.action.entity_actions import ENTITY_ACTIONS
 from mockapi.api.action.module import Action
 from mockapi.api.action.page_actions import DELETE, MOVE, UNDELETE
 from mockapi.api.action.parameters import Arguments, Kind, Parameter
@@ -37,5 +38,6 @@ ACTIONS: Final = {
         edit.ACTION,
         USERRIGHTS,
         revisiondelete.ACTION,
+        *ENTITY_ACTIONS,
     )
 }

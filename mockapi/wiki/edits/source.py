@@ -10,6 +10,8 @@ from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.namespaces import SYSTEM_MESSAGE, USER
 from mockapi.wiki.people import Author
 from mockapi.wiki.title import Title
+from mockapi.wiki.wikibase.entity_id import CONTENT_MODELS
+from mockapi.wiki.wikibase.entity_source import EntitySource
 
 MAX_BYTES: Final = 2048 * 1024
 
@@ -42,15 +44,24 @@ def received(text: str) -> str:
 def saved(text: str, model: str, by: Author, now: datetime) -> str:
     """A text that was received as it is kept: Unix line ends, tildes signed (not in JSON), JSON laid out.
 
-    Raises WriteError for what is no JSON where it has to be, and above MAX_BYTES.
+    Raises WriteError for what is no JSON, or no entity, where it has to be, and above MAX_BYTES.
     """
     clean = text.replace("\r\n", "\n").replace("\r", "\n")
     if model in _SIGNED:
         clean = _UNSAVED.sub(lambda match: _signed(len(match[1]), by, now) if match[1] else match[0], clean)
+    elif model in CONTENT_MODELS.values():
+        _check_entity(clean)
     elif model == "json":
         clean = _laid_out(clean)
     refuse_too_big(clean)
     return clean
+
+
+def _check_entity(text: str) -> None:
+    try:
+        EntitySource.parse(text)
+    except ValueError as error:
+        raise WriteError("invalid-entity-data", f"Invalid entity: {error}") from None
 
 
 def refuse_too_big(text: str) -> None:

@@ -3,6 +3,7 @@
 no shape ─┬─ generated ──> article ─┬─ flavour ──> bytes
           └─ given text ──> given ──┘
 Block, Bomb, Noise ──────────────────────────────> bytes of an exact size, in the flavour `view` always
+EntityRdf ───────────────────────────────────────> the RDF of an entity, in no flavour
 """
 
 from collections.abc import Hashable, Iterator
@@ -19,10 +20,12 @@ from mockapi.wiki.pages.flavor import Flavor, flavored
 from mockapi.wiki.pages.outline import MAX_BYTES
 from mockapi.wiki.pages.rendered_source import render_source
 from mockapi.wiki.wiki import Wiki
+from mockapi.wiki.wikibase.entity_rdf import EntityRdf
 
-Shape = Block | Bomb | Noise
-"""A document of an exact size, in the place of the revision's own."""
+Shape = Block | Bomb | Noise | EntityRdf
+"""A document in the place of the revision's own: one of an exact size, or its entity's RDF."""
 
+_WORK_OF_RDF: Final = 4  # a byte of RDF takes longer than one of a generated article
 _WORK_A_CHARACTER: Final = 64  # given text takes longer to render than a generated article of that length
 
 
@@ -53,6 +56,8 @@ class Document:
     @property
     def work_bytes(self) -> int:
         """How much work it is, measured by the length of a generated one."""
+        if isinstance(self.shape, EntityRdf):
+            return self.shape.estimate_bytes(self.seed, self.located) * _WORK_OF_RDF
         if self.shape is not None:
             return self.shape.size_bytes
         text = self.located.revision.text
@@ -70,6 +75,8 @@ class Document:
                 yield from bomb_parts(self.located, bomb)
             case Noise() as noise:
                 yield from noise_parts(self.seed, self.located, noise)
+            case EntityRdf() as rdf:
+                yield rdf.write(self.seed, self.located)
             case None:
                 yield flavored(self._own(), self.flavor)
 

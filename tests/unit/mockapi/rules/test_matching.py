@@ -11,6 +11,7 @@ from mockapi.server.request import Request
 
 PATH = "/w/rest.php/v1/revision/28674/html"
 PAGE = Target("enwiki", "Old harbour", 7, 28674)
+ENTITY = Target("wikidatawiki", "Property:P31", 31, 126977, "P31")
 
 
 def subject(
@@ -209,3 +210,9 @@ def test_seed_rule_name_and_wiki_each_choose_other_pages() -> None:
     chosen = [held("20%"), held("20%", seed=2), held("20%", name="other"), held("20%", wiki="dewiki")]
     assert len({frozenset(pages) for pages in chosen}) == 4
     assert held("20%") == held(0.2)
+
+
+@pytest.mark.parametrize(("wanted", "holds"), [("P31", True), (["Q42", "P31"], True), ("Q31", False), ("P3", False)])
+def test_an_entity_is_matched_by_its_id_where_its_data_are_asked_for(wanted: object, holds: bool) -> None:
+    assert matches(rule(entity=wanted), subject(ENTITY)) is holds
+    assert not matches(rule(entity=wanted), subject(PAGE))

@@ -57,7 +57,9 @@ finite = st.one_of(
 )
 latencies = finite | st.just("never")
 bodies = st.integers(4096, 10**8).map(lambda size: {"size": size, "encoding": "gzip"})
-statuses = st.integers(400, 599) | st.builds(lambda code: {"code": code, "body": "x"}, st.integers(400, 599))
+statuses = st.sampled_from([204, *range(400, 600)]) | st.builds(
+    lambda code: {"code": code, "body": "x"}, st.integers(400, 599)
+)
 capacities = st.integers(1, 99) | st.fixed_dictionaries(
     {"parses": st.integers(1, 99)}, optional={"queue": st.integers(0, 999), "overflow": st.sampled_from([503, 429])}
 )
@@ -131,7 +133,7 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
         ([{"name": "a", "do": {"latency": {"p50": "2s", "p99": "1s"}}}], "p50 must be at most p99"),
         ([{"name": "a", "do": {"latency": {"p50": "2s", "p99": "3s", "cap": "1s"}}}], "cap is below p50"),
         ([{"name": "a", "do": {"latency": {"fixed": "2s", "cap": "1s"}}}], "cap without a distribution"),
-        ([{"name": "a", "do": {"status": 200}}], "[0].do.status.code: must be greater than or equal to 400"),
+        ([{"name": "a", "do": {"status": 200}}], "[0].do.status.code: status 200 is no error; 400 to 599, or 204"),
         ([{"name": "a", "do": {"status": {"code": 503, "retry_after": "1500ms"}}}], "not in whole seconds"),
         (
             [{"name": "a", "do": {"body": {"size": -1}}}],
