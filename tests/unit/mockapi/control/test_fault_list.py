@@ -46,7 +46,7 @@ def parameter(fault: FaultDescription, name: str) -> tuple[str, bool]:
 def test_a_parameter_says_what_it_may_be() -> None:
     assert parameter(FAULTS["capacity"], "parses") == ("whole number from 1", True)
     assert parameter(FAULTS["capacity"], "overflow") == ("503 or 429", False)
-    assert parameter(FAULTS["status"], "code") == ("whole number from 400 to 599", True)
+    assert parameter(FAULTS["status"], "code") == ("whole number from 204 to 599", True)
     assert parameter(FAULTS["latency"], "p50") == ("duration", False)
     assert FAULTS["gateway_timeout"].form == "duration"
     assert FAULTS["gateway_timeout"].parameters == ()
