@@ -8,12 +8,15 @@ value or title removes one. Statements are always drawn. A revision without a te
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.wikibase.entity_id import ENTITY_ID, entity_id_of
+
+_LANGUAGE: Final = re.compile(r"[a-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 Sitelinks = Mapping[str, tuple[str, tuple[str, ...]]]
 """Title and badges by site."""
@@ -39,10 +42,11 @@ class EntitySource:
             if "redirect" in given:
                 return cls(redirect=_checked_id(given["redirect"]))
             return cls(
-                labels={language: _text(term["value"]) for language, term in given.get("labels", {}).items()},
-                descriptions={key: _text(term["value"]) for key, term in given.get("descriptions", {}).items()},
+                labels=_terms(given.get("labels", {})),
+                descriptions=_terms(given.get("descriptions", {})),
                 aliases={
-                    key: tuple(_text(a["value"]) for a in terms) for key, terms in given.get("aliases", {}).items()
+                    _language(key): tuple(_text(alias["value"]) for alias in aliases)
+                    for key, aliases in given.get("aliases", {}).items()
                 },
                 sitelinks={
                     site: (_text(link["title"]), tuple(_checked_id(badge) for badge in link.get("badges", ())))
@@ -73,6 +77,16 @@ def with_member(source: str, group: str, key: str, value: Mapping[str, Any]) -> 
     """The source with `value` as the member `key` of a group such as `labels`."""
     given = json.loads(source)
     return json.dumps({**given, group: {**given.get(group, {}), key: value}}, ensure_ascii=False)
+
+
+def _terms(given: Mapping[str, Any]) -> dict[str, str]:
+    return {_language(key): _text(term["value"]) for key, term in given.items()}
+
+
+def _language(value: str) -> str:
+    if not _LANGUAGE.fullmatch(value):
+        raise TypeError(f"{value!r} is no language")
+    return value
 
 
 def _text(value: object) -> str:

@@ -188,6 +188,7 @@ def test_what_a_source_gives_replaces_what_is_drawn_and_an_empty_one_removes_it(
         '{"labels": {"en": {"value": 1}}}',
         '{"redirect": "X"}',
         '{"labels": []}',
+        '{"labels": {"e n": {"value": "x"}}}',
     ],
 )
 def test_another_source_is_refused(make_entity: MakeEntity, source: str) -> None:
