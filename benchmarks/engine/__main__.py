@@ -138,7 +138,12 @@ def guard_(events: int, rounds: int, *, is_recorded: bool) -> None:
 
 
 @main.command("entity-state")
-@click.option("--entities", default="10000,100000,1000000", show_default=True, help="Numbers of entities, with commas.")
+@click.option(
+    "--entities",
+    default="10000,100000,1000000",
+    show_default=True,
+    help="Numbers of entities, with commas between them.",
+)
 @_name("entity-state")
 def entity_state_(entities: str, name: str) -> None:
     """Measure Spark's state by entity, begun with an initial state of so many entities."""

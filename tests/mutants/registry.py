@@ -64,7 +64,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         rule=2,
         what="the event does not say where its payload is",
-        replacements=(Replacement("pipeline/jobs/enrichment.py", "slim.headers + claim.headers()", "slim.headers"),),
+        replacements=(
+            Replacement("pipeline/jobs/enrichment.py", "record.headers + claim.headers()", "record.headers"),
+        ),
         test=f"{_DAY}::test_what_is_too_large_is_in_the_store_whole_and_the_event_refers_to_it",
         says="the event does not say where its payload is",
         where=_WORKER,
@@ -75,9 +77,9 @@ MUTANTS: tuple[Mutant, ...] = (
         replacements=(
             Replacement(
                 "pipeline/jobs/enrichment.py",
-                "        claim = await self._claims.keep(payload,",
-                '        return self.error(message, Failure("record_too_large", "it was too large"))\n'
-                "        claim = await self._claims.keep(payload,",
+                "                claim = await self._claims.keep(part.value,",
+                '                return self.error(message, Failure("record_too_large", "it was too large"))\n'
+                "                claim = await self._claims.keep(part.value,",
             ),
         ),
         test=f"{_DAY}::test_what_is_too_large_is_in_the_store_whole_and_the_event_refers_to_it",
