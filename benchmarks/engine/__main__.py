@@ -146,7 +146,10 @@ def guard_(events: int, rounds: int, *, is_recorded: bool) -> None:
 )
 @_name("entity-state")
 def entity_state_(entities: str, name: str) -> None:
-    """Measure Spark's state by entity, begun with an initial state of so many entities."""
+    """Measure Spark's state by entity.
+
+    The initial state has that many entities.
+    """
     entity_state([int(count) for count in _parts(entities)], directory=_directory(), name=name)
 
 
