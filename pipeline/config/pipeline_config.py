@@ -30,6 +30,7 @@ from pipeline.config.heap_dump_section import HeapDumps
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.limits_section import ClaimCheck, ContentLimit, ErrorEvents, RecordLimit
 from pipeline.config.metrics_section import Metrics
+from pipeline.config.rdf_section import Rdf
 from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic, require_something
 from pipeline.config.state_section import Count, Deduplicate, State
 from pipeline.jobs.names import FIRST_JOB, JOB_DEFAULTS, JobDefaults, JobName
@@ -124,6 +125,7 @@ class PipelineConfig(Section):
         default=Breaker(), description="When requests to an unhealthy wiki, or to the whole endpoint, stop."
     )
     count: Count = Field(default=Count(), description="How `edit-counts` counts.")
+    rdf: Rdf = Field(default=Rdf(), description="Which Wikibase `rdf-resolve` reads, and how it cuts mutations.")
     state: State = Field(default=State(), description="Where the state of the job lies, if it has some.")
     heap_dump: HeapDumps = Field(
         default=HeapDumps(), description="What is written when the driver's JVM runs out of memory."

@@ -48,6 +48,11 @@ API_ERRORS: tuple[ApiErrors, ...] = (
     ),
     ApiErrors("revision_not_found", ("rest-nonexistent-revision", "rest-nonexistent-title"), "`RevisionContentHelper`"),
     ApiErrors(
+        "revision_not_found",
+        ("wikibase-entitydata-bad-revision", "wikibase-entitydata-not-found"),
+        "Wikibase's `EntityDataRequestHandler`, by the words of its error page",
+    ),
+    ApiErrors(
         "access_denied",
         ("rest-permission-*", "rest-read-denied", "readapidenied", "permissiondenied"),
         "`RevisionContentHelper`, `RestAuthorizeTrait`, `ApiMain::checkExecutePermissions`",

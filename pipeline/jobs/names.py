@@ -51,6 +51,14 @@ JOB_DEFAULTS: Registry[JobDefaults] = Registry(
             deferred_topic="mw_page_edit_count.deferred",
             claim_prefix="edit-counts",
         ),
+        "rdf-resolve": JobDefaults(
+            source_topics=("rdf-streaming-updater.operation",),
+            output_topic="rdf-streaming-updater.mutation",
+            error_topic="rdf-streaming-updater.error",
+            deferred_topic="rdf-streaming-updater.deferred",
+            claim_prefix="rdf-resolve",
+            requests=2,
+        ),
     },
 )
 FIRST_JOB, FIRST = next(iter(JOB_DEFAULTS.items()))

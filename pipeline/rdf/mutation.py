@@ -91,6 +91,12 @@ def mutation_records(
     ]
 
 
+def write_slim_value(value: bytes) -> bytes:
+    """The value of a record whose triples are elsewhere."""
+    event = orjson.loads(value)
+    return orjson.dumps({key: part for key, part in event.items() if key not in _FIELDS.values()})
+
+
 def read_chunk(value: bytes | None, headers: Headers, *, offset: int) -> MutationChunk:
     """The chunk in a record. Raises InvalidEventError, whose message names the offset and the field."""
     place = f"mutation at offset {offset}"

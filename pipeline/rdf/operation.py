@@ -41,6 +41,10 @@ class Operation:
     sources: tuple[Position, ...]
 
     @property
+    def domain(self) -> None:
+        """None: no operation is a canary."""
+
+    @property
     def id(self) -> str:
         """The UUID of the operation, and the request id of its mutation."""
         return operation_id(self.entity, self.rev, self.op, self.seq)

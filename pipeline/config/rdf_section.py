@@ -1,0 +1,31 @@
+"""Which Wikibase the streaming updater reads, and how its mutations are cut."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PositiveInt
+
+from pipeline.config.section import Host, Section
+from pipeline.rdf.concept_namespaces import ConceptNamespaces
+
+
+def _concept_base(base: str) -> str:
+    ConceptNamespaces(base)
+    return base
+
+
+class Rdf(Section):
+    """The Wikibase of `rdf-resolve`."""
+
+    wiki: str = Field(
+        default="wikidatawiki", min_length=1, description="Wiki of `mediawiki.wikis` that has the entities."
+    )
+    domain: Host = Field(default="www.wikidata.org", description="`meta.domain` of mutations.")
+    concept_base: Annotated[str, AfterValidator(_concept_base)] = Field(
+        default="http://www.wikidata.org",
+        description="IRI below which the entities' nodes are, without a slash at its end.",
+    )
+    chunk_characters: PositiveInt = Field(
+        default=128_000,
+        description="Characters of triples in one record of a mutation, at most; a longer triple has a record of its "
+        "own.",
+    )

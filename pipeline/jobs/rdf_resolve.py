@@ -1,0 +1,188 @@
+"""rdf-resolve: operations on entities become mutations of a triple store.
+
+    import, reconcile   the entity at the revision, all of it
+    diff                the entity at two revisions: what makes the second of the first
+    delete              nothing is fetched
+
+A mutation takes a record for each of its chunks, under the entity as key.
+"""
+
+import asyncio
+import functools
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
+from pipeline.fetch.deadline import Deadline
+from pipeline.fetch.header_fields import media_type
+from pipeline.fetch.route import Head, TryAgainError
+from pipeline.jobs.job import OutputPart
+from pipeline.jobs.message import SourceMessage
+from pipeline.rdf.concept_namespaces import ConceptNamespaces
+from pipeline.rdf.munge import IncompleteEntityError, munge
+from pipeline.rdf.mutation import mutation_records, write_slim_value
+from pipeline.rdf.operation import Operation, parse_operation
+from pipeline.rdf.revision_diff import TripleDiff, diff_revisions, state_in_full
+from pipeline.rdf.triples import TURTLE, InvalidRdfError, Triple, parse_triples
+from pipeline.records.error_event import Failure
+from pipeline.records.error_types import ErrorType
+from pipeline.records.record import Record
+from pipeline.records.size import serialized_size
+from pipeline.schemas import OPERATION_URI
+
+# About 2,000 statements. Parsing takes the interpreter for as long as it lasts, so neighbours must not wait for it.
+_LARGE_CHARACTERS = 1024 * 1024
+_LARGE_ENTITIES = ThreadPoolExecutor(1, thread_name_prefix="large-entity")
+_UNKNOWN: ErrorType = "revision_not_found"
+# The words of Wikibase's EntityDataRequestHandler, in the language of the wiki's content; in others they are unknown.
+_REFUSALS = {
+    "wikibase-entitydata-bad-revision": "Can't show revision",
+    "wikibase-entitydata-not-found": "No entity with ID",
+}
+_VERSION = re.compile(r'\bschema:version +"?([0-9]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedDiff:
+    """What an operation's revisions come to. None of it is content that could be left out of a record as a whole."""
+
+    diff: TripleDiff
+    declared_bytes: int | None = None
+
+    def decoded_bytes(self) -> int:
+        """0: the output is cut into records that fit."""
+        return 0
+
+
+class EntityRoute:
+    """An entity at a revision, as Turtle, by Wikibase's `Special:EntityData`."""
+
+    def __init__(self, entity: str) -> None:
+        self._entity = entity
+
+    def path(self, rev_id: int) -> str:
+        """The dump's flavour: the entity with all that it has, and no other one."""
+        return f"/wiki/Special:EntityData/{self._entity}.ttl?flavor=dump&revision={rev_id}"
+
+    def read(self, rev_id: int, head: Head, body: str) -> str:
+        """Raises TryAgainError for another content type, an empty body, or another revision."""
+        if media_type(head.content_type) != TURTLE:
+            raise _not_the_entity(f"content type {head.content_type[:100]!r}")
+        if not body or body.isspace():
+            raise _not_the_entity("no body")
+        versions = set(_VERSION.findall(body))
+        if str(rev_id) not in versions:
+            raise _not_the_entity(f"revision {', '.join(sorted(versions))[:40] or 'unknown'}")
+        return body
+
+    def refusal(self, body: str) -> str | None:
+        """The message of Wikibase that the error page has."""
+        return next((code for code, words in _REFUSALS.items() if words in body), None)
+
+
+class RdfResolveJob:
+    """See `SplittingJob`."""
+
+    def __init__(self, config: PipelineConfig, client: WikiClient, now: Callable[[], datetime]) -> None:
+        """`now` gives the time with a zone."""
+        self._client = client
+        self._rdf = config.rdf
+        self._namespaces = ConceptNamespaces(config.rdf.concept_base)
+        self._not_found_grace = config.fetch.not_found_grace
+        self._now = now
+
+    def schema(self, message: SourceMessage) -> str:  # noqa: ARG002 - part of the interface
+        """That of operations."""
+        return OPERATION_URI
+
+    def parse(self, message: SourceMessage) -> Operation:
+        """Raises InvalidEventError."""
+        return parse_operation(message.value)
+
+    def wants(self, event: Operation) -> bool:  # noqa: ARG002 - part of the interface
+        """All operations."""
+        return True
+
+    def needs_fetch(self, event: Operation) -> bool:
+        """All but deletes."""
+        return event.op != "delete"
+
+    def key(self, message: SourceMessage, event: Operation) -> bytes | None:  # noqa: ARG002 - part of the interface
+        """The entity: its mutations have to stay in order."""
+        return event.key
+
+    async def fetch(self, event: Operation, *, deadline: Deadline) -> ResolvedDiff:
+        """What the revisions come to. Raises FetchFailedError, also for RDF that cannot be read."""
+        revisions = [event.rev] if event.from_rev is None else [event.from_rev, event.rev]
+        texts = await asyncio.gather(
+            *(self._text(event, rev_id, deadline) for rev_id in revisions), return_exceptions=True
+        )
+        # Both end before either counts, so that the error event does not depend on which answer came first.
+        failures = [text for text in texts if isinstance(text, BaseException)]
+        if failures:
+            raise min(failures, key=lambda failure: isinstance(failure, FetchFailedError) and failure.transient)
+        documents = [text.text for text in texts if isinstance(text, FetchedText)]
+        resolve = functools.partial(self._resolve, event, documents)
+        if sum(map(len, documents)) > _LARGE_CHARACTERS:
+            return await asyncio.get_running_loop().run_in_executor(_LARGE_ENTITIES, resolve)
+        return resolve()
+
+    def value(self, event: Operation, fetched: ResolvedDiff | None, *, stream: str) -> bytes:  # noqa: ARG002
+        """The operation itself."""
+        return event.value()
+
+    def parts(
+        self, event: Operation, fetched: ResolvedDiff | None, *, stream: str, limit_bytes: int | None
+    ) -> Sequence[OutputPart]:
+        """A record for each chunk; a single triple that is too large for one goes by claim check."""
+        diff = TripleDiff() if fetched is None else fetched.diff
+        records = mutation_records(
+            event,
+            diff,
+            topic=stream,
+            domain=self._rdf.domain,
+            characters=self._rdf.chunk_characters,
+            max_record_bytes=None if limit_bytes is None else limit_bytes + serialized_size(event.key, b"", ()),
+        )
+        return [self._part(chunk.record, is_too_large=chunk.is_too_large) for chunk in records]
+
+    def _part(self, record: Record, *, is_too_large: bool) -> OutputPart:
+        slim = functools.partial(write_slim_value, record.value) if is_too_large else None
+        return OutputPart(record.value, record.headers, slim)
+
+    async def _text(self, event: Operation, rev_id: int, deadline: Deadline) -> FetchedText:
+        try:
+            return await self._client.fetch(
+                self._rdf.wiki,
+                rev_id,
+                request_id=f"{event.id}:{rev_id}",
+                deadline=deadline,
+                route=EntityRoute(event.entity),
+            )
+        except FetchFailedError as error:
+            is_young = self._now() - datetime.fromisoformat(event.dt) < self._not_found_grace
+            if error.failure.error_type != _UNKNOWN or not is_young:
+                raise
+            raise FetchFailedError(
+                error.failure, transient=True, retry_after_s=error.retry_after_s, wiki_id=error.wiki_id
+            ) from error
+
+    def _resolve(self, event: Operation, documents: Sequence[str]) -> ResolvedDiff:
+        *earlier, after = (self._munged(event, document) for document in documents)
+        if event.op == "reconcile":
+            return ResolvedDiff(state_in_full(after))
+        return ResolvedDiff(diff_revisions(earlier[0] if earlier else frozenset(), after, self._namespaces))
+
+    def _munged(self, event: Operation, text: str) -> frozenset[Triple]:
+        try:
+            return munge(parse_triples(text, source=event.entity), event.entity, self._namespaces)
+        except (InvalidRdfError, IncompleteEntityError) as error:
+            raise FetchFailedError(Failure("invalid_body", f"{event.entity}: {error}")) from error
+
+
+def _not_the_entity(reason: str) -> TryAgainError:
+    return TryAgainError(f"status 200, and not Wikibase's entity: {reason}", of_upstream=True)

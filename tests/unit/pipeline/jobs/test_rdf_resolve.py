@@ -1,0 +1,181 @@
+"""rdf-resolve with a client of texts: what each operation fetches, and the mutation that comes of it."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import pytest
+
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
+from pipeline.fetch.route import Head, TryAgainError
+from pipeline.jobs.enrichment import Enrichment
+from pipeline.jobs.job import SplittingJob
+from pipeline.jobs.message import SourceMessage, Unfinished
+from pipeline.jobs.rdf_resolve import EntityRoute, RdfResolveJob
+from pipeline.rdf.mutation import read_chunk
+from pipeline.rdf.operation import Operation
+from pipeline.rdf.triples import Triple
+from pipeline.records.claim_check import ClaimStore
+from pipeline.records.error_event import Failure
+from pipeline.records.record import Position, Record
+from tests.unit.pipeline.jobs.conftest import FakeClaims, FakeClient
+from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, PREFIXES, triples_of, version_of
+
+WHEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
+BERLIN = 'wd:Q64 rdfs:label "Berlin"@de .\n'
+NOT_FOUND = FetchFailedError(Failure("revision_not_found", "status 404"))
+
+
+def document(rev: int, turtle: str = BERLIN) -> FetchedText:
+    return FetchedText(
+        PREFIXES + version_of("Q64", rev, node="wdata") + "wdata:Q64 schema:about wd:Q64 .\n" + turtle, None
+    )
+
+
+def triples(turtle: str) -> set[Triple]:
+    return set(triples_of(turtle))
+
+
+class Texts(FakeClient):
+    """Answers by revision as they are; the route is for tests of its own."""
+
+    async def fetch(self, wiki_id: str, rev_id: int, **of_request: Any) -> FetchedText:
+        self.asked.append((wiki_id, rev_id, of_request["request_id"], of_request["deadline"]))
+        answer = self.answers[rev_id]
+        if isinstance(answer, BaseException):
+            raise answer
+        return cast(FetchedText, answer)
+
+
+Resolve = Callable[..., Any]
+
+
+@pytest.fixture
+def resolve(make_config: Callable[..., PipelineConfig]) -> Resolve:
+    def run(
+        operation: Operation, answers: Mapping[int, Any], *, claims: FakeClaims | None = None, **sections: Any
+    ) -> Any:
+        config = make_config(**{"job": "rdf-resolve", "rdf": {"concept_base": NAMESPACES.base}, **sections})
+        client = Texts(dict(answers))
+        job = RdfResolveJob(config, cast(WikiClient, client), lambda: WHEN + timedelta(hours=1))
+        assert isinstance(job, SplittingJob)
+        enrichment = Enrichment(config, job, cast(WikiClient, client), cast(ClaimStore, claims or FakeClaims()))
+        message = SourceMessage(Position("operations", 0, 7), operation.key, operation.value(), WHEN)
+        outcome = asyncio.run(enrichment.process(message, limit_s=5))
+        return outcome, [(wiki, rev) for wiki, rev, *_ in client.asked]
+
+    return run
+
+
+def operation(op: Any, rev: int = 12, from_rev: int | None = None, dt: str = "2026-03-02T09:00:00Z") -> Operation:
+    return Operation("Q64", op, rev, from_rev, dt, 3, (Position("mediawiki.revision-create", 0, 4711),))
+
+
+OTHER = 'wd:Q64 rdfs:label "Barlin"@de .\n'
+MOVED = 'wd:Q64 schema:version {} ; schema:dateModified "2026-03-02T09:00:00Z"^^xsd:dateTime .\n'
+
+
+@pytest.mark.parametrize(
+    ("wanted", "answers", "added", "deleted"),
+    [
+        (operation("import"), {12: document(12)}, BERLIN + MOVED.format(12), ""),
+        (operation("reconcile"), {12: document(12)}, BERLIN + MOVED.format(12), ""),
+        (
+            operation("diff", from_rev=11),
+            {11: document(11, OTHER), 12: document(12)},
+            BERLIN + "wd:Q64 schema:version 12 .",
+            OTHER + "wd:Q64 schema:version 11 .",
+        ),
+        (operation("delete"), {}, "", ""),
+    ],
+    ids=["import", "reconcile", "diff", "delete"],
+)
+def test_an_operation_becomes_a_mutation(
+    resolve: Resolve, wanted: Operation, answers: dict[int, Any], added: str, deleted: str
+) -> None:
+    output, asked = resolve(wanted, answers)
+    assert asked == [("wikidatawiki", rev) for rev in answers]
+    assert isinstance(output, Record)
+    (record,) = output.all
+    assert record.topic == "rdf-streaming-updater.mutation"
+    assert record.key == b"Q64"
+    chunk = read_chunk(record.value, record.headers, offset=0)
+    assert (chunk.entity, chunk.op, chunk.rev, chunk.seq, chunk.request_id) == ("Q64", wanted.op, 12, 3, wanted.id)
+    assert set(chunk.diff.added) == triples(added)
+    assert set(chunk.diff.deleted) == triples(deleted)
+    assert dict(record.headers)["source-offset"] == b"%019d" % 7
+
+
+def test_a_large_entity_takes_several_records(resolve: Resolve) -> None:
+    labels = [f'wd:Q64 skos:altLabel "Berlin {number}"@de .\n' for number in range(40)]
+    output, _ = resolve(
+        operation("import"),
+        {12: document(12, "".join(labels))},
+        rdf={"concept_base": NAMESPACES.base, "chunk_characters": 500},
+    )
+    chunks = [read_chunk(record.value, record.headers, offset=0) for record in output.all]
+    assert len(chunks) > 5
+    assert [chunk.sequence for chunk in chunks] == list(range(len(chunks)))
+    assert {chunk.length for chunk in chunks} == {len(chunks)}
+    assert set().union(*(chunk.diff.added for chunk in chunks)) == triples("".join(labels) + MOVED.format(12))
+
+
+def test_a_triple_that_no_record_takes_goes_by_claim_check(resolve: Resolve) -> None:
+    long = f'wd:Q64 schema:description "{"x" * 3000}"@de .\n'
+    claims = FakeClaims()
+    output, _ = resolve(
+        operation("import"), {12: document(12, BERLIN + long)}, claims=claims, sink={"max.request.size": 2000}
+    )
+    checked = [record for record in output.all if "claim-check-key" in dict(record.headers)]
+    assert len(checked) == 1
+    assert read_chunk(checked[0].value, checked[0].headers, offset=0).diff.added == ()
+    whole = read_chunk(claims.stored[0], checked[0].headers, offset=0)
+    assert set(whole.diff.added) == triples(long)
+
+
+@pytest.mark.parametrize(
+    ("dt", "answers", "error_type"),
+    [
+        ("2026-03-02T09:00:00Z", {11: document(11), 12: NOT_FOUND}, "revision_not_found"),
+        ("2026-03-02T09:00:00Z", {11: NOT_FOUND, 12: document(12)}, "revision_not_found"),
+        ("2026-03-02T09:00:00Z", {11: document(11), 12: FetchedText("no Turtle", None)}, "invalid_body"),
+        ("2026-03-02T09:00:00Z", {11: document(11), 12: FetchedText(PREFIXES + BERLIN, None)}, "invalid_body"),
+        ("2026-03-02T09:59:59Z", {11: document(11), 12: NOT_FOUND}, None),
+    ],
+    ids=["unknown", "unknown before", "no Turtle", "incomplete", "unknown and young"],
+)
+def test_what_cannot_be_fetched_is_an_error_event(
+    resolve: Resolve, dt: str, answers: dict[int, Any], error_type: str | None
+) -> None:
+    outcome, _ = resolve(operation("diff", from_rev=11, dt=dt), answers, fetch={"not_found_grace": "10s"})
+    if error_type is None:
+        assert isinstance(outcome, Unfinished)
+        return
+    assert isinstance(outcome, Record)
+    assert outcome.topic == "rdf-streaming-updater.error"
+    assert f'"error_type":"{error_type}"'.encode() in outcome.value
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "reason"),
+    [
+        ("text/html", document(12).text, "content type 'text/html'"),
+        ("text/turtle; charset=UTF-8", " \n", "no body"),
+        ("text/turtle", document(13).text, "revision 13"),
+        ("text/turtle", BERLIN, "revision unknown"),
+    ],
+)
+def test_what_is_not_the_entity_is_tried_again(content_type: str, body: str, reason: str) -> None:
+    with pytest.raises(TryAgainError, match=reason):
+        EntityRoute("Q64").read(12, Head(content_type), body)
+
+
+def test_the_route_asks_for_the_dump_of_a_revision() -> None:
+    route, text = EntityRoute("Q64"), document(12).text
+    assert route.path(12) == "/wiki/Special:EntityData/Q64.ttl?flavor=dump&revision=12"
+    assert route.read(12, Head("text/turtle; charset=UTF-8"), text) == text
+    assert route.refusal("<p>Can't show revision 12 of entity Q64.</p>") == "wikibase-entitydata-bad-revision"
+    assert route.refusal("<p>No entity with ID Q64 was found.</p>") == "wikibase-entitydata-not-found"
+    assert route.refusal("<p>Our servers are currently experiencing a technical problem</p>") is None
