@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, PositiveInt
 
-from pipeline.config.section import Host, Section
+from located_config.size import Size
+from pipeline.config.section import MIB, Host, Section
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
 
 
@@ -28,4 +29,9 @@ class Rdf(Section):
         default=128_000,
         description="Characters of triples in one record of a mutation, at most; a longer triple has a record of its "
         "own.",
+    )
+    keep_last: Annotated[Size, Field(ge=0)] = Field(
+        default=64 * MIB,
+        description="Bytes of compressed triples of last revisions that each host keeps on disk, so that the next diff "
+        "of an entity fetches one revision and not two; 0 keeps none.",
     )

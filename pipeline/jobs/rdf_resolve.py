@@ -23,6 +23,7 @@ from pipeline.fetch.route import Head, TryAgainError
 from pipeline.jobs.job import OutputPart
 from pipeline.jobs.message import SourceMessage
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
+from pipeline.rdf.kept_revisions import KeptRevisions, kept_directory
 from pipeline.rdf.munge import IncompleteEntityError, munge
 from pipeline.rdf.mutation import mutation_records, write_slim_value
 from pipeline.rdf.operation import Operation, parse_operation
@@ -94,6 +95,8 @@ class RdfResolveJob:
         self._namespaces = ConceptNamespaces(config.rdf.concept_base)
         self._not_found_grace = config.fetch.not_found_grace
         self._now = now
+        is_kept = config.rdf.keep_last > 0
+        self._kept = KeptRevisions(kept_directory(config.checkpoint), config.rdf.keep_last) if is_kept else None
 
     def schema(self, message: SourceMessage) -> str:  # noqa: ARG002 - part of the interface
         """That of operations."""
@@ -117,7 +120,8 @@ class RdfResolveJob:
 
     async def fetch(self, event: Operation, *, deadline: Deadline) -> ResolvedDiff:
         """What the revisions come to. Raises FetchFailedError, also for RDF that cannot be read."""
-        revisions = [event.rev] if event.from_rev is None else [event.from_rev, event.rev]
+        before = self._kept_before(event)
+        revisions = [event.rev] if event.from_rev is None or before is not None else [event.from_rev, event.rev]
         texts = await asyncio.gather(
             *(self._text(event, rev_id, deadline) for rev_id in revisions), return_exceptions=True
         )
@@ -126,7 +130,7 @@ class RdfResolveJob:
         if failures:
             raise min(failures, key=lambda failure: isinstance(failure, FetchFailedError) and failure.transient)
         documents = [text.text for text in texts if isinstance(text, FetchedText)]
-        resolve = functools.partial(self._resolve, event, documents)
+        resolve = functools.partial(self._resolve, event, before, documents)
         if sum(map(len, documents)) > _LARGE_CHARACTERS:
             return await asyncio.get_running_loop().run_in_executor(_LARGE_ENTITIES, resolve)
         return resolve()
@@ -171,11 +175,20 @@ class RdfResolveJob:
                 error.failure, transient=True, retry_after_s=error.retry_after_s, wiki_id=error.wiki_id
             ) from error
 
-    def _resolve(self, event: Operation, documents: Sequence[str]) -> ResolvedDiff:
+    def _kept_before(self, event: Operation) -> frozenset[Triple] | None:
+        if self._kept is None or event.from_rev is None:
+            return None
+        return self._kept.get(self._rdf.wiki, event.entity, event.from_rev)
+
+    def _resolve(self, event: Operation, before: frozenset[Triple] | None, documents: Sequence[str]) -> ResolvedDiff:
         *earlier, after = (self._munged(event, document) for document in documents)
+        if self._kept is not None:
+            self._kept.put(self._rdf.wiki, event.entity, event.rev, after)
         if event.op == "reconcile":
             return ResolvedDiff(state_in_full(after))
-        return ResolvedDiff(diff_revisions(earlier[0] if earlier else frozenset(), after, self._namespaces))
+        if before is None:
+            before = earlier[0] if earlier else frozenset()
+        return ResolvedDiff(diff_revisions(before, after, self._namespaces))
 
     def _munged(self, event: Operation, text: str) -> frozenset[Triple]:
         try:

@@ -5,9 +5,11 @@ What they must be is read from the mock as N-Triples and munged; the store gets 
 
 import asyncio
 import random
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, cast
 
 import pyoxigraph
@@ -136,7 +138,8 @@ def truth(mock: Mock, entity: str) -> set[str]:
 
 
 @pytest.fixture
-def mock(start_mock: Callable[..., Mock]) -> Mock:
+def mock(start_mock: Callable[..., Mock], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mock:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where last revisions are kept
     mock = start_mock()
     answer = mock.ask("/__mock/state", method="PUT", body={"seed": 9, "catalog": [page(entity) for entity in ENTITIES]})
     assert answer.status == 200, answer.body

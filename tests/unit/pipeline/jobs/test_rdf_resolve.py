@@ -1,8 +1,10 @@
 """rdf-resolve with a client of texts: what each operation fetches, and the mutation that comes of it."""
 
 import asyncio
+import tempfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -53,11 +55,15 @@ Resolve = Callable[..., Any]
 
 
 @pytest.fixture
-def resolve(make_config: Callable[..., PipelineConfig]) -> Resolve:
+def resolve(make_config: Callable[..., PipelineConfig], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resolve:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where last revisions are kept
+
     def run(
         operation: Operation, answers: Mapping[int, Any], *, claims: FakeClaims | None = None, **sections: Any
     ) -> Any:
-        config = make_config(**{"job": "rdf-resolve", "rdf": {"concept_base": NAMESPACES.base}, **sections})
+        config = make_config(
+            **{"job": "rdf-resolve", "rdf": {"concept_base": NAMESPACES.base}, "checkpoint": str(tmp_path), **sections}
+        )
         client = Texts(dict(answers))
         job = RdfResolveJob(config, cast(WikiClient, client), lambda: WHEN + timedelta(hours=1))
         assert isinstance(job, SplittingJob)
@@ -106,6 +112,19 @@ def test_an_operation_becomes_a_mutation(
     assert set(chunk.diff.added) == triples(added)
     assert set(chunk.diff.deleted) == triples(deleted)
     assert dict(record.headers)["source-offset"] == b"%019d" % 7
+
+
+def test_the_last_revision_of_an_entity_is_not_fetched_again(resolve: Resolve) -> None:
+    edit = operation("diff", from_rev=11)
+    first, _ = resolve(operation("import", rev=11), {11: document(11, OTHER)})
+    assert first is not None
+    output, asked = resolve(edit, {12: document(12)})
+    assert asked == [("wikidatawiki", 12)]
+    chunk = read_chunk(output.value, output.headers, offset=0)
+    assert set(chunk.diff.deleted) == triples(OTHER + "wd:Q64 schema:version 11 .")
+    repeat, asked = resolve(edit, {11: document(11, OTHER), 12: document(12)})
+    assert asked == [("wikidatawiki", 11), ("wikidatawiki", 12)], "12 is the last one now"
+    assert repeat == output
 
 
 def test_a_large_entity_takes_several_records(resolve: Resolve) -> None:
