@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import Number, NumberBound
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.timing import of_arm
+from devkit.expectations.timing import arm_window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import UPSTREAM
 from located_config.count import counted
 
 
-def _tell(value: float, observation: ArmObservation) -> str:
+def _format(value: float, observation: ArmObservation) -> str:
     figures = observation.figures
     return (
         f"{value:.2f} ({counted(figures.requests, 'request')} for {counted(figures.fetches, 'fetch', 'fetches')}, "
@@ -27,11 +27,11 @@ def _flaws(argument: Number, _arm: CheckedArm) -> Iterator[Flaw]:
 
 AMPLIFICATION = Measure(
     name="amplification",
-    of=lambda observation: observation.figures.amplification,
+    value=lambda observation: observation.figures.amplification,
     argument=NumberBound,
     absent="no fetch",
-    tell=_tell,
-    timing=of_arm,
+    format_value=_format,
+    timing=arm_window,
     flaws=_flaws,
     needs=UPSTREAM,
     summary=(

@@ -8,12 +8,12 @@ from devkit.expectations.audit_counts import (
     MAY_BE_HIDDEN,
     AuditCounts,
     CleanOrCounts,
-    broken,
+    broken_counts,
     count,
+    count_inexcusable,
     is_decided,
     is_open,
-    of_no_machine,
-    window_of,
+    time_window,
 )
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.checked_arm import CheckedArm, Flaw
@@ -53,22 +53,22 @@ class _Audit(ExpectationKind):
         measured = "; ".join((f"{name}: " if name else "") + _measured(audit) for name, audit in audits.items())
         if (hidden := observation.hidden) and problems <= MAY_BE_HIDDEN:
             return Finding(self.name, argument, f"n/a: {'; '.join(hidden)}", holds=None)
-        if unsure := _not_known(observation, bool(problems)):
+        if unsure := _unknown_observables(observation, bool(problems)):
             return Finding(self.name, argument, why_not_observable(unsure), holds=None)
-        if others := [one.name for one in observation.programs if one.unaudited]:
-            measured += f"; of the main program alone, the output of {' and '.join(others)} is not audited"
+        if unaudited := [program.name for program in observation.programs if program.unaudited]:
+            measured += f"; of the main program alone, the output of {' and '.join(unaudited)} is not audited"
         # An audit of nothing, or of events that the pipeline never took, shows nothing.
         holds = not problems and all(audit.inputs > audit.pending for audit in audits.values())
-        return Finding(self.name, argument, measured, holds, decisive=any(map(_is_of_no_machine, audits.values())))
+        return Finding(self.name, argument, measured, holds, decisive=any(map(_is_inexcusable, audits.values())))
 
     def _counted(self, argument: AuditCounts, observation: ArmObservation) -> Finding:
         audits = [*_audits(observation).values()]
-        expected, wrong = str(argument), broken(argument, audits)
+        expected, wrong = str(argument), broken_counts(argument, audits)
         measured = ", ".join(f"{name} {count(name, audits)}" for name in argument.bounds)
         if (hidden := observation.hidden) and is_open(argument, audits):
             return Finding(self.name, expected, f"n/a: {'; '.join(hidden)}", holds=None)
         unsure = observation.not_observable & argument.needs(drained=observation.drained)
-        if unsure := unsure | (_not_known_of_replays(observation) if argument.are_of_replays else frozenset()):
+        if unsure := unsure | (_unknown_of_replays(observation) if argument.depend_on_replays else frozenset()):
             return Finding(self.name, expected, why_not_observable(unsure), holds=None)
         if not wrong and not all(audit.inputs > audit.pending for audit in audits):
             return Finding(self.name, expected, f"n/a: {'; '.join(map(_measured, audits))}", holds=None)
@@ -94,8 +94,8 @@ class _Audit(ExpectationKind):
         if observation.audit.unaudited:
             return None
         if isinstance(argument, AuditCounts):
-            return window_of(argument, audits)
-        if any(map(_is_of_no_machine, audits)):
+            return time_window(argument, audits)
+        if any(map(_is_inexcusable, audits)):
             return None
         if unclean := [audit for audit in audits if audit.problems()]:
             return "commit" if any(audit.timed_out for audit in unclean) else "arm"
@@ -104,7 +104,9 @@ class _Audit(ExpectationKind):
 
 def _audits(observation: ArmObservation) -> dict[str, Audit]:
     """The main program's, under no name, and those of others that have one."""
-    return {"": observation.audit} | {one.name: one.audit for one in observation.programs if one.audit is not None}
+    return {"": observation.audit} | {
+        program.name: program.audit for program in observation.programs if program.audit is not None
+    }
 
 
 def _measured(audit: Audit) -> str:
@@ -125,18 +127,18 @@ def _measured(audit: Audit) -> str:
     )
 
 
-def _excused(what: str, number: int, by_retry: int) -> str:
+def _excused(noun: str, number: int, by_retry: int) -> str:
     """By its causes."""
     causes = {"replays": number - by_retry, "retried tasks": by_retry}
-    return "".join(f", and {counted(of_cause, what)} by {cause}" for cause, of_cause in causes.items() if of_cause)
+    return "".join(f", and {counted(share, noun)} by {cause}" for cause, share in causes.items() if share)
 
 
-def _is_of_no_machine(audit: Audit) -> bool:
+def _is_inexcusable(audit: Audit) -> bool:
     """Whether it is broken by what no shortage of time excuses."""
-    return any(of_no_machine(name, [audit]) > 0 for name in audit.problems())
+    return any(count_inexcusable(name, [audit]) > 0 for name in audit.problems())
 
 
-def _not_known(observation: ArmObservation, has_problems: bool) -> frozenset[Observable]:
+def _unknown_observables(observation: ArmObservation, has_problems: bool) -> frozenset[Observable]:
     """What would have to be seen: a record's source, of events that are not emitted, whether they still may be, and of
     those that were emitted again after a restart, whether they were read again.
     """
@@ -144,13 +146,15 @@ def _not_known(observation: ArmObservation, has_problems: bool) -> frozenset[Obs
     if not has_problems and not observation.drained:
         needed.add("offsets")
     unknown = observation.not_observable & needed
-    return unknown if has_problems else unknown | _not_known_of_replays(observation)
+    return unknown if has_problems else unknown | _unknown_of_replays(observation)
 
 
-def _not_known_of_replays(observation: ArmObservation) -> frozenset[Observable]:
+def _unknown_of_replays(observation: ArmObservation) -> frozenset[Observable]:
     """What would have to be seen of each program of which something counts as excused by its restarts."""
     audited = [(observation.audit, observation.not_observable)]
-    audited += [(one.audit, one.not_observable) for one in observation.programs if one.audit is not None]
+    audited += [
+        (program.audit, program.not_observable) for program in observation.programs if program.audit is not None
+    ]
     missing = [not_observable & _BY_BATCH for audit, not_observable in audited if audit.excused_by_restart]
     return frozenset().union(*missing)
 

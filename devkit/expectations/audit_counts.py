@@ -13,13 +13,13 @@ from devkit.headroom.shortage import Window
 from devkit.observe.audit.model import Audit
 from devkit.observe.observable import Observable
 
-OF_ABSENCE = frozenset({"lost", "deduplicated"})
+LOWERED_BY_RECORDS = frozenset({"lost", "deduplicated"})
 """Counts that records which are not observable would have lowered."""
-MAY_BE_HIDDEN = OF_ABSENCE | {"out_of_order"}
+MAY_BE_HIDDEN = LOWERED_BY_RECORDS | {"out_of_order"}
 """Likewise where a fault took records away: that an event is late is seen by its first record."""
-_OF_NO_MACHINE = frozenset({"lost", "out_of_order", "duplicated", "conflicting", "mismatched"})
-_WITHOUT_EXCUSE = frozenset({"lapsed", "deduplicated", "repeats_emitted"})
-_OF_REPLAYS = frozenset({"duplicated", "conflicting", "excused", "excused_conflicts"})
+_INEXCUSABLE = frozenset({"lost", "out_of_order", "duplicated", "conflicting", "mismatched"})
+_NOT_PROBLEMS = frozenset({"lapsed", "deduplicated", "repeats_emitted"})
+_CHANGED_BY_REPLAYS = frozenset({"duplicated", "conflicting", "excused", "excused_conflicts"})
 
 
 class AuditCounts(BaseModel):
@@ -71,14 +71,14 @@ class AuditCounts(BaseModel):
         return ", ".join(f"{name} {bound}" for name, bound in self.bounds.items())
 
     @property
-    def are_of_replays(self) -> bool:
+    def depend_on_replays(self) -> bool:
         """Whether what a restart excuses changes any of them."""
-        return bool(self.bounds.keys() & _OF_REPLAYS)
+        return bool(self.bounds.keys() & _CHANGED_BY_REPLAYS)
 
     def needs(self, *, drained: bool) -> frozenset[Observable]:
-        """What has to be observable for these counts to be known, without what `are_of_replays` need."""
+        """What has to be observable for these counts to be known, without what `depend_on_replays` need."""
         needed: set[Observable] = {"sources"}
-        if self.bounds.keys() & OF_ABSENCE and not drained:
+        if self.bounds.keys() & LOWERED_BY_RECORDS and not drained:
             needed.add("offsets")
         return frozenset(needed)
 
@@ -96,12 +96,12 @@ CleanOrCounts = Annotated[Any, PlainValidator(_either, json_schema_input_type=Li
 
 def count(name: str, audits: Collection[Audit]) -> int:
     """What is excused is not among the problems of the same kind, but for lapses: on purpose or not, they are some."""
-    if name.startswith("excused") or name in _WITHOUT_EXCUSE:
+    if name.startswith("excused") or name in _NOT_PROBLEMS:
         return sum(getattr(audit, name) for audit in audits)
     return sum(audit.problems().get(name, 0) for audit in audits)
 
 
-def broken(argument: AuditCounts, audits: Collection[Audit]) -> list[str]:
+def broken_counts(argument: AuditCounts, audits: Collection[Audit]) -> list[str]:
     """The counts that are not within their bounds."""
     return [name for name, bound in argument.bounds.items() if not bound.admits(count(name, audits))]
 
@@ -123,34 +123,34 @@ def is_open(argument: AuditCounts, audits: Collection[Audit]) -> bool:
 def is_decided(argument: AuditCounts, audits: Collection[Audit]) -> bool:
     """Whether more than is allowed was lost, reordered or falsified, which no shortage of time excuses."""
     return any(
-        bound.at_most is not None and of_no_machine(name, audits) > bound.at_most
+        bound.at_most is not None and count_inexcusable(name, audits) > bound.at_most
         for name, bound in argument.bounds.items()
     )
 
 
-def window_of(argument: AuditCounts, audits: Collection[Audit]) -> Window | None:
+def time_window(argument: AuditCounts, audits: Collection[Audit]) -> Window | None:
     """What was lost, reordered or falsified was so whatever the machine did; another count may be its doing, and that
     nothing was.
     """
     if is_decided(argument, audits):
         return None
     bounds = argument.bounds
-    if any(audit.timed_out for audit in audits) and bounds.keys() - OF_ABSENCE:
+    if any(audit.timed_out for audit in audits) and bounds.keys() - LOWERED_BY_RECORDS:
         return "commit"
     if any(audit.inputs == audit.pending for audit in audits):
         return "arm"
     for name, bound in bounds.items():
         is_too_many = bound.at_most is not None and count(name, audits) > bound.at_most
-        if is_too_many or (bound.at_least and of_no_machine(name, audits) < bound.at_least):
+        if is_too_many or (bound.at_least and count_inexcusable(name, audits) < bound.at_least):
             return "commit" if name.startswith("excused") else "arm"
     return None
 
 
-def of_no_machine(name: str, audits: Collection[Audit]) -> int:
+def count_inexcusable(name: str, audits: Collection[Audit]) -> int:
     """The part of a count that no shortage of time excuses. The rest it may have made: a fetch that timed out is an
     error event, of its own type, and conflicts with the output that a restart made in its place.
     """
-    if name not in _OF_NO_MACHINE:
+    if name not in _INEXCUSABLE:
         return 0
     if name == "mismatched":
         return sum(audit.mismatched_outputs for audit in audits)

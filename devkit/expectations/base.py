@@ -1,6 +1,4 @@
-"""What a kind of expectation is: a name, the type of its argument, what it needs to have been seen, and a function from
-what was observed to a finding.
-"""
+"""A kind of expectation: its name, the type of its argument, what must be observable, and how it judges an arm."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -10,7 +8,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from devkit.expectations.bounds import Bound, Range
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.of_program import named_program
+from devkit.expectations.program_argument import named_program
 from devkit.expectations.timing import Timing, timeless
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
@@ -23,19 +21,19 @@ T = TypeVar("T")
 NOTHING: frozenset[Observable] = frozenset()
 
 
-def gone(needs: frozenset[Observable], observation: ArmObservation) -> str:
-    """What faults took away of the records that are needed; "" for nothing. An event whose record is gone would count
-    as one that was never emitted.
+def hidden_records(needs: frozenset[Observable], observation: ArmObservation) -> str:
+    """Which of the needed records a fault removed, as text; "" for none.
+
+    An event whose record was removed would count as one that was never emitted.
     """
     return "; ".join(observation.hidden) if "sources" in needs else ""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was expected, what was measured, and whether the one matches the other; None where it cannot be judged.
+    """What was expected, what was measured, and whether the two match; `holds` is None if this cannot be judged.
 
-    One that is `decisive` is excused by nothing, a machine that was short of time included. `figures` are what was
-    held against a bound, for those who ask how near it came.
+    Nothing excuses a `decisive` finding, not even a busy machine. `figures` are the measured values with their bounds.
     """
 
     name: str
@@ -63,7 +61,7 @@ class ExpectationKind(ABC):
 
     @abstractmethod
     def judge(self, argument: Any, observation: ArmObservation) -> Finding:
-        """Looks at these two alone, so that a recorded observation gives the same finding again."""
+        """Depends on the arguments alone, so that a recorded observation gives the same finding again."""
 
     def depends_on_time(self, argument: Any, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         """The time whose shortage would make the finding say nothing; None where time has no part in it."""
@@ -87,6 +85,13 @@ def check_argument(kind: ExpectationKind, argument: Any, arm: CheckedArm) -> Ite
         yield from kind.check(argument, arm)
 
 
+def observation_of_program(argument: Any, observation: ArmObservation) -> ArmObservation:
+    """What was observed of the program that the argument names; by default the main one."""
+    name = named_program(argument)
+    program = observation.program(name) if name else None
+    return observation.of(program) if program else observation
+
+
 def _format_plainly(value: object, _observation: ArmObservation) -> str:
     return f"{value}"
 
@@ -98,34 +103,35 @@ def has_no_flaws(_argument: Any, _arm: CheckedArm) -> Iterable[Flaw]:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(ExpectationKind, Generic[T]):
-    """One figure. Where `of` gives None there was nothing to measure, so no bound holds; `absent` says why. Or nothing
-    is known then, and no bound is broken either: `unknown` says why.
+    """One figure. `argument` is the type of its bound, and `format_value` shows the figure to a reader.
 
-    `argument` is a bound on what `of` gives, and `tell` says it with what a reader needs beside it. `timing` says
-    whether it depends on time, and `flaws` checks an argument.
+    If `value` returns None, there was nothing to measure: no bound holds, and `absent` says why. With `unknown`, which
+    then says why, the finding is undecided instead. `timing` says whether the figure depends on time. `flaws` checks an
+    argument.
     """
 
-    of: Callable[[ArmObservation], T | None]
+    value: Callable[[ArmObservation], T | None]
     argument: Any = Bound
     absent: str = "nothing to count"
     unknown: str = ""
-    tell: Callable[[T, ArmObservation], str] = _format_plainly
+    format_value: Callable[[T, ArmObservation], str] = _format_plainly
     timing: Timing = timeless
     flaws: Callable[[Any, CheckedArm], Iterable[Flaw]] = has_no_flaws
 
     def judge(self, argument: Range[Any], observation: ArmObservation) -> Finding:
         """Undecided where nothing is known, and only there."""
-        value = self.of(observation)
+        value = self.value(observation)
         if value is None and self.unknown:
             return Finding(self.name, str(argument), f"n/a: {self.unknown}", holds=None)
         if value is None:
             return Finding(self.name, str(argument), self.absent, holds=False)
         figures = (argument.bounded(value),)
-        return Finding(self.name, str(argument), self.tell(value, observation), argument.admits(value), figures=figures)
+        measured = self.format_value(value, observation)
+        return Finding(self.name, str(argument), measured, argument.admits(value), figures=figures)
 
     def figure(self, argument: Range[Any], observation: ArmObservation) -> float | None:  # noqa: ARG002
-        """A duration in seconds; None where `of` gives None."""
-        value = self.of(observation)
+        """A duration in seconds; None where `value` gives None."""
+        value = self.value(observation)
         if isinstance(value, timedelta):
             return value.total_seconds()
         return value if value is None else float(cast("float", value))

@@ -5,12 +5,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from devkit.expectations.of_samples import OfCourse, TimeOfSamples
-from devkit.expectations.timing import of_bound
+from devkit.expectations.series_measure import DurationSeriesArgument, SeriesMeasure
+from devkit.expectations.timing import bound_window
 from devkit.observe.arm_observation import ArmObservation
 
 
-class BatchTime(TimeOfSamples):
+class BatchTime(DurationSeriesArgument):
     """Bounds on a number of all micro-batches."""
 
     of: Literal["highest", "lowest", "mean", "last"] = Field(
@@ -22,7 +22,7 @@ def _absent(_argument: BatchTime, observation: ArmObservation) -> str:
     return "" if observation.batches else "n/a: no batch was written"
 
 
-BATCH_TIME = OfCourse(
+BATCH_TIME = SeriesMeasure(
     name="batch_time",
     summary=(
         "Time that a micro-batch lasted, from its start until its records are emitted and its state is written: "
@@ -31,12 +31,12 @@ BATCH_TIME = OfCourse(
     ),
     example="{of: lowest, at_most: 2s}",
     argument=BatchTime,
-    course=lambda _argument, observation: observation.batches,
-    show="{:.2f}s".format,
-    timing=of_bound,
+    series=lambda _argument, observation: observation.batches,
+    format_value="{:.2f}s".format,
+    timing=bound_window,
     absent=_absent,
     needs=frozenset({"batches"}),
-    look="batch",
-    looks="batches",
+    point="batch",
+    points="batches",
     as_bound=lambda seconds: timedelta(seconds=seconds),
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from devkit.container.limits import Container
-from devkit.expectations.of_program import named_program
+from devkit.expectations.program_argument import named_program
 from devkit.observe.arm_role import ArmName
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.traffic.model import TrafficSpec

@@ -4,17 +4,18 @@ from devkit.expectations.base import Measure
 from devkit.observe.arm_observation import ArmObservation
 from located_config.count import counted
 
+
+def _format(value: int, observation: ArmObservation) -> str:
+    batches = len(observation.batches)
+    return f"{value}, of {counted(batches, 'batch', 'batches')}" if batches else f"{value}"
+
+
 CHECKPOINT_FILES = Measure(
     name="checkpoint_files",
-    of=lambda observation: observation.checkpoint.files if observation.checkpoint else None,
+    value=lambda observation: observation.checkpoint.files if observation.checkpoint else None,
     unknown="no checkpoint was looked at",
-    tell=lambda value, observation: _told(value, observation),
+    format_value=_format,
     needs=frozenset({"offsets"}),
     summary="Number of files of the main program's checkpoint at the arm's end; in an object store each is an object.",
     example="{at_least: 400}",
 )
-
-
-def _told(value: int, observation: ArmObservation) -> str:
-    batches = len(observation.batches)
-    return f"{value}, of {counted(batches, 'batch', 'batches')}" if batches else f"{value}"

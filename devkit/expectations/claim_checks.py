@@ -1,12 +1,12 @@
 """How many records carry a claim check whose payload is in the store, with the length and hash they state."""
 
 from devkit.expectations.base import Measure
-from devkit.expectations.timing import of_fetches
+from devkit.expectations.timing import fetch_window
 
 CLAIM_CHECKS = Measure(
     name="claim_checks",
-    of=lambda observation: observation.audit.claim_checks,
-    timing=of_fetches,
+    value=lambda observation: observation.audit.claim_checks,
+    timing=fetch_window,
     needs=frozenset({"sources"}),
     summary=(
         "Number of records that carry a claim check whose payload is in the store, with the length and the "

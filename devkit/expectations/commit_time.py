@@ -5,12 +5,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from devkit.expectations.of_samples import OfCourse, TimeOfSamples
-from devkit.expectations.timing import of_bound
+from devkit.expectations.series_measure import DurationSeriesArgument, SeriesMeasure
+from devkit.expectations.timing import bound_window
 from devkit.observe.arm_observation import ArmObservation
 
 
-class CommitTime(TimeOfSamples):
+class CommitTime(DurationSeriesArgument):
     """Bounds on a number of all commits."""
 
     of: Literal["highest", "lowest", "mean", "last"] = Field(
@@ -22,7 +22,7 @@ def _absent(_argument: CommitTime, observation: ArmObservation) -> str:
     return "" if observation.commits else "n/a: no commit was reported"
 
 
-COMMIT_TIME = OfCourse(
+COMMIT_TIME = SeriesMeasure(
     name="commit_time",
     summary=(
         "Time that Spark took to write a micro-batch's offsets and its commit to the checkpoint: the `highest`, "
@@ -30,11 +30,11 @@ COMMIT_TIME = OfCourse(
     ),
     example="{at_least: 6s}",
     argument=CommitTime,
-    course=lambda _argument, observation: observation.commits,
-    show="{:.2f}s".format,
-    timing=of_bound,
+    series=lambda _argument, observation: observation.commits,
+    format_value="{:.2f}s".format,
+    timing=bound_window,
     absent=_absent,
     needs=frozenset({"batches"}),
-    look="commit",
+    point="commit",
     as_bound=lambda seconds: timedelta(seconds=seconds),
 )

@@ -11,17 +11,16 @@ from typing import Annotated, Any, Protocol, Self, runtime_checkable
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
 
-from devkit.expectations.base import ExpectationKind, Finding, check_argument, gone
+from devkit.expectations.base import ExpectationKind, Finding, check_argument, hidden_records, observation_of_program
 from devkit.expectations.bounds import Number
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.of_program import named_program
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName
 from devkit.observe.observable import why_not_observable
 from located_config.near import near_miss
 
-_ANYTHING = (0, "0s", "1/d")
+_LOWEST = (0, "0s", "1/d")
 """Lower bounds of a number, size or share, of a duration and of a rate."""
 
 
@@ -32,7 +31,7 @@ class _HasFigure(Protocol):
     def figure(self, argument: Any, observation: ArmObservation) -> float | None: ...
 
 
-def _two(arms: tuple[str, str]) -> tuple[str, str]:
+def _distinct(arms: tuple[str, str]) -> tuple[str, str]:
     if arms[0] == arms[1]:
         raise ValueError(f"an arm is not compared with itself: {arms[0]} is there twice")
     return arms
@@ -43,7 +42,7 @@ class Ratio(Number):
 
     model_config = ConfigDict(extra="allow")
 
-    arms: Annotated[tuple[str, str], AfterValidator(_two)] = Field(
+    arms: Annotated[tuple[str, str], AfterValidator(_distinct)] = Field(
         description="Two arms: the first one's figure is divided by the second one's."
     )
 
@@ -87,10 +86,10 @@ class Compare(ExpectationKind):
         """Undecided where the figure of one of the arms is not known."""
         values: list[float] = []
         for arm in argument.ratio.arms:
-            found = self._figure(argument, arm, observation)
-            if isinstance(found, str):
-                return Finding(self.name, str(argument), f"n/a: {found}", holds=None)
-            values.append(found)
+            figure = self._figure(argument, arm, observation)
+            if isinstance(figure, str):
+                return Finding(self.name, str(argument), f"n/a: {figure}", holds=None)
+            values.append(figure)
         first, second = values
         if not first and not second:
             return Finding(self.name, str(argument), "n/a: it is 0 in both arms", holds=None)
@@ -100,15 +99,15 @@ class Compare(ExpectationKind):
         return Finding(self.name, str(argument), measured, argument.ratio.admits(ratio), figures=figures)
 
     def depends_on_time(self, argument: Comparison, observation: ArmObservation) -> Window | None:
-        """Where the figure does in one of the arms. That the other one was short of time `judge` says."""
+        """If the figure does in one of the arms. `judge` says whether the other arm was short of time."""
         arms = [observation.arms[arm] for arm in argument.ratio.arms if arm in observation.arms]
         kind = self.kinds()[argument.figure]
-        windows = [kind.depends_on_time(argument.argument, one.observation) for one in arms]
+        windows = [kind.depends_on_time(argument.argument, played.observation) for played in arms]
         # That of a duration, whose own bound says nothing here, is a time of 0 s.
         return "arm" if any(window is not None for window in windows) else None
 
     def check(self, argument: Comparison, arm: CheckedArm) -> Iterator[Flaw]:
-        """An arm that there is not, or that is played only after this one, and what is wrong with the figure."""
+        """An unknown arm, an arm that is played after this one, and the flaws of the figure itself."""
         order, compared = list(arm.arms), argument.ratio.arms
         for other in compared:
             if other not in order:
@@ -117,8 +116,9 @@ class Compare(ExpectationKind):
                 yield Flaw(f"arm {other} is played after this one: let it stand in expect.{other}")
         if arm.name not in compared and {*compared} <= {*order}:
             yield Flaw(f"this arm is not among the two: let it stand in expect.{compared[0]}")
-        for other in (name for name in compared if name in order):
-            for flaw in check_argument(self.kinds()[argument.figure], argument.argument, arm.arms[other]):
+        kind = self.kinds()[argument.figure]
+        for compared_arm in (arm.arms[name] for name in compared if name in order):
+            for flaw in check_argument(kind, argument.argument, compared_arm):
                 yield replace(flaw, key=(argument.figure, *flaw.key))
 
     def bounds_progress(self, argument: Comparison, arm: ArmName) -> bool:
@@ -131,15 +131,15 @@ class Compare(ExpectationKind):
         """The arm's, or why it is not known."""
         if (played := observation.arms.get(arm)) is None:
             return f"arm {arm} was not played"
-        kind, of = self.kinds()[argument.figure], _of_program(argument.argument, played.observation)
-        if missing := kind.needs & of.not_observable:
+        kind, observed = self.kinds()[argument.figure], observation_of_program(argument.argument, played.observation)
+        if missing := kind.needs & observed.not_observable:
             return f"of arm {arm}: {why_not_observable(missing)}"
-        if hidden := gone(kind.needs, of):
+        if hidden := hidden_records(kind.needs, observed):
             return f"of arm {arm}: {hidden}"
-        if played.short and kind.depends_on_time(argument.argument, of) is not None:
+        if played.short and kind.depends_on_time(argument.argument, observed) is not None:
             return f"in arm {arm} {played.short}"
         assert isinstance(kind, _HasFigure)
-        value = kind.figure(argument.argument, of)
+        value = kind.figure(argument.argument, observed)
         return f"arm {arm} has no {argument.figure}" if value is None else value
 
     def _read(self, value: object) -> Comparison:
@@ -148,11 +148,11 @@ class Compare(ExpectationKind):
         known = {name: kind for name, kind in self.kinds().items() if isinstance(kind, _HasFigure)}
         if not isinstance(value, dict) or len(value) != 1:
             raise ValueError("write one figure and the arms: {rate: {arms: [fixed, incident], at_least: 2}}")
-        ((name, inside),) = value.items()
+        ((name, written),) = value.items()
         if name not in known:
             raise ValueError(f"{name!r} has no figure to compare; {near_miss(str(name), known)}")
         try:
-            ratio = Ratio.model_validate(inside)
+            ratio = Ratio.model_validate(written)
             return Comparison(name, ratio, _argument(known[name], dict(ratio.model_extra or {})))
         except ValidationError as error:
             first = error.errors()[0]
@@ -162,17 +162,11 @@ class Compare(ExpectationKind):
 
 def _argument(kind: ExpectationKind, own: dict[str, Any]) -> Any:
     adapter: TypeAdapter[Any] = TypeAdapter(kind.argument)
-    for anything in _ANYTHING:
+    for bound in _LOWEST:
         try:
-            return adapter.validate_python({**own, "at_least": anything})
+            return adapter.validate_python({**own, "at_least": bound})
         except ValidationError as error:
             last = error
-            if not any(one["loc"][-1:] == ("at_least",) for one in error.errors()):
+            if not any(detail["loc"][-1:] == ("at_least",) for detail in error.errors()):
                 break
     raise last
-
-
-def _of_program(argument: Any, observation: ArmObservation) -> ArmObservation:
-    name = named_program(argument)
-    program = observation.program(name) if name else None
-    return observation.of(program) if program else observation

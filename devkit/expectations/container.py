@@ -9,7 +9,7 @@ from typing import Any
 
 from devkit.expectations.base import Measure
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.of_program import ProgramBound, ProgramSizeBound
+from devkit.expectations.program_argument import ProgramBound, ProgramSizeBound
 from devkit.observe.arm_observation import ArmObservation
 
 _ABSENT = "the scenario has no container"
@@ -20,7 +20,7 @@ def _kills(observation: ArmObservation) -> int | None:
     return None if container is None else len(container.kills)
 
 
-def _tell_kills(value: int, observation: ArmObservation) -> str:
+def _format_kills(value: int, observation: ArmObservation) -> str:
     container = observation.figures.container
     assert container is not None
     return f"{value} ({container.kills[-1].text})" if container.kills else f"{value}"
@@ -31,7 +31,7 @@ def _peak(observation: ArmObservation) -> int | None:
     return None if container is None or not container.peak_memory else container.peak_memory
 
 
-def _tell_peak(value: int, observation: ArmObservation) -> str:
+def _format_peak(value: int, observation: ArmObservation) -> str:
     container = observation.figures.container
     assert container is not None
     return f"{value / (1 << 20):.0f}MiB ({container.measure})"
@@ -44,20 +44,20 @@ def _flaws(_argument: Any, arm: CheckedArm) -> Iterator[Flaw]:
 
 CONTAINER_KILLS = Measure(
     name="container_kills",
-    of=_kills,
+    value=_kills,
     argument=ProgramBound,
     absent=_ABSENT,
-    tell=_tell_kills,
+    format_value=_format_kills,
     flaws=_flaws,
     summary="Number of times that the program was killed at a limit of its `container`.",
     example="{at_least: 1}",
 )
 PEAK_MEMORY = Measure(
     name="peak_memory",
-    of=_peak,
+    value=_peak,
     argument=ProgramSizeBound,
     absent=_ABSENT,
-    tell=_tell_peak,
+    format_value=_format_peak,
     flaws=_flaws,
     summary="Largest memory of all processes of the program together, over all samples, in a `container`.",
     example="{at_most: 2GiB}",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import Count
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.timing import of_commit
+from devkit.expectations.timing import commit_window
 
 
 def check_deferral(argument: Count, arm: CheckedArm) -> Iterator[Flaw]:
@@ -17,8 +17,8 @@ def check_deferral(argument: Count, arm: CheckedArm) -> Iterator[Flaw]:
 
 DEFERRED = Measure(
     name="deferred",
-    of=lambda observation: observation.figures.deferred_ever,
-    timing=of_commit,
+    value=lambda observation: observation.figures.deferred_ever,
+    timing=commit_window,
     flaws=check_deferral,
     needs=frozenset({"deferrals"}),
     summary="Number of source events that were ever in the deferral topic.",

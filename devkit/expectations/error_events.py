@@ -64,13 +64,13 @@ class _ErrorEvents(ExpectationKind):
         if hidden := observation.hidden:
             return Finding(self.name, str(argument), f"n/a: {'; '.join(hidden)}", holds=None)
         kinds = of_type(observation.error_events, argument.type)
-        events, largest = sum(one.events for one in kinds), max((one.max_bytes for one in kinds), default=None)
+        events, largest = sum(kind.events for kind in kinds), max((kind.max_bytes for kind in kinds), default=None)
         holds: bool | None = argument.admits(events)
         measured = f"{events}"
         if largest is not None:
             measured += f", the largest of {counted(largest, 'byte')}"
-        elif others := [f"{one.events} of {one.type or 'no type'}" for one in observation.error_events]:
-            measured += f"; there are {', '.join(others)}"
+        elif counts := [f"{kind.events} of {kind.type or 'no type'}" for kind in observation.error_events]:
+            measured += f"; there are {', '.join(counts)}"
         if holds and argument.max_size is not None:
             holds = None if largest is None else largest <= argument.max_size
             measured = measured if largest is not None else f"n/a: there is none to measure ({measured})"
@@ -93,7 +93,7 @@ class _ErrorEvents(ExpectationKind):
         if observation.audit.timed_out:
             return "commit"
         kinds = of_type(observation.error_events, argument.type)
-        events = sum(one.events for one in kinds)
+        events = sum(kind.events for kind in kinds)
         is_reached = argument.at_most is None and events >= (argument.at_least or 0) and argument.max_size is None
         return None if observation.drained or is_reached else "arm"
 

@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from devkit.expectations.base import gone
-from devkit.expectations.of_samples import OfCourse, TimeOfSamples
+from devkit.expectations.base import hidden_records
+from devkit.expectations.series_measure import DurationSeriesArgument, SeriesMeasure
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import Observable
 from devkit.observe.time_series import TimeSeries
@@ -14,7 +14,7 @@ from devkit.observe.time_series import TimeSeries
 _NEEDS: frozenset[Observable] = frozenset({"offsets"})
 
 
-class EventTimeSkewBound(TimeOfSamples):
+class EventTimeSkewBound(DurationSeriesArgument):
     """Bounds on a number of all looks, in event time."""
 
     of: Literal["highest", "lowest", "mean", "last"] = Field(
@@ -23,11 +23,11 @@ class EventTimeSkewBound(TimeOfSamples):
 
 
 def _absent(_argument: EventTimeSkewBound, observation: ArmObservation) -> str:
-    hidden = gone(_NEEDS, observation)
+    hidden = hidden_records(_NEEDS, observation)
     return f"n/a: {hidden}" if hidden else ""
 
 
-def _course(_argument: EventTimeSkewBound, observation: ArmObservation) -> TimeSeries:
+def _series(_argument: EventTimeSkewBound, observation: ArmObservation) -> TimeSeries:
     return tuple(
         (sample.at_s, sample.event_time_skew_s)
         for sample in observation.samples
@@ -35,7 +35,7 @@ def _course(_argument: EventTimeSkewBound, observation: ArmObservation) -> TimeS
     )
 
 
-EVENT_TIME_SKEW = OfCourse(
+EVENT_TIME_SKEW = SeriesMeasure(
     name="event_time_skew",
     summary=(
         "Event time of the newest committed event minus that of the oldest uncommitted one: the `highest`, "
@@ -43,8 +43,8 @@ EVENT_TIME_SKEW = OfCourse(
     ),
     example="{at_least: 2m}",
     argument=EventTimeSkewBound,
-    course=_course,
-    show="{:.1f}s".format,
+    series=_series,
+    format_value="{:.1f}s".format,
     absent=_absent,
     needs=_NEEDS,
     as_bound=lambda seconds: timedelta(seconds=seconds),

@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from devkit.expectations.base import ExpectationKind, Finding
-from devkit.expectations.of_program import OfProgram
-from devkit.expectations.timing import of_fetches
+from devkit.expectations.program_argument import ProgramArgument
+from devkit.expectations.timing import fetch_window
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.logs.logs import LoggedException
@@ -16,7 +16,7 @@ from devkit.observe.logs.timeouts import names_timeout
 from located_config.count import times
 
 
-class ExceptionPattern(OfProgram):
+class ExceptionPattern(ProgramArgument):
     """`message` is a part of the message, for example a figure."""
 
     model_config = ConfigDict(populate_by_name=True)
@@ -53,9 +53,9 @@ class _Exception(ExpectationKind):
         """
         matching = _matching(argument, observation)
         if not matching:
-            return of_fetches(argument, observation)
-        is_of_time = all(names_timeout(f"{line.class_name}: {line.message}") for line in matching)
-        return "commit" if is_of_time else None
+            return fetch_window(argument, observation)
+        is_time_dependent = all(names_timeout(f"{line.class_name}: {line.message}") for line in matching)
+        return "commit" if is_time_dependent else None
 
 
 def _matching(argument: ExceptionPattern, observation: ArmObservation) -> list[LoggedException]:

@@ -10,9 +10,9 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 from ruamel.yaml import YAML
 
-from devkit.expectations.base import ExpectationKind, Finding, check_argument, gone
+from devkit.expectations.base import ExpectationKind, Finding, check_argument, hidden_records, observation_of_program
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.of_program import named_program
+from devkit.expectations.program_argument import named_program
 from devkit.expectations.registry import EXPECTATIONS
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
@@ -26,7 +26,7 @@ class Expectation(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_one_key(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise ValueError("exactly one expectation in each item; write several items")
         if self.argument is None:
@@ -59,32 +59,31 @@ class Expectation(BaseModel):
 
     def depends_on_time(self, observation: ArmObservation) -> Window | None:
         """The time whose shortage would make the finding say nothing; None where time has no part in it."""
-        program = observation.program(self.program) if self.program else None
-        of = observation.of(program) if program else observation
-        return EXPECTATIONS[self.kind].depends_on_time(self.argument, of)
+        observed = observation_of_program(self.argument, observation)
+        return EXPECTATIONS[self.kind].depends_on_time(self.argument, observed)
 
     def judge(self, observation: ArmObservation) -> Finding:
         """Hold the expectation against what was observed; undecided where something that it needs was not."""
         expectation = EXPECTATIONS[self.kind]
         program = observation.program(self.program) if self.program else None
-        of = observation.of(program) if program else observation
-        finding = expectation.judge(self.argument, of)
+        observed = observation_of_program(self.argument, observation)
+        finding = expectation.judge(self.argument, observed)
         if self.program:
             finding = replace(finding, expected=f"{finding.expected} (program {self.program})")
         if program and not program.started:
             never = f"n/a: program {program.name} was never started, as what it needs did not run"
             return replace(finding, measured=never, holds=None)
-        missing = expectation.needs & of.not_observable
+        missing = expectation.needs & observed.not_observable
         if missing:
             name = program.name if program else None
             return replace(finding, measured=why_not_observable(missing, name), holds=None)
-        hidden = gone(expectation.needs, of)
+        hidden = hidden_records(expectation.needs, observed)
         return replace(finding, measured=f"n/a: {hidden}", holds=None) if hidden else finding
 
 
 class _AsRegistered:
-    """Looks at `Expectation` when a value is checked or a schema written, not when a model is made that has one; so an
-    expectation that is registered later is a key of every model.
+    """Reads `Expectation` only when a value is checked or a schema written, so every model knows an expectation that is
+    registered later.
     """
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -105,13 +104,13 @@ def register(expectation: ExpectationKind) -> None:
     EXPECTATIONS.add(expectation.name, expectation)
 
 
-def _take(*expectations: ExpectationKind) -> None:
-    for one in expectations:
-        Expectation.__pydantic_fields__[one.name] = FieldInfo.from_annotated_attribute(
-            one.argument | None,
-            Field(default=None, description=one.summary, examples=[YAML(typ="safe").load(one.example)]),
+def _add_fields(*kinds: ExpectationKind) -> None:
+    for kind in kinds:
+        Expectation.__pydantic_fields__[kind.name] = FieldInfo.from_annotated_attribute(
+            kind.argument | None,
+            Field(default=None, description=kind.summary, examples=[YAML(typ="safe").load(kind.example)]),
         )
     Expectation.model_rebuild(force=True)
 
 
-EXPECTATIONS.follow(_take)
+EXPECTATIONS.follow(_add_fields)

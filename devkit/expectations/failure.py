@@ -6,15 +6,15 @@ from typing import Any
 from pydantic import Field
 
 from devkit.expectations.base import ExpectationKind, Finding
-from devkit.expectations.of_program import OfProgram
-from devkit.expectations.timing import is_of_time, of_fetches
+from devkit.expectations.program_argument import ProgramArgument
+from devkit.expectations.timing import fetch_window, is_time_dependent
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import Observable
 from located_config.count import times
 
 
-class FailurePattern(OfProgram):
+class FailurePattern(ProgramArgument):
     """`message` is a part of what the process said when it failed."""
 
     message: str = Field(min_length=1, description="Part of what the program reported when it failed.")
@@ -43,8 +43,8 @@ class _Failure(ExpectationKind):
         """
         matching = _matching(argument, observation)
         if not matching:
-            return of_fetches(argument, observation)
-        return "commit" if all(is_of_time(text, observation) for text in matching) else None
+            return fetch_window(argument, observation)
+        return "commit" if all(is_time_dependent(text, observation) for text in matching) else None
 
 
 def _matching(argument: FailurePattern, observation: ArmObservation) -> list[str]:

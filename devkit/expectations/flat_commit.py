@@ -10,7 +10,7 @@ from typing import Any
 
 from devkit.expectations.base import ExpectationKind, Finding, Measure
 from devkit.expectations.bounds import DurationBound, NumberBound, Range
-from devkit.expectations.timing import of_bound
+from devkit.expectations.timing import bound_window
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.figures import FlatCommit
@@ -43,7 +43,7 @@ class _FlatCommit(ExpectationKind):
         holds: bool | None = argument.admits_between(at_least, at_most)
         if not holds and _may_hold(argument, at_least, at_most):
             holds = None
-        return Finding(self.name, str(argument), _tell(flat), holds, figures=(argument.bounded(at_least),))
+        return Finding(self.name, str(argument), _format(flat), holds, figures=(argument.bounded(at_least),))
 
     def figure(self, argument: Range[Any], observation: ArmObservation) -> float | None:  # noqa: ARG002
         """In seconds."""
@@ -51,7 +51,7 @@ class _FlatCommit(ExpectationKind):
         return flat.duration_s if flat else 0.0
 
     def depends_on_time(self, argument: Range[Any], observation: ArmObservation) -> Window | None:
-        return of_bound(argument, observation)
+        return bound_window(argument, observation)
 
 
 def _may_hold(argument: Range[Any], at_least: timedelta, at_most: timedelta) -> bool:
@@ -61,7 +61,7 @@ def _may_hold(argument: Range[Any], at_least: timedelta, at_most: timedelta) -> 
     )
 
 
-def _tell(flat: FlatCommit) -> str:
+def _format(flat: FlatCommit) -> str:
     cores = "" if flat.median_cpu_cores is None else f", {flat.median_cpu_cores:.2f} CPU cores used meanwhile"
     text = f"{flat.duration_s:.1f}s at {flat.committed} of {flat.source_end}{cores}"
     if flat.at_most_s is None:
@@ -74,7 +74,7 @@ def _cores(observation: ArmObservation) -> float | None:
     return flat.median_cpu_cores if flat else None
 
 
-def _tell_cores(value: float, observation: ArmObservation) -> str:
+def _format_cores(value: float, observation: ArmObservation) -> str:
     flat = observation.figures.flat_commit
     assert flat is not None
     return f"{value:.2f} (median; {flat.mean_cpu_cores:.2f} on average) in {flat.duration_s:.1f}s without a commit"
@@ -90,10 +90,10 @@ _NEEDS: frozenset[Observable] = frozenset({"offsets"})
 FLAT_COMMIT = _FlatCommit()
 IDLE_CPU = Measure(
     name="idle_cpu",
-    of=_cores,
+    value=_cores,
     argument=NumberBound,
     absent="no query ran while the committed offset stood still",
-    tell=_tell_cores,
+    format_value=_format_cores,
     timing=_while_flat,
     needs=_NEEDS,
     summary="CPU cores (median) that the program used during the longest time without a commit, while its query ran.",

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.of_program import WhetherItDid, or_whether
-from devkit.expectations.timing import restarts_window
+from devkit.expectations.program_argument import WhetherItDid, or_whether
+from devkit.expectations.timing import restart_window
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from located_config.count import counted
@@ -41,9 +41,9 @@ class _GaveUp(ExpectationKind):
         if argument.it_did and arm.attempts is None:
             yield Flaw("this arm's supervisor never gives up: write `supervisor: { attempts: 3 }`")
 
-    def depends_on_time(self, argument: GaveUp, observation: ArmObservation) -> Window | None:  # noqa: ARG002
-        """As the restarts do of which it had enough."""
-        return restarts_window(observation)
+    def depends_on_time(self, argument: GaveUp, observation: ArmObservation) -> Window | None:
+        """As its restarts do."""
+        return restart_window(argument, observation)
 
 
 GAVE_UP = _GaveUp()

@@ -9,17 +9,17 @@ from typing import Self
 
 from pydantic import Field, NonNegativeInt, model_validator
 
-from devkit.expectations.base import gone
+from devkit.expectations.base import hidden_records
 from devkit.expectations.bounds import Number
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.of_samples import OfCourse, OfSamples
+from devkit.expectations.series_measure import SeriesArgument, SeriesMeasure
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import Observable, why_not_observable
 from devkit.observe.time_series import TimeSeries, waiting
 from located_config.near import near_miss
 
 
-class LagBound(Number, OfSamples):
+class LagBound(Number, SeriesArgument):
     """Bounds on a number of the course of a lag, in events. `topic` is needed where there are several."""
 
     partition: NonNegativeInt | None = Field(
@@ -29,7 +29,7 @@ class LagBound(Number, OfSamples):
     page: str | None = Field(default=None, min_length=1, description="Page of `traffic.pages`: the lag of its events.")
 
     @model_validator(mode="after")
-    def _one_thing(self) -> Self:
+    def _check_subject(self) -> Self:
         if self.page is not None and self.partition is not None:
             raise ValueError("one of page and partition, not both")
         if self.topic is not None and self.partition is None:
@@ -38,21 +38,21 @@ class LagBound(Number, OfSamples):
 
     def __str__(self) -> str:
         place = f" of partition {self.topic}/{self.partition}" if self.topic else f" of partition {self.partition}"
-        what = f" of page {self.page}" if self.page else "" if self.partition is None else place
-        return f"{self.number} {super().__str__()}{what}"
+        subject = f" of page {self.page}" if self.page else "" if self.partition is None else place
+        return f"{self.number} {super().__str__()}{subject}"
 
 
 def _absent(argument: LagBound, observation: ArmObservation) -> str:
     needed: frozenset[Observable] = frozenset({"sources"} if argument.page else {"offsets"})
     if missing := needed & observation.not_observable:
         return why_not_observable(missing)
-    hidden = gone(needed, observation)
+    hidden = hidden_records(needed, observation)
     return f"n/a: {hidden}" if hidden else ""
 
 
-def _course(argument: LagBound, observation: ArmObservation) -> TimeSeries:
+def _series(argument: LagBound, observation: ArmObservation) -> TimeSeries:
     if argument.page is not None:
-        return _of_page(argument.page, observation)
+        return _page_series(argument.page, observation)
     if argument.partition is None:
         return tuple((sample.at_s, float(sample.lag)) for sample in observation.samples)
     return tuple(
@@ -64,7 +64,7 @@ def _course(argument: LagBound, observation: ArmObservation) -> TimeSeries:
     )
 
 
-def _of_page(title: str, observation: ArmObservation) -> TimeSeries:
+def _page_series(title: str, observation: ArmObservation) -> TimeSeries:
     page = observation.pages.get(title.replace("_", " "))
     began_s = observation.began_ms / 1000
     spans = [
@@ -74,8 +74,8 @@ def _of_page(title: str, observation: ArmObservation) -> TimeSeries:
     ]
     if not spans:
         return ()
-    looks = (sample.at_s for sample in observation.samples)
-    return waiting(((begin, end if is_emitted else None) for begin, end, is_emitted in spans), looks)
+    times_s = (sample.at_s for sample in observation.samples)
+    return waiting(((begin, end if is_emitted else None) for begin, end, is_emitted in spans), times_s)
 
 
 def _flaws(argument: LagBound, arm: CheckedArm) -> Iterator[Flaw]:
@@ -103,7 +103,7 @@ def _is_of_all_to_the_end(argument: LagBound) -> bool:
     return is_of_all and argument.of != "lowest" and argument.at_most is not None
 
 
-LAG = OfCourse(
+LAG = SeriesMeasure(
     name="lag",
     summary=(
         "Waiting events: uncommitted source offsets of all partitions or of one `partition` (with its `topic` if "
@@ -112,8 +112,8 @@ LAG = OfCourse(
     ),
     example="{page: Hot, of: highest, at_least: 100}",
     argument=LagBound,
-    course=_course,
-    show="{:,.0f}".format,
+    series=_series,
+    format_value="{:,.0f}".format,
     absent=_absent,
     flaws=_flaws,
     is_progress=_is_of_all_to_the_end,

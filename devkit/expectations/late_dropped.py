@@ -4,7 +4,7 @@ from devkit.expectations.base import Measure
 
 LATE_DROPPED = Measure(
     name="late_dropped",
-    of=lambda observation: observation.late_dropped,
+    value=lambda observation: observation.late_dropped,
     unknown="the main program reported no state",
     summary=(
         "Number of source rows that Spark dropped in a stateful operator because they were behind its watermark, "

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.bounds import Time
-from devkit.expectations.of_events import OfEvents, latencies_of, not_known_of
-from devkit.expectations.timing import of_bound
+from devkit.expectations.event_selection import EventSelection, select_latencies, why_unknown
+from devkit.expectations.timing import bound_window
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.latency import Latencies, Percentile
@@ -27,10 +27,10 @@ class Latency(Time):
     percentile: Annotated[float, Field(gt=0, le=100)] = Field(
         description="Percentile of the events' latencies, above 0 to 100."
     )
-    of: OfEvents = "all"
+    of: EventSelection = "all"
 
 
-_OF = {"all": "all events", "healthy": "events of healthy pages"}
+_SELECTED = {"all": "all events", "healthy": "events of healthy pages"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,38 +46,38 @@ class _Latency(ExpectationKind):
     needs: frozenset[Observable] = frozenset({"sources"})
 
     def judge(self, argument: Latency, observation: ArmObservation) -> Finding:
-        expected = f"p{argument.percentile:g} {argument} ({_OF[argument.of]})"
-        if why := not_known_of(argument.of, observation):
+        expected = f"p{argument.percentile:g} {argument} ({_SELECTED[argument.of]})"
+        if why := why_unknown(argument.of, observation):
             return Finding(self.name, expected, why, holds=None)
-        events = latencies_of(argument.of, observation)
-        found = events.percentile(argument.percentile) if events else None
-        if events is None or found is None:
+        events = select_latencies(argument.of, observation)
+        percentile = events.percentile(argument.percentile) if events else None
+        if events is None or percentile is None:
             missing = (
                 "no event had to be emitted" if events else "which pages a rule matched is not known: too many requests"
             )
             return Finding(self.name, expected, missing, holds=False)
-        at_least = timedelta(seconds=found.at_least_s)
-        at_most = None if found.at_most_s is None else timedelta(seconds=found.at_most_s)
+        at_least = timedelta(seconds=percentile.at_least_s)
+        at_most = None if percentile.at_most_s is None else timedelta(seconds=percentile.at_most_s)
         holds = argument.admits_between(at_least, at_most)
         figures = (argument.bounded(at_least if at_most is None else at_most),)
-        return Finding(self.name, expected, _measured(found, events), holds, figures=figures)
+        return Finding(self.name, expected, _measured(percentile, events), holds, figures=figures)
 
     def figure(self, argument: Latency, observation: ArmObservation) -> float | None:
         """In seconds; None where too many events wait to know."""
-        events = latencies_of(argument.of, observation)
-        found = events.percentile(argument.percentile) if events else None
-        return found.at_most_s if found else None
+        events = select_latencies(argument.of, observation)
+        percentile = events.percentile(argument.percentile) if events else None
+        return percentile.at_most_s if percentile else None
 
     def depends_on_time(self, argument: Latency, observation: ArmObservation) -> Window | None:
-        return of_bound(argument, observation)
+        return bound_window(argument, observation)
 
 
-def _measured(found: Percentile, events: Latencies) -> str:
+def _measured(percentile: Percentile, events: Latencies) -> str:
     count = counted(len(events.events), "event")
-    if found.at_most_s is None:
-        return f"at least {found.at_least_s:.1f}s: {events.waiting:,} of {count} are not emitted"
+    if percentile.at_most_s is None:
+        return f"at least {percentile.at_least_s:.1f}s: {events.waiting:,} of {count} are not emitted"
     waiting = f", {events.waiting:,} of which are not emitted" if events.waiting else ""
-    return f"{found.at_most_s:.1f}s over {count}{waiting}"
+    return f"{percentile.at_most_s:.1f}s over {count}{waiting}"
 
 
 LATENCY = _Latency()

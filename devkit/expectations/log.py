@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.of_program import ProgramCount
+from devkit.expectations.program_argument import ProgramCount
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.logs.logs import LOGGED

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from devkit.container.process_kind import ProcessKind
 from devkit.expectations.bounds import Bytes
-from devkit.expectations.of_program import OfProgram
-from devkit.expectations.of_samples import OfCourse, OfSamples
+from devkit.expectations.program_argument import ProgramArgument
+from devkit.expectations.series_measure import SeriesArgument, SeriesMeasure
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.samples.sample import ProgramUse, Sample
@@ -18,7 +18,7 @@ from devkit.observe.time_series import Of, TimeSeries
 _MIB = 1 << 20
 
 
-class MemoryBound(Bytes, OfSamples, OfProgram):
+class MemoryBound(Bytes, SeriesArgument, ProgramArgument):
     """Bounds on a number of the course of a program's memory; a slope is the change in a minute."""
 
     of: Of = Field(
@@ -37,7 +37,7 @@ def _timing(argument: MemoryBound, _observation: ArmObservation) -> Window | Non
     return "arm" if argument.of == "slope" else None
 
 
-def _course(argument: MemoryBound, observation: ArmObservation) -> TimeSeries:
+def _series(argument: MemoryBound, observation: ArmObservation) -> TimeSeries:
     """Without the looks at which the program had no process of that kind."""
     name = argument.program or (observation.main.name if len(observation.programs) > 1 else None)
     held = [(sample.at_s, _held(_use(sample, name), argument.kind)) for sample in observation.samples]
@@ -54,7 +54,7 @@ def _held(use: ProgramUse | Sample | None, kind: ProcessKind | None) -> int:
     return use.memory_bytes if kind is None else use.memory_kinds.get(kind, 0)
 
 
-MEMORY = OfCourse(
+MEMORY = SeriesMeasure(
     name="memory",
     summary=(
         "Resident memory of the program's processes, of one `kind` or all together: its `highest`, `last`, `lowest` or "
@@ -62,7 +62,7 @@ MEMORY = OfCourse(
     ),
     example="{kind: Python worker, of: slope, at_least: 30MiB}",
     argument=MemoryBound,
-    course=_course,
-    show=lambda size: f"{size / _MIB:.1f}MiB",
+    series=_series,
+    format_value=lambda size: f"{size / _MIB:.1f}MiB",
     timing=_timing,
 )

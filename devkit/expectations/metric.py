@@ -74,7 +74,8 @@ class _Metric(ExpectationKind):
         above = argument.above if isinstance(argument, RisingMetric) else None
         stands = [series for series in seen if series in scraped.present]
         holds = any(above is None or scraped.highest[series] > above for series in stands)
-        figures = () if above is None or not stands else (_bounded(above, [scraped.highest[one] for one in stands]),)
+        values = [scraped.highest[series] for series in stands]
+        figures = () if above is None or not values else (BoundedFigure(value=max(values), at_least=above),)
         return Finding(self.name, expected, measured, holds, figures=figures)
 
     def check(self, argument: MetricPattern, arm: CheckedArm) -> Iterator[Flaw]:
@@ -100,11 +101,11 @@ def is_served(arm: CheckedArm) -> bool:
     return arm.main.configured is None or arm.main.configured.serves_metrics
 
 
-def check_metric(wanted: MetricPattern, arm: CheckedArm, *others: CheckedArm) -> Iterator[Flaw]:
+def check_metric(wanted: MetricPattern, arm: CheckedArm, *further: CheckedArm) -> Iterator[Flaw]:
     """What is wrong with a name or label that none of the arms serves, as far as it is known what they serve."""
     if not is_served(arm):
         yield Flaw("this arm serves no metrics: set metrics.port (0 takes a free one) in `pipeline`")
-    pages = [each.main.configured.metrics if each.main.configured else None for each in (arm, *others)]
+    pages = [checked.main.configured.metrics if checked.main.configured else None for checked in (arm, *further)]
     served = [page for page in pages if page is not None]
     if len(served) == len(pages):
         for key, text in find_unserved(wanted, served):
@@ -136,11 +137,7 @@ def _is_shown_elsewhere(missing: MetricPattern, arm: CheckedArm) -> bool:
         for kind, argument in other.expected
         if kind == "metric_exists"
     ]
-    return any(missing.matches((one.name, frozenset(one.labels.items()))) for one in shown)
-
-
-def _bounded(above: float, highest: list[float]) -> BoundedFigure:
-    return BoundedFigure(value=max(highest), at_least=above)
+    return any(missing.matches((pattern.name, frozenset(pattern.labels.items()))) for pattern in shown)
 
 
 def no_page(scraped: Scraped) -> str:
@@ -161,9 +158,9 @@ def _pages(scraped: Scraped) -> str:
 
 def _nearest(argument: MetricPattern, scraped: Scraped) -> str:
     """What the endpoint has instead: the name with other labels, or a name that is nearly the same."""
-    others = sorted(_shown(*series) for series in scraped.highest if series[0] == argument.name)
-    if others:
-        return f"; there is {', '.join(others[:_SHOWN])}{', …' if len(others) > _SHOWN else ''}"
+    labelled = sorted(_shown(*series) for series in scraped.highest if series[0] == argument.name)
+    if labelled:
+        return f"; there is {', '.join(labelled[:_SHOWN])}{', …' if len(labelled) > _SHOWN else ''}"
     near = nearest(argument.name, sorted({name for name, _labels in scraped.highest}))
     return f"; next to it is {near}" if near else ""
 

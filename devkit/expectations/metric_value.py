@@ -6,12 +6,12 @@ again begins its counters anew.
 
 from devkit.expectations.bounds import Number
 from devkit.expectations.metric import MetricPattern, check_metric, no_page
-from devkit.expectations.of_samples import OfCourse, OfSamples
+from devkit.expectations.series_measure import SeriesArgument, SeriesMeasure
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.time_series import TimeSeries
 
 
-class MetricValue(Number, OfSamples, MetricPattern):
+class MetricValue(Number, SeriesArgument, MetricPattern):
     """Bounds on a number of the course of a metric."""
 
     def __str__(self) -> str:
@@ -22,16 +22,16 @@ def _absent(_argument: MetricValue, observation: ArmObservation) -> str:
     return "" if observation.metrics.pages else no_page(observation.metrics)
 
 
-def _course(argument: MetricValue, observation: ArmObservation) -> TimeSeries:
+def _series(argument: MetricValue, observation: ArmObservation) -> TimeSeries:
     sums: dict[float, float] = {}
-    for series, course in observation.metrics.courses.items():
+    for series, points in observation.metrics.courses.items():
         if argument.matches(series):
-            for at_s, value in course:
+            for at_s, value in points:
                 sums[at_s] = sums.get(at_s, 0.0) + value
     return tuple(sorted(sums.items()))
 
 
-METRIC = OfCourse(
+METRIC = SeriesMeasure(
     name="metric",
     summary=(
         "A metric of the program's endpoint: its `last`, `highest`, `lowest` or `mean` value, or its `slope` a minute. "
@@ -39,8 +39,8 @@ METRIC = OfCourse(
     ),
     example="{name: enrichment_lag_events, of: slope, at_least: 100}",
     argument=MetricValue,
-    course=_course,
-    show="{:g}".format,
+    series=_series,
+    format_value="{:g}".format,
     absent=_absent,
     flaws=check_metric,
 )

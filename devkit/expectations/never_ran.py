@@ -12,7 +12,7 @@ from pydantic import Field
 
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.of_program import WhetherItDid, or_whether
+from devkit.expectations.program_argument import WhetherItDid, or_whether
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_end import EndByRefusal
 from devkit.observe.arm_observation import ArmObservation

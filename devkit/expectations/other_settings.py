@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.bounds import or_exactly
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.of_program import ProgramCount
+from devkit.expectations.program_argument import ProgramCount
 from devkit.observe.arm_observation import ArmObservation
 from located_config.dotted_keys import keys_of
 from located_config.near import nearest
@@ -56,11 +56,11 @@ class _OtherSettings(ExpectationKind):
         expected = f"{argument}" + (f" of {argument.key}" if argument.key else "")
         if observation.main.other_settings is None:
             return Finding(self.name, expected, "n/a: it logged no configuration", holds=None)
-        found = {key: one for key, one in observation.main.other_settings.items() if argument.covers(key)}
-        settings = [f"{key} is {one}" for key, one in found.items()]
+        differing = {key: setting for key, setting in observation.main.other_settings.items() if argument.covers(key)}
+        settings = [f"{key} is {setting}" for key, setting in differing.items()]
         more = [f"{len(settings) - _SHOWN} more"] if len(settings) > _SHOWN else []
-        measured = "; ".join([f"{len(found)}", *settings[:_SHOWN], *more])
-        count = len(found)
+        measured = "; ".join([f"{len(differing)}", *settings[:_SHOWN], *more])
+        count = len(differing)
         return Finding(self.name, expected, measured, argument.admits(count), figures=(argument.bounded(count),))
 
     def check(self, argument: OtherSettings, arm: CheckedArm) -> Iterator[Flaw]:

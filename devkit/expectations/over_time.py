@@ -8,7 +8,7 @@ from statistics import mean
 
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import NumberBound
-from devkit.expectations.timing import of_arm, of_restarts
+from devkit.expectations.timing import arm_window, restart_window
 from devkit.observe.arm_observation import ArmObservation
 from located_config.count import counted
 
@@ -29,11 +29,11 @@ def _restart_progress(observation: ArmObservation) -> float | None:
 
 BATCH_GROWTH = Measure(
     name="batch_growth",
-    of=_batch_growth,
+    value=_batch_growth,
     argument=NumberBound,
-    timing=of_arm,
+    timing=arm_window,
     unknown=f"fewer than {_FEWEST} batches came after the first one of their process",
-    tell=lambda value, observation: f"{value:.2f} (of {len(observation.warm_batches)} batches)",
+    format_value=lambda value, observation: f"{value:.2f} (of {len(observation.warm_batches)} batches)",
     needs=frozenset({"batches"}),
     summary=(
         "Mean time of the last quarter of the main program's micro-batches, divided by that of the first quarter: "
@@ -45,11 +45,11 @@ BATCH_GROWTH = Measure(
 
 RESTART_PROGRESS = Measure(
     name="restart_progress",
-    of=_restart_progress,
+    value=_restart_progress,
     argument=NumberBound,
-    timing=of_restarts,
+    timing=restart_window,
     unknown="fewer than two processes ended by themselves after their query had begun, or the first wrote no batch",
-    tell=lambda value, observation: (
+    format_value=lambda value, observation: (
         f"{value:.2f} ({observation.written_by_process[1][1]:.0f} of "
         f"{counted(int(observation.written_by_process[0][1]), 'batch', 'batches')})"
     ),

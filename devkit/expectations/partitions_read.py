@@ -2,7 +2,7 @@
 
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import ShareBound
-from devkit.expectations.timing import until_drained
+from devkit.expectations.timing import drain_window
 from devkit.observe.arm_observation import ArmObservation
 
 
@@ -11,18 +11,18 @@ def _share(observation: ArmObservation) -> float | None:
     return sample.partitions_read / sample.partitions if sample.partitions else None
 
 
-def _tell(_share: float, observation: ArmObservation) -> str:
+def _format(_share: float, observation: ArmObservation) -> str:
     sample = observation.last_sample
     return f"{sample.partitions_read} of {sample.partitions} partitions"
 
 
 PARTITIONS_READ = Measure(
     name="partitions_read",
-    of=_share,
+    value=_share,
     argument=ShareBound,
     unknown="no source partition has an event",
-    tell=_tell,
-    timing=until_drained,
+    format_value=_format,
+    timing=drain_window,
     needs=frozenset({"offsets"}),
     summary="Of the source partitions with events, the share with at least one committed event at the arm's end.",
     example="100%",

@@ -1,13 +1,13 @@
 """Whether anything left the pipeline from beyond the batch that failed: events at or after its end offset."""
 
 from devkit.expectations.base import Measure
-from devkit.expectations.timing import of_failed_batch
+from devkit.expectations.timing import failed_batch_window
 
 PAST_FAILED_BATCH = Measure(
     name="past_failed_batch",
-    of=lambda observation: observation.past_failed_batch,
+    value=lambda observation: observation.past_failed_batch,
     absent="no batch failed",
-    timing=of_failed_batch,
+    timing=failed_batch_window,
     needs=frozenset({"offsets"}),
     summary="Number of events emitted from behind the batch that failed, that is from its end offset on.",
     example="0",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.bounds import Range
-from devkit.expectations.of_events import OfEvents, latencies_of, not_known_of
+from devkit.expectations.event_selection import EventSelection, select_latencies, why_unknown
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName
@@ -24,7 +24,7 @@ class RateBound(Range[Rate]):
     value: ClassVar[str] = "rate"
     unit: ClassVar[str] = "/s"
 
-    of: OfEvents = "all"
+    of: EventSelection = "all"
 
     @classmethod
     def show(cls, value: float) -> str:
@@ -48,9 +48,9 @@ class _Rate(ExpectationKind):
     needs: frozenset[Observable] = frozenset({"sources"})
 
     def judge(self, argument: RateBound, observation: ArmObservation) -> Finding:
-        if why := not_known_of(argument.of, observation):
+        if why := why_unknown(argument.of, observation):
             return Finding(self.name, str(argument), why, holds=None)
-        events = latencies_of(argument.of, observation)
+        events = select_latencies(argument.of, observation)
         value = _rate(events)
         if events is None or value is None:
             return Finding(self.name, str(argument), "n/a: no event had to leave, or none is known", holds=None)
@@ -60,7 +60,7 @@ class _Rate(ExpectationKind):
 
     def figure(self, argument: RateBound, observation: ArmObservation) -> float | None:
         """A second; None where there is no event to count."""
-        return _rate(latencies_of(argument.of, observation))
+        return _rate(select_latencies(argument.of, observation))
 
     def bounds_progress(self, argument: RateBound, arm: ArmName) -> bool:  # noqa: ARG002
         """With a lower bound."""

@@ -90,4 +90,4 @@ _ALL: tuple[ExpectationKind, ...] = (
     PEAK_MEMORY,
     Compare(kinds=lambda: EXPECTATIONS),
 )
-EXPECTATIONS: Registry[ExpectationKind] = Registry("expectation", {one.name: one for one in _ALL})
+EXPECTATIONS: Registry[ExpectationKind] = Registry("expectation", {kind.name: kind for kind in _ALL})

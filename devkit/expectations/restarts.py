@@ -1,14 +1,14 @@
 """How often the supervisor restarted a program."""
 
 from devkit.expectations.base import Measure
-from devkit.expectations.of_program import ProgramBound
-from devkit.expectations.timing import of_restarts
+from devkit.expectations.program_argument import ProgramBound
+from devkit.expectations.timing import restart_window
 
 RESTARTS = Measure(
     name="restarts",
-    of=lambda observation: observation.main.restarts,
+    value=lambda observation: observation.main.restarts,
     argument=ProgramBound,
-    timing=of_restarts,
+    timing=restart_window,
     summary="Number of times that the supervisor restarted the program.",
     example="{at_least: 2}",
 )

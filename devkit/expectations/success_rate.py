@@ -28,7 +28,7 @@ class SuccessRate(Percentage):
     )
 
 
-_OF = {"all": "all requests", "after fault": "after the fault ends"}
+_SELECTED = {"all": "all requests", "after fault": "after the fault ends"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class _SuccessRate(ExpectationKind):
     def judge(self, argument: SuccessRate, observation: ArmObservation) -> Finding:
         figures = observation.figures
         answers = figures.answers if argument.of == "all" else figures.answers_after_fault
-        expected = f"{argument} ({_OF[argument.of]})"
+        expected = f"{argument} ({_SELECTED[argument.of]})"
         if answers is None or answers.success_rate is None:
             measured = "no request ended" + (
                 "" if argument.of == "all" else " between the end of the fault and the end of the traffic"

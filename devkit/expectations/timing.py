@@ -1,4 +1,4 @@
-"""When a finding depends on time, and on how much of it: what a machine that is short of time would have changed."""
+"""Whether a finding depends on time, and in which window of the arm: there a busy machine may change it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -19,64 +19,61 @@ Timing = Callable[[Range[Any], ArmObservation], Window | None]
 
 
 def timeless(_argument: Range[Any], _observation: ArmObservation) -> Window | None:
-    """A slower machine would have come to the same, only later."""
+    """A slower machine gives the same result, only later."""
     return None
 
 
-def of_arm(_argument: Range[Any], _observation: ArmObservation) -> Window | None:
-    """How far things go by the arm's end, or which timeouts of clients strike in it."""
+def arm_window(_argument: Range[Any], _observation: ArmObservation) -> Window | None:
+    """For progress by the arm's end, and for timeouts of clients."""
     return "arm"
 
 
-def of_commit(_argument: Range[Any], _observation: ArmObservation) -> Window | None:
-    """What happens while a batch has to come to its commit."""
+def commit_window(_argument: Range[Any], _observation: ArmObservation) -> Window | None:
+    """For what happens before a batch is committed."""
     return "commit"
 
 
-def of_bound(argument: Range[Any], _observation: ArmObservation) -> Window | None:
-    """A duration is held against a bound: any part of the arm that is as long decides it."""
+def bound_window(argument: Range[Any], _observation: ArmObservation) -> Window | None:
+    """For a duration: any part of the arm as long as its bound may change it."""
     bound = argument.at_most if argument.at_most is not None else argument.at_least
     return bound if isinstance(bound, timedelta) else "arm"
 
 
-def of_restarts(_argument: Range[Any], observation: ArmObservation) -> Window | None:
-    """Restarts, and the replays that follow them."""
-    return restarts_window(observation)
-
-
-def until_drained(_argument: Range[Any], observation: ArmObservation) -> Window | None:
-    """What more of is to come, as long as not all is committed."""
+def drain_window(_argument: Range[Any], observation: ArmObservation) -> Window | None:
+    """For what still grows until all events are committed."""
     return None if observation.drained else "arm"
 
 
-def of_fetches(_argument: object, observation: ArmObservation) -> Window | None:
-    """A fetch that timed out made an error event of what had to leave otherwise, or to fail. A process that stalled
-    comes to it again.
-    """
+def fetch_window(_argument: object, observation: ArmObservation) -> Window | None:
+    """For the outcome of fetches: a fetch that timed out gave an error event in place of the expected outcome."""
     return "commit" if observation.audit.timed_out else None
 
 
-def of_failed_batch(argument: Range[Any], observation: ArmObservation) -> Window | None:
-    """Which batch failed last, and that none did: by a stall or a client's timeout, or as a fetch timed out first."""
+def failed_batch_window(argument: Range[Any], observation: ArmObservation) -> Window | None:
+    """For the batch that failed last: a stall, a client's timeout and a fetch's timeout depend on time."""
     last = observation.main.failures[-1:]
-    return "commit" if any(is_of_time(text, observation) for text in last) else of_fetches(argument, observation)
+    return (
+        "commit" if any(is_time_dependent(text, observation) for text in last) else fetch_window(argument, observation)
+    )
 
 
-def restarts_window(observation: ArmObservation) -> Window | None:
-    """Restarts by a stall or a client's timeout, and that there were none. One whose process said what else it failed
-    of would have come on any machine, and so would one of a process that was over a limit of its container.
+def restart_window(_argument: object, observation: ArmObservation) -> Window | None:
+    """For restarts and the replays that follow them: a stall or a client's timeout depends on time.
+
+    Restarts with another failure, or by a limit of the container, happen on any machine.
     """
-    of_time = len(observation.main.stalls) + sum(
+    slow = len(observation.main.stalls) + sum(
         names_timeout(failure) for failure in observation.main.failures if failure not in observation.main.stalls
     )
     container = observation.figures.container
-    explained = len(observation.main.failures) - of_time + (len(container.kills) if container else 0)
+    explained = len(observation.main.failures) - slow + (len(container.kills) if container else 0)
     return None if observation.main.restarts and explained >= observation.main.restarts else "commit"
 
 
-def of_end(observation: ArmObservation) -> Window | None:
-    """The arm's end: by its deadline or another moment, or by as many restarts or replays as a machine with more time
-    might not show. A refused start is no matter of time, nor is a step that failed.
+def end_window(observation: ArmObservation) -> Window | None:
+    """For the arm's end. A deadline or another time limit depends on time; a refused start or a failed step does not.
+
+    An end by restarts or replays depends on time as these do.
     """
     if isinstance(observation.end, EndByDeadline):
         return "arm"
@@ -85,9 +82,9 @@ def of_end(observation: ArmObservation) -> Window | None:
     reached = observation.end.reached.keys()
     if reached - _CONTENT:
         return "arm"
-    return restarts_window(observation) if reached & _BY_RESTARTS else None
+    return restart_window(None, observation) if reached & _BY_RESTARTS else None
 
 
-def is_of_time(failure: str, observation: ArmObservation) -> bool:
-    """Whether a process that had more time would not have failed so: of a stall, or of a client's timeout."""
+def is_time_dependent(failure: str, observation: ArmObservation) -> bool:
+    """Whether the failure is a stall or a client's timeout, which more time would have prevented."""
     return failure in observation.main.stalls or names_timeout(failure)

@@ -6,12 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from devkit.expectations.of_samples import OfCourse, TimeOfSamples
+from devkit.expectations.series_measure import DurationSeriesArgument, SeriesMeasure
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.time_series import TimeSeries
 
 
-class WatermarkStep(TimeOfSamples):
+class WatermarkStep(DurationSeriesArgument):
     """Bounds on a number of all steps, in event time."""
 
     of: Literal["highest", "lowest", "mean", "last"] = Field(
@@ -29,7 +29,7 @@ def _absent(_argument: WatermarkStep, observation: ArmObservation) -> str:
     return "" if observation.watermarks else "n/a: the main program reported no watermark"
 
 
-WATERMARK_STEP = OfCourse(
+WATERMARK_STEP = SeriesMeasure(
     name="watermark_step",
     summary=(
         "Event time by which the watermark moved from one reported batch to the next: the `highest`, `lowest`, `mean` "
@@ -37,9 +37,9 @@ WATERMARK_STEP = OfCourse(
     ),
     example="{at_most: 1m}",
     argument=WatermarkStep,
-    course=_steps,
-    show="{:.1f}s".format,
+    series=_steps,
+    format_value="{:.1f}s".format,
     absent=_absent,
-    look="step",
+    point="step",
     as_bound=lambda seconds: timedelta(seconds=seconds),
 )

@@ -6,12 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from devkit.expectations.of_samples import OfCourse, TimeOfSamples
+from devkit.expectations.series_measure import DurationSeriesArgument, SeriesMeasure
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.time_series import TimeSeries
 
 
-class WatermarkStood(TimeOfSamples):
+class WatermarkStood(DurationSeriesArgument):
     """Bounds on a number of all these times."""
 
     of: Literal["highest", "lowest", "mean", "last"] = Field(
@@ -21,15 +21,15 @@ class WatermarkStood(TimeOfSamples):
 
 def _stood(observation: ArmObservation) -> Iterator[tuple[float, float]]:
     """From the first report of a watermark to that of a later one, and from the last of these to the arm's end."""
-    since, where = observation.watermarks[0]
+    since, watermark = observation.watermarks[0]
     for at_s, seconds in observation.watermarks:
-        if seconds > where:
+        if seconds > watermark:
             yield at_s, at_s - since
-            since, where = at_s, seconds
+            since, watermark = at_s, seconds
     yield observation.duration_s, max(0.0, observation.duration_s - since)
 
 
-def _course(_argument: WatermarkStood, observation: ArmObservation) -> TimeSeries:
+def _series(_argument: WatermarkStood, observation: ArmObservation) -> TimeSeries:
     return tuple(_stood(observation)) if observation.watermarks else ()
 
 
@@ -37,7 +37,7 @@ def _absent(_argument: WatermarkStood, observation: ArmObservation) -> str:
     return "" if observation.watermarks else "n/a: the main program reported no watermark"
 
 
-WATERMARK_STOOD = OfCourse(
+WATERMARK_STOOD = SeriesMeasure(
     name="watermark_stood",
     summary=(
         "Time in which the watermark did not move, as Spark reports it for each batch, up to the arm's end: the "
@@ -45,9 +45,9 @@ WATERMARK_STOOD = OfCourse(
     ),
     example="{at_least: 20s}",
     argument=WatermarkStood,
-    course=_course,
-    show="{:.1f}s".format,
+    series=_series,
+    format_value="{:.1f}s".format,
     absent=_absent,
-    look="time",
+    point="time",
     as_bound=lambda seconds: timedelta(seconds=seconds),
 )

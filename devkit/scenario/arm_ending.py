@@ -2,17 +2,56 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
 
-from devkit.scenario.until_keys import LogsReached, MetricsReached
+from devkit.expectations.bounds import Number
+from devkit.expectations.metric import MetricName, MetricPattern
+from devkit.expectations.program_argument import ProgramArgument
 from located_config.duration import PositiveDuration
 from located_config.place import Location
 
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class MetricReached(Number, MetricPattern):
+    """The series that match, summed, are within the bounds at one look."""
+
+    name: MetricName = Field(
+        description="Name of the metric as a query asks for it, a counter's with its `_total`.",
+        examples=["enrichment_lag_events"],
+    )
+    labels: dict[str, str] = Field(
+        default={}, description="Labels with the value that each must have.", examples=[{"partition": "0"}]
+    )
+    at_least: float | None = Field(default=None, description="Lower bound, inclusive.", examples=[500])
+    at_most: float | None = Field(default=None, description="Upper bound, inclusive.", examples=[0])
+
+
+class LogReached(ProgramArgument):
+    """The program wrote the event on its standard output this number of times."""
+
+    program: str | None = Field(
+        default=None, description="Name of one of several programs. Default: the main one.", examples=["reader"]
+    )
+    event: str = Field(min_length=1, description="Name of the event, its field `event`.", examples=["waiting"])
+    at_least: PositiveInt = Field(default=1, description="Number of times, from the arm's start on.", examples=[2])
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
+MetricsReached = Annotated[
+    tuple[MetricReached, ...],
+    BeforeValidator(_listed, json_schema_input_type=MetricReached | tuple[MetricReached, ...]),
+]
+LogsReached = Annotated[
+    tuple[LogReached, ...], BeforeValidator(_listed, json_schema_input_type=LogReached | tuple[LogReached, ...])
+]
 
 
 class Condition(_Model):
@@ -79,19 +118,21 @@ class Condition(_Model):
         """Itself, at this place, and all conditions in it with theirs."""
         yield place, self
         for key in ("any", "all"):
-            for number, one in enumerate(getattr(self, key) or ()):
-                yield from one.inside((*place, key, number))
+            for number, condition in enumerate(getattr(self, key) or ()):
+                yield from condition.inside((*place, key, number))
 
     @property
     def surely_after(self) -> timedelta | None:
         """The time since the arm's start after which it is reached whatever happens; None where that is not known."""
         if not self.model_fields_set <= {"elapsed", "any", "all"}:
             return None
-        needed = [one.surely_after for one in self.all or ()]
+        needed = [condition.surely_after for condition in self.all or ()]
         if self.elapsed is not None:
             needed.append(self.elapsed)
         if self.any is not None:
-            needed.append(min((time for one in self.any if (time := one.surely_after) is not None), default=None))
+            needed.append(
+                min((time for condition in self.any if (time := condition.surely_after) is not None), default=None)
+            )
         known = [time for time in needed if time is not None]
         return max(known) if len(known) == len(needed) else None
 
@@ -100,8 +141,8 @@ class Condition(_Model):
         """Whether it is reached as soon as the arm has drained."""
         if not self.model_fields_set <= {"drained", "any", "all"}:
             return False
-        some = self.any is None or any(one.by_drained_alone for one in self.any)
-        return some and all(one.by_drained_alone for one in self.all or ())
+        is_any = self.any is None or any(condition.by_drained_alone for condition in self.any)
+        return is_any and all(condition.by_drained_alone for condition in self.all or ())
 
 
 class Until(_Model):
@@ -121,7 +162,7 @@ class Until(_Model):
     deadline: PositiveDuration = Field(description="Time from the arm's start after which it ends in any case.")
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_one_key(self) -> Self:
         if self.any is not None and self.all is not None:
             raise ValueError("any and all are both given; write one of them as a condition of the other")
         if self.any is None and self.all is None:

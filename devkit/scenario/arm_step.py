@@ -77,11 +77,11 @@ def _written(name: str, value: Any) -> str:
     if value is True:
         return name.replace("_", " ")
     if name in ("any", "all"):
-        return f"{name}: {flow([one.model_dump(mode='json', exclude_unset=True) for one in value])}"
-    one = value[0] if isinstance(value, tuple) and len(value) == 1 else value
-    if isinstance(one, BaseModel):
-        one = ", ".join(f"{key} {part}" for key, part in one.model_dump(mode="json", exclude_unset=True).items())
-    return f"{name}: {one}"
+        return f"{name}: {flow([item.model_dump(mode='json', exclude_unset=True) for item in value])}"
+    item = value[0] if isinstance(value, tuple) and len(value) == 1 else value
+    if isinstance(item, BaseModel):
+        item = ", ".join(f"{key} {part}" for key, part in item.model_dump(mode="json", exclude_unset=True).items())
+    return f"{name}: {item}"
 
 
 class OperatorCommand(_Model):
@@ -153,7 +153,7 @@ class ArmStep(_Model):
     )
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_one_key(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise ValueError(f"each step is one of {', '.join(ArmStep.model_fields)}")
         if getattr(self, self.kind) is None:

@@ -105,14 +105,14 @@ def wrong_at(place: tuple[str | int, ...], problem: str, hint: str) -> PydanticC
     return PydanticCustomError("below", "{problem}; {hint}", {"problem": problem, "hint": hint, "below": place})
 
 
-def _with_roles(arms: dict[str, ArmSettings]) -> dict[str, ArmSettings]:
+def _with_roles(written: dict[str, ArmSettings]) -> dict[str, ArmSettings]:
     """Each with its role, those of the role `incident` first."""
-    found = {name: settings.model_copy(update={"role": _role(name, settings)}) for name, settings in arms.items()}
+    arms = {name: settings.model_copy(update={"role": _role(name, settings)}) for name, settings in written.items()}
     for role in ROLES:
-        if not any(one.role == role for one in found.values()):
+        if not any(settings.role == role for settings in arms.values()):
             remedy = f"write one under `{role}:`, or one of another name with `role: {role}`"
             raise wrong_at((), f"no arm has the role {role}", remedy)
-    return {name: one for role in ROLES for name, one in found.items() if one.role == role}
+    return {name: settings for role in ROLES for name, settings in arms.items() if settings.role == role}
 
 
 def _role(name: str, settings: ArmSettings) -> ArmRole:

@@ -51,7 +51,7 @@ class NamedCause(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_one_key(self) -> Self:
         kinds = [name for name in type(self).model_fields if name != "absent_in"]
         if sum(getattr(self, name) is not None for name in kinds) != 1:
             raise ValueError(f"write one of {', '.join(kinds)}")

@@ -63,9 +63,9 @@ def is_of_change(location: Location, changes: Sequence[DocumentChange], document
     a section that the file itself, `document`, does not have.
     """
     return any(
-        location[: len(one.location)] == one.location
-        or (one.location[: len(location)] == location and reaches(document, location) < len(location))
-        for one in changes
+        location[: len(change.location)] == change.location
+        or (change.location[: len(location)] == location and reaches(document, location) < len(location))
+        for change in changes
     )
 
 
@@ -99,7 +99,7 @@ class _Way:
 
     def set(self, steps: Sequence[_Step], value: Any) -> DocumentChange:
         while True:
-            keys = [one.text for one in takewhile(lambda one: not one.is_item, steps)]
+            keys = [step.text for step in takewhile(lambda step: not step.is_item, steps)]
             taken, step = self._key(keys) if keys else (1, self._item(steps[0].text))
             steps = steps[taken:]
             if not steps:
@@ -122,24 +122,24 @@ class _Way:
     def _item(self, text: str) -> int:
         if not isinstance(self._here, list):
             raise self._error(f"{shown(self._location)} is no list in the file")
-        names = [one.get("name") if isinstance(one, Mapping) else None for one in self._here]
+        names = [item.get("name") if isinstance(item, Mapping) else None for item in self._here]
         if text in names:
             return names.index(text)
         if text.isdecimal() and int(text) < len(names):
             return int(text)
         count = f"{shown(self._location)} has no item [{text}]"
-        raise self._error(count, near_miss(text, [*map(str, range(len(names))), *(one for one in names if one)]))
+        raise self._error(count, near_miss(text, [*map(str, range(len(names))), *(item for item in names if item)]))
 
     def _go(self, step: int | str) -> None:
-        there = self._get(step)
-        if there is None:
+        value = self._get(step)
+        if value is None:
             if any(map(_has_names_of_the_writer, self._types)):
                 raise self._error(f"{shown(self._location)} has no {step!r}", near_miss(str(step), self._here))
-            there = {}
-        self._types = tuple(inside for one in self._types for inside in self._below(one, step))
+            value = {}
+        self._types = tuple(inside for annotation in self._types for inside in self._below(annotation, step))
         self._location = (*self._location, step)
         # A copy, as the file may have the same value at another place: an alias, `*other`.
-        self._here[step] = self._here = copy.deepcopy(there)
+        self._here[step] = self._here = copy.deepcopy(value)
 
     def _get(self, step: int | str) -> Any:
         return self._here[step] if isinstance(step, int) else self._here.get(step)

@@ -24,13 +24,13 @@ def scenario_schema() -> Schema:
     )
     parts = configuration.pop("$defs")
     configuration |= {"additionalProperties": True, "description": "Configuration of a program, as far as it is given."}
-    of_arm = schema["$defs"]["ArmSettings"]
-    of_arm["properties"] = configuration["properties"] | of_arm["properties"]
+    arm_schema = schema["$defs"]["ArmSettings"]
+    arm_schema["properties"] = configuration["properties"] | arm_schema["properties"]
     for arm in schema["properties"]["arms"]["patternProperties"].values():
         arm["anyOf"].remove(_ANYTHING)
     placed: Schema = _configured(schema)
     definitions = {_NAME: configuration} | {f"{_NAME}.{name}": part for name, part in parts.items()}
-    placed["$defs"] |= {name: _in_part(one) for name, one in definitions.items()}
+    placed["$defs"] |= {name: _in_part(definition) for name, definition in definitions.items()}
     return placed
 
 
@@ -40,14 +40,14 @@ def _configured(node: Any) -> Any:
         return _REFERENCE
     if isinstance(node, dict):
         return {key: _configured(value) for key, value in node.items()}
-    return [_configured(one) for one in node] if isinstance(node, list) else node
+    return [_configured(item) for item in node] if isinstance(node, list) else node
 
 
 def _in_part(node: Any) -> Any:
     """Nothing is required: a file says what it has otherwise, and the stack gives the rest."""
     if isinstance(node, dict):
         return {key: _in_part(value) for key, value in node.items() if not (key == "required" and _is_list(value))}
-    return [_in_part(one) for one in node] if isinstance(node, list) else node
+    return [_in_part(item) for item in node] if isinstance(node, list) else node
 
 
 def _is_list(value: Any) -> bool:

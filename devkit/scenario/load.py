@@ -51,8 +51,11 @@ class LoadedFile:
 
     def warnings(self, instead: Program | None = None) -> list[str]:
         """What is doubtful in it, each with its place."""
-        found = placed(self.document, find_warnings(self.resolved(instead)), self.set_by)
-        return [f"{one.option or f'{self.path}:{one.line}:{one.column}'}: warning: {one.text}" for one in found]
+        warnings = placed(self.document, find_warnings(self.resolved(instead)), self.set_by)
+        return [
+            f"{warning.option or f'{self.path}:{warning.line}:{warning.column}'}: warning: {warning.text}"
+            for warning in warnings
+        ]
 
     def set_by(self, location: Location) -> str:
         """The option that set what stands there, empty where the file itself does."""
@@ -94,12 +97,13 @@ def with_document(file: LoadedFile, document: Any) -> LoadedFile:
 def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Program | None = None) -> None:
     """Raises InvalidFileError with every problem that its model does not know of."""
     document = file.document
-    found = list(check_sections(document, file.resolved()))
-    reported = [problem.location for problem in found]
+    invalid = list(check_sections(document, file.resolved()))
+    reported = [problem.location for problem in invalid]
     unproven = [] if unchecked else _unproven(file.resolved(instead))
-    further = [one for one in unproven if not _is_reported(one.location, reported)]
-    if found or further:
-        raise refused(file.path, document, [*found, *further], hint=None if found else _UNCHECKED, set_by=file.set_by)
+    unreported = [problem for problem in unproven if not _is_reported(problem.location, reported)]
+    if invalid or unreported:
+        hint = None if invalid else _UNCHECKED
+        raise refused(file.path, document, [*invalid, *unreported], hint=hint, set_by=file.set_by)
 
 
 def _unproven(resolved: ResolvedScenario) -> list[Problem]:
@@ -112,7 +116,7 @@ def _unproven(resolved: ResolvedScenario) -> list[Problem]:
 
 def _is_reported(location: Location, reported: Sequence[Location]) -> bool:
     """Whether something else is wrong at the same place, or in a part of it: mended, it may be right."""
-    return any(one[: len(location)] == location or location[: len(one)] == one for one in reported)
+    return any(place[: len(location)] == location or location[: len(place)] == place for place in reported)
 
 
 def _model(path: Path, document: Any, set_by: SetBy = lambda _: "") -> Scenario:
@@ -121,9 +125,9 @@ def _model(path: Path, document: Any, set_by: SetBy = lambda _: "") -> Scenario:
     try:
         return Scenario.model_validate(document, context=context)
     except ValidationError as error:
-        found = problems(error, Scenario, document, belongs)
-        further = check_other_sections(document, found, context)
-        raise refused(path, document, [*found, *further], set_by=set_by) from error
+        details = problems(error, Scenario, document, belongs)
+        others = check_other_sections(document, details, context)
+        raise refused(path, document, [*details, *others], set_by=set_by) from error
 
 
 def find_scenario(name_or_file: str, directory: Path) -> Path:

@@ -24,7 +24,7 @@ from devkit.container.limits import Container
 from devkit.expectations import Expectation
 from devkit.expectations.gave_up import GaveUp
 from devkit.expectations.never_ran import NeverRan
-from devkit.expectations.of_program import WhetherItDid
+from devkit.expectations.program_argument import WhetherItDid
 from devkit.faults.timeline_item import Timeline, TimelineItem
 from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_role import ArmName, ArmRole, arms_named
@@ -224,7 +224,10 @@ class Scenario(_Model):
     def may_refuse(self, arm: ArmName) -> bool:
         """Whether the arm's own start may be refused: its expectation `refused` is about it, or one of its steps."""
         is_awaited = any(step.expect and step.expect.refused for step in self.arms[arm].steps)
-        is_expected = any(one.kind == "refused" for one in self.expected_of(arm)) and self.tried_first_in(arm) is None
+        is_expected = (
+            any(expectation.kind == "refused" for expectation in self.expected_of(arm))
+            and self.tried_first_in(arm) is None
+        )
         return is_awaited or is_expected or self._is_expected_of(arm, next(iter(self.programs), ""), NeverRan)
 
     def may_never_run(self, arm: ArmName, program: str) -> bool:

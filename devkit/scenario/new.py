@@ -79,8 +79,8 @@ def _renamed(source: Path, name: str) -> str:
     document = read_yaml(source)
     lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
     line, _ = position(document, ("name",))
-    changed, found = _NAME.subn(lambda match: match[1] + flow(name), lines[line - 1])
-    if not found or "name" not in document:
+    changed, count = _NAME.subn(lambda match: match[1] + flow(name), lines[line - 1])
+    if not count or "name" not in document:
         raise UsageError(f"{source}:{line}: there is no line `name: …` to change", hint="copy the file by hand")
     lines[line - 1] = changed
-    return "".join(one for one in lines if not one.startswith(_MODELINE))
+    return "".join(line for line in lines if not line.startswith(_MODELINE))

@@ -27,12 +27,12 @@ def with_capture(template: str, capture: Path, directory: Path) -> str:
     outline = outline_at(capture)
     if not outline.count:
         raise UsageError(f"{capture} has no event", hint="take one while events come")
-    times = _times(outline)
-    played = outline.length / times
+    speed = _times(outline)
+    played = outline.length / speed
     path = Path(os.path.relpath(capture.absolute(), directory.absolute())).as_posix()
     share, pages = next(texts for least, texts in _SHARES.items() if len(outline.titles) >= least)
     changes = {
-        r"(# ---- What is replayed ----\n).*?(?=# ---- What goes wrong)": _traffic(outline, path, times),
+        r"(# ---- What is replayed ----\n).*?(?=# ---- What goes wrong)": _traffic(outline, path, speed),
         r"share: 10%, ": share,
         r"one page in ten": pages,
         r"(# ---- The job ----\n)": _kafka(outline),
@@ -41,28 +41,28 @@ def with_capture(template: str, capture: Path, directory: Path) -> str:
     }
     before_it = r"(# ---- The job ----\n)"
     for pattern, text in changes.items():
-        found = re.search(pattern, template, flags=re.DOTALL)
-        assert found is not None, pattern
-        kept = found[1] if found.re.groups else ""
+        match = re.search(pattern, template, flags=re.DOTALL)
+        assert match is not None, pattern
+        kept = match[1] if match.re.groups else ""
         put = text + kept if pattern == before_it else kept + text
-        template = template[: found.start()] + put + template[found.end() :]
+        template = template[: match.start()] + put + template[match.end() :]
     return template
 
 
 def _times(outline: Outline) -> float:
     """How many times as fast as it was captured: in a short time, but not faster than a laptop plays it."""
     seconds = max(outline.length.total_seconds(), 0.001)
-    times = min(max(1.0, seconds / _SHORT.total_seconds()), _RATE * seconds / outline.count)
-    return max(math.floor(10 * times) / 10, 0.1)
+    speed = min(max(1.0, seconds / _SHORT.total_seconds()), _RATE * seconds / outline.count)
+    return max(math.floor(10 * speed) / 10, 0.1)
 
 
-def _traffic(outline: Outline, path: str, times: float) -> str:
+def _traffic(outline: Outline, path: str, speed: float) -> str:
     lines = (
         f"# {outline.count} events that were captured, with keys, partitions and intervals of their own.",
         f"# They came in {outline.length.total_seconds():.0f} s; x2 is twice that pace, 20/s has them evenly spaced.",
         "traffic:",
         f"  from: {flow(path)}",
-        f"  rate: x{times:g}",
+        f"  rate: x{speed:g}",
         "  # Titles are those of the file; there a page can be found by its title for `when: { page: … }`.",
         "",
         "",

@@ -6,6 +6,8 @@ Braces around anything but a word stay as they are, so a word may be JSON.
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from devkit.programs.places import Places
+from devkit.programs.program_topics import ProgramTopics
 from located_config.near import near_miss
 
 PLACES: Mapping[str, str] = {
@@ -40,3 +42,19 @@ def unknown_places(words: Sequence[str], places: Collection[str] = tuple(PLACES)
 def filled(words: Sequence[str], value_of: Callable[[str], str]) -> tuple[str, ...]:
     """With the value of each place, asked for when there is one."""
     return tuple(_PLACE.sub(lambda place: value_of(place[1]), word) for word in words)
+
+
+def placeholder_value(place: str, arm: str, places: Places, topics: ProgramTopics) -> str:
+    """The value of a place that is known before the arm begins. Raises KeyError for any other."""
+    return {
+        "arm": arm,
+        "checkpoint": places.checkpoint,
+        "bootstrap": places.bootstrap,
+        "object_store": places.s3_endpoint,
+        "mock": places.mock_endpoint,
+        "claim_bucket": places.claim_bucket,
+        "source": topics.source,
+        "output": topics.output,
+        "error": topics.error,
+        "deferral": topics.deferral,
+    }[place]

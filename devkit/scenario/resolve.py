@@ -8,7 +8,7 @@ The stack's addresses are not known here: a configuration is of `NOWHERE` until 
 """
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -190,32 +190,35 @@ class ResolvedScenario:
         supervisors and surroundings do otherwise, and then the faults of the timeline that not every arm has, as
         `timeline.NAME`. Raises ValidationError where a configuration is refused.
         """
-        arms = self.arms
         of_main, of_others = dict[str, Difference](), dict[str, Difference]()
         for name in self.programs:
-            found = differences({arm: one.programs[name].effective for arm, one in arms.items()})
+            configured = self._differing(lambda arm: arm.programs[name].effective)  # noqa: B023 — called at once
             if name == self.main_name:
-                of_main = found
+                of_main = configured
             else:
-                of_others |= {f"programs.{name}.{key}": one for key, one in found.items() if of_main.get(key) != one}
+                own = {key: values for key, values in configured.items() if of_main.get(key) != values}
+                of_others |= {f"programs.{name}.{key}": values for key, values in own.items()}
             before = f"programs.{name}." if name else ""
-            launched = differences({arm: one.launched[name] for arm, one in arms.items()})
-            of_others |= {f"{before}{key}": one for key, one in launched.items()}
-        policies = differences({arm: one.supervisor.model_dump(mode="json") for arm, one in arms.items()})
-        of_others |= {f"supervisor.{key}": one for key, one in policies.items()}
-        of_others |= differences({arm: one.surroundings for arm, one in arms.items()})
-        faults = {arm: {item.name: str(item) for item in one.timeline} for arm, one in arms.items()}
+            launched = self._differing(lambda arm: arm.launched[name])  # noqa: B023
+            of_others |= {f"{before}{key}": values for key, values in launched.items()}
+        policies = self._differing(lambda arm: arm.supervisor.model_dump(mode="json"))
+        of_others |= {f"supervisor.{key}": values for key, values in policies.items()}
+        of_others |= self._differing(lambda arm: arm.surroundings)
+        faults = {name: {item.name: str(item) for item in arm.timeline} for name, arm in self.arms.items()}
         of_timeline: dict[str, Difference] = {
-            f"timeline.{name}": {arm: faults[arm].get(name, ABSENT) for arm in arms}
+            f"timeline.{name}": {arm: faults[arm].get(name, ABSENT) for arm in faults}
             for name in dict.fromkeys(item.name for _, item, _ in self.scenario.timeline_at())
-            if len({faults[arm].get(name) for arm in arms}) > 1
+            if len({faults[arm].get(name) for arm in faults}) > 1
         }
         return of_main | of_others | of_timeline
 
+    def _differing(self, settings: Callable[[ResolvedArm], Mapping[str, Any]]) -> dict[str, Difference]:
+        return differences({name: settings(arm) for name, arm in self.arms.items()})
+
     def topics_made_afresh(self, arms: Iterable[ArmName]) -> tuple[str, ...]:
         """The topics that these arms delete and make again, whatever stack they run on. Raises ValidationError."""
-        every = (program.configured for arm in arms for program in self.arms[arm].programs.values())
-        return tuple(sorted({name for one in every for name in one.topics.names()}))
+        configured = (program.configured for arm in arms for program in self.arms[arm].programs.values())
+        return tuple(sorted({name for program in configured for name in program.topics.names()}))
 
 
 def resolve(scenario: Scenario, instead: Program | None = None) -> ResolvedScenario:
@@ -239,7 +242,7 @@ def resolve(scenario: Scenario, instead: Program | None = None) -> ResolvedScena
     def program(arm: ArmName, name: str) -> ResolvedProgram:
         is_like_main = name == main_name or programs[name].model is main_model
         settings, sections = _settings(scenario, arm, name, is_like_main=is_like_main)
-        sections_of_arms = (section for each in scenario.roles for section in launches(each, name).values())
+        sections_of_arms = (section for other in scenario.roles for section in launches(other, name).values())
         variables = tuple(sorted({variable for section in sections_of_arms for variable in section.environment}))
         wikis = scenario.traffic.wikis
         return ResolvedProgram(name, programs[name], settings, sections, launches(arm, name), variables, wikis)
@@ -258,16 +261,16 @@ def _settings(
 
     Of both, what is for all programs with the main one's configuration model lies below what is for this one.
     """
-    of_arm: Location = ("arms", arm)
+    arm_place: Location = ("arms", arm)
     shared, overlay = (scenario.pipeline, scenario.overlay(arm)) if is_like_main else ({}, {})
     if (spec := scenario.programs.get(name)) is not None:
         shared = merge(shared, spec.configuration)
         overlay = merge(overlay, _in_arm(scenario, arm, name).configuration)
     if not name:
-        return merge(shared, overlay), (of_arm, ("pipeline",))
+        return merge(shared, overlay), (arm_place, ("pipeline",))
     own: Location = ("programs", name, "configuration")
-    in_arm: Location = (*of_arm, *own)
-    sections = (in_arm, of_arm, own, ("pipeline",)) if is_like_main else (in_arm, own)
+    in_arm: Location = (*arm_place, *own)
+    sections = (in_arm, arm_place, own, ("pipeline",)) if is_like_main else (in_arm, own)
     return merge(shared, overlay), sections
 
 
@@ -275,14 +278,14 @@ def _in_arm(scenario: Scenario, arm: ArmName, name: str) -> ProgramSettings:
     return scenario.arms[arm].programs.get(name, ProgramSettings())
 
 
-def _launched(found: LaunchSettings) -> dict[str, Any]:
-    raw = found.raw_config
+def _launched(launch: LaunchSettings) -> dict[str, Any]:
+    raw = launch.raw_config
     return {
-        "environment": found.variables,
-        "slots": found.slots_in_all,
-        "executors": found.executors,
-        "spark": {key.removeprefix("spark."): value for key, value in found.spark.items()},
-        "arguments": shlex.join(found.arguments) or None,
+        "environment": launch.variables,
+        "slots": launch.slots_in_all,
+        "executors": launch.executors,
+        "spark": {key.removeprefix("spark."): value for key, value in launch.spark.items()},
+        "arguments": shlex.join(launch.arguments) or None,
         "raw_config": raw and (raw.file or " / ".join(raw.text.split("\n"))),
     }
 

@@ -58,8 +58,8 @@ def reverted_differences(file: LoadedFile, fixed: ArmName, incident: ArmName) ->
         # A copy of its own, as an alias may have made one value of both.
         document["arms"][fixed] = copy.deepcopy(document["arms"][fixed] or {})
         _put(document["arms"][fixed], place, values[incident])
-        whole = shown(("arms", fixed, *place))
-        yield RevertedDifference(shown(place), whole, _plain(values[incident]), _plain(values[fixed]), document)
+        full_place = shown(("arms", fixed, *place))
+        yield RevertedDifference(shown(place), full_place, _plain(values[incident]), _plain(values[fixed]), document)
     roles = file.scenario.roles
     for number, item in enumerate(file.scenario.timeline):
         having = arms_named(item.arms, roles)

@@ -53,8 +53,8 @@ class ScenarioRule(Rule):
     def _one_window(self) -> Self:
         if not self.has_window:
             return self
-        others = {"when.window": self.when.window, "ttl": self.ttl, "enabled": None if self.enabled else False}
-        for key, value in others.items():
+        other_keys = {"when.window": self.when.window, "ttl": self.ttl, "enabled": None if self.enabled else False}
+        for key, value in other_keys.items():
             if value is not None:
                 raise ValueError(f"{key} says when the rule acts, and so do from and until; keep one of them")
         if self.from_ is not None and self.until is not None and self.until.share <= self.from_.share:

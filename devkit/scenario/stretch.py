@@ -35,32 +35,32 @@ def stretch_scenario(resolved: ResolvedScenario, by: int) -> Scenario:
 
     def arm(name: ArmName) -> dict[str, Any]:
         own: dict[str, Any] = {key: getattr(slower.arms[name], key) for key in _OF_ARM}
-        own["steps"] = tuple(step(name, one) for one in own["steps"])
+        own["steps"] = tuple(stretched_step(name, step) for step in own["steps"])
         if scenario.arms[name].supervisor is not None:
             # As a whole: what an arm leaves to the shared policy must not become the stretched default.
             own["supervisor"] = stretched(resolved.arms[name].supervisor, by)
         return settings(name) | own
 
     def settings(name: ArmName) -> dict[str, Any]:
-        changes = {each: _changes(one, by) for each, one in resolved.arms[name].programs.items()}
+        changes = {key: _changes(program, by) for key, program in resolved.arms[name].programs.items()}
         if not scenario.programs:
             return merge(scenario.overlay(name), changes[resolved.main_name])
         # By name, as what programs share lies below.
-        own = {each: one.model_dump() for each, one in scenario.arms[name].programs.items()}
-        stretched_own = {each: {"configuration": one} for each, one in changes.items()}
+        own = {key: program.model_dump() for key, program in scenario.arms[name].programs.items()}
+        stretched_own = {key: {"configuration": configuration} for key, configuration in changes.items()}
         return {**scenario.overlay(name), "programs": merge(own, stretched_own)}
 
-    def step(name: ArmName, one: ArmStep) -> ArmStep:
-        if one.start is None or not one.start.configuration:
-            return one
-        overlay = one.start.configuration
+    def stretched_step(name: ArmName, step: ArmStep) -> ArmStep:
+        if step.start is None or not step.start.configuration:
+            return step
+        overlay = step.start.configuration
         changes = _changes(resolved.arms[name].main.with_settings(overlay), by)
-        start = one.start.model_copy(update={"configuration": merge(overlay, changes)})
-        return one.model_copy(update={"start": start})
+        start = step.start.model_copy(update={"configuration": merge(overlay, changes)})
+        return step.model_copy(update={"start": start})
 
     def tried(name: ArmName) -> dict[str, Any] | None:
-        found = resolved.arms[name].tried_first
-        return None if found is None else merge(scenario.tried_first_in(name) or {}, _changes(found, by))
+        program = resolved.arms[name].tried_first
+        return None if program is None else merge(scenario.tried_first_in(name) or {}, _changes(program, by))
 
     try:
         slower = stretched(scenario, by).in_directory_of(scenario)
@@ -80,42 +80,43 @@ def not_stretched(resolved: ResolvedScenario) -> tuple[str, ...]:
     A variable or an argument counts that has a figure in it: which of them are times is unknown, unless the file says
     `time_based: false` of it.
     """
-    found = [(name, program.unstretchable) for name, program in resolved.programs.items() if program.unstretchable]
+    unreached = [(name, program.unstretchable) for name, program in resolved.programs.items() if program.unstretchable]
     for name in resolved.programs:
-        launched = [arm.programs[name].launch for arm in resolved.arms.values()]
-        variables = [item for one in launched for item in one.environment.items()]
-        with_figures = dict.fromkeys(key for key, one in variables if one.time_based and _has_figure(one.value))
-        found += [(name, f"the variable {key}") for key in with_figures]
-        settings = [item for one in launched for item in one.spark.items()]
-        found += [
-            (name, key) for key in dict.fromkeys(key for key, value in settings if _TIME_OF_SPARK.fullmatch(value))
-        ]
-        if any(_has_figure(word) for one in launched for word in one.arguments):
-            found.append((name, "its arguments"))
-        if any(one.raw_config is not None and one.raw_config.time_based for one in launched):
-            found.append((name, "its raw configuration"))
-    return tuple(f"{what} (program {name})" if name else what for name, what in found)
+        launches = [arm.programs[name].launch for arm in resolved.arms.values()]
+        variables = [item for launch in launches for item in launch.environment.items()]
+        with_figures = dict.fromkeys(
+            key for key, variable in variables if variable.time_based and _has_figure(variable.value)
+        )
+        unreached += [(name, f"the variable {key}") for key in with_figures]
+        settings = [item for launch in launches for item in launch.spark.items()]
+        times = dict.fromkeys(key for key, value in settings if _TIME_OF_SPARK.fullmatch(value))
+        unreached += [(name, key) for key in times]
+        if any(_has_figure(word) for launch in launches for word in launch.arguments):
+            unreached.append((name, "its arguments"))
+        if any(launch.raw_config is not None and launch.raw_config.time_based for launch in launches):
+            unreached.append((name, "its raw configuration"))
+    return tuple(f"{setting} (program {name})" if name else setting for name, setting in unreached)
 
 
 def _has_figure(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def _changes(found: ResolvedProgram, by: int) -> dict[str, Any]:
+def _changes(program: ResolvedProgram, by: int) -> dict[str, Any]:
     """What a stretch changes of a resolved configuration, as an overlay: the rest stays as the file has it."""
-    before = found.program.model.model_validate(found.effective)
-    return _different(*(each.model_dump(mode="json", by_alias=True) for each in (before, stretched(before, by))))
+    before = program.program.model.model_validate(program.effective)
+    return _different(*(model.model_dump(mode="json", by_alias=True) for model in (before, stretched(before, by))))
 
 
 def _different(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for key, value in after.items():
         if isinstance(value, Mapping) and isinstance(before[key], Mapping):
             if inside := _different(before[key], value):
-                found[key] = inside
+                changes[key] = inside
         elif value != before[key]:
-            found[key] = value
-    return found
+            changes[key] = value
+    return changes
 
 
 def _reason(error: ValidationError | OverflowError) -> str:

@@ -71,10 +71,10 @@ class ScenarioTraffic:
 
     def source_events(self, publisher: Publisher) -> list[SourceEvent]:
         """What was published, with the bytes that were sent and expected fates."""
-        found = zip(publisher.manifest().entries, publisher.sent(), publisher.sent_ms(), strict=True)
+        sent = zip(publisher.manifest().entries, publisher.sent(), publisher.sent_ms(), strict=True)
         return [
             SourceEvent(entry, record.key, record.value, sent_ms if self.has_event_time else None)
-            for entry, record, sent_ms in found
+            for entry, record, sent_ms in sent
         ]
 
 

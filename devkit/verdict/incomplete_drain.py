@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from devkit.expectations import Expectation
-from devkit.expectations.timing import of_end
+from devkit.expectations.timing import end_window
 from devkit.observe.arm_end import EndByDeadline
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName, ArmRole
@@ -23,7 +23,7 @@ def incomplete_drain(
     arm: ArmName, role: ArmRole, expectations: Sequence[Expectation], observation: ArmObservation
 ) -> str:
     """Why an arm is not known to hold that breaks none of its expectations; "" where nothing stands against it."""
-    if role != "fixed" or observation.drained or of_end(observation) != "arm":
+    if role != "fixed" or observation.drained or end_window(observation) != "arm":
         return ""
     if any(expectation.bounds_progress(arm) for expectation in expectations):
         return ""

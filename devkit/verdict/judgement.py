@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from devkit.expectations import Expectation
 from devkit.expectations.base import Finding
-from devkit.expectations.timing import of_end
+from devkit.expectations.timing import end_window
 from devkit.headroom.shortage import SLOWEST, Headroom, Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.timeline.action_outcomes import StepOutcome
@@ -36,7 +36,7 @@ class Judgement:
 
 def judge_arm(expectations: Sequence[Expectation], observation: ArmObservation, headroom: Headroom) -> Judgement:
     """Hold each expectation against what was observed, and against the time that the machine had for it."""
-    window = of_end(observation)
+    window = end_window(observation)
     short = None if window is None else headroom.shortage(window)
     ended = f"ended by its {observation.end.text}, and {short}" if short else ""
     steps = [(_finding(step), _window(step)) for step in observation.steps]

@@ -89,9 +89,9 @@ def _alike(resolved: ResolvedScenario, key: str) -> str:
     known, difference = set(keys_of(first.main.effective)), resolved.difference
     for name, program in first.programs.items():
         before = f"programs.{name}." if name else ""
-        known |= {f"{before}{each}" for each in keys_of(first.launched[name])}
+        known |= {f"{before}{own_key}" for own_key in keys_of(first.launched[name])}
         if name != resolved.main_name:
-            known |= {f"{before}{each}" for each in keys_of(program.effective)}
+            known |= {f"{before}{own_key}" for own_key in keys_of(program.effective)}
     if key in known:
         return f"{key} is the same in all arms, so it is no cause"
     near = nearest(key, [*difference, *sorted(known)])

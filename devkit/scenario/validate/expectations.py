@@ -28,8 +28,8 @@ def _checked(arm: ResolvedArm, arms: dict[ArmName, CheckedArm]) -> CheckedArm:
     return CheckedArm(
         name=arm.name,
         arms=arms,
-        programs={name: CheckedProgram(each.program, each.if_valid) for name, each in arm.programs.items()},
-        expected=tuple((each.kind, each.argument) for each in scenario.expected_of(arm.name)),
+        programs={name: CheckedProgram(item.program, item.if_valid) for name, item in arm.programs.items()},
+        expected=tuple((item.kind, item.argument) for item in scenario.expected_of(arm.name)),
         traffic=scenario.traffic,
         phases=(*(item.name for item in arm.timeline), *windows, *scenario.traffic.named_phases, TRAFFIC),
         source_partitions=scenario.kafka.topics.source.partitions,

@@ -36,7 +36,10 @@ def patches_at(traffic: TrafficSpec) -> Iterator[tuple[Location, tuple[Patch, ..
 def _place(traffic: TrafficSpec, patch: Patch) -> Location:
     """Equal ones are told apart, as each is an object of its own."""
     return next(
-        (*place, number) for place, patches in patches_at(traffic) for number, one in enumerate(patches) if one is patch
+        (*place, number)
+        for place, patches in patches_at(traffic)
+        for number, candidate in enumerate(patches)
+        if candidate is patch
     )
 
 
@@ -49,4 +52,4 @@ def _without(traffic: TrafficSpec, patch: Patch) -> TrafficSpec:
 
 
 def _others(patches: tuple[Patch, ...], patch: Patch) -> tuple[Patch, ...]:
-    return tuple(one for one in patches if one is not patch)
+    return tuple(other for other in patches if other is not patch)

@@ -58,13 +58,13 @@ def check_sections(document: Any, resolved: ResolvedScenario) -> Iterator[Proble
         yield from once(check(document, resolved))
 
 
-def check_other_sections(document: Any, found: Sequence[Problem], context: Mapping[str, Any]) -> Iterator[Problem]:
+def check_other_sections(document: Any, known: Sequence[Problem], context: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong besides what was found, in sections that are right by themselves and do not depend on a wrong one.
 
     Nothing where what was found has no place in a section. `context` is that of the model.
     """
-    wrong = {problem.location[0] for problem in found if problem.location}
-    if len(wrong) == 0 or any(not problem.location for problem in found):
+    wrong = {problem.location[0] for problem in known if problem.location}
+    if len(wrong) == 0 or any(not problem.location for problem in known):
         return
     kept = {key: value for key, value in document.items() if key not in wrong}
     try:
@@ -135,12 +135,12 @@ def _depth(document: Any, base: Location, detail: ErrorDetails) -> int:
     return reaches(document, place) + len(key_in_message(detail, document, place)) - len(base)
 
 
-def _refused(document: Any, found: ResolvedProgram) -> Iterator[Problem]:
+def _refused(document: Any, program: ResolvedProgram) -> Iterator[Problem]:
     """Each is told of the topmost place that has the value, or most of the way to it."""
-    model = found.program.model
-    for detail in found.refusal.errors() if found.refusal else ():
+    model = program.program.model
+    for detail in program.refusal.errors() if program.refusal else ():
         if is_echo(detail):
             continue
-        base = max(found.sections, key=lambda base: _depth(document, base, detail))
+        base = max(program.sections, key=lambda base: _depth(document, base, detail))
         location = in_document(document, model, (*base, *detail["loc"]))
         yield described(detail, model, document, location, belongs)

@@ -14,27 +14,27 @@ _ENDS = ("stop", "expect", "when")
 def check_steps(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
     """Where in the file, and what is wrong there."""
     for arm, settings in resolved.scenario.arms.items():
-        place: Location = ("arms", arm, "steps")
+        steps_place: Location = ("arms", arm, "steps")
         if settings.steps and not any(step.start for step in settings.steps):
-            yield place, "no step starts the program; begin with `start: new`"
+            yield steps_place, "no step starts the program; begin with `start: new`"
         may_be_over, has_begun = True, False
         for number, step in enumerate(settings.steps):
-            here: Location = (*place, number, step.kind)
+            place: Location = (*steps_place, number, step.kind)
             if step.start is not None:
                 if not may_be_over:
-                    yield here, "the program still runs then; let it `stop`, or `expect` its end, before"
+                    yield place, "the program still runs then; let it `stop`, or `expect` its end, before"
                 if not has_begun and step.start.position == "checkpoint" and not step.start.arguments:
-                    yield here, "there is no checkpoint at the first start; write `start: new`"
+                    yield place, "there is no checkpoint at the first start; write `start: new`"
                 may_be_over, has_begun = False, True
             elif step.kind in _ENDS:
                 if not has_begun:
-                    yield here, "the program has not been started before this step"
+                    yield place, "the program has not been started before this step"
                 may_be_over = True
             words = step.start.arguments if step.start else step.command.argv if step.command else ()
             for text in unknown_places(words):
-                yield here, text
+                yield place, text
             for below, text in _never(resolved, arm, step):
-                yield (*here, *below), text
+                yield (*place, *below), text
 
 
 def _never(resolved: ResolvedScenario, arm: str, step: ArmStep) -> Iterator[tuple[Location, str]]:

@@ -63,11 +63,11 @@ def _below(annotation: Any, section: str, above: tuple[type[BaseModel], ...] = (
             yield section, key
             yield from _below(inner, f"{section}.{key}" if section else key, (*above, annotation))
         return
-    origin, inside = get_origin(annotation), get_args(annotation)
+    origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is dict:
-        yield from _below(inside[1], f"{section}.NAME", above)
+        yield from _below(arguments[1], f"{section}.NAME", above)
     elif origin in (tuple, list):
-        yield from _below(inside[0], f"{section}[]", above)
+        yield from _below(arguments[0], f"{section}[]", above)
     elif origin in (Union, UnionType) or hasattr(annotation, "__metadata__"):
-        for one in inside:
-            yield from _below(one, section, above)
+        for member in arguments:
+            yield from _below(member, section, above)

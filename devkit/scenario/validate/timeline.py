@@ -48,7 +48,7 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
     yield from impossible_windows(scenario.rules_at(), scenario.traffic.event_count, phases)
     ends_after = scenario.until.condition.surely_after
     items = list(scenario.timeline_at())
-    for number, (place, item, having) in enumerate(items):
+    for number, (place, item, arms) in enumerate(items):
         if item.name in rules:
             yield (*place, "name"), f"a rule of mock.rules has the name {item.name!r} as well"
         if item.name in phases:
@@ -63,8 +63,8 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
             yield (*place, "do", item.do.name), few
         for key, why in _no_target(item.do, scenario.kafka.brokers):
             yield (*place, "do", item.do.name, key), why
-        for _, other, others in items[:number]:
-            if having & others and (both := _at_once(item, other)):
+        for _, other, other_arms in items[:number]:
+            if arms & other_arms and (both := _at_once(item, other)):
                 held = f"acts on {', '.join(both)}, as {other.name!r} does then"
                 yield (*place, "do", item.do.name), f"{held}; let one end before the other begins"
         if item.when is not None and (text := item.when.never(bounds)):
@@ -102,18 +102,18 @@ def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]
                 yield (*place, "raw_config"), text
 
 
-def _at_once(one: TimelineItem, other: TimelineItem) -> list[str]:
+def _at_once(item: TimelineItem, other: TimelineItem) -> list[str]:
     """What two items change at the same time, as far as their times are known; a moment between them is enough."""
-    if one.at is None or other.at is None:
+    if item.at is None or other.at is None:
         return []
-    first, second = (one, other) if one.at <= other.at else (other, one)
+    first, second = (item, other) if item.at <= other.at else (other, item)
     assert first.at is not None
     assert second.at is not None
     if first.for_ is not None and first.at + first.for_ < second.at:
         return []
     if not first.do.lasts and first.at < second.at:
         return []  # how long it takes is not known
-    return clashes(one.do.claims({}), other.do.claims({}))
+    return clashes(item.do.claims({}), other.do.claims({}))
 
 
 def _no_target(fault: Fault, brokers: int) -> Iterator[tuple[str, str]]:

@@ -27,10 +27,10 @@ def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
     for name, stream in streams.items():
         yield from _too_large(scenario, ("traffic", "streams", name), stream)
     yield from _captured_too_large(scenario)
-    for arm, found in resolved.arms.items():
-        if found.main.refusal:
+    for arm, resolved_arm in resolved.arms.items():
+        if resolved_arm.main.refusal:
             continue
-        sources = found.main.configured.topics.sources
+        sources = resolved_arm.main.configured.topics.sources
         yield from _not_closed(scenario, arm, sources)
         for name, stream in streams.items():
             if stream.topic not in sources:
@@ -55,18 +55,18 @@ def _not_closed(scenario: Scenario, arm: ArmName, sources: tuple[str, ...]) -> I
     streams = scenario.traffic.streams
     of_topic: dict[str, list[tuple[Location, int]]] = defaultdict(list)
     places: list[tuple[Location, str, Paced]] = [(("traffic",), sources[0], scenario.traffic)]
-    places += [(("traffic", "streams", name), one.topic, one) for name, one in streams.items()]
+    places += [(("traffic", "streams", name), stream.topic, stream) for name, stream in streams.items()]
     for place, topic, stream in places:
         if stream.canaries is not None and stream.canaries.closing is not None:
             at = (*place, "canaries", "closing", "partitions")
             of_topic[topic].append((at, stream.canaries.closing.partitions))
-    there = scenario.for_arm(arm).kafka.topics.source.partitions
-    for found in of_topic.values():
+    partitions = scenario.for_arm(arm).kafka.topics.source.partitions
+    for closings in of_topic.values():
         # Streams that share a topic close its partitions together.
-        place, most = max(found, key=lambda one: one[1])
-        if most != there:
-            text = f"closing canaries for {counted(most, 'partition')}, and the topic has {there} in arm {arm}"
-            yield Problem(place, text, f"write partitions: {there}")
+        place, count = max(closings, key=lambda closing: closing[1])
+        if count != partitions:
+            text = f"closing canaries for {counted(count, 'partition')}, and the topic has {partitions} in arm {arm}"
+            yield Problem(place, text, f"write partitions: {partitions}")
 
 
 def _captured_besides(scenario: Scenario) -> list[str]:
@@ -114,7 +114,7 @@ def check_error_types(resolved: ResolvedScenario) -> Iterator[Problem]:
         elif page.error is not None:
             stated += [((*place, "error", arm), error) for arm, error in page.error.items()]
     for place, patches in patches_at(traffic):
-        stated += [((*place, number, "error"), one.error) for number, one in enumerate(patches) if one.error]
+        stated += [((*place, number, "error"), patch.error) for number, patch in enumerate(patches) if patch.error]
     for place, error in stated:
         if wrong := unknown_error_type(error):
             yield Problem(place, wrong)

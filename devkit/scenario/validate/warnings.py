@@ -74,11 +74,11 @@ def _fewer_partitions(scenario: Scenario) -> Iterator[Problem]:
     if scenario.traffic.from_ is None:
         return
     captured = max(scenario.traffic.from_.outline.topics.values())
-    here = scenario.kafka.topics.source.partitions
-    if here < captured:
+    count = scenario.kafka.topics.source.partitions
+    if count < captured:
         yield Problem(
             ("traffic", "from"),
-            f"its topic has {counted(captured, 'partition')}, and the source topic here {here}: several share one",
+            f"its topic has {counted(captured, 'partition')}, and the source topic here {count}: several share one",
             f"write `kafka: {{ topics: {{ source: {{ partitions: {captured} }} }} }}`, unless that is meant",
         )
 
@@ -141,10 +141,10 @@ def _still_open(scenario: Scenario, configs: Iterable[PipelineConfig]) -> Iterat
 
 def _before_it_runs(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Times that end an arm by themselves, when its Spark has hardly begun to run."""
-    whole = resolved.scenario.until.condition
-    if not resolved.main.runs_on_spark or whole.surely_after is None or whole.surely_after >= _SPARK_RUNS:
+    until = resolved.scenario.until.condition
+    if not resolved.main.runs_on_spark or until.surely_after is None or until.surely_after >= _SPARK_RUNS:
         return
-    for place, condition in whole.inside(("until",)):
+    for place, condition in until.inside(("until",)):
         if condition.elapsed is not None and condition.elapsed < _SPARK_RUNS:
             yield Problem(
                 (*place, "elapsed"),

@@ -22,7 +22,7 @@ from devkit.expectations.bounds import NumberBound
 register(
     Measure(
         name="fetches_an_output",
-        of=lambda observation: observation.figures.fetches / observation.audit.outputs,
+        value=lambda observation: observation.figures.fetches / observation.audit.outputs,
         argument=NumberBound,
         needs=frozenset({"sources"}),
     )

@@ -8,7 +8,7 @@ import pytest
 from devkit.container.kill import ContainerFigures, ContainerKill
 from devkit.container.memory import TreeMemory
 from devkit.expectations import EXPECTATIONS, Expectation
-from devkit.expectations.timing import of_end
+from devkit.expectations.timing import end_window
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.figures import FlatCommit
@@ -228,7 +228,7 @@ def test_without_a_flat_time_idling_is_of_the_whole_arm() -> None:
 def test_an_end_at_some_moment_cuts_short_what_a_slow_machine_had_to_do(
     reached: dict[str, float], window: Window | None
 ) -> None:
-    assert of_end(observed_with(OBSERVED, end=EndByCondition(reached=reached), restarts=1)) == window
+    assert end_window(observed_with(OBSERVED, end=EndByCondition(reached=reached), restarts=1)) == window
 
 
 def test_a_restart_after_a_kill_by_the_container_is_no_matter_of_time() -> None:

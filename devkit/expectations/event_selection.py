@@ -8,18 +8,18 @@ from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.latency import Latencies
 from devkit.observe.observable import UPSTREAM, why_not_observable
 
-OfEvents = Annotated[
+EventSelection = Annotated[
     Literal["all", "healthy"],
     Field(description="Which events count: all, or those of pages that no fault picks."),
 ]
 
 
-def not_known_of(events: OfEvents, observation: ArmObservation) -> str | None:
+def why_unknown(events: EventSelection, observation: ArmObservation) -> str | None:
     """Why it is not known which events these are: a part that forgot has not told which pages a fault picked."""
     forgotten = UPSTREAM & observation.not_observable if events == "healthy" else None
     return why_not_observable(forgotten) if forgotten else None
 
 
-def latencies_of(events: OfEvents, observation: ArmObservation) -> Latencies | None:
+def select_latencies(events: EventSelection, observation: ArmObservation) -> Latencies | None:
     """Of these events; None where it is not known which they are."""
     return observation.latencies if events == "all" else observation.latencies.healthy()

@@ -1,4 +1,4 @@
-"""Expectations on what was looked at again and again: which number of its course, and in which part of the arm.
+"""Expectations on a time series: which number is made of it, and from which part of the arm.
 
 of: slope           a minute's change, by the line through all points
 during: broker cut  from the beginning of that fault of the timeline, or phase of the traffic, to its end
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from devkit.expectations.base import ExpectationKind, Finding, has_no_flaws
 from devkit.expectations.bounds import Time
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.timing import of_arm
+from devkit.expectations.timing import arm_window
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName
@@ -24,7 +24,7 @@ from located_config.count import counted
 from located_config.near import near_miss
 
 
-class InPhase(BaseModel):
+class PhaseArgument(BaseModel):
     """A part of the arm; by default all of it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,7 +65,7 @@ class InPhase(BaseModel):
         return f"{self.phase!r} had not ended by the arm's end" if phase.to_s is None else (phase.to_s, math.inf)
 
 
-class OfSamples(InPhase):
+class SeriesArgument(PhaseArgument):
     """`of` is the number that is made of the course; its default is each expectation's own."""
 
     of: Of = Field(default="last", description="Number that is made of all looks; a slope is the change in a minute.")
@@ -83,7 +83,7 @@ class OfSamples(InPhase):
         return self.model_copy(update={name: bound / by for name, bound in bounds.items() if bound is not None})
 
 
-class TimeOfSamples(Time, OfSamples):
+class DurationSeriesArgument(Time, SeriesArgument):
     """Bounds that are durations, of the run's clock or of event time: both are longer in a run that is stretched."""
 
     def __str__(self) -> str:
@@ -104,43 +104,43 @@ def _is_no_progress(_argument: Any) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfCourse(ExpectationKind):
-    """An expectation on a number of a course: `course` gives the points, `show` tells the number.
+class SeriesMeasure(ExpectationKind):
+    """A number of a time series: `series` gives the points, `format_value` shows the number.
 
-    `absent` says why there is no course to look at, "" where there is one. `look` is what a point is called, `looks`
-    what several are where that takes more than an `s`, and `as_bound` turns the number into what the bounds are of.
-    `flaws` checks what an argument has besides its part of the arm, and `is_progress` is whether an arm that did too
-    little breaks it.
+    `absent` says why there is no series, "" if there is one. `point` is the word for a point, `points` its plural if
+    that takes more than an `s`. `as_bound` converts the number to the type of the bounds. `flaws` checks what an
+    argument has besides its part of the arm. `is_progress` says whether an arm that did too little breaks the
+    expectation.
     """
 
-    course: Callable[[Any, ArmObservation], TimeSeries]
-    show: Callable[[float], str]
-    timing: Callable[[Any, ArmObservation], Window | None] = of_arm
+    series: Callable[[Any, ArmObservation], TimeSeries]
+    format_value: Callable[[float], str]
+    timing: Callable[[Any, ArmObservation], Window | None] = arm_window
     absent: Callable[[Any, ArmObservation], str] = _nothing_absent
     flaws: Callable[[Any, CheckedArm], Iterable[Flaw]] = has_no_flaws
     is_progress: Callable[[Any], bool] = _is_no_progress
-    look: str = "look"
-    looks: str | None = None
+    point: str = "look"
+    points: str | None = None
     as_bound: Callable[[float], Any] = float
 
     def judge(self, argument: Any, observation: ArmObservation) -> Finding:
         """Undecided without a number."""
-        value, of_what = self._found(argument, observation)
+        value, extent = self._measure(argument, observation)
         if value is None:
-            return Finding(self.name, str(argument), of_what, holds=None)
-        measured = f"{self.show(value)} ({of_what})"
+            return Finding(self.name, str(argument), extent, holds=None)
+        measured = f"{self.format_value(value)} ({extent})"
         bound = self.as_bound(value)
         return Finding(self.name, str(argument), measured, argument.admits(bound), figures=(argument.bounded(bound),))
 
     def figure(self, argument: Any, observation: ArmObservation) -> float | None:
-        """In the unit of the course; None where there was nothing to measure."""
-        return self._found(argument, observation)[0]
+        """In the unit of the series; None where there was nothing to measure."""
+        return self._measure(argument, observation)[0]
 
     def depends_on_time(self, argument: Any, observation: ArmObservation) -> Window | None:
         """By `timing`; by default the whole arm counts."""
         return self.timing(argument, observation)
 
-    def check(self, argument: InPhase, arm: CheckedArm) -> Iterator[Flaw]:
+    def check(self, argument: PhaseArgument, arm: CheckedArm) -> Iterator[Flaw]:
         """A part that the arm does not have, and by `flaws`."""
         if argument.phase is not None and argument.phase not in arm.phases:
             text = f"nothing of this arm is called {argument.phase!r}; {near_miss(argument.phase, arm.phases)}"
@@ -151,18 +151,18 @@ class OfCourse(ExpectationKind):
         """By `is_progress`."""
         return self.is_progress(argument)
 
-    def _found(self, argument: OfSamples, observation: ArmObservation) -> tuple[float | None, str]:
+    def _measure(self, argument: SeriesArgument, observation: ArmObservation) -> tuple[float | None, str]:
         """The number, or None; and how many points it is made of, or why there is none."""
         if absent := self.absent(argument, observation):
             return None, absent
         part = argument.part_of(observation)
         if isinstance(part, str):
             return None, f"n/a: {part}"
-        points = between(self.course(argument, observation), *part)
+        points = between(self.series(argument, observation), *part)
         if not points:
             return None, f"n/a: it was not looked at{argument.in_words}"
-        looks = counted(len(points), self.look, self.looks)
+        extent = counted(len(points), self.point, self.points)
         value = figure(points, argument.of)
         if value is None:
-            return None, f"n/a: {looks} are too few for a slope, which needs {FEWEST}"
-        return value, f"of {looks}"
+            return None, f"n/a: {extent} are too few for a slope, which needs {FEWEST}"
+        return value, f"of {extent}"

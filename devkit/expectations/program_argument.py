@@ -11,7 +11,7 @@ from devkit.expectations.bounds import Bytes, Count, or_exactly
 from located_config.size import Size
 
 
-class OfProgram(BaseModel):
+class ProgramArgument(BaseModel):
     """`program` is the name of one in the scenario's `programs`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -23,10 +23,10 @@ class OfProgram(BaseModel):
 
 def named_program(argument: object) -> str | None:
     """The program that the argument of an expectation names; None is the main one."""
-    return argument.program if isinstance(argument, OfProgram) else None
+    return argument.program if isinstance(argument, ProgramArgument) else None
 
 
-class WhetherItDid(OfProgram):
+class WhetherItDid(ProgramArgument):
     """Something that a program did or did not do; `true` alone is short for `it_did: true`."""
 
     it_did: bool = True
@@ -44,11 +44,11 @@ def or_whether(model: type[WhetherItDid]) -> BeforeValidator:
     return BeforeValidator(spelt_out, json_schema_input_type=model | bool)
 
 
-class ProgramCount(Count, OfProgram):
+class ProgramCount(Count, ProgramArgument):
     """Whole numbers of a program."""
 
 
-class ProgramBytes(Bytes, OfProgram):
+class ProgramBytes(Bytes, ProgramArgument):
     """Sizes in bytes of a program."""
 
 
