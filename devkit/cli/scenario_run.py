@@ -27,7 +27,7 @@ from located_config.near import near_miss
 
 if TYPE_CHECKING:
     from devkit.observe.arm_role import Roles
-    from devkit.play.ablate import Ablating
+    from devkit.play.ablate import AblationRun
     from devkit.play.run import FinishedRun
     from devkit.report.run_series import Series
     from devkit.scenario.model import Scenario
@@ -119,10 +119,9 @@ def run(
     cannot be judged then, and the run is inconclusive (docs/own-pipeline.md).
     """
     from devkit.debug.pause_point import PausePoint, require_arms, require_way_on
-    from devkit.play.ablate import Ablated, Ablating
+    from devkit.play.ablate import Ablated, AblationRun
     from devkit.play.options import RunOptions
-    from devkit.play.post_run import make_next_run_faster
-    from devkit.play.run import run_scenario
+    from devkit.play.run import make_next_run_faster, run_scenario
     from devkit.programs.command.program import CommandKind
     from devkit.report.live import progress_for
     from devkit.report.run_series import Series
@@ -201,7 +200,7 @@ def run(
     finished = play(loaded)
     if ablated is not None and not finished.result.exit_code:
         with progress_for(output, plain=plain) as progress:
-            code = _ablate(Ablating(file, finished, options, ablated, progress), as_json=as_json)
+            code = _ablate(AblationRun(file, finished, options, ablated, progress), as_json=as_json)
         sys.exit(context.ensure_object(ExitCodes).of(code))
     if as_json:
         click.echo(finished.result.model_dump_json(indent=2))
@@ -215,7 +214,7 @@ def _repeat(name_or_file: str, scenario: "Scenario", options: Sequence[str]) -> 
 
 def _series(play: "Callable[[int], FinishedRun]", first: "Series", seed: int, out: Path, *, as_json: bool) -> "Series":
     """Plays them; what was played is on disk after each run, and printed also when it is interrupted."""
-    from devkit.play.play_series import play_series
+    from devkit.play.run import play_series
     from devkit.play.run_directory import make_series_directory
     from devkit.report.run_series import series_lines
     from devkit.report.series_directory import write_series
@@ -236,7 +235,7 @@ def _series(play: "Callable[[int], FinishedRun]", first: "Series", seed: int, ou
     return series
 
 
-def _ablate(ablating: "Ablating", *, as_json: bool) -> int:
+def _ablate(ablating: "AblationRun", *, as_json: bool) -> int:
     """Plays and prints it; returns the exit code."""
     from devkit.report.ablation import ablation_lines
 

@@ -48,7 +48,7 @@ class Ablated:
 
 
 @dataclass(frozen=True)
-class Ablating:
+class AblationRun:
     """`run` is one of `file`, with these options, and passed."""
 
     file: LoadedFile
@@ -69,44 +69,44 @@ class Ablating:
         if not differences:
             text = f"--ablate: {fixed} differs from {incident} in nothing that the file says"
             raise UsageError(text, hint="what a program does by DEVKIT_ARM is known to it alone")
-        found = [_of(one).model_copy(update={"reason": NOT_PLAYED_YET}) for one in differences]
-        result = self._written(found, reports)
-        for number, one in enumerate(differences, 1):
-            self.progress.line("ablation", f"{number} of {len(differences)}: {fixed} without {one.difference}")
-            found[number - 1] = self._without(one, number)
-            result = self._written(found, reports)
+        outcomes = [_unplayed(difference).model_copy(update={"reason": NOT_PLAYED_YET}) for difference in differences]
+        result = self._write(outcomes, reports)
+        for number, difference in enumerate(differences, 1):
+            self.progress.line("ablation", f"{number} of {len(differences)}: {fixed} without {difference.difference}")
+            outcomes[number - 1] = self._play_without(difference, number)
+            result = self._write(outcomes, reports)
         return result
 
     @property
     def _repeat(self) -> str:
         return f"{self.options.repeat} --ablate"
 
-    def _written(self, found: Sequence[AblatedDifference], reports: RunReports) -> Result:
-        of_run, fixed = self.run.result, self.ablated.fixed
+    def _write(self, outcomes: Sequence[AblatedDifference], reports: RunReports) -> Result:
+        baseline, fixed = self.run.result, self.ablated.fixed
         ablation = Ablation(
             arm=fixed,
             against=self.ablated.incident,
-            as_played=of_run.arms[fixed].expectations,
-            differences=tuple(found),
+            as_played=baseline.arms[fixed].expectations,
+            differences=tuple(outcomes),
         )
-        result = redact_model(of_run.model_copy(update={"ablation": ablation, "repeat": self._repeat}))
+        result = redact_model(baseline.model_copy(update={"ablation": ablation, "repeat": self._repeat}))
         write_whole(self.run.directory / RESULT, result.model_dump_json(indent=2) + "\n")
-        is_over = all(one.reason != NOT_PLAYED_YET for one in found)
+        is_over = all(outcome.reason != NOT_PLAYED_YET for outcome in outcomes)
         reports.ablated(result, is_over=is_over)
         return result
 
-    def _without(self, one: RevertedDifference, number: int) -> AblatedDifference:
-        found = _of(one)
-        directory = Path(DIRECTORY) / f"{number}-{_UNUSABLE.sub('-', one.difference)}"
+    def _play_without(self, difference: RevertedDifference, number: int) -> AblatedDifference:
+        outcome = _unplayed(difference)
+        directory = Path(DIRECTORY) / f"{number}-{_UNUSABLE.sub('-', difference.difference)}"
         try:
-            without = one.load(self.file, self.options.instead)
+            without = difference.load(self.file, self.options.instead)
             if without is None:
-                return found.model_copy(update={"needed": "no", "reason": "it is the default all the same"})
-            result = self._played(without, one, self.run.directory / directory)
+                return outcome.model_copy(update={"needed": "no", "reason": "it is the default all the same"})
+            result = self._play(without, difference, self.run.directory / directory)
         except InvalidFileError as error:
-            return found.model_copy(update={"reason": f"the rest is invalid without it: {error.problems[0].text}"})
+            return outcome.model_copy(update={"reason": f"the rest is invalid without it: {error.problems[0].text}"})
         except DevkitError as error:
-            return found.model_copy(update={"reason": str(error).partition("\n")[0]})
+            return outcome.model_copy(update={"reason": str(error).partition("\n")[0]})
         needed = NEEDED.get(result.outcome, "unclear")
         known = {
             "needed": needed,
@@ -116,16 +116,16 @@ class Ablating:
         }
         if needed == "unclear":
             known |= {"reason": next(iter(result.reasons), ""), "next_step": next_step(result)}
-        return found.model_copy(update=known)
+        return outcome.model_copy(update=known)
 
-    def _played(self, without: LoadedFile, one: RevertedDifference, directory: Path) -> Result:
+    def _play(self, without: LoadedFile, difference: RevertedDifference, directory: Path) -> Result:
         directory.mkdir(parents=True)
-        others = {arm: seen for arm, seen in self.run.compared.items() if arm != self.ablated.fixed}
+        compared = {arm: observed for arm, observed in self.run.compared.items() if arm != self.ablated.fixed}
         options = replace(
             self.options,
             arms=(self.ablated.fixed,),
             repeat=self._repeat,
-            changes=(*self.options.changes, one.changed_value),
+            changes=(*self.options.changes, difference.changed_value),
         )
         attempt = Attempt(
             without.scenario.with_seed(self.run.result.seed),
@@ -133,10 +133,10 @@ class Ablating:
             directory,
             self.progress,
             lambda *_: None,
-            of_run=BaselineRun(self.run.result, others, one.difference),
+            of_run=BaselineRun(self.run.result, compared, difference.difference),
         )
         return attempt.play().result
 
 
-def _of(one: RevertedDifference) -> AblatedDifference:
-    return AblatedDifference(difference=one.difference, incident=one.incident, fixed=one.fixed)
+def _unplayed(difference: RevertedDifference) -> AblatedDifference:
+    return AblatedDifference(difference=difference.difference, incident=difference.incident, fixed=difference.fixed)

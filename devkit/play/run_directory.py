@@ -14,6 +14,8 @@ from devkit.errors import DevkitError
 from devkit.report.series_directory import is_series, runs_of
 
 MIB = 1024 * 1024
+FIRST_PLAY = "first-play"
+"""Where the evidence of the first play goes, in the run's directory."""
 _NEEDED_BYTES = 1024 * MIB
 
 
@@ -58,6 +60,16 @@ def require_space(*places: Path) -> None:
                 f"{place} has {free_bytes // MIB} MiB free, a run needs {_NEEDED_BYTES // MIB} MiB",
                 hint="free some space, or choose other places with TMPDIR and --out",
             )
+
+
+def set_aside(directory: Path) -> Path:
+    """Move what a play left in a run's directory into one of its own there. All its processes have ended."""
+    aside = directory / FIRST_PLAY
+    entries = list(directory.iterdir())
+    aside.mkdir()
+    for entry in entries:
+        entry.rename(aside / entry.name)
+    return aside
 
 
 def prune_runs(out: Path, keep: int, *, in_use: Collection[Path] = ()) -> list[Path]:

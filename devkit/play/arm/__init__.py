@@ -2,6 +2,6 @@
 
 play.py         the phases in their order
 arm.py          what the phases share: the arm's programs, its clock, its topics, what has been seen
-hooks.py        what goes along with an arm besides: faults, probes
+run_context.py  the run it belongs to, and the hooks that go along with it: faults, probes
 prepare.py … collect.py, observation.py   a phase each
 """

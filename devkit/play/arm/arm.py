@@ -20,18 +20,16 @@ from devkit.observe.samples.usage import TreeUsage
 from devkit.play.arm.arm_faults import ArmFaults
 from devkit.play.arm.arm_state import ArmState
 from devkit.play.arm.clock import ArmClock
-from devkit.play.arm.hooks import ArmHook, ArmInPlay
 from devkit.play.arm.log import ArmLog
-from devkit.play.arm.placeholder_values import value_of
 from devkit.play.arm.program_events import ProgramEvents
 from devkit.play.arm.rule_switches import RuleSwitches
-from devkit.play.arm.run_context import RunContext
+from devkit.play.arm.run_context import ArmHook, ArmInPlay, RunContext
 from devkit.programs.places import Places
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_run import Policy, ProgramRun
 from devkit.programs.program_state import ProgramState
 from devkit.programs.program_truth import truth_of
-from devkit.scenario.placeholders import filled
+from devkit.scenario.placeholders import filled, placeholder_value
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram
 from devkit.scenario.stack_settings import limits_of_kit
 from devkit.scenario.traffic import ScenarioTraffic, with_errors_of
@@ -132,11 +130,11 @@ class Arm:
         directory.mkdir(exist_ok=True)
         own = places if is_main else replace(places, checkpoint=f"{places.checkpoint}-{program}")
         spec, container = self.scenario.programs.get(program), self.scenario.container
-        supervisor, found, settings = self.resolved.supervisor, resolved.at(own), resolved.launch
+        supervisor, configured, settings = self.resolved.supervisor, resolved.at(own), resolved.launch
         raw = settings.raw_config.text if settings.raw_config else None
         return ProgramRun(
             program,
-            found,
+            configured,
             ProgramContext(
                 guardian=context.guardian,
                 stack=context.stack,
@@ -154,7 +152,8 @@ class Arm:
                 executors=settings.executors,
                 spark=settings.spark,
                 arguments=settings.arguments,
-                raw_config=raw and filled([raw], lambda place: value_of(place, self.name, own, found.topics))[0],
+                raw_config=raw
+                and filled([raw], lambda place: placeholder_value(place, self.name, own, configured.topics))[0],
             ),
             Policy(
                 supervisor,
@@ -173,8 +172,8 @@ class Arm:
     @functools.cached_property
     def publisher(self) -> Publisher:
         """Not started, and not connected before it is; `publishing_ends` stops it."""
-        of_job = self.truth.expected if self.truth else stated
-        fate = with_errors_of(self.scenario.errors_of_pages(self.name), of_job)
+        job_fate = self.truth.expected if self.truth else stated
+        fate = with_errors_of(self.scenario.errors_of_pages(self.name), job_fate)
         return self.traffic.publisher(self.bootstrap, self.topics.source, self.publishing_ends, fate)
 
     @functools.cached_property
@@ -186,9 +185,9 @@ class Arm:
     def deferrals(self) -> Deferrals:
         """Reads nothing where the main program's configuration defers nothing. Raises StackError."""
         topics = self.topics
-        found = DeferralTopic(self.bootstrap, topics.deferral) if topics.defers else NoDeferrals()
-        self.closing.callback(found.close)
-        return found
+        deferrals = DeferralTopic(self.bootstrap, topics.deferral) if topics.defers else NoDeferrals()
+        self.closing.callback(deferrals.close)
+        return deferrals
 
     @functools.cached_property
     def sampler(self) -> Sampler:

@@ -22,7 +22,7 @@ from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.observable import UPSTREAM, Observable
 from devkit.observe.timeline.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProcessEnded, ProgramEvent
-from devkit.play.arm.hooks import ArmInPlay
+from devkit.play.arm.run_context import ArmInPlay
 from devkit.programs.program import Role
 from devkit.stack.stack import Stack
 from pipeline.events import BatchCommitted, BatchStarted, BatchWritten
@@ -31,7 +31,7 @@ BATCH_EVENTS = (BatchStarted, BatchWritten, BatchCommitted)
 
 
 class ArmFaults:
-    """See `devkit.play.arm.hooks.ArmHook`. `topics` are the arm's by role, `checkpoint` is its main program's;
+    """See `devkit.play.arm.run_context.ArmHook`. `topics` are the arm's by role, `checkpoint` is its main program's;
     `events` are published in all.
     """
 
@@ -56,7 +56,7 @@ class ArmFaults:
             context=self._context,
             excuse=stack.excused,
             clock=arm.clock.now_s,
-            report=self._tell,
+            report=self._report,
             events=events,
             watch=watch_for(items, stack.proxy),
         )
@@ -149,8 +149,8 @@ class ArmFaults:
     def not_observable(self) -> frozenset[Observable]:
         """What cannot be seen of the arm after its faults: a mock that is started again has forgotten its journal."""
         forgets = any(
-            one.from_s is not None and Need("mock-api", "restart") in item.do.needs()
-            for item, one in zip(self._items, self._runner.happened, strict=True)
+            outcome.from_s is not None and Need("mock-api", "restart") in item.do.needs()
+            for item, outcome in zip(self._items, self._runner.happened, strict=True)
         )
         return UPSTREAM if forgets else frozenset()
 
@@ -159,21 +159,25 @@ class ArmFaults:
         """Topics that got more partitions: a page does not stay in one of theirs."""
         return frozenset(
             self._topics.get(item.do.topic, item.do.topic)
-            for item, one in zip(self._items, self._runner.happened, strict=True)
-            if one.from_s is not None and isinstance(item.do, AddPartitions)
+            for item, outcome in zip(self._items, self._runner.happened, strict=True)
+            if outcome.from_s is not None and isinstance(item.do, AddPartitions)
         )
 
     def evidence(self) -> tuple[TimelineEvidence, ...]:
         """One for each item, in the file's order; `did` of one that never began says what was seen instead."""
         return tuple(
-            _evidence(self._without_failures(one) if one.from_s is not None else replace(one, did=self._instead(item)))
-            for item, one in zip(self._items, self._runner.happened, strict=True)
+            _evidence(
+                self._without_failures(outcome)
+                if outcome.from_s is not None
+                else replace(outcome, did=self._instead(item))
+            )
+            for item, outcome in zip(self._items, self._runner.happened, strict=True)
         )
 
-    def _without_failures(self, one: Happened) -> Happened:
+    def _without_failures(self, outcome: Happened) -> Happened:
         """A program that failed after a fault may have met it without a record to show for it."""
-        assert one.from_s is not None
-        return replace(one, unreached="") if self._failed_s >= one.from_s else one
+        assert outcome.from_s is not None
+        return replace(outcome, unreached="") if self._failed_s >= outcome.from_s else outcome
 
     def _instead(self, item: TimelineItem) -> str:
         """What was seen of the arm in place of the item's beginning."""
@@ -198,14 +202,14 @@ class ArmFaults:
     def _processes(self, role: Role) -> list[psutil.Process]:
         return [process for run in self._arm.programs for process in run.processes(role)]
 
-    def _tell(self, one: Happened) -> None:
-        if one.to_s is None:
-            self._arm.log.add(FaultBegun(name=one.name, asked=one.asked, from_s=one.from_s))
-            self._arm.log.say("fault", f"{one.name} begins: {one.asked}")
+    def _report(self, outcome: Happened) -> None:
+        if outcome.to_s is None:
+            self._arm.log.add(FaultBegun(name=outcome.name, asked=outcome.asked, from_s=outcome.from_s))
+            self._arm.log.say("fault", f"{outcome.name} begins: {outcome.asked}")
             return
-        self._arm.log.add(FaultEnded.model_validate(one, from_attributes=True))
-        left = "".join(f"; cannot be undone: {text}" for text in one.irreversible)
-        self._arm.log.say("fault", f"{one.name} is over: {one.did}{left}")
+        self._arm.log.add(FaultEnded.model_validate(outcome, from_attributes=True))
+        left = "".join(f"; cannot be undone: {text}" for text in outcome.irreversible)
+        self._arm.log.say("fault", f"{outcome.name} is over: {outcome.did}{left}")
 
 
 def require_levers(items: Sequence[TimelineItem], stack: Stack) -> None:
@@ -220,6 +224,6 @@ def require_levers(items: Sequence[TimelineItem], stack: Stack) -> None:
                 raise UsageError(f"fault {item.name!r} ({item.do}) cannot be: {error}", hint=error.hint) from error
 
 
-def _evidence(one: Happened) -> TimelineEvidence:
-    outcome = asdict(one)
-    return TimelineEvidence(fault=outcome.pop("name"), fired=one.from_s is not None, **outcome)
+def _evidence(outcome: Happened) -> TimelineEvidence:
+    fields = asdict(outcome)
+    return TimelineEvidence(fault=fields.pop("name"), fired=outcome.from_s is not None, **fields)

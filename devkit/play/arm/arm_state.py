@@ -50,9 +50,9 @@ class ArmState:
     @property
     def failed_step(self) -> StepOutcome | None:
         """The one that failed; none after it is begun."""
-        return next((one for one in self.steps if one.holds is False), None)
+        return next((step for step in self.steps if step.holds is False), None)
 
     @property
     def has_steps_to_take(self) -> bool:
         """Whether any of them has not come to its end as it was to."""
-        return not all(one.holds for one in self.steps)
+        return not all(step.holds for step in self.steps)

@@ -52,11 +52,11 @@ def jobs_beside(arm: Arm) -> frozenset[str]:
     """The jobs of other programs that write to the main one's error topic; of one that has the same job nothing tells
     whose an error event is.
     """
-    main, *others = (run.configured for run in arm.programs)
+    main, *secondary = (run.configured for run in arm.programs)
     jobs = {
-        other.config.job
-        for other in others
-        if other.config and other.reads_source and other.topics.error == main.topics.error
+        program.config.job
+        for program in secondary
+        if program.config and program.reads_source and program.topics.error == main.topics.error
     }
     return frozenset(jobs - {main.config and main.config.job})
 
@@ -69,10 +69,10 @@ def replays_of(arm: Arm) -> Replays:
     return Replays(main.supervisor.restarts, again, tuple(main.state.retried), main.state.batches.begun)
 
 
-def log_latencies(arm: Arm, found: Collection) -> None:
+def log_latencies(arm: Arm, collection: Collection) -> None:
     """By the second in which an event was published, from the arm's beginning on."""
     began_ms = arm.clock.began_ms + round(1000 * arm.state.paused_before_traffic_s)
-    for at_s, latencies in found.latencies.by_second(began_ms):
+    for at_s, latencies in collection.latencies.by_second(began_ms):
         figures = latencies.figures()
         arm.log.add(
             LatencyOfSecond(

@@ -21,10 +21,10 @@ _OF_MAIN: frozenset[Observable] = frozenset({"offsets", "deferrals", "sources"})
 
 def observation(arm: Arm) -> ArmObservation:
     """Of an arm that has come to its end. Raises StackError."""
-    state, main, found = arm.state, arm.main, arm.state.collection
+    state, main, collection = arm.state, arm.main, arm.state.collection
     assert state.counts is not None
     assert state.end is not None
-    assert found is not None
+    assert collection is not None
     rules, deferred = arm.scenario.mock.rules, arm.deferrals.entries
     switches = {rule.name: arm.switches.done.get(rule.name, ()) for rule in rules if rule.has_window}
     not_observable = not_observable_of(arm)
@@ -33,7 +33,7 @@ def observation(arm: Arm) -> ArmObservation:
         duration_s=state.duration_s,
         end=state.end,
         replayed_offsets=main.state.batches.replayed_offsets(arm.checkpoint.range_of) if has_batches else 0,
-        past_failed_batch=found.past_failed_batch,
+        past_failed_batch=collection.past_failed_batch,
         drained=main.state.drained,
         programs=programs(arm, not_observable),
         complaints=complaints(arm),
@@ -45,12 +45,12 @@ def observation(arm: Arm) -> ArmObservation:
             peak_queue=state.counts.upstream.max_queued,
             deferred_ever=len(deferred.ever),
             over_budget=len(deferred.over_budget),
-            latencies=found.latencies,
+            latencies=collection.latencies,
             container=main.container.figures() if main.container else None,
         ),
-        latencies=found.latencies,
-        audit=found.audit,
-        error_events=found.error_events,
+        latencies=collection.latencies,
+        audit=collection.audit,
+        error_events=collection.error_events,
         samples=tuple(state.samples),
         phases=phases(arm),
         pages=arm.traffic.named_pages(),
@@ -76,17 +76,17 @@ def observation(arm: Arm) -> ArmObservation:
 def phases(arm: Arm) -> dict[str, Phase]:
     """The traffic and its phases, and the faults that began: of the timeline, and rules that the kit switched."""
     state = arm.state
-    found = {item.fault: Phase(item.from_s, item.to_s) for item in arm.faults.evidence() if item.from_s is not None}
+    phases = {item.fault: Phase(item.from_s, item.to_s) for item in arm.faults.evidence() if item.from_s is not None}
     for rule in arm.scenario.mock.rules:
-        if switched := {one.on: one.at_s for one in arm.switches.done.get(rule.name, ())}:
-            found[rule.name] = Phase(switched.get(True, state.traffic_begun_s or 0.0), switched.get(False))
+        if switched := {switch.on: switch.at_s for switch in arm.switches.done.get(rule.name, ())}:
+            phases[rule.name] = Phase(switched.get(True, state.traffic_begun_s or 0.0), switched.get(False))
     if state.traffic_begun_s is not None:
-        found[TRAFFIC] = Phase(state.traffic_begun_s, state.traffic_over_s)
+        phases[TRAFFIC] = Phase(state.traffic_begun_s, state.traffic_over_s)
         for name, times in arm.scenario.traffic.named_phases.items():
             from_s, to_s = (state.traffic_begun_s + moment.total_seconds() for moment in times)
             if from_s < state.duration_s:
-                found[name] = Phase(from_s, to_s if to_s < state.duration_s else None)
-    return found
+                phases[name] = Phase(from_s, to_s if to_s < state.duration_s else None)
+    return phases
 
 
 def not_observable_of(arm: Arm) -> frozenset[Observable]:
@@ -99,15 +99,15 @@ def not_observable_of(arm: Arm) -> frozenset[Observable]:
 
 def complaints(arm: Arm) -> tuple[Complaint, ...]:
     """What the programs said first; those that a log has without a time come last."""
-    found = [one for run in arm.programs for one in run.complaints()]
-    return tuple(sorted(found, key=lambda one: math.inf if one.at_s is None else one.at_s))
+    complaints = [complaint for run in arm.programs for complaint in run.complaints()]
+    return tuple(sorted(complaints, key=lambda complaint: math.inf if complaint.at_s is None else complaint.at_s))
 
 
 def programs(arm: Arm, not_observable_of_main: frozenset[Observable]) -> tuple[ProgramObservation, ...]:
     """Each program, the main one first. The timeline is told what the others did not show."""
-    main, *others = arm.programs
+    main, *secondary = arm.programs
     return _program(arm, main, not_observable_of_main), *(
-        _program(arm, run, _not_observable_of(arm, run)) for run in others
+        _program(arm, run, _not_observable_of(arm, run)) for run in secondary
     )
 
 

@@ -45,7 +45,7 @@ class RuleSwitches:
     ) -> None:
         due = [_Due(rule.name, True, rule.from_.count(events)) for rule in rules if rule.from_ is not None]
         due += [_Due(rule.name, False, rule.until.count(events)) for rule in rules if rule.until is not None]
-        self._due = sorted(due, key=lambda one: (one.count, not one.on))
+        self._due = sorted(due, key=lambda switching: (switching.count, not switching.on))
         self._switch, self._published, self._events, self._clock, self._log = switch, published, events, clock, log
         self._ended = threading.Event()
         self._error: DevkitError | None = None

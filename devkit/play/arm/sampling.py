@@ -46,5 +46,5 @@ def note_mock_changes(arm: Arm, revision: int) -> None:
     """As soon as they are there: a mock that a fault starts again has forgotten them. Raises StackError."""
     state = arm.state
     state.mock_revision = revision
-    found = arm.context.stack.mock_api.changes_by_others()
-    state.mock_changes += [change for change in found if change not in state.mock_changes]
+    changes = arm.context.stack.mock_api.changes_by_others()
+    state.mock_changes += [change for change in changes if change not in state.mock_changes]

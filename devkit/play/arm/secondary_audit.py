@@ -40,19 +40,19 @@ def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
 def _is_shared(arm: Arm, run: ProgramRun) -> bool:
     """Whether records of other programs may be in its topics."""
     own = {run.configured.topics.output, run.configured.topics.error}
-    writers = [one.configured.topics for one in arm.programs if one is not run and one.configured.reads_source]
-    return any(own & {one.output, one.error} for one in writers)
+    writers = [other.configured for other in arm.programs if other is not run and other.configured.reads_source]
+    return any(own & {writer.topics.output, writer.topics.error} for writer in writers)
 
 
 def _events(publisher: Publisher, topics: ProgramTopics, truth: JobTruth) -> list[SourceEvent]:
     """What was published to its source topics, with the fates that its own job gives them."""
-    found = []
+    events = []
     for entry, record in zip(publisher.manifest().entries, publisher.sent(), strict=True):
         if entry.topic in topics.sources:
             expected = truth.expected(entry.topic, record.value, record.expected)
             own = entry.model_copy(update={"expected": expected})
-            found.append(SourceEvent(own, record.key, record.value))
-    return found
+            events.append(SourceEvent(own, record.key, record.value))
+    return events
 
 
 def _deferred(bootstrap: str, topics: ProgramTopics) -> DeferredEntries:

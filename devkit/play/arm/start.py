@@ -1,11 +1,13 @@
-"""The arm's programs are started, and in the end stopped."""
+"""Starts and stops the programs of an arm, and begins its traffic."""
 
-from devkit.observe.timeline.kit_events import ProcessStarted
+from devkit.observe.timeline.kit_events import ProcessStarted, TrafficBegun
 from devkit.play.arm.arm import Arm
-from devkit.play.arm.begin_traffic import publish_backlog
 from devkit.play.arm.sampling import take_sample
 from devkit.programs.launch import Addition
 from devkit.programs.program_run import ProgramRun
+
+_BROKER_DELAY_S = 120
+"""Allowed for a slow broker, on top of the time that the traffic takes."""
 
 
 def start(arm: Arm) -> None:
@@ -28,13 +30,13 @@ def start_due(arm: Arm) -> None:
     for run in arm.programs:
         if run is not by_step and not run.is_started and running.issuperset(run.policy.needs):
             run.start()
-            _tell(arm, run)
+            _log_start(arm, run)
 
 
 def start_main(arm: Arm, addition: Addition) -> None:
     """For the first time, as a step of the arm. Raises StackError."""
     arm.main.start(addition)
-    _tell(arm, arm.main)
+    _log_start(arm, arm.main)
 
 
 def stop(arm: Arm) -> None:
@@ -52,8 +54,31 @@ def stop(arm: Arm) -> None:
     take_sample(arm, last=True)
 
 
-def _tell(arm: Arm, run: ProgramRun) -> None:
+def _log_start(arm: Arm, run: ProgramRun) -> None:
     log = arm.log.of(run.name)
     log.add(ProcessStarted())
     if run.view.introduction:
         log.say(run.label, run.view.introduction)
+
+
+def publish_backlog(arm: Arm) -> None:
+    """All of it, where it is to lie in the source before a program starts. Raises StackError."""
+    if arm.scenario.traffic_begins == "before the start":
+        arm.stopping.callback(arm.publishing_ends.set)
+        _publish(arm)
+        arm.publisher.result(arm.scenario.traffic.last_event.total_seconds() + _BROKER_DELAY_S)
+
+
+def begin_traffic(arm: Arm) -> None:
+    """Where it is time for that, and it has not begun yet."""
+    if not arm.state.traffic_begun and (arm.scenario.traffic_begins == "at once" or arm.main.is_running):
+        _publish(arm)
+
+
+def _publish(arm: Arm) -> None:
+    state = arm.state
+    state.traffic_begun = True
+    state.paused_before_traffic_s = arm.pause("traffic") or 0
+    arm.log.add(TrafficBegun())
+    arm.publisher.start()
+    state.traffic_begun_s = arm.clock.now_s()

@@ -13,14 +13,13 @@ from devkit.observe.audit.arrivals import read_topic
 from devkit.observe.timeline.action_outcomes import StepOutcome
 from devkit.observe.timeline.kit_events import StepEnded
 from devkit.play.arm.arm import Arm
-from devkit.play.arm.placeholder_values import value_of
 from devkit.play.arm.start import start_main
-from devkit.play.arm.until import SoFar, reached
+from devkit.play.arm.until import ArmStatus, reached
 from devkit.programs.operator_command import RunningCommand, run_command
 from devkit.programs.places import CONFIG_FILE
 from devkit.programs.program import ConfiguredProgram
 from devkit.scenario.arm_step import ArmStep, Awaited, OperatorCommand, Start
-from devkit.scenario.placeholders import filled
+from devkit.scenario.placeholders import filled, placeholder_value
 from located_config.duration import format_duration
 from pipeline.kafka.record_quirks import record_time_ms
 
@@ -40,14 +39,14 @@ class Done:
 
 
 class ArmSteps:
-    """Of one arm. `so_far` is what conditions ask for."""
+    """The steps of one arm. `status` gives what conditions are checked against."""
 
-    def __init__(self, arm: Arm, so_far: Callable[[], SoFar]) -> None:
-        self._arm, self._so_far = arm, so_far
+    def __init__(self, arm: Arm, status: Callable[[], ArmStatus]) -> None:
+        self._arm, self._status = arm, status
         self._steps = arm.scenario.arms[arm.name].steps
         self._begun_s: float | None = None
         self._command: RunningCommand | None = None
-        arm.state.steps = [StepOutcome(number=number, step=str(one)) for number, one in enumerate(self._steps, 1)]
+        arm.state.steps = [StepOutcome(number=number, step=str(step)) for number, step in enumerate(self._steps, 1)]
 
     def advance(self) -> None:
         """Go as far as is possible now. Raises StackError."""
@@ -168,15 +167,15 @@ class ArmSteps:
         refusal = main.supervisor.last_refusal
         if awaited.refused is not None and refusal is not None and awaited.refused.message not in refusal:
             return Done(holds=False, did=f"refused for another reason: {refusal}")
-        found = reached(awaited, self._so_far(), main.name)
+        values = reached(awaited, self._status(), main.name)
         if (
-            found is None
+            values is None
             or (awaited.refused is not None and refusal is None)
             or (awaited.running and not main.is_running)
         ):
-            by_time = any(one.elapsed or one.running_for for _, one in awaited.inside())
+            by_time = any(condition.elapsed or condition.running_for for _, condition in awaited.inside())
             return None if by_time else self._never()
-        texts = [f"{name} {value:g}" for name, value in found.items()]
+        texts = [f"{name} {value:g}" for name, value in values.items()]
         return Done(holds=True, did=", ".join([*([f"refused: {refusal}"] if awaited.refused else []), *texts]) or "so")
 
     def _never(self) -> Done | None:
@@ -204,7 +203,7 @@ class ArmSteps:
             case "uncommitted_since":
                 return self._uncommitted_since()
             case _:
-                return value_of(place, self._arm.name, self._arm.places, self._arm.topics)
+                return placeholder_value(place, self._arm.name, self._arm.places, self._arm.topics)
 
     def _uncommitted_since(self) -> str:
         """Raises StackError when the source cannot be read."""

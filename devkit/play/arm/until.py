@@ -9,10 +9,12 @@ from devkit.scenario.arm_ending import Condition, Until
 
 
 @dataclass(frozen=True)
-class SoFar:
-    """What conditions ask for. `elapsed_s` is since the arm began, without its warm-up, `running_for_s` since the main
-    program first ran and was warm, None where it has not yet. `log` counts the events that
-    each program wrote, by the program's name, and `metrics` is the last page of the main one's newest process.
+class ArmStatus:
+    """The state of an arm that conditions are checked against.
+
+    `elapsed_s` counts from the arm's beginning, without its warm-up. `running_for_s` counts from when the main program
+    first ran and was warm; None before that. `log` counts the events of each program, by the program's name. `metrics`
+    is the last page of the main program's newest process.
     """
 
     drained: bool = False
@@ -25,56 +27,57 @@ class SoFar:
     metrics: Page = field(default_factory=dict)
 
 
-def arm_end(until: Until, so_far: SoFar, main: str, *, deadline_s: float) -> ArmEnd | None:
+def arm_end(until: Until, status: ArmStatus, main: str, *, deadline_s: float) -> ArmEnd | None:
     """None while the arm goes on. `main` is the name of the main program.
 
     `deadline_s` is given besides `until`, as an arm that is debugged has none.
     """
-    found = reached(until.condition, so_far, main)
-    if found is not None:
-        return EndByCondition(reached=found)
-    return deadline_end(so_far, deadline_s=deadline_s)
+    values = reached(until.condition, status, main)
+    if values is not None:
+        return EndByCondition(reached=values)
+    return deadline_end(status, deadline_s=deadline_s)
 
 
-def deadline_end(so_far: SoFar, *, deadline_s: float) -> EndByDeadline | None:
+def deadline_end(status: ArmStatus, *, deadline_s: float) -> EndByDeadline | None:
     """None before the deadline."""
-    return EndByDeadline(deadline_s=deadline_s) if so_far.elapsed_s > deadline_s else None
+    return EndByDeadline(deadline_s=deadline_s) if status.elapsed_s > deadline_s else None
 
 
-def reached(condition: Condition, so_far: SoFar, main: str) -> dict[str, float] | None:
-    """What has been reached of everything that it asks for; None where something has not been."""
-    found: dict[str, float] = {}
+def reached(condition: Condition, status: ArmStatus, main: str) -> dict[str, float] | None:
+    """The values by which the whole condition is reached; None if some part of it is not."""
+    values: dict[str, float] = {}
     for name in ("drained", "restarts", "replays", "gave_up"):
-        wanted, now = getattr(condition, name), getattr(so_far, name)
+        wanted, now = getattr(condition, name), getattr(status, name)
         if wanted is not None:
             if now < wanted:
                 return None
-            found[name] = int(now)
+            values[name] = int(now)
     if condition.elapsed is not None:
-        if so_far.elapsed_s < condition.elapsed.total_seconds():
+        if status.elapsed_s < condition.elapsed.total_seconds():
             return None
-        found["elapsed"] = round(so_far.elapsed_s, 1)
+        values["elapsed"] = round(status.elapsed_s, 1)
     if condition.running_for is not None:
-        if so_far.running_for_s is None or so_far.running_for_s < condition.running_for.total_seconds():
+        if status.running_for_s is None or status.running_for_s < condition.running_for.total_seconds():
             return None
-        found["running_for"] = round(so_far.running_for_s, 1)
+        values["running_for"] = round(status.running_for_s, 1)
     for log in condition.log:
-        count = so_far.log.get(log.program or main, {}).get(log.event, 0)
+        count = status.log.get(log.program or main, {}).get(log.event, 0)
         if count < log.at_least:
             return None
-        found[f"log {log.event}"] = count
+        values[f"log {log.event}"] = count
     for metric in condition.metric:
-        values = [value for series, value in so_far.metrics.items() if metric.matches(series)]
-        if not values or not metric.admits(sum(values)):
+        samples = [value for series, value in status.metrics.items() if metric.matches(series)]
+        if not samples or not metric.admits(sum(samples)):
             return None
-        found[f"metric {metric.name}"] = sum(values)
-    for one in condition.all or ():
-        if (inside := reached(one, so_far, main)) is None:
+        values[f"metric {metric.name}"] = sum(samples)
+    for part in condition.all or ():
+        if (inside := reached(part, status, main)) is None:
             return None
-        found |= inside
+        values |= inside
     if condition.any is not None:
-        first = next((inside for one in condition.any if (inside := reached(one, so_far, main)) is not None), None)
+        alternatives = (reached(part, status, main) for part in condition.any)
+        first = next((inside for inside in alternatives if inside is not None), None)
         if first is None:
             return None
-        found |= first
-    return found
+        values |= first
+    return values

@@ -66,8 +66,8 @@ def can_be_warmed_up(arm: Arm) -> bool:
 def reason_against(arm: Arm) -> str | None:
     """Why the arms of this scenario are not warmed up; None where they are."""
     scenario, view = arm.scenario, arm.main.view
-    if others := [run.name for run in arm.programs[1:] if run.configured.reads_source]:
-        return f"program {others[0]} reads the source as well, and what it makes of a warm-up is not observed"
+    if readers := [run.name for run in arm.programs[1:] if run.configured.reads_source]:
+        return f"program {readers[0]} reads the source as well, and what it makes of a warm-up is not observed"
     if not (view.says_when_it_runs and view.shows_offsets):
         return "nothing shows what the program has committed"
     if scenario.traffic.generator != "page_change":
@@ -76,7 +76,7 @@ def reason_against(arm: Arm) -> str | None:
         return f"the traffic begins {scenario.traffic_begins}, and its backlog is what the first query has to meet"
     if scenario.traffic.own_event_time is not None:
         return "events carry times of their own, and those of a warm-up would be ahead of or behind them all"
-    if any(one is not None for one in scenario.tried_first.values()):
+    if any(overlay is not None for overlay in scenario.tried_first.values()):
         return "the incident is one of the start"
     if any(settings.steps for settings in scenario.arms.values()):
         return "an arm has steps, and begins as they say"

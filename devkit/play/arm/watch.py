@@ -9,11 +9,10 @@ from devkit.debug.debugger import CAVEAT
 from devkit.errors import StackError
 from devkit.observe.arm_end import ArmEnd, EndByRefusal, EndByStep
 from devkit.play.arm.arm import Arm
-from devkit.play.arm.begin_traffic import begin_traffic
 from devkit.play.arm.sampling import take_sample
-from devkit.play.arm.start import start_due
+from devkit.play.arm.start import begin_traffic, start_due
 from devkit.play.arm.steps import ArmSteps
-from devkit.play.arm.until import SoFar, arm_end, deadline_end
+from devkit.play.arm.until import ArmStatus, arm_end, deadline_end
 from devkit.play.arm.warm_up import can_be_warmed_up, warm_up
 
 _LOOK = timedelta(milliseconds=200)
@@ -25,7 +24,7 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
     """Until the arm has come to its end. Raises StackError."""
     deadline_s = _deadline_s(arm)
     has_run, is_to_be_warm = False, can_be_warmed_up(arm)
-    steps = ArmSteps(arm, lambda: so_far(arm))
+    steps = ArmSteps(arm, lambda: arm_status(arm))
     next_sample_s = 0.0
     while True:
         start_due(arm)
@@ -79,16 +78,16 @@ def has_ended(arm: Arm, deadline_s: float) -> ArmEnd | None:
     if (failed := arm.state.failed_step) is not None:
         return EndByStep(step=failed.number, did=failed.did)
     if arm.state.has_steps_to_take:
-        return deadline_end(so_far(arm), deadline_s=deadline_s)
+        return deadline_end(arm_status(arm), deadline_s=deadline_s)
     if supervisor.last_refusal is not None:
         return EndByRefusal()
-    return arm_end(arm.scenario.until, so_far(arm), arm.main.name, deadline_s=deadline_s)
+    return arm_end(arm.scenario.until, arm_status(arm), arm.main.name, deadline_s=deadline_s)
 
 
-def so_far(arm: Arm) -> SoFar:
-    """What conditions ask for."""
+def arm_status(arm: Arm) -> ArmStatus:
+    """What conditions are checked against now."""
     main, now_s, from_s = arm.main, arm.clock.now_s(), arm.state.running_from_s
-    return SoFar(
+    return ArmStatus(
         drained=main.state.drained,
         restarts=main.supervisor.restarts,
         replays=main.state.batches.replays,

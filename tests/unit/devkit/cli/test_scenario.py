@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from devkit.play import run as run_module
-from devkit.play.ablate import Ablated, Ablating
+from devkit.play.ablate import Ablated, AblationRun
 from devkit.play.options import RunOptions
 from devkit.play.run import FinishedRun
 from devkit.programs.spark.program import SparkProgram
@@ -232,21 +232,21 @@ class TestRun:
         assert [one["exit_code"] for one in json.loads(finished.out)["runs"]] == [1, 1]
 
     @pytest.fixture
-    def ablated(self, monkeypatch: pytest.MonkeyPatch) -> list[Ablating]:
+    def ablated(self, monkeypatch: pytest.MonkeyPatch) -> list[AblationRun]:
         """What was asked for, with nothing played: of one difference it is not clear whether the fix needs it."""
-        ablated: list[Ablating] = []
+        ablated: list[AblationRun] = []
 
-        def play(ablating: Ablating) -> Result:
+        def play(ablating: AblationRun) -> Result:
             ablated.append(ablating)
             one = AblatedDifference(difference="record_limit.policy", incident="none", fixed="serialized")
             found = Ablation(arm="fixed", against="incident", as_played=(), differences=(one,))
             return a_good_result().model_copy(update={"ablation": found})
 
-        monkeypatch.setattr(Ablating, "play", play)
+        monkeypatch.setattr(AblationRun, "play", play)
         return ablated
 
     def test_what_the_fix_needs_is_told_after_the_verdict(
-        self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]], ablated: list[Ablating]
+        self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]], ablated: list[AblationRun]
     ) -> None:
         finished = devkit("scenario", "run", "an-incident", "--ablate", "--seed", "9")
         assert finished.out.index("REPRODUCED AND FIXED") < finished.out.index("what fixed needs of its differences")
@@ -255,7 +255,7 @@ class TestRun:
         assert printed.ablation is not None
 
     def test_a_run_that_did_not_pass_has_no_fix_to_take_apart(
-        self, devkit: Devkit, outcome_of_runs: dict[str, Any], ablated: list[Ablating]
+        self, devkit: Devkit, outcome_of_runs: dict[str, Any], ablated: list[AblationRun]
     ) -> None:
         outcome_of_runs.update(outcome="not reproduced", exit_code=1)
         assert devkit("scenario", "run", "an-incident", "--ablate").code == 1

@@ -8,10 +8,11 @@ from devkit.errors import StackError, UsageError
 from devkit.observe.arm_observation import ComparedArm
 from devkit.observe.arm_role import Roles
 from devkit.play import ablate
-from devkit.play.ablate import Ablated, Ablating
-from devkit.play.attempt import Attempt, BaselineRun, Played
+from devkit.play.ablate import Ablated, AblationRun
+from devkit.play.attempt import Attempt, BaselineRun
 from devkit.play.options import RunOptions
 from devkit.play.run import FinishedRun
+from devkit.play.run_result import Played
 from devkit.report.ablation import NOT_PLAYED_YET
 from devkit.report.progress import Progress
 from devkit.report.result import CauseResult, Result
@@ -64,7 +65,7 @@ class TestPlaying:
         monkeypatch.setattr(ablate.Attempt, "play", play)
         return attempts
 
-    def ablating(self, tmp_path: Path, text: str = TEXT) -> Ablating:
+    def ablating(self, tmp_path: Path, text: str = TEXT) -> AblationRun:
         path = tmp_path / "a.yaml"
         path.write_text(text)
         file = load_file(path, unchecked=True)
@@ -72,7 +73,7 @@ class TestPlaying:
         compared = {arm: ComparedArm(an_observation()) for arm in ("incident", "fixed")}
         run = FinishedRun(a_good_result(), directory, compared)
         options = RunOptions(("incident", "fixed"), tmp_path, keep=False, repeat="devkit scenario run a")
-        return Ablating(file, run, options, Ablated("fixed", "incident"), Progress(io.StringIO()))
+        return AblationRun(file, run, options, Ablated("fixed", "incident"), Progress(io.StringIO()))
 
     def test_each_difference_by_itself_and_the_fixed_arm_alone(self, attempts: list[Attempt], tmp_path: Path) -> None:
         text = TEXT.replace("record_limit: { policy: serialized }", "batch: { max_offsets: 9 }")
@@ -132,7 +133,7 @@ class TestPlaying:
         path.write_text(TEXT)
         ablating = self.ablating(tmp_path)
         file = load_file(path, ["traffic.seed=9", "pipeline.batch.max_offsets=20"])
-        Ablating(file, ablating.run, ablating.options, ablating.ablated, ablating.progress).play()
+        AblationRun(file, ablating.run, ablating.options, ablating.ablated, ablating.progress).play()
         assert {attempt.scenario.pipeline["batch"]["max_offsets"] for attempt in attempts} == {20}
 
     def test_arms_that_the_file_does_not_tell_apart(self, attempts: list[Attempt], tmp_path: Path) -> None:

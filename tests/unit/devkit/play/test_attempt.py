@@ -11,9 +11,9 @@ from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName
 from devkit.observe.logs.logs import LoggedException
-from devkit.play.attempt import broken_off, judged
-from devkit.play.metadata import run_metadata
+from devkit.play.attempt import run_metadata
 from devkit.play.options import RunOptions
+from devkit.play.run_result import broken_off, judged
 from devkit.report.result import Result
 from devkit.report.verdict_lines import verdict_lines
 from devkit.scenario.model import Scenario

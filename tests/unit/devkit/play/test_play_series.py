@@ -2,8 +2,7 @@ from pathlib import Path
 
 from devkit.errors import StackError
 from devkit.observe.bounded_figure import BoundedFigure
-from devkit.play.play_series import play_series
-from devkit.play.run import FinishedRun
+from devkit.play.run import FinishedRun, play_series
 from devkit.report.expectation_result import ExpectationResult
 from tests.unit.devkit.report.conftest import a_good_result
 

@@ -15,9 +15,10 @@ from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_role import ROLES, ArmName
 from devkit.observe.logs.logs import LoggedException
 from devkit.observe.timeline.run_metadata import RunMetadata
-from devkit.play.attempt import Attempt, Played, judged
+from devkit.play.attempt import Attempt
 from devkit.play.options import RunOptions
 from devkit.play.run import run_scenario
+from devkit.play.run_result import Played, judged
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.report.progress import Progress

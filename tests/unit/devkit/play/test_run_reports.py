@@ -12,9 +12,10 @@ from devkit.errors import StackError
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_role import ROLES, ArmName
 from devkit.observe.timeline.run_metadata import RunMetadata
-from devkit.play.attempt import Attempt, Played, judged
+from devkit.play.attempt import Attempt
 from devkit.play.options import RunOptions
 from devkit.play.run import run_scenario
+from devkit.play.run_result import Played, judged
 from devkit.report.progress import Progress
 from devkit.report.run_record import read_run
 from devkit.scenario.model import Scenario

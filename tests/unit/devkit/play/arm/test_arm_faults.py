@@ -23,8 +23,8 @@ from devkit.observe.timeline.timeline import Timeline
 from devkit.play.arm.arm_faults import ArmFaults, require_levers
 from devkit.play.arm.arm_state import ArmState
 from devkit.play.arm.clock import ArmClock
-from devkit.play.arm.hooks import ArmInPlay
 from devkit.play.arm.log import ArmLog
+from devkit.play.arm.run_context import ArmInPlay
 from devkit.report.progress import Progress
 from devkit.stack.stack import Stack
 from pipeline.events import BatchCommitted, BatchStarted, Resumed, Waiting

@@ -18,7 +18,7 @@ from devkit.play.arm.clock import ArmClock
 from devkit.play.arm.start import start_due
 from devkit.play.arm.steps import ArmSteps
 from devkit.play.arm.warm_up import reason_against
-from devkit.play.arm.watch import has_ended, so_far
+from devkit.play.arm.watch import arm_status, has_ended
 from devkit.programs.places import CONFIG_FILE
 from devkit.programs.spark import place as place_module
 from devkit.scenario.load import load_scenario
@@ -100,7 +100,7 @@ def play(tmp_path: Path, edited: Callable[..., str], monkeypatch: pytest.MonkeyP
             return played.commands[-1]
 
         monkeypatch.setattr(steps_module, "run_command", run)
-        played.steps = ArmSteps(stage.arm, lambda: so_far(stage.arm))
+        played.steps = ArmSteps(stage.arm, lambda: arm_status(stage.arm))
         return played
 
     yield begun

@@ -7,13 +7,13 @@ from pydantic import ValidationError
 
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.samples.metrics import Series
-from devkit.play.arm.until import SoFar, arm_end
+from devkit.play.arm.until import ArmStatus, arm_end
 from devkit.scenario.arm_ending import Condition, Until
 
 
-def ended_by(*conditions: dict[str, Any], now_s: float = 0, **so_far: Any) -> str | None:
+def ended_by(*conditions: dict[str, Any], now_s: float = 0, **status: Any) -> str | None:
     until = Until.model_validate({"any": conditions, "deadline": "60s"})
-    end = arm_end(until, SoFar(elapsed_s=now_s, **so_far), "html", deadline_s=60)
+    end = arm_end(until, ArmStatus(elapsed_s=now_s, **status), "html", deadline_s=60)
     return end and end.text
 
 
@@ -58,8 +58,10 @@ def test_a_condition_that_is_reached_comes_before_the_deadline() -> None:
 
 def test_what_it_was_is_a_value() -> None:
     until = Until.model_validate({"any": [{"restarts": 1}], "deadline": "60s"})
-    nothing = SoFar(elapsed_s=9)
-    assert arm_end(until, SoFar(restarts=2, elapsed_s=1), "", deadline_s=60) == EndByCondition(reached={"restarts": 2})
+    nothing = ArmStatus(elapsed_s=9)
+    assert arm_end(until, ArmStatus(restarts=2, elapsed_s=1), "", deadline_s=60) == EndByCondition(
+        reached={"restarts": 2}
+    )
     assert arm_end(until, nothing, "", deadline_s=8) == EndByDeadline(deadline_s=8)
     assert arm_end(until, nothing, "", deadline_s=float("inf")) is None
 
@@ -69,7 +71,7 @@ LAG_1: Series = ("lag", frozenset({("partition", "1")}))
 
 
 @pytest.mark.parametrize(
-    ("condition", "so_far", "text"),
+    ("condition", "status", "text"),
     [
         ({"gave_up": True}, {}, None),
         ({"gave_up": True}, {"gave_up": True}, "gave up"),
@@ -100,15 +102,15 @@ LAG_1: Series = ("lag", frozenset({("partition", "1")}))
         ({"running_for": "10s"}, {"now_s": 40, "running_for_s": 10.0}, "running for 10s"),
     ],
 )
-def test_other_ends(condition: dict[str, Any], so_far: dict[str, Any], text: str | None) -> None:
-    assert ended_by(condition, **so_far) == text
+def test_other_ends(condition: dict[str, Any], status: dict[str, Any], text: str | None) -> None:
+    assert ended_by(condition, **status) == text
 
 
 NESTED = {"elapsed": "5s", "any": [{"restarts": 1}, {"all": [{"replays": 2}, {"any": [{"drained": True}]}]}]}
 
 
 @pytest.mark.parametrize(
-    ("so_far", "text"),
+    ("status", "text"),
     [
         ({"now_s": 6}, None),
         ({"now_s": 4, "restarts": 1}, None),
@@ -118,14 +120,14 @@ NESTED = {"elapsed": "5s", "any": [{"restarts": 1}, {"all": [{"replays": 2}, {"a
         ({"now_s": 6, "replays": 2, "drained": True}, "elapsed 6s and replays 2 and drained"),
     ],
 )
-def test_conditions_in_conditions(so_far: dict[str, Any], text: str | None) -> None:
-    assert ended_by(NESTED, **so_far) == text
+def test_conditions_in_conditions(status: dict[str, Any], text: str | None) -> None:
+    assert ended_by(NESTED, **status) == text
 
 
 def test_all_instead_of_any_at_the_top() -> None:
     until = Until.model_validate({"all": [{"restarts": 1}, {"replays": 1}], "deadline": "60s"})
-    assert arm_end(until, SoFar(restarts=1), "", deadline_s=60) is None
-    end = arm_end(until, SoFar(restarts=1, replays=3), "", deadline_s=60)
+    assert arm_end(until, ArmStatus(restarts=1), "", deadline_s=60) is None
+    end = arm_end(until, ArmStatus(restarts=1, replays=3), "", deadline_s=60)
     assert end == EndByCondition(reached={"restarts": 1, "replays": 3})
 
 

@@ -14,9 +14,8 @@ from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.samples.sampler import SampledTopics, Sampler
 from devkit.observe.samples.usage import TreeUsage
 from devkit.play.arm.arm_faults import ArmFaults
-from devkit.play.arm.begin_traffic import begin_traffic, publish_backlog
 from devkit.play.arm.clock import ArmClock
-from devkit.play.arm.start import start
+from devkit.play.arm.start import begin_traffic, publish_backlog, start
 from devkit.play.arm.watch import watch
 from devkit.scenario.arm_ending import Until
 from devkit.stack.stack import Stack

@@ -5,8 +5,7 @@ import pytest
 
 from devkit.errors import UsageError
 from devkit.observe.arm_role import ROLES
-from devkit.play.options import RunOptions
-from devkit.play.stack_request import stack_request
+from devkit.play.options import RunOptions, stack_request
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from located_config import registry
