@@ -27,5 +27,5 @@ def find_indistinguishable(scenario: Scenario, played: Mapping[ArmName, ArmObser
 
 def _does_all(scenario: Scenario, arm: ArmName, other: ArmObservation) -> bool:
     """Whether the other arm is known to do all that is expected of this one; beside itself, where arms are compared."""
-    itself = replace(other, arms=dict.fromkeys(scenario.roles, ComparedArm(other)))
-    return all(one.judge(itself).holds for one in scenario.expected_of(arm))
+    compared = replace(other, arms=dict.fromkeys(scenario.roles, ComparedArm(other)))
+    return all(expectation.judge(compared).holds for expectation in scenario.expected_of(arm))

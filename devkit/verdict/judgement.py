@@ -1,9 +1,8 @@
-"""What an arm's expectations come to on the machine that it was played on.
+"""Judges the expectations of an arm, given how busy the machine was.
 
-A finding that depends on time says nothing where the machine was short of it, whether it holds or not: a fix may look
-broken there, and an incident reproduced. So too an arm that its deadline ended, or restarts which such a machine
-makes: what had not happened by then might have. What is found all the same counts, and what was lost, reordered or
-falsified is excused by nothing. The steps of an arm are expectations too, and come first.
+A finding that depends on time is undecided if the machine was short of time: a fix may look broken, and an incident
+reproduced. The same holds for broken findings of an arm that ended by its deadline, or by restarts that a busy machine
+causes. Nothing excuses events that were lost, reordered or falsified. The steps of an arm are judged first.
 """
 
 from collections.abc import Sequence
@@ -27,25 +26,26 @@ class Judgement:
 
     @property
     def holds(self) -> bool | None:
-        """One that is broken decides; else one that cannot be judged, or an end that the machine made."""
-        judged = [item.holds for item in self.expectations]
-        if False in judged:
+        """False if any expectation is broken; None if one cannot be judged, or if a busy machine caused the end."""
+        findings = [item.holds for item in self.expectations]
+        if False in findings:
             return False
-        return None if None in judged or self.short else True
+        return None if None in findings or self.short else True
 
 
 def judge_arm(expectations: Sequence[Expectation], observation: ArmObservation, headroom: Headroom) -> Judgement:
-    """Hold each expectation against what was observed, and against the time that the machine had for it."""
+    """Judge each expectation by what was observed, and by the time that the machine had for it."""
     window = end_window(observation)
     short = None if window is None else headroom.shortage(window)
-    ended = f"ended by its {observation.end.text}, and {short}" if short else ""
+    end_problem = f"ended by its {observation.end.text}, and {short}" if short else ""
     steps = [(_finding(step), _window(step)) for step in observation.steps]
-    found = [(one.judge(observation), one.depends_on_time(observation)) for one in expectations]
-    return Judgement(tuple(_judged(*one, headroom, ended) for one in (*steps, *found)), ended)
+    judged = [(expected.judge(observation), expected.depends_on_time(observation)) for expected in expectations]
+    results = (_judged(finding, needed, headroom, end_problem) for finding, needed in (*steps, *judged))
+    return Judgement(tuple(results), end_problem)
 
 
 def _finding(step: StepOutcome) -> Finding:
-    """One that had not come to its end when the arm did is broken, as what was awaited did not come."""
+    """A step that had not ended when the arm did is broken."""
     waited = "" if step.from_s is None else "had not come when the arm ended"
     return Finding(step.name, step.step, step.did or waited or "its turn never came", bool(step.holds))
 
@@ -54,14 +54,14 @@ def _window(step: StepOutcome) -> Window | None:
     return "arm" if step.timed_out else None
 
 
-def _judged(finding: Finding, window: Window | None, headroom: Headroom, ended: str) -> ExpectationResult:
+def _judged(finding: Finding, window: Window | None, headroom: Headroom, end_problem: str) -> ExpectationResult:
     short = ""
     slow = None if window is None else headroom.slowest(window)
     if finding.holds is not None and not finding.decisive:
         if window is not None:
             short = headroom.shortage(window) or ""
         if not finding.holds:
-            short = short or ended
+            short = short or end_problem
     return ExpectationResult(
         name=finding.name,
         expected=finding.expected,

@@ -1,4 +1,4 @@
-"""Whether what a scenario names as the cause of its incident was there, by what was observed in the arms."""
+"""Whether the arms showed the cause that a scenario names for its incident."""
 
 import re
 import shlex
@@ -24,19 +24,19 @@ from pipeline.driver.spark_slots import local_cluster
 
 _OF_SUPERVISOR = "supervisor."
 BY_OTHER_SETTINGS = "raw_config"
-"""What no program logs as such, and one confirms by having run otherwise than declared."""
+"""No program logs it; a program confirms it by settings that differ from the declared ones."""
 _OF_PROCESS = ("environment", "arguments")
-"""What is looked up in the process itself."""
+"""Looked up in the process itself."""
 SEEN = (BY_OTHER_SETTINGS, *_OF_PROCESS)
-"""The differences of the kit's making that a run shows."""
-_NOT_SAID = object()
+"""The differences made by the kit that a run shows."""
+_UNKNOWN = object()
 _LOCAL = re.compile(r"local\[(\d+)\]")
 
 
 def shown_causes(resolved: ResolvedScenario, played: Mapping[ArmName, ArmObservation]) -> tuple[CauseResult, ...]:
-    """One for each item of `cause`, in the file's order.
+    """One result for each item of `cause`, in the file's order.
 
-    One that need not log its configuration, and does not, is not asked to confirm what it was given.
+    A command in the main program's place need not confirm its settings if it logs no configuration.
     """
     scenario = resolved.scenario
     try:
@@ -44,9 +44,9 @@ def shown_causes(resolved: ResolvedScenario, played: Mapping[ArmName, ArmObserva
     except ValidationError:
         difference = {}  # a program of another kind knows none of these keys
     is_command = resolved.has_stand_in and resolved.main.command
-    is_silent = is_command and all(one.main.confirmed is None for one in played.values())
-    asked = [one for one in scenario.cause if not (is_silent and _is_of_program(one))]
-    return tuple(_shown(one, scenario, played, difference) for one in asked)
+    is_silent = is_command and all(observation.main.confirmed is None for observation in played.values())
+    asked = [cause for cause in scenario.cause if not (is_silent and _is_of_program(cause))]
+    return tuple(_shown(cause, scenario, played, difference) for cause in asked)
 
 
 def _is_of_program(cause: NamedCause) -> bool:
@@ -58,7 +58,7 @@ def _shown(
 ) -> CauseResult:
     idle = not_started(scenario, played)
     evidence = {arm: seen.evidence for arm, seen in played.items() if arm not in idle}
-    alone = all(one.fault is not None or one.timeline is not None for one in scenario.cause)
+    alone = all(named.fault is not None or named.timeline is not None for named in scenario.cause)
     if cause.timeline is not None:
         shown, did = _any_of_timeline(evidence, scenario.roles, alone=alone)
     elif cause.fault is not None:
@@ -89,10 +89,10 @@ def _fault(name: str, played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool
 
 
 def _any_of_timeline(played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool, str]:
-    """In each arm that has some: a fault that one arm met proves nothing of a fix that met none."""
-    found = {arm: [one for one in items if isinstance(one, TimelineEvidence)] for arm, items in played.items()}
-    acted = {arm: sum(one.fired and one.acted for one in items) for arm, items in found.items() if items}
-    did = [f"{arm}: {number} of {counted(len(found[arm]), 'fault')} acted" for arm, number in acted.items()]
+    """In each arm that has such faults: a fault in one arm proves nothing about a fix that met none."""
+    evidence = {arm: [item for item in items if isinstance(item, TimelineEvidence)] for arm, items in played.items()}
+    acted = {arm: sum(item.fired and item.acted for item in items) for arm, items in evidence.items() if items}
+    did = [f"{arm}: {number} of {counted(len(evidence[arm]), 'fault')} acted" for arm, number in acted.items()]
     without = [*arms_without_any(played, roles)] if alone else []
     return bool(acted) and all(acted.values()) and not without, "; ".join([*did, *without]) or "no arm has one"
 
@@ -107,55 +107,56 @@ def _difference(
         return bool(acted), f"the supervisor acted in {', '.join(acted)}" if acted else "the supervisor never acted"
     if kind_of(key) == BY_OTHER_SETTINGS:
         return _by_other_settings(key, played, roles)
-    found = {arm: _confirmed(seen, key, values.get(arm)) for arm, seen in played.items()}
+    confirmed = {arm: _confirmed(seen, key, values.get(arm)) for arm, seen in played.items()}
     is_of_process = kind_of(key) in _OF_PROCESS
-    silent = [arm for arm, value in found.items() if value is _NOT_SAID]
-    if _can_do_without(silent, played, roles):
-        found = {arm: value for arm, value in found.items() if arm not in silent}
+    silent = [arm for arm, value in confirmed.items() if value is _UNKNOWN]
+    if _may_be_silent(silent, played, roles):
+        confirmed = {arm: value for arm, value in confirmed.items() if arm not in silent}
     else:
-        where = "was never started" if is_of_process else "did not confirm it in its log"
-        return False, f"the program of {', '.join(silent)} {where}"
+        problem = "was never started" if is_of_process else "did not confirm it in its log"
+        return False, f"the program of {', '.join(silent)} {problem}"
     # What an arm leaves open the program derives, and says so.
-    other = {arm: value for arm, value in found.items() if values.get(arm) not in (None, value)}
-    if other:
-        otherwise = ", ".join(f"{arm} ran with {setting_text(value)}" for arm, value in other.items())
+    changed = {arm: value for arm, value in confirmed.items() if values.get(arm) not in (None, value)}
+    if changed:
+        otherwise = ", ".join(f"{arm} ran with {setting_text(value)}" for arm, value in changed.items())
         return False, f"{otherwise}, which is not what it was given"
-    measured = ", ".join(f"{setting_text(value)} ({arm})" for arm, value in found.items())
-    if len({roles[arm] for arm in found}) == len(ROLES) and not differs_by_role(found, roles):
+    measured = ", ".join(f"{setting_text(value)} ({arm})" for arm, value in confirmed.items())
+    if len({roles[arm] for arm in confirmed}) == len(ROLES) and not differs_by_role(confirmed, roles):
         return False, f"{measured}: the programs {'were started with' if is_of_process else 'logged'} no difference"
     return True, f"{measured}, as {'its process was started' if is_of_process else 'the program logged'}"
 
 
-def _can_do_without(silent: Sequence[ArmName], played: Mapping[ArmName, ArmObservation], roles: Roles) -> bool:
-    """Whether all of these were refused their start, and so ran with no value, and others of their roles did run."""
-    others = {roles[arm] for arm in played if arm not in silent}
-    return all(isinstance(played[arm].end, EndByRefusal) and roles[arm] in others for arm in silent)
+def _may_be_silent(silent: Sequence[ArmName], played: Mapping[ArmName, ArmObservation], roles: Roles) -> bool:
+    """Whether all of these arms were refused their start, and another arm of the same role did run."""
+    started_roles = {roles[arm] for arm in played if arm not in silent}
+    return all(isinstance(played[arm].end, EndByRefusal) and roles[arm] in started_roles for arm in silent)
 
 
 def _skew(
     least: timedelta, played: Mapping[ArmName, ArmObservation], incidents: Collection[ArmName]
 ) -> tuple[bool, str]:
-    """A fix may well be that there is none, and with the arms swapped the fixed one has it: one arm is enough."""
+    """One arm is enough: the fix may remove the skew, and with swapped arms the fixed one has it."""
     if not incidents:
         return True, "no arm that was played has to show it"
-    found = {
-        arm: max((one.event_time_skew_s or 0.0 for one in seen.samples), default=0.0) for arm, seen in played.items()
+    highest_s = {
+        arm: max((sample.event_time_skew_s or 0.0 for sample in seen.samples), default=0.0)
+        for arm, seen in played.items()
     }
-    measured = ", ".join(f"{seconds:.1f}s ({arm})" for arm, seconds in found.items())
-    return any(seconds >= least.total_seconds() for seconds in found.values()), f"highest {measured}"
+    measured = ", ".join(f"{seconds:.1f}s ({arm})" for arm, seconds in highest_s.items())
+    return any(seconds >= least.total_seconds() for seconds in highest_s.values()), f"highest {measured}"
 
 
 def _by_other_settings(key: str, played: Mapping[ArmName, ArmObservation], roles: Roles) -> tuple[bool, str]:
-    """The settings in which the programs ran otherwise than declared, and incident and fix not alike."""
-    others = {arm: _other_settings_of(seen, key) for arm, seen in played.items()}
-    silent = [arm for arm, other in others.items() if other is None]
-    if not _can_do_without(silent, played, roles):
+    """By the settings that differed from the declared ones, and between incident and fix."""
+    settings = {arm: _other_settings_of(seen, key) for arm, seen in played.items()}
+    silent = [arm for arm, changed in settings.items() if changed is None]
+    if not _may_be_silent(silent, played, roles):
         return False, f"the program of {', '.join(silent)} logged no configuration"
-    others = {arm: other for arm, other in others.items() if other is not None}
-    by_arm = [f"{arm}: {_settings_text(other)}" for arm, other in others.items() if other]
+    settings = {arm: changed for arm, changed in settings.items() if changed is not None}
+    by_arm = [f"{arm}: {_settings_text(changed)}" for arm, changed in settings.items() if changed]
     measured = "; ".join(by_arm) or "nothing otherwise"
-    both = len({roles[arm] for arm in others}) == len(ROLES)
-    if not (differs_by_role(others, roles) if both else any(others.values())):
+    both = len({roles[arm] for arm in settings}) == len(ROLES)
+    if not (differs_by_role(settings, roles) if both else any(settings.values())):
         return False, f"it changed no setting that the programs ran with ({measured} than declared)"
     return True, f"{measured}, as the program logged"
 
@@ -165,8 +166,8 @@ def _other_settings_of(seen: ArmObservation, key: str) -> Mapping[str, OtherSett
     return program.other_settings if program else None
 
 
-def _settings_text(other: Mapping[str, OtherSetting]) -> str:
-    return ", ".join(f"{key} {one}" for key, one in other.items())
+def _settings_text(settings: Mapping[str, OtherSetting]) -> str:
+    return ", ".join(f"{key} {setting}" for key, setting in settings.items())
 
 
 def _refusal(message: str, played: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:
@@ -183,7 +184,7 @@ def _refusal(message: str, played: Mapping[ArmName, ArmObservation]) -> tuple[bo
 def differs_by_role(values: Mapping[ArmName, Any], roles: Roles) -> bool:
     """Whether any incident arm has another value than any fixed arm."""
     incidents, fixes = ([values[arm] for arm in in_role(roles, role) if arm in values] for role in ROLES)
-    return any(one != other for one in incidents for other in fixes)
+    return any(incident != fixed for incident in incidents for fixed in fixes)
 
 
 def _confirmed(seen: ArmObservation, key: str, given: Any) -> Any:
@@ -196,17 +197,17 @@ def _confirmed(seen: ArmObservation, key: str, given: Any) -> Any:
     if parts[0] == "programs":
         program, parts = seen.program(parts[1]), parts[2:]
     if program is None:
-        return _NOT_SAID
+        return _UNKNOWN
     if parts[0] == "environment":
-        return _NOT_SAID if program.environment is None else program.environment.get(parts[1])
+        return _UNKNOWN if program.environment is None else program.environment.get(parts[1])
     if parts[0] == "arguments":
-        return _NOT_SAID if program.command_line is None else _arguments(program.command_line, given)
+        return _UNKNOWN if program.command_line is None else _arguments(program.command_line, given)
     if parts[0] == "spark":  # where an arm does not set it, Spark says nothing of it
-        return _NOT_SAID if program.spark is None else program.spark.get(".".join(parts))
+        return _UNKNOWN if program.spark is None else program.spark.get(".".join(parts))
     if parts in (["slots"], ["executors"]):
-        return _of_master(str((program.spark or {}).get("spark.master")), parts[0])
+        return _read_master(str((program.spark or {}).get("spark.master")), parts[0])
     is_logged = program.confirmed is not None and parts[0] in program.confirmed
-    return _at(program.confirmed, parts, absent=None if is_logged and given is None else _NOT_SAID)
+    return _look_up(program.confirmed, parts, absent=None if is_logged and given is None else _UNKNOWN)
 
 
 def _arguments(command_line: Sequence[str], given: str | None) -> str | None:
@@ -218,23 +219,23 @@ def _arguments(command_line: Sequence[str], given: str | None) -> str | None:
     return given if has_them else shlex.join(command_line)
 
 
-def _of_master(master: str, key: str) -> Any:
+def _read_master(master: str, key: str) -> Any:
     if cluster := local_cluster(master):
         executors, cores = cluster
         return executors * cores if key == "slots" else executors
     local = _LOCAL.fullmatch(master)
     if local is None:
-        return _NOT_SAID
+        return _UNKNOWN
     return int(local[1]) if key == "slots" else None
 
 
-def _at(settings: Any, parts: Sequence[str], absent: object) -> Any:
+def _look_up(settings: Any, parts: Sequence[str], absent: object) -> Any:
     """A key may have dots of its own, such as `max.request.size`. `absent` is returned for a key that is not there."""
     if not parts:
         return settings
     if not isinstance(settings, Mapping):
-        return _NOT_SAID
+        return _UNKNOWN
     for length in range(1, len(parts) + 1):
         if (name := ".".join(parts[:length])) in settings:
-            return _at(settings[name], parts[length:], absent)
+            return _look_up(settings[name], parts[length:], absent)
     return absent

@@ -1,17 +1,13 @@
-"""From findings and evidence to an outcome. It is computed from what was measured, and from nothing else.
+"""The verdict of a run, computed from findings and evidence alone.
 
-No proof that every fault fired in every arm: inconclusive, whatever the expectations say; so too when an operator did
-something to an arm. Then every incident arm must hold (else "not reproduced"), then every fixed arm (else "fix does not
-hold"). Each is refuted by one broken expectation; short of that, one that cannot be judged makes it inconclusive,
-and so does one that depends on time on a machine that was short of it. What a fixed arm lost, reordered or falsified
-refutes the fix in any case. A fixed arm that a time ended is not known to hold, unless its file bounds its progress or
-it kept up with its traffic (`devkit.verdict.incomplete_drain`).
-
-Where all hold, no fix was shown, and the run is inconclusive, if nothing that is expected tells an incident arm from a
-fixed one, or if a fixed arm did not meet a fault that an incident arm met (`devkit.verdict.unmet_faults`).
-
-What a scenario names as its `cause` must be shown, and nothing else. Where it names none, every fault is the cause
-(`devkit.verdict.fault_proof`). In either case a record must reach what a fault made (`devkit.verdict.unmet_faults`).
+1. The cause must be shown, else the run is inconclusive: what `cause` names, or every fault if it names nothing
+   (`devkit.verdict.fault_proof`). An operator's change to an arm makes the run inconclusive as well.
+2. Every incident arm must hold, else "not reproduced"; then every fixed arm, else "fix does not hold". One broken
+   expectation refutes an arm. One that cannot be judged makes the run inconclusive.
+3. Events that a fixed arm lost, reordered or falsified refute the fix in any case. A fixed arm that ended by time must
+   have kept up with its traffic, or its file must bound its progress (`devkit.verdict.incomplete_drain`).
+4. If all arms hold, expectations must distinguish incident and fixed arms (`devkit.verdict.distinguishable`), and fixed
+   arms must have met the faults of incident arms (`devkit.verdict.unmet_faults`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -45,7 +41,7 @@ class Verdict:
     outcome: Outcome
     reasons: tuple[str, ...]
     short_of_time: bool = False
-    """Inconclusive for that alone: on a machine with more time, or stretched, it could be told."""
+    """Inconclusive only for that reason: a faster machine or a larger stretch would decide it."""
 
     @property
     def exit_code(self) -> int:
@@ -61,24 +57,24 @@ def judge(
     unproven_fix: tuple[str, ...] = (),
     not_started: Collection[ArmName] = (),
 ) -> Verdict:
-    """The verdict over the arms that were played; where they are all of one role, whether these hold.
+    """The verdict on the played arms. If all have one role, it says whether they hold.
 
-    `cause` is what the scenario names as such; without, it is every fault. `unproven_fix` says why no fix is shown
-    although all arms hold. Of the arms `not_started` no fault is required.
+    `cause` has the causes that the scenario names; without, every fault is one. `unproven_fix` says why no fix is shown
+    although all arms hold. Arms in `not_started` need not show a fault.
     """
     played = {arm: evidence.get(arm, ()) for arm in arms if arm not in not_started}
     if cause:
-        not_shown = [one.statement for one in cause if not one.shown]
+        not_shown = [result.statement for result in cause if not result.shown]
     elif not played and len(arms) > 1:
         not_shown = ["no arm ran, so nothing shows that the incident's cause was present"]
     else:
-        of_faults = [reason for fault in fault_names(played) for reason in unproven(fault, played, roles)]
-        not_shown = [*arms_without_any(played, roles), *of_faults]
+        unproven_faults = [reason for fault in fault_names(played) for reason in unproven(fault, played, roles)]
+        not_shown = [*arms_without_any(played, roles), *unproven_faults]
     not_shown += unreached(played)
     late = [f"{arm}: ended by its {result.end.text}" for arm, result in arms.items() if _was_late(result)]
     broken = [reason for arm, result in arms.items() for reason in _broken(arm, result)]
     if not_shown:
-        # They decide nothing, but who looks for what went wrong needs them.
+        # Broken expectations decide nothing here, but help to find what went wrong.
         return Verdict("inconclusive", (*not_shown, *broken, *late))
     if meddled := [f"{arm}: {caveat}" for arm, result in arms.items() for caveat in result.caveats]:
         return Verdict("inconclusive", (*meddled, *late))
@@ -87,16 +83,18 @@ def judge(
     refuted = any(_is_decided(fixed) for fixed in fixes)
     if cold and not refuted:
         begun_cold = [f"{arm}: {result.cold}" for arm, result in cold.items()]
-        # A warm-up is broken off for want of time alone where the arm was short of it anywhere.
-        return Verdict("inconclusive", (*begun_cold, *late), short_of_time=all(one.was_short for one in cold.values()))
+        # If the arm was short of time anywhere, that is why its warm-up was broken off.
+        return Verdict(
+            "inconclusive", (*begun_cold, *late), short_of_time=all(result.was_short for result in cold.values())
+        )
     unknown = [reason for arm, result in arms.items() for reason in _unknown(arm, result)]
     reasons = (*broken, *unknown, *late)
-    # An arm that is not known cannot be told from one that holds, but what is refuted before it counts stays refuted.
-    deciding = next((of_role for of_role in (incidents, fixes) if not all(arm.holds for arm in of_role)), [])
+    # An undecided arm may hold, but an arm that was refuted before it stays refuted.
+    deciding = next((results for results in (incidents, fixes) if not all(arm.holds for arm in results)), [])
     if deciding and all(arm.holds is not False for arm in deciding):
         if refuted:
             return Verdict("fix does not hold" if incidents else "fixed arm does not hold", reasons)
-        # What keeps it from a verdict comes first: broken expectations of the other arms decide nothing then.
+        # The undecided expectations come first: broken ones of other arms decide nothing then.
         short = all(_is_short(arm) for arm in deciding if arm.holds is None)
         return Verdict("inconclusive", (*unknown, *broken, *late), short_of_time=short)
     if not fixes:
@@ -124,7 +122,7 @@ def _unknown(arm: ArmName, result: ArmResult) -> list[str]:
 
 
 def _is_decided(fixed: ArmResult) -> bool:
-    """Broken by what is excused by nothing, whatever the incident arm would have shown."""
+    """Broken by a decisive finding, which nothing excuses."""
     return any(item.decisive and item.holds is False for item in fixed.expectations)
 
 
