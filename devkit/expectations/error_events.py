@@ -32,13 +32,13 @@ class ErrorEventPattern(Count):
 
     @model_validator(mode="before")
     @classmethod
-    def _some(cls, value: object) -> object:
+    def _default_bound(cls, value: object) -> object:
         if not isinstance(value, dict) or not value.keys().isdisjoint(("at_least", "at_most")):
             return value
         return {**value, "at_least": 0 if "max_size" in value else 1}  # a size alone bounds no number
 
     @model_validator(mode="after")
-    def _none_has_no_size(self) -> Self:
+    def _check_size(self) -> Self:
         if self.at_most == 0 and self.max_size is not None:
             raise ValueError("no error event has a size; leave max_size out, or allow some")
         return self

@@ -31,7 +31,7 @@ class OtherSettings(ProgramCount):
 
     @model_validator(mode="before")
     @classmethod
-    def _some(cls, value: object) -> object:
+    def _default_bound(cls, value: object) -> object:
         is_bare = isinstance(value, dict) and value.keys().isdisjoint(("at_least", "at_most"))
         return {**value, "at_least": 1} if isinstance(value, dict) and is_bare else value
 

@@ -4,9 +4,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from devkit.expectations.bounds import Bound, Count, DurationBound, NumberBound, ShareBound
+from devkit.expectations.error_events import ErrorEventPattern
+from devkit.expectations.log import LoggedEvent
+from devkit.expectations.other_settings import OtherSettings
 
 
 @pytest.mark.parametrize(
@@ -48,3 +51,10 @@ def test_what_is_only_known_between_two_values_is_admitted_when_all_between_are(
     assert bound.admits_between(low, low + width) == all(bound.admits(value) for value in between)
     # Without an upper bound on the value, only a lower bound on it can be met.
     assert bound.admits_between(low, None) == (at_most is None and bound.admits(low))
+
+
+@pytest.mark.parametrize("bound", [Count, ErrorEventPattern, OtherSettings, LoggedEvent])
+def test_no_value_is_within_bounds_that_cross(bound: type[Count]) -> None:
+    written = {"at_least": 3, "at_most": 1} | ({"event": "waiting"} if bound is LoggedEvent else {})
+    with pytest.raises(ValidationError, match="no number is at least 3 and at most 1; swap them"):
+        bound.model_validate(written)
