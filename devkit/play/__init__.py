@@ -1,1 +1,1 @@
-"""A scenario played: its arms on a stack, one after the other, up to the run's result."""
+"""Plays a scenario: its arms on a stack, one after the other, and the result of the run."""

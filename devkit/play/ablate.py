@@ -1,6 +1,6 @@
-"""After a run that passed: the fixed arm played again without each of its differences, to see which the fix needs.
+"""After a run that passed, plays the fixed arm again without each of its differences, to see which the fix needs.
 
-Only the fixed arm is played; what the incident arms showed in the run stands. Seed and stretch are those of the run.
+The incident arms are not played again: their observations are those of the run, as are seed and stretch.
 """
 
 import re
@@ -29,14 +29,14 @@ _UNUSABLE = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True)
 class Ablated:
-    """The fixed arm of which differences are turned back, and the incident arm that they are differences from."""
+    """The fixed arm whose differences are reverted, and the incident arm that it is compared with."""
 
     fixed: ArmName
     incident: ArmName
 
     @classmethod
     def of(cls, arms: tuple[ArmName, ...], roles: Roles) -> "Ablated":
-        """Of the arms that are played. Raises UsageError where there is no such pair, or more than one fixed arm."""
+        """The pair among the played arms. Raises UsageError if there is none, or more than one fixed arm."""
         fixes, incidents = ([arm for arm in in_role(roles, role) if arm in arms] for role in ("fixed", "incident"))
         if len(fixes) > 1:
             names = " or ".join(f"--arm {name}" for name in fixes)
@@ -49,7 +49,7 @@ class Ablated:
 
 @dataclass(frozen=True)
 class AblationRun:
-    """`run` is one of `file`, with these options, and passed."""
+    """The ablation of `run`, a passed run of `file` with these options."""
 
     file: LoadedFile
     run: FinishedRun
@@ -58,9 +58,10 @@ class AblationRun:
     progress: Progress
 
     def play(self) -> Result:
-        """The run's result with what was found. It and the reports are written after each play, so that what is known
-        stays when the ablation is interrupted. Raises UsageError where the arms do not differ in anything that the file
-        says.
+        """The run's result with the outcome of each ablated difference.
+
+        It and the reports are written after each play, so an interrupt loses nothing. Raises UsageError if the file
+        says no difference between the arms.
         """
         fixed, incident = self.ablated.fixed, self.ablated.incident
         directory, say = self.run.directory, lambda text: self.progress.line("report", text)
@@ -133,7 +134,7 @@ class AblationRun:
             directory,
             self.progress,
             lambda *_: None,
-            of_run=BaselineRun(self.run.result, compared, difference.difference),
+            baseline=BaselineRun(self.run.result, compared, difference.difference),
         )
         return attempt.play().result
 

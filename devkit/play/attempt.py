@@ -1,4 +1,4 @@
-"""The arms of a scenario played once: stack up, one arm after the other, verdict, evidence on disk."""
+"""Plays the arms of a scenario once: starts the stack, plays each arm, judges them and writes the evidence."""
 
 import os
 import platform
@@ -61,7 +61,7 @@ class BaselineRun:
     difference: str
 
     def causes(self, shown: tuple[CauseResult, ...]) -> tuple[CauseResult, ...]:
-        """Without the difference nothing can show it, and nothing has to."""
+        """The causes, where the reverted difference counts as shown."""
         named = f"differs {self.difference}"
         return tuple(
             CauseResult(cause=named, shown=True, did="turned back") if cause.cause == named else cause
@@ -71,7 +71,7 @@ class BaselineRun:
 
 @dataclass
 class _EndedArms:
-    """The arms that have ended, by name, and how much slower they are played once that is known."""
+    """The arms that have ended, by name, and the run's headroom once it is known."""
 
     arms: dict[ArmName, PlayedArm] = field(default_factory=dict)
     headroom: RunHeadroom | None = None
@@ -79,8 +79,8 @@ class _EndedArms:
 
 @dataclass(frozen=True)
 class Attempt:
-    """`stretch` is that of a repeat, which `first_play` describes; by default it is chosen. `of_run` is the passed run
-    of which an ablation plays the fixed arm again.
+    """`stretch` is that of a repeat, which `first_play` describes; by default it is chosen. An ablation plays the fixed
+    arm of its passed `baseline` again.
     """
 
     scenario: Scenario
@@ -90,21 +90,19 @@ class Attempt:
     on_keep: OnKeep
     stretch: int | None = None
     first_play: FirstPlay | None = None
-    of_run: BaselineRun | None = None
+    baseline: BaselineRun | None = None
 
     @cached_property
     def resolved(self) -> ResolvedScenario:
-        """As the file has it: not yet stretched."""
+        """As in the file, not stretched."""
         return resolve(self.scenario, self.options.instead)
 
     def play(self) -> Played:
-        """Raises DevkitError when the harness fails before an arm has ended; what is known of those that have is a
-        result all the same, an inconclusive one.
-        """
+        """Raises DevkitError if the harness fails before any arm has ended; after that the result is inconclusive."""
         directory, progress = self.directory, self.progress
         metadata = run_metadata(self.resolved, self.options, datetime.now(UTC))
-        # A job's page gets what an ablation comes to, and not a verdict of each play that is turned back on purpose.
-        environment = os.environ if self.of_run is None else {}
+        # A CI job's page shows the result of an ablation, not the verdict of each of its plays.
+        environment = os.environ if self.baseline is None else {}
         reports = RunReports(
             directory, metadata, say=lambda text: progress.line("report", text), environment=environment
         )
@@ -113,7 +111,7 @@ class Attempt:
             reports.begin()
             ended = _EndedArms()
             try:
-                played = self._on_a_stack(metadata, timeline, reports, ended)
+                played = self._play_on_stack(metadata, timeline, reports, ended)
             except DevkitError as error:
                 timeline.add(HarnessError(error=error.with_hint, exit_code=INCONCLUSIVE))
                 if not ended.arms or isinstance(error, UsageError):
@@ -139,7 +137,9 @@ class Attempt:
         reports.finish(result)
         return played
 
-    def _on_a_stack(self, metadata: RunMetadata, timeline: Timeline, reports: RunReports, ended: _EndedArms) -> Played:
+    def _play_on_stack(
+        self, metadata: RunMetadata, timeline: Timeline, reports: RunReports, ended: _EndedArms
+    ) -> Played:
         options, directory, progress = self.options, self.directory, self.progress
         with Guardian() as guardian, Monitor(guardian, timeline, directory / "stack") as monitor:
             timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
@@ -177,7 +177,7 @@ class Attempt:
                 pauses.at("stack")
                 with stack.named_failures():
                     arms = ended.arms
-                    compared = {} if self.of_run is None else dict(self.of_run.compared)
+                    compared = {} if self.baseline is None else dict(self.baseline.compared)
                     for name in options.arms:
                         arm = Arm(context, resolved.arms[name], traffic)
                         with monitor.watching(name, arm.main.configured.commit_within, headroom) as watched:
@@ -197,7 +197,7 @@ class Attempt:
                 headroom,
                 duration_s=timeline.now_s(),
                 command=resolved.main.command,
-                cause=cause if self.of_run is None else self.of_run.causes(cause),
+                cause=cause if self.baseline is None else self.baseline.causes(cause),
                 unproven_fix=(*unmet_faults(scenario, observed), *find_indistinguishable(scenario, observed)),
                 not_started=not_started(scenario, observed),
                 also_differs=undeclared_differences(self.resolved),
@@ -211,12 +211,12 @@ class Attempt:
         return played
 
     def _headroom(self, calibration: Calibration) -> RunHeadroom:
-        """How much slower the arms are played: as it is wished for, or as the machine needs it."""
+        """The stretch of the arms: as chosen by a person, else by the calibration of the machine."""
         by: StretchBy
         unreached = not_stretched(self.resolved)
-        if self.of_run is not None:
-            baseline = self.of_run.result.headroom
-            stretch, by = 1 if baseline is None else baseline.stretch, "ablation"
+        if self.baseline is not None:
+            headroom = self.baseline.result.headroom
+            stretch, by = 1 if headroom is None else headroom.stretch, "ablation"
         elif self.stretch is not None:
             stretch, by = self.stretch, "repeat"
         elif self.options.stretch is not None:

@@ -45,9 +45,9 @@ class RunOptions:
 
 
 def stack_request(resolved: ResolvedScenario, options: RunOptions) -> StackRequest:
-    """What the stack is asked for: also the brokers, and a proxy before each part that the timeline needs one for.
+    """The request of the options, with the scenario's topics, brokers, limits, and proxies for its timeline.
 
-    Raises UsageError for what the stack cannot know: a fault that an extension added to the mock.
+    Raises UsageError for a mock fault of an extension if the mock runs in a container, which does not have it.
     """
     scenario = resolved.scenario
     if options.stack in _CONTAINERS:

@@ -1,4 +1,4 @@
-"""What an arm was judged by, as a file: the observation and the machine's headroom, so that it can be judged again."""
+"""An arm's observation and the machine's headroom as a file, so that the arm can be judged again."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,13 +16,13 @@ RECORDING = "observation.json"
 
 @dataclass(frozen=True)
 class Recording:
-    """All that a verdict on an arm is computed from, besides its scenario. Pages of metrics have files of their own."""
+    """The input of a verdict on an arm, besides its scenario. Pages of metrics have their own files."""
 
     observation: ArmObservation
     headroom: Headroom
 
     def write(self, directory: Path) -> None:
-        """As `observation.json`, in place of one that is there, without secrets."""
+        """Write or replace `observation.json`, without secrets."""
         bare = replace(self, observation=replace(self.observation, metrics=NOTHING_SCRAPED))
         (directory / RECORDING).write_bytes(orjson.dumps(redacted(_ADAPTER.dump_python(bare, mode="json"))))
 

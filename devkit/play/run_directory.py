@@ -1,5 +1,5 @@
-"""Where a run leaves its evidence: `runs/<name>/<time>/`, with `runs/latest` pointing at the newest, and several runs
-what they come to: `runs/<name>/series-<time>/`.
+"""The directories of runs, `runs/<name>/<time>/`, with `runs/latest` for the newest, and of series,
+`runs/<name>/series-<time>/`.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ def require_space(*places: Path) -> None:
 
 
 def set_aside(directory: Path) -> Path:
-    """Move what a play left in a run's directory into one of its own there. All its processes have ended."""
+    """Move the files of the first play into a subdirectory of the run. All its processes have ended."""
     aside = directory / FIRST_PLAY
     entries = list(directory.iterdir())
     aside.mkdir()

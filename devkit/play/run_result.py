@@ -17,7 +17,7 @@ from devkit.verdict.verdict import judge
 
 @dataclass(frozen=True)
 class Played:
-    """`play_again` is the stretch with which the verdict could be told, None where it stands."""
+    """`play_again` is the stretch for another play if the machine was short of time; None if the verdict stands."""
 
     result: Result
     play_again: int | None
@@ -41,7 +41,7 @@ def judged(
     not_started: Collection[ArmName] = (),
     also_differs: tuple[str, ...] = (),
 ) -> Played:
-    """The result of the arms that were played; further arguments are those of `judge`, and of `Result`."""
+    """The result of the played arms; further arguments are those of `judge` and `Result`."""
     arms = {arm: arm_played.result for arm, arm_played in played.items()}
     evidence = {arm: arm_played.evidence for arm, arm_played in played.items()}
     verdict = judge(arms, evidence, metadata.roles, cause, unproven_fix, not_started)
@@ -78,7 +78,7 @@ def broken_off(
     duration_s: float,
     command: str,
 ) -> Result:
-    """The inconclusive result of the arms that had ended, one at least, when the kit could not go on."""
+    """The inconclusive result when the kit failed after at least one arm had ended."""
     result = judged(metadata, played, headroom, duration_s=duration_s, command=command).result
     missing = [arm for arm in metadata.arms if arm not in played]
     where = f"before the {missing[0]} arm had ended" if missing else "after the last arm"
@@ -93,16 +93,16 @@ def broken_off(
 
 
 def stretch_to_repeat(result: Result, *, short_of_time: bool) -> int | None:
-    """The stretch to play again with; None where the verdict stands, or the stretch was chosen."""
+    """The stretch for another play; None if the verdict stands, or a person chose the stretch."""
     headroom = result.headroom
     if not short_of_time or headroom is None or headroom.stretch_by != "calibration":
         return None
     # Where the machine was not watched at all, its shortage is unknown.
-    worst = max((slowdown for arm in result.arms.values() for slowdown in _short(arm)), default=math.inf)
+    worst = max((slowdown for arm in result.arms.values() for slowdown in _slowdowns(arm)), default=math.inf)
     return larger_stretch(headroom.stretch, worst, headroom.margin)
 
 
-def _short(arm: ArmResult) -> Iterator[float]:
+def _slowdowns(arm: ArmResult) -> Iterator[float]:
     for item in arm.expectations:
         if item.short and item.slowdown is not None:
             yield item.slowdown

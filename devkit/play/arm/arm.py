@@ -1,4 +1,4 @@
-"""What the phases of an arm share: its programs, its topics, its clock, and what has been seen of it."""
+"""What the phases of an arm share: its programs, topics, clock and state."""
 
 import functools
 import threading
@@ -39,11 +39,10 @@ from devkit.traffic.publish import Publisher, stated
 
 
 class Arm:
-    """One arm of one run, as a context manager. What runs is ended by `stopping`, what is open by `closing`.
+    """One arm of one run, as a context manager. `stopping` ends what runs, `closing` closes connections.
 
-    `main` is the program whose topics, checkpoint and configuration the scenario's expectations speak of; `places` are
-    its.
-    `bootstrap` is the kit's own way to the broker, past every proxy.
+    `main` is the program that expectations are about by default; `topics`, `checkpoint` and `places` are its own.
+    `bootstrap` is the broker's address without a proxy.
     """
 
     def __init__(self, context: RunContext, resolved: ResolvedArm, traffic: ScenarioTraffic) -> None:
@@ -65,7 +64,7 @@ class Arm:
             claim_prefix=prefix if stack.prefix else None,
         )
         self.places = places
-        self.programs = tuple(self._run_of(program, places) for program in resolved.programs.values())
+        self.programs = tuple(self._make_run(program, places) for program in resolved.programs.values())
         self.main = self.programs[0]
         self.topics = self.main.configured.topics
         first = replace(places, checkpoint=f"{places.checkpoint}-tried-first")
@@ -112,19 +111,19 @@ class Arm:
             self.stopping.close()
 
     def connect(self) -> None:
-        """To the topics that are looked at from now on. Raises StackError."""
+        """Connect to the topics that are sampled. Raises StackError."""
         _ = self.publisher, self.sampler
 
     def checkpoint_of(self, run: ProgramRun) -> Checkpoint:
-        """Where that program keeps one, if it keeps any. The same each time: it knows what Spark has removed since."""
+        """The program's checkpoint. Always the same object, as it remembers files that Spark has removed."""
         return self._checkpoints[run.name]
 
     def _checkpoint_at(self, run: ProgramRun) -> Checkpoint:
         prefix = self._checkpoint_prefix if run is self.main else f"{self._checkpoint_prefix}-{run.name}"
         return Checkpoint(self.client, CHECKPOINTS, prefix, run.configured.topics.sources)
 
-    def _run_of(self, resolved: ResolvedProgram, places: Places) -> ProgramRun:
-        """The main program has the arm's checkpoint and directory, each other one its own below it."""
+    def _make_run(self, resolved: ResolvedProgram, places: Places) -> ProgramRun:
+        """The main program has the arm's checkpoint and directory; each other program has its own below."""
         context, program, is_main = self.context, resolved.name, resolved is self.resolved.main
         directory = self.directory if is_main else self.directory / program
         directory.mkdir(exist_ok=True)
@@ -167,23 +166,23 @@ class Arm:
             ProgramState(complaints=FirstComplaints(limits_of_kit(self.scenario.kafka))),
         )
 
-    # What is connected to when it is first asked for.
+    # Connected at first use.
 
     @functools.cached_property
     def publisher(self) -> Publisher:
-        """Not started, and not connected before it is; `publishing_ends` stops it."""
+        """Not started; it connects at its start, and `publishing_ends` stops it."""
         job_fate = self.truth.expected if self.truth else stated
         fate = with_errors_of(self.scenario.errors_of_pages(self.name), job_fate)
         return self.traffic.publisher(self.bootstrap, self.topics.source, self.publishing_ends, fate)
 
     @functools.cached_property
     def truth(self) -> JobTruth | None:
-        """Of the main program's job, from the mock as it is told."""
+        """The expected output of the main program's job, by the mock's pages."""
         return truth_of(self.main.configured, self.context.stack.mock_api)
 
     @functools.cached_property
     def deferrals(self) -> Deferrals:
-        """Reads nothing where the main program's configuration defers nothing. Raises StackError."""
+        """Empty if the main program's configuration defers nothing. Raises StackError."""
         topics = self.topics
         deferrals = DeferralTopic(self.bootstrap, topics.deferral) if topics.defers else NoDeferrals()
         self.closing.callback(deferrals.close)
@@ -191,7 +190,7 @@ class Arm:
 
     @functools.cached_property
     def sampler(self) -> Sampler:
-        """Of the main program's topics and checkpoint; of the others it samples processes alone. Raises StackError."""
+        """Samples topics and checkpoint of the main program, and the processes of all programs. Raises StackError."""
         ends, topics = TopicEnds(self.bootstrap), self.topics
         self.closing.callback(ends.close)
         skew = EventTimeSkew(lambda first: self.publisher.landed(first))
@@ -210,6 +209,6 @@ class Arm:
         )
 
     def pause(self, phase: Phase) -> float | None:
-        """How long it was paused at this point; None where it is none. The arm's clock stood still meanwhile."""
+        """Seconds that the arm was paused at this point, with its clock stopped; None if it was not paused."""
         with self.clock.paused():
             return self.context.pauses.at(phase, self.name)

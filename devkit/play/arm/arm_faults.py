@@ -1,4 +1,4 @@
-"""The faults of an arm's timeline: fed with what is observed of the arm, and told in its log."""
+"""Runs the faults of an arm's timeline by what is observed of the arm, and logs them."""
 
 import contextlib
 import math
@@ -67,18 +67,18 @@ class ArmFaults:
         self._failed_s = -math.inf
         self._extent, self._published = Extent(), events
         self.seen = Seen()
-        """What the newest look showed."""
+        """The newest state that conditions were checked against."""
 
     def begin(self) -> None:
         """Starts the thread that begins and ends what is due; a timeline without items needs none."""
         self._runner.start()
 
     def count_batches_from(self, first: int) -> None:
-        """Those before were no batches of the arm's traffic; a condition counts from this one on."""
+        """Conditions count batches from this one on; earlier ones belong to the warm-up."""
         self._first_batch = first
 
     def note(self, event: ProgramEvent, *, is_of_main: bool = True) -> None:
-        """Something that a program said, or that happened to its process. Batches are those of the main program."""
+        """Note an event of a program or its process. Only the main program's batches count."""
         if is_of_main and isinstance(event, BATCH_EVENTS) and event.batch < self._first_batch:
             return
         self._events.add(event.event)
@@ -90,10 +90,10 @@ class ArmFaults:
             case BatchCommitted():
                 self._batches.add(event.batch)
             case BatchStarted(batch=batch) if batch > 0:
-                self._batches.add(batch - 1)  # Spark says later that it is committed, but it is
+                self._batches.add(batch - 1)  # committed, although Spark reports it later
 
     def look(self) -> None:
-        """What the newest sample shows. Raises StackError when a fault could not be ended."""
+        """Check conditions against the newest sample. Raises StackError if a fault could not be ended."""
         main, sample = self._arm.programs[0], self._arm.state.sample
         figures: dict[Figure, int] = {}
         if self._arm.state.samples:
@@ -117,7 +117,7 @@ class ArmFaults:
 
     @contextlib.contextmanager
     def excusing(self) -> Iterator[None]:
-        """Around a look at the stack's parts: what fails while a fault holds one is no failure of the run."""
+        """Context for sampling the stack: an error while a fault holds a part is logged, not raised."""
         held = self._runner.held
         try:
             yield
@@ -129,25 +129,25 @@ class ArmFaults:
 
     @property
     def blinds(self) -> bool:
-        """Whether a fault keeps a part from answering, so that a look at the stack would wait for it."""
+        """Whether a fault keeps a part from answering, so that sampling would block."""
         return self._runner.blinds
 
     def end(self) -> None:
-        """End all of them and wait for the parts. Raises StackError when one is not healed."""
+        """End all faults and wait for the parts. Raises StackError if a part does not recover."""
         self._runner.end()
 
     def look_for_records(self) -> None:
-        """After the programs' end: in the topics and partitions that faults made. Raises StackError."""
+        """After the programs' end, look for records in topics and partitions made by faults. Raises StackError."""
         self._runner.look_for_records()
 
     @property
     def by_hand(self) -> tuple[str, ...]:
-        """The names of faults that are none of the timeline's: `devkit fault add` put them in meanwhile."""
+        """The names of faults that a person added with `devkit fault add`."""
         return tuple(sorted(self._by_hand))
 
     @property
     def not_observable(self) -> frozenset[Observable]:
-        """What cannot be seen of the arm after its faults: a mock that is started again has forgotten its journal."""
+        """What cannot be observed after the faults: a restarted mock has lost its journal."""
         forgets = any(
             outcome.from_s is not None and Need("mock-api", "restart") in item.do.needs()
             for item, outcome in zip(self._items, self._runner.happened, strict=True)
@@ -156,7 +156,7 @@ class ArmFaults:
 
     @property
     def grown(self) -> frozenset[str]:
-        """Topics that got more partitions: a page does not stay in one of theirs."""
+        """Topics that got more partitions: a page may change its partition there."""
         return frozenset(
             self._topics.get(item.do.topic, item.do.topic)
             for item, outcome in zip(self._items, self._runner.happened, strict=True)
@@ -164,23 +164,23 @@ class ArmFaults:
         )
 
     def evidence(self) -> tuple[TimelineEvidence, ...]:
-        """One for each item, in the file's order; `did` of one that never began says what was seen instead."""
+        """One for each item, in the file's order; `did` says why an item never began."""
         return tuple(
             _evidence(
-                self._without_failures(outcome)
+                self._excuse_unreached(outcome)
                 if outcome.from_s is not None
-                else replace(outcome, did=self._instead(item))
+                else replace(outcome, did=self._describe_unbegun(item))
             )
             for item, outcome in zip(self._items, self._runner.happened, strict=True)
         )
 
-    def _without_failures(self, outcome: Happened) -> Happened:
-        """A program that failed after a fault may have met it without a record to show for it."""
+    def _excuse_unreached(self, outcome: Happened) -> Happened:
+        """A program that failed after the fault may have met it without writing a record."""
         assert outcome.from_s is not None
         return replace(outcome, unreached="") if self._failed_s >= outcome.from_s else outcome
 
-    def _instead(self, item: TimelineItem) -> str:
-        """What was seen of the arm in place of the item's beginning."""
+    def _describe_unbegun(self, item: TimelineItem) -> str:
+        """Why the item never began."""
         if item.when is None or (item.after is not None and item.when.holds(self._extent.last, self._published)):
             return "the arm ended before"
         return describe_shortfall(item.when, self._extent, self._published)
@@ -213,7 +213,7 @@ class ArmFaults:
 
 
 def require_levers(items: Sequence[TimelineItem], stack: Stack) -> None:
-    """Raises UsageError, with the fault's name, when the stack has not a part or refuses a lever that one needs."""
+    """Raises UsageError, with the fault's name, if the stack lacks a part or a lever that the fault needs."""
     for item in items:
         for need in item.do.needs():
             try:

@@ -1,4 +1,4 @@
-"""What has been seen of an arm so far, while it is played; what is seen of each of its programs is the program's."""
+"""The state of an arm while it is played; each program has a state of its own."""
 
 from dataclasses import dataclass, field
 
@@ -14,15 +14,11 @@ from devkit.stack.parts.mock_api import JournalCounts, MockChange
 
 @dataclass
 class ArmState:
-    """`paused_before_traffic_s` is how long the arm stood still before anything was published, `warmed_up` where the
-    events of its warm-up lie, `warm_up_s` how long that took. `running_from_s` is when the main program first ran, and
-    was warm.
+    """`paused_before_traffic_s` is the pause before the first publication. `warmed_up` has the source positions of the
+    warm-up's events, `warm_up_s` its duration. `running_from_s` is when the main program first ran and was warm.
 
-    `mock_changes` are those that the run did not make, up to the mock's `mock_revision`.
-
-    `audits_beside` are those of the programs beside the main one, by name, where there is one.
-
-    What is None has not happened yet; `ended_ms` is the wall clock's time of the end.
+    `mock_changes` are changes that others made to the mock, up to `mock_revision`. `audits_beside` are the audits of
+    the other programs, by name. A time that is None has not come yet; `ended_ms` is by the wall clock.
     """
 
     sample: Sample = NOTHING_SEEN
@@ -49,10 +45,10 @@ class ArmState:
 
     @property
     def failed_step(self) -> StepOutcome | None:
-        """The one that failed; none after it is begun."""
+        """The step that failed; no later step begins."""
         return next((step for step in self.steps if step.holds is False), None)
 
     @property
     def has_steps_to_take(self) -> bool:
-        """Whether any of them has not come to its end as it was to."""
+        """Whether any step has not succeeded yet."""
         return not all(step.holds for step in self.steps)

@@ -1,4 +1,4 @@
-"""The clock of an arm: it counts from the arm's beginning, and stands still while the arm is paused."""
+"""The clock of an arm: it counts from the arm's beginning, and stops while the arm is paused."""
 
 import contextlib
 import time
@@ -20,7 +20,7 @@ class ArmClock:
         self._began, self._began_ms = self._monotonic(), self._wall()
 
     def now_s(self) -> float:
-        """Seconds since `begin`, without those of pauses; a pause under way counts as one."""
+        """Seconds since `begin`, without pauses."""
         stands_at = self._paused_at
         return (self._monotonic() if stands_at is None else stands_at) - self._began
 
@@ -35,7 +35,7 @@ class ArmClock:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Count nothing meanwhile; others may ask for the time."""
+        """Stop the clock meanwhile; other threads may still read it."""
         began = self._paused_at = self._monotonic()
         try:
             yield

@@ -1,4 +1,4 @@
-"""After an arm's end: what became of its events."""
+"""After an arm's end, audits its events and logs their latencies."""
 
 from devkit.observe.audit.replays import Replays
 from devkit.observe.audit.wrong_outcomes import FILE, write_wrong_outcomes
@@ -49,8 +49,9 @@ def collect(arm: Arm) -> None:
 
 
 def jobs_beside(arm: Arm) -> frozenset[str]:
-    """The jobs of other programs that write to the main one's error topic; of one that has the same job nothing tells
-    whose an error event is.
+    """The other jobs that write to the main program's error topic.
+
+    If another program has the same job, nothing shows which of the two wrote an error event.
     """
     main, *secondary = (run.configured for run in arm.programs)
     jobs = {
@@ -62,7 +63,7 @@ def jobs_beside(arm: Arm) -> frozenset[str]:
 
 
 def replays_of(arm: Arm) -> Replays:
-    """What the main program read again. Raises StackError."""
+    """The offsets that the main program read again. Raises StackError."""
     main, not_observable = arm.main, arm.main.view.not_observable(arm.deferrals)
     has_batches = not not_observable & {"batches", "offsets"}
     again = main.state.batches.replayed_ranges(arm.checkpoint.range_of) if has_batches else None
@@ -70,7 +71,7 @@ def replays_of(arm: Arm) -> Replays:
 
 
 def log_latencies(arm: Arm, collection: Collection) -> None:
-    """By the second in which an event was published, from the arm's beginning on."""
+    """Log latencies by the second in which an event was published, from the arm's beginning on."""
     began_ms = arm.clock.began_ms + round(1000 * arm.state.paused_before_traffic_s)
     for at_s, latencies in collection.latencies.by_second(began_ms):
         figures = latencies.figures()

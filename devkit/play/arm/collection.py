@@ -1,4 +1,4 @@
-"""What is looked up when an arm has ended: the delivery audit, latencies, and which pages a fault matched."""
+"""The data of an ended arm: its delivery audit, latencies, and the pages that a fault matched."""
 
 import functools
 from collections.abc import Collection as Several
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ended:
-    """How an arm ended: the offsets committed, what the deferral topic says, the batch that failed, the time, what
-    was read again, and whether events that are not committed are to be named, as no commit is observable.
+    """The state at an arm's end: committed offsets, deferrals, the failed batch, the time and the replays.
+
+    `names_missing` reports events that were not committed by name, as no commit is observable.
     """
 
     committed: Offsets
@@ -46,9 +47,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Collection:
-    """What became of the arm's events. `past_failed_batch` is None where no batch failed. `unmet` has the events that
-    the audit counts as a problem.
-    """
+    """`past_failed_batch` is None if no batch failed. `unmet` has the events that the audit counts as a problem."""
 
     audit: Audit
     past_failed_batch: int | None
@@ -70,10 +69,10 @@ def collection(
     grown: Several[str] = (),
     jobs_beside: Several[str] = (),
 ) -> Collection:
-    """Read the topics and compare what was emitted with what had to be; what came of `left_out` is not looked at, nor
-    are error events of `jobs_beside`. `grown` are topics that got more partitions meanwhile.
+    """Read the topics and compare the emitted records with the expected ones.
 
-    Raises StackError.
+    Records of the source positions `left_out` and error events of `jobs_beside` do not count. `grown` are topics that
+    got more partitions. Raises StackError.
     """
     audit = delivery_audit(
         events,
@@ -127,9 +126,7 @@ def delivery_audit(
     grown: Several[str] = (),
     jobs_beside: Several[str] = (),
 ) -> DeliveryAudit:
-    """Of all that is in the topics by now, but for error events of `jobs_beside`: that another job could not process an
-    event says nothing of this one. Raises StackError.
-    """
+    """The audit of all records that are in the topics now, without error events of `jobs_beside`. Raises StackError."""
     audit = DeliveryAudit(events, truth=truth, resolve=functools.partial(resolve_claim, client), grown=grown)
     for arrival in read_topic(bootstrap, topics.output):
         if arrival.source not in left_out:
@@ -144,7 +141,7 @@ def delivery_audit(
 
 
 def _emitter(error_event: Arrival) -> str | None:
-    """Which job an error event is of; None where it does not say."""
+    """The job that wrote an error event; None if it does not say."""
     try:
         emitter = orjson.loads(error_event.value)["emitter_id"]
     except (orjson.JSONDecodeError, KeyError, TypeError):
@@ -153,7 +150,7 @@ def _emitter(error_event: Arrival) -> str | None:
 
 
 def pages_matched(rules: Sequence[Rule], mock: MockApi, counts: JournalCounts) -> set[Page] | None:
-    """The pages that met a rule which picks pages; None when the journal has forgotten some of those requests."""
+    """The pages that a page-selecting rule matched; None if the journal no longer has all its requests."""
     pages: set[Page] = set()
     for rule in rules:
         if rule.when.page is None and rule.when.revision is None and rule.when.share is None:

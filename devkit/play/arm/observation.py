@@ -1,4 +1,4 @@
-"""All that was seen of an arm, for its expectations to judge."""
+"""Collects all observations of an arm for its expectations."""
 
 import math
 
@@ -16,11 +16,11 @@ from devkit.programs.program_run import ProgramRun
 from devkit.stack.parts.mock_api import MockChange
 from devkit.traffic.model import TRAFFIC
 
-_OF_MAIN: frozenset[Observable] = frozenset({"offsets", "deferrals", "sources"})
+_MAIN_ONLY: frozenset[Observable] = frozenset({"offsets", "deferrals", "sources"})
 
 
 def observation(arm: Arm) -> ArmObservation:
-    """Of an arm that has come to its end. Raises StackError."""
+    """The observation of an ended arm. Raises StackError."""
     state, main, collection = arm.state, arm.main, arm.state.collection
     assert state.counts is not None
     assert state.end is not None
@@ -65,7 +65,7 @@ def observation(arm: Arm) -> ArmObservation:
         evidence=(*rule_evidence(rules, state.counts, switches), *arm.faults.evidence()),
         not_observable=not_observable,
         emitted=main.state.emitted if "offsets" in not_observable else None,
-        caveats=(*state.caveats, *by_hand(arm)),
+        caveats=(*state.caveats, *manual_changes(arm)),
         cold=state.cold,
         metrics=arm.scraper.scraped(),
         tried_first=state.tried_first,
@@ -74,7 +74,7 @@ def observation(arm: Arm) -> ArmObservation:
 
 
 def phases(arm: Arm) -> dict[str, Phase]:
-    """The traffic and its phases, and the faults that began: of the timeline, and rules that the kit switched."""
+    """The traffic, its phases, the timeline's faults that began, and the rules that the kit switched."""
     state = arm.state
     phases = {item.fault: Phase(item.from_s, item.to_s) for item in arm.faults.evidence() if item.from_s is not None}
     for rule in arm.scenario.mock.rules:
@@ -90,7 +90,7 @@ def phases(arm: Arm) -> dict[str, Phase]:
 
 
 def not_observable_of(arm: Arm) -> frozenset[Observable]:
-    """What the main program did not show, and what a fault made not observable. The timeline is told."""
+    """What the main program does not show, or a fault made unobservable. It is logged."""
     not_observable = arm.main.view.not_observable(arm.deferrals) | arm.faults.not_observable
     if not_observable:
         arm.log.add(NotObservable(observables=tuple(sorted(not_observable))))
@@ -98,20 +98,20 @@ def not_observable_of(arm: Arm) -> frozenset[Observable]:
 
 
 def complaints(arm: Arm) -> tuple[Complaint, ...]:
-    """What the programs said first; those that a log has without a time come last."""
+    """The first complaints of the programs; those without a time come last."""
     complaints = [complaint for run in arm.programs for complaint in run.complaints()]
     return tuple(sorted(complaints, key=lambda complaint: math.inf if complaint.at_s is None else complaint.at_s))
 
 
 def programs(arm: Arm, not_observable_of_main: frozenset[Observable]) -> tuple[ProgramObservation, ...]:
-    """Each program, the main one first. The timeline is told what the others did not show."""
+    """The observation of each program, the main one first."""
     main, *secondary = arm.programs
-    return _program(arm, main, not_observable_of_main), *(
-        _program(arm, run, _not_observable_of(arm, run)) for run in secondary
+    return _observe_program(arm, main, not_observable_of_main), *(
+        _observe_program(arm, run, _secondary_not_observable(arm, run)) for run in secondary
     )
 
 
-def _program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -> ProgramObservation:
+def _observe_program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -> ProgramObservation:
     peak_memory_bytes, mean_cpu_cores = use_of(arm.state.samples, run.name)
     output, audit = run.configured.topics.output, arm.state.audits_beside.get(run.name)
     state, supervisor, spec = run.state, run.supervisor, arm.scenario.programs.get(run.name)
@@ -128,7 +128,7 @@ def _program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -
         confirmed=state.confirmed,
         ran=has_run(arm, run),
         spark=state.spark,
-        other_settings=otherwise(run),
+        other_settings=changed_settings(run),
         environment=supervisor.process_start.environment if supervisor.process_start else None,
         command_line=supervisor.process_start.command_line if supervisor.process_start else None,
         failures=tuple(state.failures),
@@ -145,34 +145,37 @@ def _program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -
 
 
 def has_run(arm: Arm, run: ProgramRun) -> bool | None:
-    """None of one that does not say when it runs, and beside which others fetch and write. Raises StackError."""
+    """Whether the program ran; None if it does not say so and other programs fetch and write as well.
+
+    Raises StackError.
+    """
     if run.view.says_when_it_runs:
         return run.state.has_run
     return run.view.shows_life() if len(arm.programs) == 1 else None
 
 
-def otherwise(run: ProgramRun) -> dict[str, OtherSetting] | None:
-    """The settings in which its newest start ran otherwise than declared; None where it logged no configuration."""
+def changed_settings(run: ProgramRun) -> dict[str, OtherSetting] | None:
+    """The settings that differ from the declared ones in its newest start; None if it logged no configuration."""
     confirmed = run.state.confirmed
     return None if confirmed is None else other_settings(run.current.effective(), confirmed)
 
 
-def _not_observable_of(arm: Arm, run: ProgramRun) -> frozenset[Observable]:
-    """Of one beside the main program neither checkpoint nor topics are looked at."""
-    not_observable = run.view.not_observable(NoDeferrals()) | _OF_MAIN
+def _secondary_not_observable(arm: Arm, run: ProgramRun) -> frozenset[Observable]:
+    """Checkpoint and topics are observed for the main program only. The rest is logged."""
+    not_observable = run.view.not_observable(NoDeferrals()) | _MAIN_ONLY
     arm.log.of(run.name).add(NotObservable(observables=tuple(sorted(not_observable))))
     return not_observable
 
 
-def by_hand(arm: Arm) -> tuple[str, ...]:
-    """What was done to the arm's faults, or to all of the mock, by others than the run, as caveats."""
+def manual_changes(arm: Arm) -> tuple[str, ...]:
+    """Caveats for changes that others than the run made to the arm's faults or to the mock."""
     return (
-        *(text for change in arm.state.mock_changes for text in _changed(change)),
+        *(text for change in arm.state.mock_changes for text in _describe_change(change)),
         *(f"fault {name!r} was put in by hand" for name in arm.faults.by_hand),
     )
 
 
-def _changed(change: MockChange) -> tuple[str, ...]:
+def _describe_change(change: MockChange) -> tuple[str, ...]:
     who = " ".join(part for part in (change.author, f"at {change.client}" if change.client else "") if part)
     aside = f"({change.at:%H:%M:%S}{', ' if who else ''}{who})"
     match change.action:

@@ -1,4 +1,4 @@
-"""The phases of an arm, in their order. None knows what is under test: the arm's programs say what they are."""
+"""The phases of an arm in order. They do not depend on the kind of program under test."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ PHASES: tuple[ArmPhase, ...] = (prepare, try_first, start, watch, stop, collect)
 
 
 def play(arm: Arm) -> ArmObservation:
-    """Raises StackError when a part of the stack fails; what a program does is observed, not raised."""
+    """Play the arm. Raises StackError if a part of the stack fails; failures of programs are observed."""
     with arm:
         for phase in PHASES:
             phase(arm)

@@ -1,4 +1,4 @@
-"""The first phases of an arm: fresh topics and a mock that knows the traffic, and what the operator tries first."""
+"""The first phases of an arm: its topics and the mock's pages, and the start that is tried first."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def prepare(arm: Arm) -> None:
 
 
 def try_first(arm: Arm) -> None:
-    """Nothing of it is left when the arm begins. Raises StackError when it neither refuses nor begins."""
+    """Try the start, and leave nothing of it. Raises StackError if the program neither refuses nor begins."""
     if arm.tried_first is None:
         return
     directory = arm.directory / "tried-first"

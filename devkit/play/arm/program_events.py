@@ -1,4 +1,4 @@
-"""What an arm makes of what a program says of itself, and of what happens to its process."""
+"""Handles the log events of a program and the events of its process."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,15 +35,15 @@ from pipeline.events import (
     Waiting,
 )
 
-_OF_COMMIT = ("walCommit", "commitOffsets")
+_COMMIT_STEPS = ("walCommit", "commitOffsets")
 """Spark's names for the steps of a batch that write to its checkpoint."""
 
 
 class ProgramEvents:
-    """Fed with each event, in order: it goes into the timeline and the state, and may be told to a person.
+    """Adds each event, in order, to the timeline and the program's state, and shows some to a person.
 
-    `checkpoint` is the program's own; `clock` gives seconds since the arm began. Only what the main program is about
-    needs an answer from the store at once.
+    `checkpoint` is the program's own; `clock` gives seconds since the arm began. An unreadable checkpoint is an error
+    for the main program only.
     """
 
     def __init__(
@@ -53,9 +53,7 @@ class ProgramEvents:
         self._log, self._checkpoint, self._clock, self._is_main = log, checkpoint, clock, is_main
 
     def take(self, event: ProgramEvent) -> None:
-        """Raises StackError when the offsets of a batch that the main program has begun again cannot be read from its
-        checkpoint.
-        """
+        """Raises StackError if the main program repeats a batch whose offsets cannot be read from its checkpoint."""
         state, say = self._state, self._log.say
         if not isinstance(event, ProcessOverLimit | ProcessEnded | ProcessRestarted | SupervisorGaveUp | StartRefused):
             state.log[event.event] += 1
@@ -78,7 +76,7 @@ class ProgramEvents:
             case BatchStarted():
                 state.batch_began_s = self._clock()
                 if state.batches.begin(event.batch, event.began_ms):
-                    say("replay", f"batch {event.batch} again{self._offsets_of(event.batch)}")
+                    say("replay", f"batch {event.batch} again{self._format_offsets(event.batch)}")
             case BatchWritten():
                 if event.seconds is not None:
                     state.batch_times.append((self._clock(), event.seconds))
@@ -87,7 +85,7 @@ class ProgramEvents:
                 state.is_warm, state.batch_began_s = True, None
                 state.written = (state.written or 0) + 1
             case BatchCommitted():
-                took_ms = sum(event.durations_ms.get(step, 0) for step in _OF_COMMIT)
+                took_ms = sum(event.durations_ms.get(step, 0) for step in _COMMIT_STEPS)
                 state.commits.append((self._clock(), took_ms / 1000))
             case StateCommitted():
                 state.late_dropped = (state.late_dropped or 0) + event.late_dropped
@@ -96,7 +94,7 @@ class ProgramEvents:
                     state.watermarks.append((self._clock(), seconds))
             case TaskRetried():
                 state.retried.append(retried_task(event))
-                say(self._label, f"Spark lost an executor and ran a task again{_of_batch(event.batch)}")
+                say(self._label, f"Spark lost an executor and ran a task again{_format_batch(event.batch)}")
             case MetricsServed():
                 state.metrics_url = event.url
             case Waiting():
@@ -113,7 +111,7 @@ class ProgramEvents:
             case ProcessOverLimit():
                 say(self._label, event.text)
             case ProcessEnded():
-                self._end_of_process(self._clock())
+                self._end_process(self._clock())
                 state.process, state.metrics_url = None, None
                 say(self._label, f"process {event.process} ended with exit code {event.exit_code}")
             case StartRefused():
@@ -129,7 +127,7 @@ class ProgramEvents:
                 whence = ", from the checkpoint" if self._view.shows_offsets else ""
                 say("restart", f"process {event.process}{whence}", moment="restart")
 
-    def _end_of_process(self, at_s: float) -> None:
+    def _end_process(self, at_s: float) -> None:
         state = self._state
         if state.written is not None:
             state.written_by_process.append((at_s, state.written))
@@ -137,10 +135,10 @@ class ProgramEvents:
             state.warm_batches.append((at_s, at_s - state.batch_began_s))
         state.written, state.batch_began_s, state.is_warm = None, None, False
 
-    def _offsets_of(self, batch: int) -> str:
+    def _format_offsets(self, batch: int) -> str:
         if not self._view.shows_offsets:
             return ""
-        try:  # now, as Spark removes what is a hundred batches old before the arm's end asks for it
+        try:  # now, as Spark removes files of old batches before the arm's end
             return f": {describe(self._checkpoint.range_of(batch))}"
         except StackError:
             if self._is_main:
@@ -148,12 +146,12 @@ class ProgramEvents:
             return ""
 
 
-def _of_batch(batch: int | None) -> str:
+def _format_batch(batch: int | None) -> str:
     return ", of a round of the slow lane" if batch is None else f", of batch {batch}"
 
 
 def describe(batch: OffsetRange) -> str:
-    """The offsets of a batch, for a person: with partition and topic where there are several."""
+    """The offsets of a batch as text, with partition and topic if there are several."""
     several = len({topic for topic, _ in batch.end}) > 1
     return ", ".join(
         f"offsets {batch.start.get((topic, partition), 0)} to {end - 1}"

@@ -1,7 +1,7 @@
-"""Switches rules of the mock on and off when a share of the traffic is published, and remembers when it did.
+"""Switches rules of the mock on and off when a share of the traffic is published, and records when.
 
-On a thread of its own, which looks every few milliseconds: at hundreds of events a second the arm's own look would come
-late, and it may stand still with a part that a fault holds. While the mock is silent it is tried again.
+It polls every few milliseconds on its own thread: the arm's loop would be late at hundreds of events a second, and may
+block while a fault holds a part. A mock that does not answer is tried again.
 """
 
 import threading
@@ -17,8 +17,8 @@ from devkit.scenario.rule_window import ScenarioRule
 from devkit.stack.parts.mock_api import MockSilentError
 from located_config.count import counted
 
-_LOOK_S = 0.02
-_AGAIN_S = 0.5
+_POLL_S = 0.02
+_RETRY_S = 0.5
 
 Switch = Callable[[str, bool], None]
 """Switches the rule of that name on or off. Raises StackError."""
@@ -51,39 +51,39 @@ class RuleSwitches:
         self._error: DevkitError | None = None
         self._thread = threading.Thread(target=self._run, name="rules of the mock", daemon=True)
         self.done: dict[str, tuple[RuleSwitch, ...]] = {}
-        """What was switched, by the name of the rule."""
+        """The switches made, by the name of the rule."""
 
     def begin(self) -> None:
-        """Looks from now on, where there is anything to switch."""
+        """Start the thread if there is anything to switch."""
         if self._due:
             self._thread.start()
 
     def look(self) -> None:
-        """Raises DevkitError where the mock refused."""
+        """Raises DevkitError if the mock refused a switch."""
         if self._error is not None:
             raise self._error
 
     def end(self) -> None:
-        """Switches nothing any more."""
+        """Stop the thread."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def _run(self) -> None:
-        wait_s = _LOOK_S
+        wait_s = _POLL_S
         while self._due and not self._ended.wait(wait_s):
-            wait_s = _LOOK_S
+            wait_s = _POLL_S
             try:
                 while self._due and (published := self._published()) >= self._due[0].count:
-                    self._do(self._due[0], published)
+                    self._switch_rule(self._due[0], published)
                     self._due.pop(0)
             except MockSilentError:
-                wait_s = _AGAIN_S
+                wait_s = _RETRY_S
             except DevkitError as error:
                 self._error = error
                 return
 
-    def _do(self, due: _Due, published: int) -> None:
+    def _switch_rule(self, due: _Due, published: int) -> None:
         self._switch(due.name, due.on)
         at_s = round(self._clock.now_s(), 3)
         self.done[due.name] = (*self.done.get(due.name, ()), RuleSwitch(on=due.on, at_s=at_s, published=published))

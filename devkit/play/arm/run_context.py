@@ -1,4 +1,4 @@
-"""An arm's surroundings while it is played: the run it belongs to, and the hooks that go along with it."""
+"""The run that an arm belongs to, and the hooks that run beside it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from devkit.stack.stack import Stack
 
 @dataclass(frozen=True)
 class ArmInPlay:
-    """The arm that a hook goes along with: what it may ask, and where it may say something."""
+    """What a hook may read of its arm, and the log that it may write to."""
 
     name: ArmName
     clock: ArmClock
@@ -30,16 +30,16 @@ class ArmInPlay:
 
 
 class ArmHook(Protocol):
-    """Made anew for each arm. What it raises ends the run, as a broken part of the stack does."""
+    """Created for each arm. An exception of it ends the run, as a broken part of the stack does."""
 
     def begin(self) -> None:
-        """The arm's programs are about to be started; its clock counts."""
+        """Called before the arm's programs are started; its clock runs."""
 
     def look(self) -> None:
-        """What there is to be seen of the arm is in its state: every few hundred milliseconds, until its end."""
+        """Called every few hundred milliseconds until the arm's end, after its state was updated."""
 
     def end(self) -> None:
-        """The arm has come to its end, or is broken off; its programs still run. Undo what is to be undone."""
+        """Called at the arm's end, also after an error, while its programs still run: undo all changes."""
 
 
 MakeHook = Callable[[ArmInPlay], ArmHook]
@@ -47,7 +47,7 @@ MakeHook = Callable[[ArmInPlay], ArmHook]
 
 @dataclass(frozen=True)
 class RunContext:
-    """`ui` asks for the user interfaces of the programs; `hooks` go along with each arm."""
+    """The run of an arm. `ui` enables the user interfaces of the programs; `hooks` run beside each arm."""
 
     guardian: Guardian
     stack: Stack

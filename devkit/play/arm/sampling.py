@@ -1,12 +1,12 @@
-"""One look at everything, and what the arm makes of it."""
+"""Takes a sample of the arm and updates its state."""
 
 from devkit.play.arm.arm import Arm
 
 
 def take_sample(arm: Arm, *, last: bool = False) -> None:
-    """`last` is the look after the programs were stopped, which is no sample of the incident. Raises StackError."""
+    """`last` is the sample after the programs' stop, which does not belong to the incident. Raises StackError."""
     state, main, publisher = arm.state, arm.main.state, arm.publisher
-    # Asked first: what is published while the look goes on may lie behind the ends that it sees.
+    # Before the sample: events published during it may lie behind the ends that it has.
     published_all = publisher.done and publisher.published == arm.traffic.count
     look = arm.sampler.look(main.process)
     sample = look.sample.model_copy(update={"read_again": read_again(arm)})
@@ -21,7 +21,7 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
             arm.scraper.look(main.processes, main.metrics_url, sample.at_s)
     if published_all and state.traffic_over_s is None:
         state.traffic_over_s = sample.at_s
-    # A topic that shows no partitions yet has not drained.
+    # A topic without partitions in the sample has not drained.
     main.drained = (
         published_all
         and {topic for topic, _ in look.source_ends}.issuperset(arm.topics.sources)
@@ -34,8 +34,8 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
 
 
 def read_again(arm: Arm) -> int:
-    """Number of source offsets of the batches that were begun again, 0 where that is not observable. Raises StackError
-    when the checkpoint cannot be read.
+    """Number of source offsets in repeated batches, 0 if not observable. Raises StackError if the checkpoint is
+    unreadable.
     """
     main = arm.main
     batches = main.state.batches
@@ -43,7 +43,7 @@ def read_again(arm: Arm) -> int:
 
 
 def note_mock_changes(arm: Arm, revision: int) -> None:
-    """As soon as they are there: a mock that a fault starts again has forgotten them. Raises StackError."""
+    """Record them at once: a mock that a fault restarts forgets them. Raises StackError."""
     state = arm.state
     state.mock_revision = revision
     changes = arm.context.stack.mock_api.changes_by_others()

@@ -1,7 +1,7 @@
-"""The audit of a program beside the main one: of its own output, by the truth of its own job.
+"""Audits the output of a program beside the main one, by the expected output of its own job.
 
-There is one where all of that is known: it takes events of the traffic, its job has a truth, nothing else writes to its
-topics, and a checkpoint shows how far it has come.
+This needs a program that reads the traffic, whose job has a truth, to whose topics no other program writes, and whose
+checkpoint shows its committed offsets.
 """
 
 from contextlib import closing
@@ -20,11 +20,11 @@ from devkit.traffic.publish import Publisher
 
 
 def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
-    """None where something of that is not known. Raises StackError."""
+    """None if one of these conditions does not hold. Raises StackError."""
     topics, truth = run.configured.topics, truth_of(run.configured, arm.context.stack.mock_api)
     if truth is None or not run.configured.reads_source or not run.is_started or _is_shared(arm, run):
         return None
-    checkpoint, events = arm.checkpoint_of(run), _events(arm.publisher, topics, truth)
+    checkpoint, events = arm.checkpoint_of(run), _source_events(arm.publisher, topics, truth)
     committed = checkpoint.committed()
     if not events or not committed:
         return None
@@ -34,7 +34,7 @@ def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
     batches = run.state.batches
     again = batches.replayed_ranges(checkpoint.range_of) if batches.any_begun else None
     replays = Replays(run.supervisor.restarts, again, tuple(run.state.retried), batches.begun)
-    return audit.finish(committed, _deferred(arm.bootstrap, topics), replays)
+    return audit.finish(committed, _deferred_entries(arm.bootstrap, topics), replays)
 
 
 def _is_shared(arm: Arm, run: ProgramRun) -> bool:
@@ -44,8 +44,8 @@ def _is_shared(arm: Arm, run: ProgramRun) -> bool:
     return any(own & {writer.topics.output, writer.topics.error} for writer in writers)
 
 
-def _events(publisher: Publisher, topics: ProgramTopics, truth: JobTruth) -> list[SourceEvent]:
-    """What was published to its source topics, with the fates that its own job gives them."""
+def _source_events(publisher: Publisher, topics: ProgramTopics, truth: JobTruth) -> list[SourceEvent]:
+    """The events published to its source topics, with the fates by its own job."""
     events = []
     for entry, record in zip(publisher.manifest().entries, publisher.sent(), strict=True):
         if entry.topic in topics.sources:
@@ -55,7 +55,7 @@ def _events(publisher: Publisher, topics: ProgramTopics, truth: JobTruth) -> lis
     return events
 
 
-def _deferred(bootstrap: str, topics: ProgramTopics) -> DeferredEntries:
+def _deferred_entries(bootstrap: str, topics: ProgramTopics) -> DeferredEntries:
     if not topics.defers:
         return DeferredEntries()
     with closing(DeferralTopic(bootstrap, topics.deferral)) as topic:

@@ -11,7 +11,7 @@ _BROKER_DELAY_S = 120
 
 
 def start(arm: Arm) -> None:
-    """Whatever happens from now on, the hooks and the programs are ended. Raises StackError."""
+    """Start hooks and programs; they are ended in any case. Raises StackError."""
     arm.connect()
     publish_backlog(arm)
     for run in arm.programs:
@@ -34,16 +34,13 @@ def start_due(arm: Arm) -> None:
 
 
 def start_main(arm: Arm, addition: Addition) -> None:
-    """For the first time, as a step of the arm. Raises StackError."""
+    """The first start of the main program, as a step of the arm. Raises StackError."""
     arm.main.start(addition)
     _log_start(arm, arm.main)
 
 
 def stop(arm: Arm) -> None:
-    """End the hooks, then the programs, and hear their last words; the last sample is of what they left.
-
-    Raises StackError.
-    """
+    """End the hooks, then the programs, handle their last events, and take the last sample. Raises StackError."""
     arm.stopping.close()
     for run in arm.programs:
         for line in run.rest():
@@ -62,7 +59,7 @@ def _log_start(arm: Arm, run: ProgramRun) -> None:
 
 
 def publish_backlog(arm: Arm) -> None:
-    """All of it, where it is to lie in the source before a program starts. Raises StackError."""
+    """Publish all traffic if it begins before the start of the programs. Raises StackError."""
     if arm.scenario.traffic_begins == "before the start":
         arm.stopping.callback(arm.publishing_ends.set)
         _publish(arm)
@@ -70,7 +67,7 @@ def publish_backlog(arm: Arm) -> None:
 
 
 def begin_traffic(arm: Arm) -> None:
-    """Where it is time for that, and it has not begun yet."""
+    """Begin the traffic if it is due and has not begun yet."""
     if not arm.state.traffic_begun and (arm.scenario.traffic_begins == "at once" or arm.main.is_running):
         _publish(arm)
 

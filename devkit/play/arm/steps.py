@@ -1,7 +1,7 @@
-"""Takes an arm through its steps: each begins when the one before it is done, and the first that fails is the last.
+"""Runs the steps of an arm in order, up to the first that fails.
 
-Without steps the programs are started at once. With them the main program starts when they say so; `until` counts once
-all of them are done.
+Without steps the programs are started at once. With steps, a step starts the main program, and `until` counts once all
+steps are done.
 """
 
 import sys
@@ -23,13 +23,13 @@ from devkit.scenario.placeholders import filled, placeholder_value
 from located_config.duration import format_duration
 from pipeline.kafka.record_quirks import record_time_ms
 
-_STOPPING = timedelta(seconds=60)
+_STOP_TIMEOUT = timedelta(seconds=60)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Done:
-    """A step has come to its end. `did` is what was seen."""
+    """The end of a step. `did` says what was observed."""
 
     holds: bool
     did: str
@@ -49,7 +49,7 @@ class ArmSteps:
         arm.state.steps = [StepOutcome(number=number, step=str(step)) for number, step in enumerate(self._steps, 1)]
 
     def advance(self) -> None:
-        """Go as far as is possible now. Raises StackError."""
+        """Run steps as far as possible now. Raises StackError."""
         for index, step in enumerate(self._steps):
             outcome = self._arm.state.steps[index]
             if outcome.holds:
@@ -62,7 +62,7 @@ class ArmSteps:
                 self._arm.state.steps[index] = outcome
                 done = self._begin(step, outcome)
             else:
-                done = self._look(step)
+                done = self._check(step)
             if done is None:
                 return
             self._end(index, outcome, done)
@@ -92,25 +92,25 @@ class ArmSteps:
         if step.stop:
             self._arm.main.supervisor.end_gracefully()
         elif step.command is not None:
-            self._run(step.command, outcome)
-        return self._look(step)
+            self._run_command(step.command, outcome)
+        return self._check(step)
 
-    def _look(self, step: ArmStep) -> Done | None:
+    def _check(self, step: ArmStep) -> Done | None:
         if step.stop:
-            return self._stopped()
+            return self._check_stopped()
         if step.command is not None:
-            return self._ended(step.command)
+            return self._check_command(step.command)
         if step.when is not None:
             is_so = step.when.holds(self._arm.faults.seen, self._arm.scenario.traffic.event_count)
-            return Done(holds=True, did="it is so") if is_so else self._never()
+            return Done(holds=True, did="it is so") if is_so else self._check_unreachable()
         assert step.expect is not None
-        return self._outcome(step.expect)
+        return self._check_expected(step.expect)
 
     def _start(self, start: Start) -> Done:
         main, arm = self._arm.main, self._arm
         if not main.is_started or main.supervisor.is_over:
-            main.change(self._configured(start))
-        arguments = filled(start.arguments, self._value)
+            main.change(self._configure(start))
+        arguments = filled(start.arguments, self._placeholder)
         addition = main.launch.first if start.position == "new" else main.launch.again
         addition = addition.with_arguments(arguments)
         if not main.is_started:
@@ -123,31 +123,31 @@ class ArmSteps:
             return Done(holds=False, did=f"the {main.label} still runs, or is started again by its supervisor")
         return Done(holds=True, did=f"process {main.supervisor.starts}" + "".join(f" {word}" for word in arguments))
 
-    def _configured(self, start: Start) -> ConfiguredProgram:
+    def _configure(self, start: Start) -> ConfiguredProgram:
         arm = self._arm
         if not start.configuration:
             return arm.main.configured
         return arm.resolved.main.with_settings(start.configuration).at(arm.places)
 
-    def _stopped(self) -> Done | None:
+    def _check_stopped(self) -> Done | None:
         supervisor = self._arm.main.supervisor
         if supervisor.is_over or not self._arm.main.is_started:
             return Done(holds=True, did=f"ended with {', '.join(map(str, supervisor.exit_codes[-1:])) or 'nothing'}")
-        if self._has_lasted(_STOPPING):
+        if self._has_lasted(_STOP_TIMEOUT):
             return Done(
-                holds=False, did=f"it had not ended within {format_duration(_STOPPING)} of SIGTERM", timed_out=True
+                holds=False, did=f"it had not ended within {format_duration(_STOP_TIMEOUT)} of SIGTERM", timed_out=True
             )
         return None
 
-    def _run(self, command: OperatorCommand, outcome: StepOutcome) -> None:
+    def _run_command(self, command: OperatorCommand, outcome: StepOutcome) -> None:
         arm, main = self._arm, self._arm.main
-        words = filled(command.argv, self._value)
+        words = filled(command.argv, self._placeholder)
         name, logs = f"operator-{outcome.number}", main.context.logs
         arm.log.say("operator", " ".join(words))
         self._command = run_command(main.context.guardian, name, words, main.launch.environment, logs=logs)
         arm.stopping.callback(self._command.kill)
 
-    def _ended(self, command: OperatorCommand) -> Done | None:
+    def _check_command(self, command: OperatorCommand) -> Done | None:
         running = self._command
         assert running is not None
         code = running.exit_code
@@ -162,7 +162,7 @@ class ArmSteps:
         did = f"exit code {code}" + "".join(f": {line}" for line in last)
         return Done(holds=code == command.exit_code, did=did, exit_code=code, output=output)
 
-    def _outcome(self, awaited: Awaited) -> Done | None:
+    def _check_expected(self, awaited: Awaited) -> Done | None:
         main = self._arm.main
         refusal = main.supervisor.last_refusal
         if awaited.refused is not None and refusal is not None and awaited.refused.message not in refusal:
@@ -174,12 +174,12 @@ class ArmSteps:
             or (awaited.running and not main.is_running)
         ):
             by_time = any(condition.elapsed or condition.running_for for _, condition in awaited.inside())
-            return None if by_time else self._never()
+            return None if by_time else self._check_unreachable()
         texts = [f"{name} {value:g}" for name, value in values.items()]
         return Done(holds=True, did=", ".join([*([f"refused: {refusal}"] if awaited.refused else []), *texts]) or "so")
 
-    def _never(self) -> Done | None:
-        """What keeps it from ever coming to pass: a program that was given up, or refused its start, does no more."""
+    def _check_unreachable(self) -> Done | None:
+        """A failed step if the awaited event can no longer come: the program was given up, or refused its start."""
         supervisor = self._arm.main.supervisor
         if not supervisor.is_over:
             return None
@@ -192,7 +192,7 @@ class ArmSteps:
     def _has_lasted(self, time: timedelta) -> bool:
         return self._begun_s is not None and self._arm.clock.now_s() - self._begun_s > time.total_seconds()
 
-    def _value(self, place: str) -> str:
+    def _placeholder(self, place: str) -> str:
         main = self._arm.main
         match place:
             case "python":
@@ -206,7 +206,7 @@ class ArmSteps:
                 return placeholder_value(place, self._arm.name, self._arm.places, self._arm.topics)
 
     def _uncommitted_since(self) -> str:
-        """Raises StackError when the source cannot be read."""
+        """The time of the first uncommitted event. Raises StackError if the source cannot be read."""
         furthest = self._arm.main.state.furthest
         times = [
             time_ms

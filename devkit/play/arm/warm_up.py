@@ -1,19 +1,13 @@
-"""A program is warm before its arm's traffic begins: the first batch of a cold one takes seconds for imports alone,
-which says something of the machine and nothing of the incident.
+"""Warms up a program before its arm's traffic begins: the first batch of a cold program takes seconds for imports.
 
-When its query runs, an edit is published to each partition of the source, of a page that the traffic does not have, and
-really fetched, from a mock that knows these pages and no rule. When all have left and are committed, the mock gets the
-scenario's pages and rules, and so begins afresh: journal, attempts, load, the clock of windows. What is left of the
-warm-up is left out by its source positions: the audit passes over its outputs, samples count topics from its end on
-and none is taken meanwhile, the fold of the deferral topic passes over it, conditions of the timeline count batches
-from the one after it, and the deadline is that much later. Committed offsets stay as they are, so an arm drains as
-ever. The arm's clock does not stand still, so its times are those of the timeline and of the machine's headroom.
+1. When its query runs, an edit of an extra page is published to each source partition. The mock knows only these pages.
+2. When all are emitted and committed, the mock gets the scenario's pages and rules, and its counters begin anew.
+3. Samples, audit, deferrals and conditions on batches ignore the warm-up; the deadline is later by its duration.
 
-A program's own counters (its metrics) have the warm-up in them.
+Committed offsets, the arm's clock and the program's own metrics include the warm-up.
 
-All arms of a scenario are warmed up or none is, and the log says why not (`reason_against`). A warm-up that does
-not come to its end is no failure of the run, as a program that never commits may be the incident: the arm goes on cold,
-and its result says so.
+All arms of a scenario are warmed up, or none (`reason_against`). If a warm-up does not end, the arm goes on cold and
+its result says so: a program that never commits may be the incident.
 """
 
 import time
@@ -26,11 +20,11 @@ from devkit.play.arm.arm import Arm
 from devkit.play.arm.arm_faults import BATCH_EVENTS
 from located_config.count import counted
 
-_LOOK_S = 0.2
+_POLL_S = 0.2
 
 
 def warm_up(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Once its main program runs, and before its traffic begins. Raises StackError."""
+    """Warm up the running main program before the traffic begins. Raises StackError."""
     began_s, mock, topic = arm.clock.now_s(), arm.context.stack.mock_api, arm.topics.source
     traffic = arm.traffic.warm_up(arm.scenario.kafka.topics.source.partitions)
     mock.populate(seed=arm.scenario.traffic.seed, catalog=traffic.catalog(), rules=())
@@ -56,7 +50,7 @@ def warm_up(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
 
 
 def can_be_warmed_up(arm: Arm) -> bool:
-    """Whether it is; the log says why not. Asked before its programs run."""
+    """Whether the arm is warmed up; the log says why not. Called before its programs run."""
     reason = reason_against(arm)
     if reason is not None:
         arm.log.say("warm-up", f"none: {reason}")
@@ -64,7 +58,7 @@ def can_be_warmed_up(arm: Arm) -> bool:
 
 
 def reason_against(arm: Arm) -> str | None:
-    """Why the arms of this scenario are not warmed up; None where they are."""
+    """Why the arms of this scenario are not warmed up; None if they are."""
     scenario, view = arm.scenario, arm.main.view
     if readers := [run.name for run in arm.programs[1:] if run.configured.reads_source]:
         return f"program {readers[0]} reads the source as well, and what it makes of a warm-up is not observed"
@@ -93,7 +87,7 @@ def reason_against(arm: Arm) -> str | None:
 
 
 def populate(arm: Arm) -> None:
-    """The mock knows the traffic and the rules, and begins afresh. Raises StackError."""
+    """Give the mock the traffic's pages and the rules; its counters begin anew. Raises StackError."""
     scenario = arm.scenario
     arm.context.stack.mock_api.populate(
         seed=scenario.traffic.seed,
@@ -103,8 +97,9 @@ def populate(arm: Arm) -> None:
 
 
 def _await_commit(arm: Arm, ends: Offsets, sleep: Callable[[float], None]) -> str | None:
-    """Until all of it is emitted and committed, for as long as the arm itself may take, which a stretch makes longer;
-    else why it did not come to that. Raises StackError.
+    """Wait until all events are emitted and committed, for at most the arm's deadline; return why they were not.
+
+    Raises StackError.
     """
     patience_s = arm.scenario.until.deadline.total_seconds()
     until_s = arm.clock.now_s() + patience_s
@@ -117,14 +112,16 @@ def _await_commit(arm: Arm, ends: Offsets, sleep: Callable[[float], None]) -> st
         if not arm.main.is_running:
             return "the process ended in it"
         committed = arm.checkpoint.committed()
-        if all(committed.get(partition, 0) >= end for partition, end in ends.items()) and _left(arm) >= len(ends):
+        if all(committed.get(partition, 0) >= end for partition, end in ends.items()) and _count_emitted(arm) >= len(
+            ends
+        ):
             return None
         if arm.clock.now_s() > until_s:
             return f"it was not committed within {patience_s:g} s"
-        sleep(_LOOK_S)
+        sleep(_POLL_S)
 
 
-def _left(arm: Arm) -> int:
-    """How many records have left the program."""
+def _count_emitted(arm: Arm) -> int:
+    """How many records the program has emitted."""
     ends = arm.sampler.ends
     return sum(sum(ends.of(topic).values()) for topic in (arm.topics.output, arm.topics.error))

@@ -1,4 +1,4 @@
-"""Looks at an arm's programs, stack and topics, again and again, until a condition is reached or its deadline."""
+"""The loop of an arm: polls programs, stack and topics until a condition or the deadline is reached."""
 
 import math
 import time
@@ -15,8 +15,8 @@ from devkit.play.arm.steps import ArmSteps
 from devkit.play.arm.until import ArmStatus, arm_end, deadline_end
 from devkit.play.arm.warm_up import can_be_warmed_up, warm_up
 
-_LOOK = timedelta(milliseconds=200)
-_SAMPLE = timedelta(milliseconds=500)
+_POLL = timedelta(milliseconds=200)
+_SAMPLING = timedelta(milliseconds=500)
 _PAUSED = "it was paused while its query ran, so its times are not the scenario's"
 
 
@@ -43,7 +43,7 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
         _require_stack(arm)
         if arm.clock.now_s() >= next_sample_s:
             _take_sample(arm)
-            next_sample_s = arm.clock.now_s() + _SAMPLE.total_seconds()
+            next_sample_s = arm.clock.now_s() + _SAMPLING.total_seconds()
         for hook in arm.hooks:
             hook.look()
         steps.advance()
@@ -52,18 +52,18 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
             _require_samples(arm, end)
             arm.state.end, arm.state.ended_ms = end, arm.clock.wall_ms()
             return
-        sleep(_LOOK.total_seconds())
+        sleep(_POLL.total_seconds())
 
 
 def _take_sample(arm: Arm) -> None:
-    """Unless a fault keeps a part from answering: the loop would stand still with it."""
+    """Take a sample unless a fault keeps a part from answering, which would block the loop."""
     if not arm.faults.blinds:
         with arm.faults.excusing():
             take_sample(arm)
 
 
 def _require_samples(arm: Arm, end: ArmEnd) -> None:
-    """Of an arm that was not observable there is nothing to judge. Raises StackError."""
+    """Raises StackError if the arm was never observable, as there is nothing to judge."""
     if not arm.state.samples:
         raise StackError(
             f"arm {arm.name} ended ({end.text}) before it could be observed: "
@@ -73,7 +73,7 @@ def _require_samples(arm: Arm, end: ArmEnd) -> None:
 
 
 def has_ended(arm: Arm, deadline_s: float) -> ArmEnd | None:
-    """Why, or None while it goes on."""
+    """Why the arm has ended; None while it goes on."""
     supervisor = arm.main.supervisor
     if (failed := arm.state.failed_step) is not None:
         return EndByStep(step=failed.number, did=failed.did)

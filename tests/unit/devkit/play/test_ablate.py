@@ -57,10 +57,10 @@ class TestPlaying:
 
         def play(attempt: Attempt) -> Played:
             attempts.append(attempt)
-            assert attempt.of_run is not None
-            if attempt.of_run.difference == "batch.max_offsets":
+            assert attempt.baseline is not None
+            if attempt.baseline.difference == "batch.max_offsets":
                 raise StackError("Kafka ended\nits last words")
-            return Played(a_good_result().model_copy(update=outcomes[attempt.of_run.difference]), None)
+            return Played(a_good_result().model_copy(update=outcomes[attempt.baseline.difference]), None)
 
         monkeypatch.setattr(ablate.Attempt, "play", play)
         return attempts
@@ -85,7 +85,7 @@ class TestPlaying:
             "record_limit.policy": ("yes", ""),
         }
         assert {attempt.options.arms for attempt in attempts} == {("fixed",)}
-        assert {tuple(attempt.of_run.compared) for attempt in attempts if attempt.of_run} == {("incident",)}
+        assert {tuple(attempt.baseline.compared) for attempt in attempts if attempt.baseline} == {("incident",)}
         assert [str(change) for attempt in attempts for change in attempt.options.changes] == [
             "arms.fixed.batch.max_offsets: 9 → not set",
             "arms.fixed.content_limit.measure: not set → content_length",
@@ -100,8 +100,8 @@ class TestPlaying:
 
     def test_what_is_known_stays_when_it_is_interrupted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def play(attempt: Attempt) -> Played:
-            assert attempt.of_run is not None
-            if attempt.of_run.difference == "content_limit.measure":
+            assert attempt.baseline is not None
+            if attempt.baseline.difference == "content_limit.measure":
                 raise KeyboardInterrupt
             return Played(a_good_result().model_copy(update={"outcome": "fixed arm holds"}), None)
 

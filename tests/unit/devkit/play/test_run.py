@@ -68,7 +68,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunOptions:
 def run(
     scenario: Scenario, options: RunOptions, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[dict[str, Any], Path, str]:
-    monkeypatch.setattr(Attempt, "_on_a_stack", lambda attempt, *rest: machine.play(attempt, *rest))
+    monkeypatch.setattr(Attempt, "_play_on_stack", lambda attempt, *rest: machine.play(attempt, *rest))
     out = io.StringIO()
     finished = run_scenario(scenario, options, Progress(out), on_keep=lambda *_: None)
     return json.loads((finished.directory / "result.json").read_text()), finished.directory, out.getvalue()
@@ -110,7 +110,7 @@ def test_interrupted_in_the_second_play_it_says_where_the_first_is(
             raise KeyboardInterrupt
         return machine.play(attempt, tells, *rest)
 
-    monkeypatch.setattr(Attempt, "_on_a_stack", play)
+    monkeypatch.setattr(Attempt, "_play_on_stack", play)
     with pytest.raises(KeyboardInterrupt):
         run_scenario(scenario, options, Progress(out), on_keep=lambda *_: None)
     (aside,) = options.out.glob("*/*/first-play")

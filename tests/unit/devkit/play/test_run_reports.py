@@ -43,7 +43,7 @@ def played(monkeypatch: pytest.MonkeyPatch, *, error: Exception | None = None) -
         }
         return judged(tells, arms, None, duration_s=1.0, command="")
 
-    monkeypatch.setattr(Attempt, "_on_a_stack", play)
+    monkeypatch.setattr(Attempt, "_play_on_stack", play)
 
 
 def test_a_run_with_a_result(scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.observable import UPSTREAM
 from devkit.play.arm.arm_faults import ArmFaults
-from devkit.play.arm.observation import by_hand, not_observable_of
+from devkit.play.arm.observation import manual_changes, not_observable_of
 from devkit.stack.parts.mock_api import MockChange
 from tests.unit.devkit.play.arm.stage import Stage
 
@@ -33,10 +33,10 @@ def test_what_another_client_changed_of_the_mock_is_told(
     stage: Stage, action: str, rules: tuple[str, ...], text: str
 ) -> None:
     stage.sample()
-    assert by_hand(stage.arm) == ()
+    assert manual_changes(stage.arm) == ()
     stage.changes.append(MockChange(n=3, at=AT, action=action, rules=rules, client="127.0.0.1", author="curl/8.5"))
     stage.sample(last=True)
-    assert by_hand(stage.arm) == (f"{text} (12:30:15, curl/8.5 at 127.0.0.1)",)
+    assert manual_changes(stage.arm) == (f"{text} (12:30:15, curl/8.5 at 127.0.0.1)",)
 
 
 def test_a_rule_that_was_removed_and_put_back_is_told_though_the_mock_has_forgotten_it(stage: Stage) -> None:
@@ -51,7 +51,7 @@ def test_a_rule_that_was_removed_and_put_back_is_told_though_the_mock_has_forgot
     stage.counts.revision = 1
     stage.sample()
     stage.sample(last=True)
-    assert by_hand(stage.arm) == (
+    assert manual_changes(stage.arm) == (
         "fault 'huge page' was removed by hand (12:30:15)",
         "fault 'huge page' was put in by hand (12:30:15)",
     )
