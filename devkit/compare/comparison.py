@@ -20,11 +20,11 @@ from devkit.report.expectation_result import ExpectationResult
 from devkit.report.outcome import Outcome
 from devkit.report.result import ArmResult, Result
 from devkit.report.run_record import RunRecord
-from devkit.scenario.resolve import OF_KIT
+from devkit.scenario.resolve import KIT_KEYS
 from located_config.dotted_keys import differences
 from located_config.duration import parse_duration
 
-_OUTSIDE = (*OF_KIT, "programs", "slots", "spark", "supervisor")
+_OUTSIDE = (*KIT_KEYS, "programs", "slots", "spark", "supervisor")
 """Where differences of the arms stand that are in no program's configuration."""
 _GIVEN = frozenset(".".join(key) for key in GIVEN_BY_STACK)
 

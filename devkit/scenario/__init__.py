@@ -1,4 +1,4 @@
-"""A scenario file: its model, all that follows from it, and its checks.
+"""A scenario file: its model, the scenario resolved from it, and its checks.
 
 load ─▶ resolve ─▶ validate ─▶ devkit.play ─▶ devkit.verdict ─▶ devkit.report
 """

@@ -41,16 +41,16 @@ class LogReached(ProgramArgument):
     at_least: PositiveInt = Field(default=1, description="Number of times, from the arm's start on.", examples=[2])
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
 MetricsReached = Annotated[
     tuple[MetricReached, ...],
-    BeforeValidator(_listed, json_schema_input_type=MetricReached | tuple[MetricReached, ...]),
+    BeforeValidator(_as_list, json_schema_input_type=MetricReached | tuple[MetricReached, ...]),
 ]
 LogsReached = Annotated[
-    tuple[LogReached, ...], BeforeValidator(_listed, json_schema_input_type=LogReached | tuple[LogReached, ...])
+    tuple[LogReached, ...], BeforeValidator(_as_list, json_schema_input_type=LogReached | tuple[LogReached, ...])
 ]
 
 
@@ -106,7 +106,7 @@ class Condition(_Model):
     )
 
     @model_validator(mode="after")
-    def _something(self) -> Self:
+    def _check_values(self) -> Self:
         if not self.model_fields_set:
             raise ValueError(f"no condition; write one of {', '.join(type(self).model_fields)}")
         for name in type(self).model_fields:
@@ -115,7 +115,7 @@ class Condition(_Model):
         return self
 
     def inside(self, place: Location = ()) -> Iterator[tuple[Location, "Condition"]]:
-        """Itself, at this place, and all conditions in it with theirs."""
+        """The condition and all conditions inside it, each with its place."""
         yield place, self
         for key in ("any", "all"):
             for number, condition in enumerate(getattr(self, key) or ()):
@@ -123,7 +123,7 @@ class Condition(_Model):
 
     @property
     def surely_after(self) -> timedelta | None:
-        """The time since the arm's start after which it is reached whatever happens; None where that is not known."""
+        """The time since the arm's start after which it is reached in any case; None if that is unknown."""
         if not self.model_fields_set <= {"elapsed", "any", "all"}:
             return None
         needed = [condition.surely_after for condition in self.all or ()]
@@ -171,5 +171,5 @@ class Until(_Model):
 
     @property
     def condition(self) -> Condition:
-        """All of it as one, whose places are those below `until`."""
+        """The whole of `until` as one condition; its places are those below `until`."""
         return Condition(any=self.any) if self.any is not None else Condition(all=self.all)

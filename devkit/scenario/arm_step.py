@@ -68,10 +68,11 @@ class Awaited(Condition):
     running: Literal[True] | None = Field(default=None, description="The query of the main program runs.")
 
     def __str__(self) -> str:
-        return f"expect {', '.join(_written(name, getattr(self, name)) for name in sorted(self.model_fields_set))}"
+        conditions = (_format_condition(name, getattr(self, name)) for name in sorted(self.model_fields_set))
+        return f"expect {', '.join(conditions)}"
 
 
-def _written(name: str, value: Any) -> str:
+def _format_condition(name: str, value: Any) -> str:
     if isinstance(value, RefusalPattern):
         return f"{name}: …{value.message}…"
     if value is True:
@@ -101,15 +102,15 @@ class OperatorCommand(_Model):
         return f"command {shlex.join(self.argv)}{code}{within}"
 
 
-def _spelled_start(value: object) -> object:
+def _expand_start(value: object) -> object:
     return {"position": value} if isinstance(value, str) else value
 
 
-def _spelled_command(value: object) -> object:
+def _expand_command(value: object) -> object:
     return {"argv": value} if isinstance(value, list | tuple) else value
 
 
-def _no_request(condition: Any) -> Any:
+def _refuse_request(condition: Any) -> Any:
     if isinstance(condition, RequestSeen):
         raise refused("a step does not wait at a request", "let a fault of the timeline do")
     return condition
@@ -119,7 +120,7 @@ class ArmStep(_Model):
     """One of: start, stop, expect, when, command."""
 
     start: (
-        Annotated[Start, BeforeValidator(_spelled_start, json_schema_input_type=Start | Literal["new", "checkpoint"])]
+        Annotated[Start, BeforeValidator(_expand_start, json_schema_input_type=Start | Literal["new", "checkpoint"])]
         | None
     ) = Field(
         default=None,
@@ -134,7 +135,7 @@ class ArmStep(_Model):
         description="Wait for an outcome. An arm in which it does not come does not hold.",
         examples=[{"refused": "holds no position to continue from"}],
     )
-    when: Annotated[When, AfterValidator(_no_request)] | None = Field(
+    when: Annotated[When, AfterValidator(_refuse_request)] | None = Field(
         default=None,
         description="Wait for a condition, as a fault of the timeline does.",
         examples=["committed >= 50%"],
@@ -142,7 +143,7 @@ class ArmStep(_Model):
     command: (
         Annotated[
             OperatorCommand,
-            BeforeValidator(_spelled_command, json_schema_input_type=OperatorCommand | tuple[str, ...]),
+            BeforeValidator(_expand_command, json_schema_input_type=OperatorCommand | tuple[str, ...]),
         ]
         | None
     ) = Field(

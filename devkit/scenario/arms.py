@@ -21,20 +21,20 @@ from devkit.scenario.programs import Overlay, ProgramName, ProgramSettings, empt
 from devkit.scenario.stack_settings import ArmKafka, Mock
 from located_config.near import nearest
 
-_TAKEN = ("stack", "first-play", "ablation", "latest", "verdict")
+_RESERVED = ("stack", "first-play", "ablation", "latest", "verdict")
 """What else stands beside the arms, in the directory of a run and in the names of JUnit's suites."""
 _MISSPELT = 0.75
 
 T = TypeVar("T")
 
 
-def _free(name: str) -> str:
-    if name in _TAKEN:
+def _check_not_reserved(name: str) -> str:
+    if name in _RESERVED:
         raise ValueError(f"{name!r} is the name of something else in the directory of a run; choose another")
     return name
 
 
-ArmKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$"), AfterValidator(_free)]
+ArmKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$"), AfterValidator(_check_not_reserved)]
 """An arm's name, or a role, which means each arm that has it."""
 
 

@@ -1,9 +1,8 @@
-"""Values of a scenario's file set otherwise for one run: `--set arms.fixed.batch.max_offsets=100`.
+"""Changes values of a scenario's file for one run: `--set arms.fixed.batch.max_offsets=100`.
 
-The place of a value is the way to it from the top of the file, as messages about the file name it. An item of a list
-is named by its number, `mock.rules[0].do`, or by its own `name`, `mock.rules[slow page].do`. A section of which the
-kit knows the name is made where it is missing; an arm, a page or a program that the way leads through has to be there.
-Whether what is set makes sense is for the check of the whole file.
+A place is the path to the value from the top of the file, as messages name it. An item of a list has its number,
+`mock.rules[0].do`, or its own `name`, `mock.rules[slow page].do`. A missing section is added if the model has it; an
+arm, a page or a program on the path must exist. The check of the whole file judges the new value.
 """
 
 import copy
@@ -34,7 +33,7 @@ _EXAMPLE = f"write it like {OPTION} arms.fixed.batch.max_offsets=100"
 
 @dataclass(frozen=True)
 class DocumentChange:
-    """What stands at a place of the file instead of `before`, which is None where the file says nothing there."""
+    """A value that replaces `before` at a place of the file; `before` is None if the file has nothing there."""
 
     location: Location
     before: Any
@@ -47,20 +46,20 @@ class DocumentChange:
 
 
 def changed(document: Any, scenario: Scenario, written: Sequence[str]) -> tuple[Any, tuple[DocumentChange, ...]]:
-    """A copy of the document of `scenario` with what `PLACE=VALUE` say, the last one winning, and what was changed.
+    """A copy of the document of `scenario` with each `PLACE=VALUE` applied, in order, and the changes.
 
-    Raises UsageError for a place that is none, and for a value that is no YAML.
+    Raises UsageError for an invalid place, and for a value that is no YAML.
     """
     document = copy.deepcopy(document)
     resolved = resolve(scenario)
     configurations = {name: program.model for name, program in resolved.programs.items()}
-    changes = tuple(_set(document, text, configurations, resolved.main_name) for text in written)
+    changes = tuple(_apply(document, text, configurations, resolved.main_name) for text in written)
     return document, changes
 
 
 def is_of_change(location: Location, changes: Sequence[DocumentChange], document: Any) -> bool:
-    """Whether what is wrong at a location of the changed document is there because of a change: at it, below it, or in
-    a section that the file itself, `document`, does not have.
+    """Whether a change caused the problem at a location: it is at or below the changed place, or in a section that only
+    the change added to `document`, the file itself.
     """
     return any(
         location[: len(change.location)] == change.location
@@ -69,7 +68,7 @@ def is_of_change(location: Location, changes: Sequence[DocumentChange], document
     )
 
 
-def _set(document: Any, written: str, configurations: Mapping[str, type[BaseModel]], main: str) -> DocumentChange:
+def _apply(document: Any, written: str, configurations: Mapping[str, type[BaseModel]], main: str) -> DocumentChange:
     place, equals, text = written.partition("=")
     if not equals or not place:
         raise UsageError(f"{OPTION} {written}: no value", hint=_EXAMPLE)
@@ -80,7 +79,7 @@ def _set(document: Any, written: str, configurations: Mapping[str, type[BaseMode
     if not _PLACE.fullmatch(place):
         raise UsageError(f"{OPTION} {written}: {place!r} is no place in a file", hint=_EXAMPLE)
     steps = tuple(_Step(match[1] or match[2], is_item=match[2] is not None) for match in _STEP.finditer(place))
-    return _Way(document, written, configurations, main).set(steps, value)
+    return _Cursor(document, written, configurations, main).set(steps, value)
 
 
 @dataclass(frozen=True)
@@ -89,40 +88,40 @@ class _Step:
     is_item: bool
 
 
-class _Way:
-    """From the top of a document to a place in it: what is there at each step, and what may be, by the model."""
+class _Cursor:
+    """Walks from the top of a document to a place, with the types that the model allows at each step."""
 
     def __init__(self, document: Any, written: str, configurations: Mapping[str, type[BaseModel]], main: str) -> None:
-        self._here, self._written, self._configurations, self._main = document, written, configurations, main
+        self._node, self._written, self._configurations, self._main = document, written, configurations, main
         self._location: Location = ()
         self._types: tuple[Any, ...] = (Scenario,)
 
     def set(self, steps: Sequence[_Step], value: Any) -> DocumentChange:
         while True:
             keys = [step.text for step in takewhile(lambda step: not step.is_item, steps)]
-            taken, step = self._key(keys) if keys else (1, self._item(steps[0].text))
+            taken, step = self._read_key(keys) if keys else (1, self._find_item(steps[0].text))
             steps = steps[taken:]
             if not steps:
-                before = self._get(step)
-                self._here[step] = value
+                before = self._child(step)
+                self._node[step] = value
                 return DocumentChange((*self._location, step), before, value)
-            self._go(step)
+            self._descend(step)
 
-    def _key(self, pieces: Sequence[str]) -> tuple[int, int | str]:
-        """How many of the pieces are one key, which may have dots of its own, and that key."""
-        if not isinstance(self._here, Mapping):
+    def _read_key(self, pieces: Sequence[str]) -> tuple[int, int | str]:
+        """The number of pieces that form the next key, which may contain dots, and this key."""
+        if not isinstance(self._node, Mapping):
             raise self._error(f"{shown(self._location)} is no mapping in the file, so nothing can be set in it")
-        known = set(self._known())
+        known = set(self._known_keys())
         for length in range(len(pieces), 0, -1):
-            if (key := ".".join(pieces[:length])) in self._here or key in known:
+            if (key := ".".join(pieces[:length])) in self._node or key in known:
                 return length, key
-        # So that a slip in a key with dots finds its near miss.
+        # A misspelt key with dots finds its near miss only as a whole.
         return (len(pieces), ".".join(pieces)) if any("." in key for key in known) else (1, pieces[0])
 
-    def _item(self, text: str) -> int:
-        if not isinstance(self._here, list):
+    def _find_item(self, text: str) -> int:
+        if not isinstance(self._node, list):
             raise self._error(f"{shown(self._location)} is no list in the file")
-        names = [item.get("name") if isinstance(item, Mapping) else None for item in self._here]
+        names = [item.get("name") if isinstance(item, Mapping) else None for item in self._node]
         if text in names:
             return names.index(text)
         if text.isdecimal() and int(text) < len(names):
@@ -130,44 +129,44 @@ class _Way:
         count = f"{shown(self._location)} has no item [{text}]"
         raise self._error(count, near_miss(text, [*map(str, range(len(names))), *(item for item in names if item)]))
 
-    def _go(self, step: int | str) -> None:
-        value = self._get(step)
+    def _descend(self, step: int | str) -> None:
+        value = self._child(step)
         if value is None:
-            if any(map(_has_names_of_the_writer, self._types)):
-                raise self._error(f"{shown(self._location)} has no {step!r}", near_miss(str(step), self._here))
+            if any(map(_has_free_keys, self._types)):
+                raise self._error(f"{shown(self._location)} has no {step!r}", near_miss(str(step), self._node))
             value = {}
-        self._types = tuple(inside for annotation in self._types for inside in self._below(annotation, step))
+        self._types = tuple(inside for annotation in self._types for inside in self._child_types(annotation, step))
         self._location = (*self._location, step)
         # A copy, as the file may have the same value at another place: an alias, `*other`.
-        self._here[step] = self._here = copy.deepcopy(value)
+        self._node[step] = self._node = copy.deepcopy(value)
 
-    def _get(self, step: int | str) -> Any:
-        return self._here[step] if isinstance(step, int) else self._here.get(step)
+    def _child(self, step: int | str) -> Any:
+        return self._node[step] if isinstance(step, int) else self._node.get(step)
 
-    def _known(self) -> Iterator[str]:
+    def _known_keys(self) -> Iterator[str]:
         for model in self._types:
             if _is_model(model):
                 yield from fields_of(model)
                 if model.model_config.get("extra") == "allow":
                     yield from fields_of(self._configuration)
 
-    def _below(self, annotation: Any, step: int | str) -> Iterator[Any]:
+    def _child_types(self, annotation: Any, step: int | str) -> Iterator[Any]:
         if _is_model(annotation):
             fields = fields_of(annotation)
             if step not in fields and annotation.model_config.get("extra") == "allow":
                 fields = fields_of(self._configuration)
             if step in fields:
-                yield from self._plain(fields[str(step)], (*self._location, step))
+                yield from self._members(fields[str(step)], (*self._location, step))
         elif get_origin(annotation) is dict:
-            yield from self._plain(get_args(annotation)[1], (*self._location, step))
+            yield from self._members(get_args(annotation)[1], (*self._location, step))
         elif get_origin(annotation) in (tuple, list):
-            yield from self._plain(get_args(annotation)[0], (*self._location, step))
+            yield from self._members(get_args(annotation)[0], (*self._location, step))
 
-    def _plain(self, annotation: Any, location: Location) -> Iterator[Any]:
-        """The members of unions; what takes any key is the configuration of a program."""
+    def _members(self, annotation: Any, location: Location) -> Iterator[Any]:
+        """The members of unions. A mapping with any keys is the configuration of a program."""
         if get_origin(annotation) in (Union, types.UnionType) or hasattr(annotation, "__metadata__"):
             for inner in get_args(annotation):
-                yield from self._plain(getattr(inner, "json_schema_input_type", inner), location)
+                yield from self._members(getattr(inner, "json_schema_input_type", inner), location)
         elif get_origin(annotation) is dict and get_args(annotation)[1] is Any:
             yield self._configuration_at(location)
         else:
@@ -190,5 +189,5 @@ def _is_model(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
-def _has_names_of_the_writer(annotation: Any) -> bool:
+def _has_free_keys(annotation: Any) -> bool:
     return get_origin(annotation) is dict

@@ -28,26 +28,28 @@ def scenario_schema() -> Schema:
     arm_schema["properties"] = configuration["properties"] | arm_schema["properties"]
     for arm in schema["properties"]["arms"]["patternProperties"].values():
         arm["anyOf"].remove(_ANYTHING)
-    placed: Schema = _configured(schema)
+    placed: Schema = _place_configuration(schema)
     definitions = {_NAME: configuration} | {f"{_NAME}.{name}": part for name, part in parts.items()}
-    placed["$defs"] |= {name: _in_part(definition) for name, definition in definitions.items()}
+    placed["$defs"] |= {name: _drop_required(definition) for name, definition in definitions.items()}
     return placed
 
 
-def _configured(node: Any) -> Any:
+def _place_configuration(node: Any) -> Any:
     """With the configuration wherever a mapping of any keys may stand."""
     if node == _ANYTHING:
         return _REFERENCE
     if isinstance(node, dict):
-        return {key: _configured(value) for key, value in node.items()}
-    return [_configured(item) for item in node] if isinstance(node, list) else node
+        return {key: _place_configuration(value) for key, value in node.items()}
+    return [_place_configuration(item) for item in node] if isinstance(node, list) else node
 
 
-def _in_part(node: Any) -> Any:
+def _drop_required(node: Any) -> Any:
     """Nothing is required: a file says what it has otherwise, and the stack gives the rest."""
     if isinstance(node, dict):
-        return {key: _in_part(value) for key, value in node.items() if not (key == "required" and _is_list(value))}
-    return [_in_part(item) for item in node] if isinstance(node, list) else node
+        return {
+            key: _drop_required(value) for key, value in node.items() if not (key == "required" and _is_list(value))
+        }
+    return [_drop_required(item) for item in node] if isinstance(node, list) else node
 
 
 def _is_list(value: Any) -> bool:

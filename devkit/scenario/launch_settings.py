@@ -22,8 +22,8 @@ from located_config.quantity import refused
 
 SCRATCH = "TMPDIR"
 """The variable for where a program's temporary files go."""
-_GIVEN = ("DEVKIT_", "AWS_")
-_OF_STACK = {
+_STACK_PREFIXES = ("DEVKIT_", "AWS_")
+_STACK_SETTINGS = {
     "spark.master": "write `slots`, and `executors` for processes of their own",
     "spark.driver.host": "leave it out",
     "spark.driver.bindAddress": "leave it out",
@@ -32,17 +32,17 @@ _OF_STACK = {
 }
 
 
-def _not_given(name: str) -> str:
-    if name.startswith(_GIVEN):
+def _check_variable(name: str) -> str:
+    if name.startswith(_STACK_PREFIXES):
         raise ValueError(f"{name} is given by the stack; leave it out")
     return name
 
 
-def _of_spark(key: str) -> str:
+def _check_spark_key(key: str) -> str:
     if not key.startswith("spark."):
         raise refused("is no setting of Spark's", f"write for example spark.{key}")
-    if key in _OF_STACK:
-        raise refused("is given by the stack", _OF_STACK[key])
+    if key in _STACK_SETTINGS:
+        raise refused("is given by the stack", _STACK_SETTINGS[key])
     return key
 
 
@@ -53,8 +53,8 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), AfterValidator(_not_given)]
-SparkKey = Annotated[str, AfterValidator(_of_spark)]
+VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), AfterValidator(_check_variable)]
+SparkKey = Annotated[str, AfterValidator(_check_spark_key)]
 SparkValue = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | int | float | bool)]
 
 
@@ -99,7 +99,7 @@ class RawConfig(BaseModel):
             raise PydanticCustomError("file", "{file} could not be read: {why}", about) from error
 
 
-def _spelled(value: object) -> object:
+def _expand_raw_config(value: object) -> object:
     """Text of several lines is the configuration itself, of one line the file's name."""
     if not isinstance(value, str):
         return value
@@ -147,7 +147,7 @@ class LaunchSettings(BaseModel):
         examples=[["--memory-limit", "2GiB"]],
     )
     raw_config: Annotated[
-        RawConfig | None, BeforeValidator(_spelled, json_schema_input_type=RawConfig | str | None)
+        RawConfig | None, BeforeValidator(_expand_raw_config, json_schema_input_type=RawConfig | str | None)
     ] = Field(
         default=None,
         description="What the program gets as its configuration file, unchecked, in place of what the scenario "

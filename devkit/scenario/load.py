@@ -30,7 +30,7 @@ _UNCHECKED = "`devkit scenario run --unchecked` plays it all the same"
 
 @dataclass(frozen=True)
 class LoadedFile:
-    """A scenario as it was read: the document that it is, and what of that the command line had set otherwise.
+    """A scenario as it was read: its document with the `changes` of the command line.
 
     `as_written` is the document of the file itself.
     """
@@ -46,11 +46,11 @@ class LoadedFile:
         return resolve(self.scenario)
 
     def resolved(self, instead: Program | None = None) -> ResolvedScenario:
-        """The scenario resolved, once where no program takes the main one's place."""
+        """The resolved scenario; it is cached if no program takes the main one's place."""
         return self._resolved if instead is None else resolve(self.scenario, instead)
 
     def warnings(self, instead: Program | None = None) -> list[str]:
-        """What is doubtful in it, each with its place."""
+        """Warnings, each with its place."""
         warnings = placed(self.document, find_warnings(self.resolved(instead)), self.set_by)
         return [
             f"{warning.option or f'{self.path}:{warning.line}:{warning.column}'}: warning: {warning.text}"
@@ -58,7 +58,7 @@ class LoadedFile:
         ]
 
     def set_by(self, location: Location) -> str:
-        """The option that set what stands there, empty where the file itself does."""
+        """The option that set the value there; empty if the file has it."""
         return OPTION if is_of_change(location, self.changes, self.as_written) else ""
 
 
@@ -70,44 +70,44 @@ def load_scenario(path: Path, *, unchecked: bool = False, instead: Program | Non
 def load_file(
     path: Path, written: Sequence[str] = (), *, unchecked: bool = False, instead: Program | None = None
 ) -> LoadedFile:
-    """The scenario in a file, once its extensions are loaded, with what `PLACE=VALUE` of the command line say. Raises
-    InvalidFileError with every problem, or UsageError when it cannot be read, or a place is none.
+    """Load a file and its extensions, and apply each `PLACE=VALUE` of the command line.
 
-    `unchecked` takes one also where no run of it can show what it is there to show. `instead` is the program that will
-    be played in place of the main one.
+    Raises InvalidFileError with every problem, or UsageError if the file cannot be read or a place is invalid.
+    `unchecked` also accepts a scenario of which no run can prove anything. `instead` is the program that is played in
+    place of the main one.
     """
     document = read_yaml(path)
     load_extensions_of(path, document)
-    file = LoadedFile(path, _model(path, document), document, document)
+    file = LoadedFile(path, _parse(path, document), document, document)
     if written:
         document, changes = changed(document, file.scenario, written)
         file = replace(file, document=document, changes=changes)
-        file = replace(file, scenario=_model(path, document, file.set_by))
+        file = replace(file, scenario=_parse(path, document, file.set_by))
     require_playable(file, unchecked=unchecked, instead=instead)
     return file
 
 
 def with_document(file: LoadedFile, document: Any) -> LoadedFile:
-    """The file with another document, which need not prove anything by itself. Raises InvalidFileError."""
-    other = replace(file, document=document, scenario=_model(file.path, document, file.set_by))
+    """The file with another document, which need not prove anything. Raises InvalidFileError."""
+    other = replace(file, document=document, scenario=_parse(file.path, document, file.set_by))
     require_playable(other, unchecked=True)
     return other
 
 
 def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Program | None = None) -> None:
-    """Raises InvalidFileError with every problem that its model does not know of."""
+    """Raises InvalidFileError with every problem that the model itself does not find."""
     document = file.document
     invalid = list(check_sections(document, file.resolved()))
     reported = [problem.location for problem in invalid]
-    unproven = [] if unchecked else _unproven(file.resolved(instead))
+    unproven = [] if unchecked else _find_unproven(file.resolved(instead))
     unreported = [problem for problem in unproven if not _is_reported(problem.location, reported)]
     if invalid or unreported:
         hint = None if invalid else _UNCHECKED
         raise refused(file.path, document, [*invalid, *unreported], hint=hint, set_by=file.set_by)
 
 
-def _unproven(resolved: ResolvedScenario) -> list[Problem]:
-    """Nothing where a configuration is invalid, which is told by itself."""
+def _find_unproven(resolved: ResolvedScenario) -> list[Problem]:
+    """Empty if a configuration is invalid, which another check reports."""
     try:
         return list(check_evidence(resolved))
     except ValidationError:
@@ -115,12 +115,12 @@ def _unproven(resolved: ResolvedScenario) -> list[Problem]:
 
 
 def _is_reported(location: Location, reported: Sequence[Location]) -> bool:
-    """Whether something else is wrong at the same place, or in a part of it: mended, it may be right."""
+    """Whether a problem is already reported at this place, above or below it: with that fixed, it may be right."""
     return any(place[: len(location)] == location or location[: len(place)] == place for place in reported)
 
 
-def _model(path: Path, document: Any, set_by: SetBy = lambda _: "") -> Scenario:
-    """Where a section is wrong, all others are checked as well."""
+def _parse(path: Path, document: Any, set_by: SetBy = lambda _: "") -> Scenario:
+    """If a section is invalid, the others are checked as well."""
     context = {DIRECTORY: path.absolute().parent}
     try:
         return Scenario.model_validate(document, context=context)
@@ -131,7 +131,7 @@ def _model(path: Path, document: Any, set_by: SetBy = lambda _: "") -> Scenario:
 
 
 def find_scenario(name_or_file: str, directory: Path) -> Path:
-    """The file of a scenario given by name, or the file itself. Raises UsageError that lists what there is."""
+    """The file of a scenario given by name or by path. Raises UsageError with the known names."""
     as_file = Path(name_or_file)
     if as_file.suffix in (SUFFIX, ".yml") or "/" in name_or_file:
         if as_file.is_dir():

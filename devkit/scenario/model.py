@@ -1,8 +1,8 @@
-"""What a scenario file says. All values are the run's own: what happens here, not what happened in production.
+"""The model of a scenario file. Its values are those of the run, not of production.
 
-`pipeline` is the configuration both arms share, each of `arms` what it has of its own on top; so the difference
-between the arms is what the incident was about. `time_scale` is a label for the report, and `preserves` names the
-ratio that makes this run the same incident.
+All arms share `pipeline`; each of `arms` has its own configuration on top. The difference between the arms is what the
+incident was about. `time_scale` is a label for the report, and `preserves` names the ratio that makes this run the same
+incident.
 """
 
 import re
@@ -63,7 +63,7 @@ class Incident(_Model):
 _NAME = r"^[a-z0-9][a-z0-9-]{0,60}$"
 
 
-def _usable(name: str) -> str:
+def _check_name(name: str) -> str:
     if not re.match(_NAME, name):
         suggested = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:61] or "my-incident"
         raise refused("must be 1 to 61 lower case letters, digits and hyphens", f"write for example {suggested}")
@@ -72,7 +72,7 @@ def _usable(name: str) -> str:
     return name
 
 
-ScenarioName = Annotated[str, AfterValidator(_usable)]
+ScenarioName = Annotated[str, AfterValidator(_check_name)]
 
 
 class Scenario(_Model):
@@ -184,7 +184,7 @@ class Scenario(_Model):
         return self
 
     @model_validator(mode="after")
-    def _of_known_arms(self) -> Self:
+    def _check_arms(self) -> Self:
         require_expectations(self.expect, self.roles)
         require_arms(("tried_first",), self.tried_first, self.roles)
         for number, item in enumerate(self.timeline):
@@ -218,23 +218,23 @@ class Scenario(_Model):
         return self.expect[self.key_of(self.expect, arm)]
 
     def tried_first_in(self, arm: ArmName) -> dict[str, Any] | None:
-        """None where nothing is tried; empty is a start with the arm's own configuration."""
+        """None if nothing is tried; empty for a start with the arm's own configuration."""
         return self.tried_first.get(self.key_of(self.tried_first, arm))
 
     def may_refuse(self, arm: ArmName) -> bool:
-        """Whether the arm's own start may be refused: its expectation `refused` is about it, or one of its steps."""
+        """Whether the arm's own start may be refused, by an expectation or a step."""
         is_awaited = any(step.expect and step.expect.refused for step in self.arms[arm].steps)
         is_expected = (
             any(expectation.kind == "refused" for expectation in self.expected_of(arm))
             and self.tried_first_in(arm) is None
         )
-        return is_awaited or is_expected or self._is_expected_of(arm, next(iter(self.programs), ""), NeverRan)
+        return is_awaited or is_expected or self._expects(arm, next(iter(self.programs), ""), NeverRan)
 
     def may_never_run(self, arm: ArmName, program: str) -> bool:
-        """Whether it is expected of a program that it never runs in this arm, or that its supervisor gives up."""
-        return self._is_expected_of(arm, program, NeverRan, GaveUp)
+        """Whether the program is expected never to run in this arm, or its supervisor to give up."""
+        return self._expects(arm, program, NeverRan, GaveUp)
 
-    def _is_expected_of(self, arm: ArmName, program: str, *kinds: type[WhetherItDid]) -> bool:
+    def _expects(self, arm: ArmName, program: str, *kinds: type[WhetherItDid]) -> bool:
         main = next(iter(self.programs), "")
         return any(
             (expectation.program or main) == program
@@ -243,7 +243,7 @@ class Scenario(_Model):
         )
 
     def timeline_of(self, arm: ArmName) -> tuple[TimelineItem, ...]:
-        """The faults that act in this arm: the shared ones, and behind them or in their place its own."""
+        """The faults of this arm: the shared ones, then its own, which replace shared ones of the same name."""
         shared = {item.name: item for item in self.timeline if arm in arms_named(item.arms, self.roles)}
         return tuple((shared | {item.name: item for item in self.arms[arm].timeline}).values())
 
@@ -258,7 +258,7 @@ class Scenario(_Model):
         return frozenset(arm for words in named for arm in arms_named(words, self.roles))
 
     def timeline_at(self) -> Iterator[tuple[Location, TimelineItem, frozenset[ArmName]]]:
-        """All faults on parts with their places, those of single arms among them, and the arms in which each acts."""
+        """All faults of the timeline, also those of single arms, with their places and arms."""
         for number, item in enumerate(self.timeline):
             having = {arm for arm in arms_named(item.arms, self.roles) if item in self.timeline_of(arm)}
             yield ("timeline", number), item, frozenset(having)
@@ -267,11 +267,11 @@ class Scenario(_Model):
                 yield ("arms", arm, "timeline", number), item, frozenset({arm})
 
     def key_of(self, entries: Mapping[str, object], arm: ArmName) -> str:
-        """Under which key a section that is written by arm or by role has what is for this arm."""
+        """The arm's key in a section that is written by arm or by role."""
         return arm if arm in entries else self.roles[arm]
 
     def errors_of_pages(self, arm: ArmName) -> dict[str, str]:
-        """The error types in which events of named pages must end in this arm and not in all, by title."""
+        """By title, the error types in which events of named pages must end in this arm, if that differs by arm."""
         return {
             str(place[-1]).replace("_", " "): page.error[key]
             for place, page in self.traffic.pages_at()
@@ -279,7 +279,7 @@ class Scenario(_Model):
         }
 
     def for_arm(self, arm: ArmName) -> Self:
-        """The scenario with what this arm has of its own in the place of what the arms share."""
+        """The scenario with this arm's own mock rules, container and topics."""
         own = self.arms[arm]
         changes: dict[str, Any] = {"mock": self.mock.changed_by(own.mock), "container": own.container or self.container}
         if own.kafka is not None:
@@ -288,7 +288,7 @@ class Scenario(_Model):
         return self.model_copy(update=changes)
 
     def rules_at(self) -> Iterator[tuple[Location, ScenarioRule]]:
-        """All rules of the mock, those of single arms among them, with their places."""
+        """All rules of the mock, also those of single arms, with their places."""
         for number, rule in enumerate(self.mock.rules):
             yield ("mock", "rules", number), rule
         for arm, settings in self.arms.items():
@@ -296,7 +296,7 @@ class Scenario(_Model):
                 yield ("arms", arm, "mock", "rules", number), rule
 
     def supervisor_of(self, arm: ArmName) -> SupervisorPolicy:
-        """The arm's own keys on top of those that all arms share."""
+        """The shared policy with the arm's own keys on top."""
         return self.supervisor.changed_by(self.arms[arm].supervisor)
 
     def overlay(self, arm: ArmName) -> dict[str, Any]:

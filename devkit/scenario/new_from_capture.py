@@ -27,7 +27,7 @@ def with_capture(template: str, capture: Path, directory: Path) -> str:
     outline = outline_at(capture)
     if not outline.count:
         raise UsageError(f"{capture} has no event", hint="take one while events come")
-    speed = _times(outline)
+    speed = _choose_speed(outline)
     played = outline.length / speed
     path = Path(os.path.relpath(capture.absolute(), directory.absolute())).as_posix()
     share, pages = next(texts for least, texts in _SHARES.items() if len(outline.titles) >= least)
@@ -49,7 +49,7 @@ def with_capture(template: str, capture: Path, directory: Path) -> str:
     return template
 
 
-def _times(outline: Outline) -> float:
+def _choose_speed(outline: Outline) -> float:
     """How many times as fast as it was captured: in a short time, but not faster than a laptop plays it."""
     seconds = max(outline.length.total_seconds(), 0.001)
     speed = min(max(1.0, seconds / _SHORT.total_seconds()), _RATE * seconds / outline.count)
@@ -76,7 +76,7 @@ def _kafka(outline: Outline) -> str:
     if not settings:
         return ""
     source = ", ".join(f"{key}: {value}" for key, value in settings.items())
-    largest = _largest(settings)
+    largest = _output_limit(settings)
     return (
         "# ---- The topics ----\n# As the captured topic was: its partitions, and room for its largest event.\n"
         f"kafka:\n  topics:\n    source: {{ {source} }}\n{largest}\n"
@@ -92,7 +92,7 @@ def _source_settings(outline: Outline) -> Iterator[tuple[str, str]]:
         yield "max.message.bytes", f"{math.ceil(largest / _MIB) + 1}MiB"
 
 
-def _largest(settings: Mapping[str, str]) -> str:
+def _output_limit(settings: Mapping[str, str]) -> str:
     limit = settings.get("max.message.bytes")
     return f"    output: {{ max.message.bytes: {limit} }}\n" if limit else ""
 

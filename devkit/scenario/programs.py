@@ -17,7 +17,7 @@ from devkit.scenario.launch_settings import LaunchSettings
 from devkit.traffic.model import DIRECTORY
 
 
-def _known(run: str, info: ValidationInfo) -> str:
+def _check_run(run: str, info: ValidationInfo) -> str:
     try:
         find_program(run, (info.context or {}).get(DIRECTORY))
     except UsageError as error:
@@ -50,7 +50,7 @@ class ProgramSettings(LaunchSettings):
 class ProgramSpec(ProgramSettings):
     """One program: what is run, what has to run before, and after which ends it is started again."""
 
-    run: Annotated[str, AfterValidator(_known)] = Field(
+    run: Annotated[str, AfterValidator(_check_run)] = Field(
         description="Kind of the program and what it is of that kind: `pipeline`, perhaps with its job, "
         "`consumer`, or `command` with a command line. Paths in that are relative to the scenario's file, and its "
         "`python` is the kit's.",

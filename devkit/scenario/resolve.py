@@ -1,4 +1,4 @@
-"""A scenario with all that follows from its sections, derived once: checks, stretch, player, cause and report read it.
+"""Resolves a scenario once, for its checks, its stretch, the player, the causes and the report.
 
     resolve(scenario) ──> ResolvedScenario   its programs, and in what its arms differ
                             └─ arms          ResolvedArm: rules, timeline, supervisor, container, topics
@@ -32,15 +32,16 @@ from located_config.flow import flow
 from located_config.place import Location
 
 ABSENT = "not in this arm"
-OF_KIT = ("arguments", "container", "environment", "kafka", "mock", "raw_config", "start", "steps", "timeline")
-"""Differences that the kit itself makes, and no program logs."""
+KIT_KEYS = ("arguments", "container", "environment", "kafka", "mock", "raw_config", "start", "steps", "timeline")
+"""Differences that the kit makes itself and no program logs."""
 
 
 @dataclass(frozen=True, eq=False)
 class ResolvedProgram:
-    """A program of an arm. `settings` is what the file says to it, `sections` where, what lies on top first.
-    `launches` is likewise what each section of the file says of how it is started. `variables` are the names of those
-    that any arm gives to it.
+    """A program of an arm. `settings` come from the `sections` of the file, the topmost first.
+
+    `launches` are the launch settings of each section, also the topmost first. `variables` are the names of environment
+    variables that any arm gives it.
     """
 
     name: str
@@ -53,7 +54,7 @@ class ResolvedProgram:
 
     @cached_property
     def launch(self) -> LaunchSettings:
-        """How it is started, by all sections together."""
+        """The launch settings of all sections together."""
         together = LaunchSettings()
         for section in reversed(list(self.launches)):
             together = together.changed_by(self.launches[section])
@@ -64,12 +65,12 @@ class ResolvedProgram:
         return self.program.configure(replace(places, wikis=self.wikis), self.settings)
 
     def with_settings(self, overlay: Mapping[str, Any], *sections: Location) -> "ResolvedProgram":
-        """The same with more settings on top, which `sections` of the file give."""
+        """The program with more settings on top, from these `sections` of the file."""
         return replace(self, settings=merge(self.settings, overlay), sections=(*sections, *self.sections))
 
     @cached_property
     def refusal(self) -> ValidationError | None:
-        """Why the settings are no configuration of it; None where they are."""
+        """Why the settings are invalid; None if they are valid."""
         try:
             _ = self.configured
         except ValidationError as error:
@@ -83,7 +84,7 @@ class ResolvedProgram:
 
     @property
     def if_valid(self) -> ConfiguredProgram | None:
-        """Its configuration; None where the settings are none, which the check of configurations reports."""
+        """Its configuration; None if the settings are invalid, which the check of configurations reports."""
         return None if self.refusal else self.configured
 
     @cached_property
@@ -123,7 +124,7 @@ class ResolvedArm:
 
     @cached_property
     def tried_first(self) -> ResolvedProgram | None:
-        """What is tried before the arm's own start; None where nothing is."""
+        """The start that is tried before the arm's own; None if there is none."""
         overlay = self.scenario.tried_first_in(self.name)
         if overlay is None:
             return None
@@ -132,7 +133,7 @@ class ResolvedArm:
 
     @property
     def starts(self) -> Iterator[tuple[Location, ResolvedProgram]]:
-        """What its steps start with a configuration of their own, each with the place of that."""
+        """The starts by steps with a configuration of their own, each with its place."""
         for number, step in enumerate(self.scenario.arms[self.name].steps):
             if step.start is not None and step.start.configuration:
                 place: Location = ("arms", self.name, "steps", number, "start", "configuration")
@@ -140,15 +141,12 @@ class ResolvedArm:
 
     @cached_property
     def launched(self) -> Mapping[str, Mapping[str, Any]]:
-        """How each program is started, under the keys that a file has it by.
-
-        Spark's settings have their own names, which all begin with `spark.`.
-        """
-        return {name: _launched(program.launch) for name, program in self.programs.items()}
+        """The launch settings of each program, by their keys in the file; those of Spark are below `spark`."""
+        return {name: _launch_values(program.launch) for name, program in self.programs.items()}
 
     @property
     def surroundings(self) -> Mapping[str, Any]:
-        """What the kit itself gives the arm, under the keys that a file has it by; a rule of the mock is one value."""
+        """What the kit itself gives the arm, by its keys in the file; a rule of the mock is one value."""
         rules = {rule.name: rule.model_dump(mode="json", by_alias=True, exclude_unset=True) for rule in self.rules}
         container, topics, own = self.scenario.container, self.scenario.kafka.topics, self.scenario.arms[self.name]
         return {
@@ -186,9 +184,9 @@ class ResolvedScenario:
     def difference(self) -> dict[str, Difference]:
         """Keys, as dotted paths, in which the arms differ: `{key: {arm: value}}`, of the main program first.
 
-        What differs in another one and not likewise in the main one follows as `programs.NAME.…`, then what their
-        supervisors and surroundings do otherwise, and then the faults of the timeline that not every arm has, as
-        `timeline.NAME`. Raises ValidationError where a configuration is refused.
+        Differences of other programs follow as `programs.NAME.…`, then those of supervisors and surroundings, then
+        faults of the timeline that not every arm has, as `timeline.NAME`. Raises ValidationError for an invalid
+        configuration.
         """
         of_main, of_others = dict[str, Difference](), dict[str, Difference]()
         for name in self.programs:
@@ -216,7 +214,7 @@ class ResolvedScenario:
         return differences({name: settings(arm) for name, arm in self.arms.items()})
 
     def topics_made_afresh(self, arms: Iterable[ArmName]) -> tuple[str, ...]:
-        """The topics that these arms delete and make again, whatever stack they run on. Raises ValidationError."""
+        """The topics that these arms delete and create again on any stack. Raises ValidationError."""
         configured = (program.configured for arm in arms for program in self.arms[arm].programs.values())
         return tuple(sorted({name for program in configured for name in program.topics.names()}))
 
@@ -257,9 +255,10 @@ def resolve(scenario: Scenario, instead: Program | None = None) -> ResolvedScena
 def _settings(
     scenario: Scenario, arm: ArmName, name: str, *, is_like_main: bool
 ) -> tuple[dict[str, Any], tuple[Location, ...]]:
-    """What the file says to a program of an arm, what the arms share below what the arm has, and where.
+    """The settings of a program of an arm, and the sections of the file that they come from.
 
-    Of both, what is for all programs with the main one's configuration model lies below what is for this one.
+    Shared settings lie below the arm's own. In both, settings for all programs with the main one's configuration model
+    lie below those for this program.
     """
     arm_place: Location = ("arms", arm)
     shared, overlay = (scenario.pipeline, scenario.overlay(arm)) if is_like_main else ({}, {})
@@ -278,7 +277,7 @@ def _in_arm(scenario: Scenario, arm: ArmName, name: str) -> ProgramSettings:
     return scenario.arms[arm].programs.get(name, ProgramSettings())
 
 
-def _launched(launch: LaunchSettings) -> dict[str, Any]:
+def _launch_values(launch: LaunchSettings) -> dict[str, Any]:
     raw = launch.raw_config
     return {
         "environment": launch.variables,
@@ -291,6 +290,6 @@ def _launched(launch: LaunchSettings) -> dict[str, Any]:
 
 
 def kind_of(key: str) -> str:
-    """The first word of a difference's key, behind the name of a program where it has one."""
+    """The first word of a difference's key, without `programs.NAME.`."""
     parts = key.split(".")
     return parts[2] if parts[0] == "programs" and len(parts) > 2 else parts[0]

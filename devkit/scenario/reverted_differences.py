@@ -1,8 +1,8 @@
-"""A scenario whose fixed arm has one difference less from its incident arm, for each of them.
+"""For each difference between fixed and incident arm, the scenario in which the fixed arm does not have it.
 
-What the two arms have of their own is compared as the file has it, down to single values and lists; what one of them
-leaves out is then left out in the other. A fault of the timeline that only the incident arm has is a difference, too.
-What is tried first and what is expected are none.
+The two arms' own sections are compared as written, down to single values and lists. A key that one arm leaves out is
+then left out in the other. A fault of the timeline that only the incident arm has is a difference, too. `tried_first`
+and `expect` are not compared.
 """
 
 import copy
@@ -24,7 +24,7 @@ _NO_DIFFERENCE = ("role",)
 
 @dataclass(frozen=True)
 class RevertedDifference:
-    """One difference of an arm, and its place in the file. None is what the arm does not say itself."""
+    """One difference, and its place in the file. A value is None if the arm does not state it."""
 
     difference: str
     place: str
@@ -38,9 +38,9 @@ class RevertedDifference:
         return ChangedValue(place=self.place, before=self.fixed, value=self.incident)
 
     def load(self, file: LoadedFile, instead: Program | None = None) -> LoadedFile | None:
-        """The file without the difference; None where nothing is otherwise then, as a default is what was written.
+        """The file without the difference; None if nothing changes, as the written value is the default.
 
-        Raises InvalidFileError where the rest cannot be played without it.
+        Raises InvalidFileError if the rest is invalid without it.
         """
         without = with_document(file, self.document)
         same = without.resolved(instead).difference == file.resolved(instead).difference
@@ -51,13 +51,13 @@ def reverted_differences(file: LoadedFile, fixed: ArmName, incident: ArmName) ->
     """One for each difference, in the order of the file."""
     arms = file.document["arms"]
     written = {arm: arms[arm] or {} for arm in (fixed, incident)}
-    for place, values in differing(written, missing=_ABSENT, is_open=_is_open):
+    for place, values in differing(written, missing=_ABSENT, is_open=_is_section):
         if place == _NO_DIFFERENCE:
             continue
         document = copy.deepcopy(file.document)
         # A copy of its own, as an alias may have made one value of both.
         document["arms"][fixed] = copy.deepcopy(document["arms"][fixed] or {})
-        _put(document["arms"][fixed], place, values[incident])
+        _set_value(document["arms"][fixed], place, values[incident])
         full_place = shown(("arms", fixed, *place))
         yield RevertedDifference(shown(place), full_place, _plain(values[incident]), _plain(values[fixed]), document)
     roles = file.scenario.roles
@@ -70,12 +70,12 @@ def reverted_differences(file: LoadedFile, fixed: ArmName, incident: ArmName) ->
             yield RevertedDifference(name, name, str(item), None, document)
 
 
-def _is_open(value: Any) -> bool:
-    """Whether one may look into it: a mapping, or nothing at all where the other has one."""
+def _is_section(value: Any) -> bool:
+    """A mapping, or a missing value where the other arm may have a mapping."""
     return isinstance(value, Mapping) or value is _ABSENT or value is None
 
 
-def _put(value: Any, place: Location, new: Any) -> None:
+def _set_value(value: Any, place: Location, new: Any) -> None:
     *above, last = place
     for key in above:
         if not isinstance(value.get(key), Mapping):

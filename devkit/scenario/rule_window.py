@@ -50,7 +50,7 @@ class ScenarioRule(Rule):
     )
 
     @model_validator(mode="after")
-    def _one_window(self) -> Self:
+    def _check_window(self) -> Self:
         if not self.has_window:
             return self
         other_keys = {"when.window": self.when.window, "ttl": self.ttl, "enabled": None if self.enabled else False}

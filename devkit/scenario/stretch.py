@@ -1,9 +1,8 @@
-"""A scenario played slower: every duration multiplied and every rate divided by a number, in all arms.
+"""Stretches a scenario: multiplies every duration and divides every rate by a number, in all arms.
 
-So the machine has that many times as long for the same work, and the ratio that carries the incident stays. The
-configuration is resolved first: a timeout that was not written is stretched as well. What is no value of a model (a
-variable of an environment, a command's own settings, a file that a kind of program reads as it is) is not: a scenario
-that has any keeps the file's times unless a person says otherwise, or the ratio would be lost.
+The machine then has more time for the same work, and the ratio that carries the incident stays. Default timeouts are
+stretched as well. Values outside of a model are not: environment variables, a command's own settings, raw files. A
+scenario with such times keeps its pace, unless a person gives a stretch.
 """
 
 import re
@@ -22,7 +21,7 @@ from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedProgram, ResolvedScenario
 
-_OF_ARM = ("container", "kafka", "mock", "start", "steps", "timeline", *LaunchSettings.model_fields)
+_ARM_KEYS = ("container", "kafka", "mock", "start", "steps", "timeline", *LaunchSettings.model_fields)
 """What an arm has of its own besides configuration and its supervisor."""
 _TIME_OF_SPARK = re.compile(r"\d+(us|ms|s|min|h|d)")
 
@@ -34,18 +33,18 @@ def stretch_scenario(resolved: ResolvedScenario, by: int) -> Scenario:
         return scenario
 
     def arm(name: ArmName) -> dict[str, Any]:
-        own: dict[str, Any] = {key: getattr(slower.arms[name], key) for key in _OF_ARM}
+        own: dict[str, Any] = {key: getattr(slower.arms[name], key) for key in _ARM_KEYS}
         own["steps"] = tuple(stretched_step(name, step) for step in own["steps"])
         if scenario.arms[name].supervisor is not None:
-            # As a whole: what an arm leaves to the shared policy must not become the stretched default.
+            # As a whole: a key that the arm leaves to the shared policy must not become the stretched default.
             own["supervisor"] = stretched(resolved.arms[name].supervisor, by)
         return settings(name) | own
 
     def settings(name: ArmName) -> dict[str, Any]:
-        changes = {key: _changes(program, by) for key, program in resolved.arms[name].programs.items()}
+        changes = {key: _stretched_settings(program, by) for key, program in resolved.arms[name].programs.items()}
         if not scenario.programs:
             return merge(scenario.overlay(name), changes[resolved.main_name])
-        # By name, as what programs share lies below.
+        # By name, as shared settings lie below.
         own = {key: program.model_dump() for key, program in scenario.arms[name].programs.items()}
         stretched_own = {key: {"configuration": configuration} for key, configuration in changes.items()}
         return {**scenario.overlay(name), "programs": merge(own, stretched_own)}
@@ -54,13 +53,13 @@ def stretch_scenario(resolved: ResolvedScenario, by: int) -> Scenario:
         if step.start is None or not step.start.configuration:
             return step
         overlay = step.start.configuration
-        changes = _changes(resolved.arms[name].main.with_settings(overlay), by)
+        changes = _stretched_settings(resolved.arms[name].main.with_settings(overlay), by)
         start = step.start.model_copy(update={"configuration": merge(overlay, changes)})
         return step.model_copy(update={"start": start})
 
     def tried(name: ArmName) -> dict[str, Any] | None:
         program = resolved.arms[name].tried_first
-        return None if program is None else merge(scenario.tried_first_in(name) or {}, _changes(program, by))
+        return None if program is None else merge(scenario.tried_first_in(name) or {}, _stretched_settings(program, by))
 
     try:
         slower = stretched(scenario, by).in_directory_of(scenario)
@@ -75,10 +74,9 @@ def stretch_scenario(resolved: ResolvedScenario, by: int) -> Scenario:
 
 
 def not_stretched(resolved: ResolvedScenario) -> tuple[str, ...]:
-    """The settings of its programs that no stretch reaches, each with the program's name where it has one.
+    """The settings of its programs that a stretch does not change, each with the program's name if it has one.
 
-    A variable or an argument counts that has a figure in it: which of them are times is unknown, unless the file says
-    `time_based: false` of it.
+    Variables and arguments with a digit count, as they may be times, unless the file says `time_based: false`.
     """
     unreached = [(name, program.unstretchable) for name, program in resolved.programs.items() if program.unstretchable]
     for name in resolved.programs:
@@ -102,17 +100,17 @@ def _has_figure(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def _changes(program: ResolvedProgram, by: int) -> dict[str, Any]:
-    """What a stretch changes of a resolved configuration, as an overlay: the rest stays as the file has it."""
+def _stretched_settings(program: ResolvedProgram, by: int) -> dict[str, Any]:
+    """An overlay with the settings that a stretch changes in a resolved configuration."""
     before = program.program.model.model_validate(program.effective)
-    return _different(*(model.model_dump(mode="json", by_alias=True) for model in (before, stretched(before, by))))
+    return _changed_values(*(model.model_dump(mode="json", by_alias=True) for model in (before, stretched(before, by))))
 
 
-def _different(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+def _changed_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for key, value in after.items():
         if isinstance(value, Mapping) and isinstance(before[key], Mapping):
-            if inside := _different(before[key], value):
+            if inside := _changed_values(before[key], value):
                 changes[key] = inside
         elif value != before[key]:
             changes[key] = value

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from devkit.observe.arm_role import in_role
 from devkit.observe.timeline.run_metadata import Difference
 from devkit.scenario.model import Scenario
-from devkit.scenario.resolve import OF_KIT, ResolvedScenario, kind_of
+from devkit.scenario.resolve import KIT_KEYS, ResolvedScenario, kind_of
 from located_config.dotted_keys import keys_of
 
-_ALWAYS_WRITTEN = (*OF_KIT, "executors", "slots", "spark", "supervisor")
+_ALWAYS_WRITTEN = (*KIT_KEYS, "executors", "slots", "spark", "supervisor")
 """The first words of keys that have a value only where a file writes it."""
 
 
@@ -22,25 +22,25 @@ def undeclared_differences(resolved: ResolvedScenario) -> tuple[str, ...]:
         return ()
     named = {cause.differs for cause in scenario.cause}
     named |= {f"{kind}.{cause.fault}" for cause in scenario.cause for kind in ("mock", "timeline")}
-    written = set(_written(resolved))
+    written = set(_written_keys(resolved))
     return tuple(
         key
         for key, values in resolved.difference.items()
-        if key not in named and _is_of_fix(scenario, values) and (_is_of_kit(key) or key in written)
+        if key not in named and _may_be_fix(scenario, values) and (_is_kit_key(key) or key in written)
     )
 
 
-def _is_of_fix(scenario: Scenario, values: Difference) -> bool:
+def _may_be_fix(scenario: Scenario, values: Difference) -> bool:
     """An incident arm that has the fix's value, and the incident, shows that the value is no fix."""
     incidents, fixes = ([values.get(arm) for arm in in_role(scenario.roles, role)] for role in ("incident", "fixed"))
     return any(value not in incidents for value in fixes)
 
 
-def _is_of_kit(key: str) -> bool:
+def _is_kit_key(key: str) -> bool:
     return kind_of(key) in _ALWAYS_WRITTEN
 
 
-def _written(resolved: ResolvedScenario) -> Iterator[str]:
+def _written_keys(resolved: ResolvedScenario) -> Iterator[str]:
     """The keys of the difference that the file writes, for the arms or for one, down to each part of a mapping."""
     for name in resolved.programs:
         before = "" if name == resolved.main_name else f"programs.{name}."

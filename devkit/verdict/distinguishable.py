@@ -20,12 +20,12 @@ def find_indistinguishable(scenario: Scenario, played: Mapping[ArmName, ArmObser
         for incident in in_role(scenario.roles, "incident")
         for fixed in in_role(scenario.roles, "fixed")
         if {incident, fixed} <= played.keys()
-        and _does_all(scenario, incident, played[fixed])
-        and _does_all(scenario, fixed, played[incident])
+        and _meets_all(scenario, incident, played[fixed])
+        and _meets_all(scenario, fixed, played[incident])
     )
 
 
-def _does_all(scenario: Scenario, arm: ArmName, other: ArmObservation) -> bool:
+def _meets_all(scenario: Scenario, arm: ArmName, other: ArmObservation) -> bool:
     """Whether the other arm is known to do all that is expected of this one; beside itself, where arms are compared."""
     compared = replace(other, arms=dict.fromkeys(scenario.roles, ComparedArm(other)))
     return all(expectation.judge(compared).holds for expectation in scenario.expected_of(arm))

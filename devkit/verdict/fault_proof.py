@@ -26,7 +26,7 @@ def fault_names(played: ByArm) -> tuple[str, ...]:
 
 def unproven(fault: str, played: ByArm, roles: Roles) -> list[str]:
     """Why the fault is not known to have acted where it had to, a sentence for each arm; empty where it is known."""
-    having = _having(fault, played)
+    having = _find_evidence(fault, played)
     if not having:
         return ["no arm has it"]
     acted = arms_with(fault, played)
@@ -36,7 +36,7 @@ def unproven(fault: str, played: ByArm, roles: Roles) -> list[str]:
 
 def arms_with(fault: str, played: ByArm) -> tuple[ArmName, ...]:
     """The arms in which it acted."""
-    having = _having(fault, played)
+    having = _find_evidence(fault, played)
     return tuple(arm for arm, item in having.items() if item.fired and item.acted is not False)
 
 
@@ -49,7 +49,7 @@ def arms_without_any(played: ByArm, roles: Roles) -> Iterator[str]:
             yield f"{arm}: no fault was injected, so nothing shows that the incident's cause was present"
 
 
-def _having(fault: str, played: ByArm) -> dict[ArmName, AnyEvidence]:
+def _find_evidence(fault: str, played: ByArm) -> dict[ArmName, AnyEvidence]:
     return {arm: item for arm, items in played.items() for item in items if item.fault == fault}
 
 

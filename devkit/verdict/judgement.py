@@ -38,23 +38,23 @@ def judge_arm(expectations: Sequence[Expectation], observation: ArmObservation, 
     window = end_window(observation)
     short = None if window is None else headroom.shortage(window)
     end_problem = f"ended by its {observation.end.text}, and {short}" if short else ""
-    steps = [(_finding(step), _window(step)) for step in observation.steps]
+    steps = [(_step_finding(step), _step_window(step)) for step in observation.steps]
     judged = [(expected.judge(observation), expected.depends_on_time(observation)) for expected in expectations]
-    results = (_judged(finding, needed, headroom, end_problem) for finding, needed in (*steps, *judged))
+    results = (_judge_finding(finding, needed, headroom, end_problem) for finding, needed in (*steps, *judged))
     return Judgement(tuple(results), end_problem)
 
 
-def _finding(step: StepOutcome) -> Finding:
+def _step_finding(step: StepOutcome) -> Finding:
     """A step that had not ended when the arm did is broken."""
     waited = "" if step.from_s is None else "had not come when the arm ended"
     return Finding(step.name, step.step, step.did or waited or "its turn never came", bool(step.holds))
 
 
-def _window(step: StepOutcome) -> Window | None:
+def _step_window(step: StepOutcome) -> Window | None:
     return "arm" if step.timed_out else None
 
 
-def _judged(finding: Finding, window: Window | None, headroom: Headroom, end_problem: str) -> ExpectationResult:
+def _judge_finding(finding: Finding, window: Window | None, headroom: Headroom, end_problem: str) -> ExpectationResult:
     short = ""
     slow = None if window is None else headroom.slowest(window)
     if finding.holds is not None and not finding.decisive:

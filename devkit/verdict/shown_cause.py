@@ -22,12 +22,12 @@ from devkit.verdict.unmet_faults import not_started
 from located_config.count import counted
 from pipeline.driver.spark_slots import local_cluster
 
-_OF_SUPERVISOR = "supervisor."
+_SUPERVISOR = "supervisor."
 BY_OTHER_SETTINGS = "raw_config"
 """No program logs it; a program confirms it by settings that differ from the declared ones."""
-_OF_PROCESS = ("environment", "arguments")
+_PROCESS_KEYS = ("environment", "arguments")
 """Looked up in the process itself."""
-SEEN = (BY_OTHER_SETTINGS, *_OF_PROCESS)
+SEEN = (BY_OTHER_SETTINGS, *_PROCESS_KEYS)
 """The differences made by the kit that a run shows."""
 _UNKNOWN = object()
 _LOCAL = re.compile(r"local\[(\d+)\]")
@@ -45,40 +45,40 @@ def shown_causes(resolved: ResolvedScenario, played: Mapping[ArmName, ArmObserva
         difference = {}  # a program of another kind knows none of these keys
     is_command = resolved.has_stand_in and resolved.main.command
     is_silent = is_command and all(observation.main.confirmed is None for observation in played.values())
-    asked = [cause for cause in scenario.cause if not (is_silent and _is_of_program(cause))]
-    return tuple(_shown(cause, scenario, played, difference) for cause in asked)
+    asked = [cause for cause in scenario.cause if not (is_silent and _is_program_setting(cause))]
+    return tuple(_show(cause, scenario, played, difference) for cause in asked)
 
 
-def _is_of_program(cause: NamedCause) -> bool:
-    return cause.differs is not None and not cause.differs.startswith((_OF_SUPERVISOR, "programs."))
+def _is_program_setting(cause: NamedCause) -> bool:
+    return cause.differs is not None and not cause.differs.startswith((_SUPERVISOR, "programs."))
 
 
-def _shown(
+def _show(
     cause: NamedCause, scenario: Scenario, played: Mapping[ArmName, ArmObservation], difference: Mapping[str, Any]
 ) -> CauseResult:
     idle = not_started(scenario, played)
     evidence = {arm: seen.evidence for arm, seen in played.items() if arm not in idle}
     alone = all(named.fault is not None or named.timeline is not None for named in scenario.cause)
     if cause.timeline is not None:
-        shown, did = _any_of_timeline(evidence, scenario.roles, alone=alone)
+        shown, did = _show_timeline(evidence, scenario.roles, alone=alone)
     elif cause.fault is not None:
         absent = scenario.absent_in(cause.fault)
         meeting = {arm: items for arm, items in evidence.items() if arm not in absent}
         if not meeting:  # then an arm that never ran is all that can show it
             meeting = {arm: played[arm].evidence for arm in idle if cause.fault in scenario.faults_of(arm)}
-        shown, did = _fault(cause.fault, meeting, scenario.roles, alone=alone)
+        shown, did = _show_fault(cause.fault, meeting, scenario.roles, alone=alone)
     elif cause.differs is not None:
-        shown, did = _difference(cause.differs, played, difference.get(cause.differs), scenario.roles)
+        shown, did = _show_difference(cause.differs, played, difference.get(cause.differs), scenario.roles)
     elif cause.event_time_skew is not None:
         incidents = [arm for arm in in_role(scenario.roles, "incident") if arm in played]
-        shown, did = _skew(cause.event_time_skew, played, incidents)
+        shown, did = _show_skew(cause.event_time_skew, played, incidents)
     else:
         assert cause.refused is not None
-        shown, did = _refusal(cause.refused, played)
+        shown, did = _show_refusal(cause.refused, played)
     return CauseResult(cause=str(cause), shown=shown, did=did)
 
 
-def _fault(name: str, played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool, str]:
+def _show_fault(name: str, played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool, str]:
     """`alone` is whether faults are all that the scenario names as its cause."""
     if not played:
         return True, "no arm that was played has to show it"
@@ -88,7 +88,7 @@ def _fault(name: str, played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool
     return True, f"it acted in {', '.join(acted)}" if acted else "no arm that was played has to show it"
 
 
-def _any_of_timeline(played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool, str]:
+def _show_timeline(played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool, str]:
     """In each arm that has such faults: a fault in one arm proves nothing about a fix that met none."""
     evidence = {arm: [item for item in items if isinstance(item, TimelineEvidence)] for arm, items in played.items()}
     acted = {arm: sum(item.fired and item.acted for item in items) for arm, items in evidence.items() if items}
@@ -97,18 +97,18 @@ def _any_of_timeline(played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool,
     return bool(acted) and all(acted.values()) and not without, "; ".join([*did, *without]) or "no arm has one"
 
 
-def _difference(
+def _show_difference(
     key: str, played: Mapping[ArmName, ArmObservation], values: Mapping[ArmName, Any] | None, roles: Roles
 ) -> tuple[bool, str]:
     if values is None or not differs_by_role(values, roles):
         return False, "incident and fix do not differ in it"
-    if key.startswith(_OF_SUPERVISOR):
+    if key.startswith(_SUPERVISOR):
         acted = [arm for arm, seen in played.items() if seen.main.restarts or seen.main.gave_up]
         return bool(acted), f"the supervisor acted in {', '.join(acted)}" if acted else "the supervisor never acted"
     if kind_of(key) == BY_OTHER_SETTINGS:
-        return _by_other_settings(key, played, roles)
-    confirmed = {arm: _confirmed(seen, key, values.get(arm)) for arm, seen in played.items()}
-    is_of_process = kind_of(key) in _OF_PROCESS
+        return _show_other_settings(key, played, roles)
+    confirmed = {arm: _find_confirmed(seen, key, values.get(arm)) for arm, seen in played.items()}
+    is_of_process = kind_of(key) in _PROCESS_KEYS
     silent = [arm for arm, value in confirmed.items() if value is _UNKNOWN]
     if _may_be_silent(silent, played, roles):
         confirmed = {arm: value for arm, value in confirmed.items() if arm not in silent}
@@ -132,7 +132,7 @@ def _may_be_silent(silent: Sequence[ArmName], played: Mapping[ArmName, ArmObserv
     return all(isinstance(played[arm].end, EndByRefusal) and roles[arm] in started_roles for arm in silent)
 
 
-def _skew(
+def _show_skew(
     least: timedelta, played: Mapping[ArmName, ArmObservation], incidents: Collection[ArmName]
 ) -> tuple[bool, str]:
     """One arm is enough: the fix may remove the skew, and with swapped arms the fixed one has it."""
@@ -146,14 +146,14 @@ def _skew(
     return any(seconds >= least.total_seconds() for seconds in highest_s.values()), f"highest {measured}"
 
 
-def _by_other_settings(key: str, played: Mapping[ArmName, ArmObservation], roles: Roles) -> tuple[bool, str]:
+def _show_other_settings(key: str, played: Mapping[ArmName, ArmObservation], roles: Roles) -> tuple[bool, str]:
     """By the settings that differed from the declared ones, and between incident and fix."""
-    settings = {arm: _other_settings_of(seen, key) for arm, seen in played.items()}
+    settings = {arm: _find_other_settings(seen, key) for arm, seen in played.items()}
     silent = [arm for arm, changed in settings.items() if changed is None]
     if not _may_be_silent(silent, played, roles):
         return False, f"the program of {', '.join(silent)} logged no configuration"
     settings = {arm: changed for arm, changed in settings.items() if changed is not None}
-    by_arm = [f"{arm}: {_settings_text(changed)}" for arm, changed in settings.items() if changed]
+    by_arm = [f"{arm}: {_format_settings(changed)}" for arm, changed in settings.items() if changed]
     measured = "; ".join(by_arm) or "nothing otherwise"
     both = len({roles[arm] for arm in settings}) == len(ROLES)
     if not (differs_by_role(settings, roles) if both else any(settings.values())):
@@ -161,16 +161,16 @@ def _by_other_settings(key: str, played: Mapping[ArmName, ArmObservation], roles
     return True, f"{measured}, as the program logged"
 
 
-def _other_settings_of(seen: ArmObservation, key: str) -> Mapping[str, OtherSetting] | None:
+def _find_other_settings(seen: ArmObservation, key: str) -> Mapping[str, OtherSetting] | None:
     program = seen.program(key.split(".")[1]) if key.startswith("programs.") else seen.main
     return program.other_settings if program else None
 
 
-def _settings_text(settings: Mapping[str, OtherSetting]) -> str:
+def _format_settings(settings: Mapping[str, OtherSetting]) -> str:
     return ", ".join(f"{key} {setting}" for key, setting in settings.items())
 
 
-def _refusal(message: str, played: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:
+def _show_refusal(message: str, played: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:
     refusals = {
         arm: seen.tried_first.refusal if seen.tried_first else seen.main.refusal for arm, seen in played.items()
     }
@@ -187,7 +187,7 @@ def differs_by_role(values: Mapping[ArmName, Any], roles: Roles) -> bool:
     return any(incident != fixed for incident in incidents for fixed in fixes)
 
 
-def _confirmed(seen: ArmObservation, key: str, given: Any) -> Any:
+def _find_confirmed(seen: ArmObservation, key: str, given: Any) -> Any:
     """The value that the program logged, or its process was started with; `programs.NAME.…` is of that program. A key
     of a mapping, such as a metric in `metrics.rename`, has none where it was not given and the program logged the
     mapping without it.
@@ -201,7 +201,7 @@ def _confirmed(seen: ArmObservation, key: str, given: Any) -> Any:
     if parts[0] == "environment":
         return _UNKNOWN if program.environment is None else program.environment.get(parts[1])
     if parts[0] == "arguments":
-        return _UNKNOWN if program.command_line is None else _arguments(program.command_line, given)
+        return _UNKNOWN if program.command_line is None else _match_arguments(program.command_line, given)
     if parts[0] == "spark":  # where an arm does not set it, Spark says nothing of it
         return _UNKNOWN if program.spark is None else program.spark.get(".".join(parts))
     if parts in (["slots"], ["executors"]):
@@ -210,7 +210,7 @@ def _confirmed(seen: ArmObservation, key: str, given: Any) -> Any:
     return _look_up(program.confirmed, parts, absent=None if is_logged and given is None else _UNKNOWN)
 
 
-def _arguments(command_line: Sequence[str], given: str | None) -> str | None:
+def _match_arguments(command_line: Sequence[str], given: str | None) -> str | None:
     """`given` where the command line has these words in a row, else the whole of it."""
     if given is None:
         return None

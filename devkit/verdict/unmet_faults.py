@@ -41,11 +41,11 @@ def unmet_faults(scenario: Scenario, observed: Mapping[ArmName, ArmObservation])
         f"{fixed}: {sentence}"
         for fixed, (fault, incident) in product(fixes, met.items())
         if fixed not in scenario.absent_in(fault)
-        for sentence in _sentences(scenario, fault, incident, fixed, evidence[fixed])
+        for sentence in _explain(scenario, fault, incident, fixed, evidence[fixed])
     )
 
 
-def _sentences(
+def _explain(
     scenario: Scenario, fault: str, incident: ArmName, fixed: ArmName, evidence: Sequence[AnyEvidence]
 ) -> Iterator[str]:
     if fault not in scenario.faults_of(fixed):

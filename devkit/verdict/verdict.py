@@ -72,7 +72,7 @@ def judge(
         not_shown = [*arms_without_any(played, roles), *unproven_faults]
     not_shown += unreached(played)
     late = [f"{arm}: ended by its {result.end.text}" for arm, result in arms.items() if _was_late(result)]
-    broken = [reason for arm, result in arms.items() for reason in _broken(arm, result)]
+    broken = [reason for arm, result in arms.items() for reason in _broken_sentences(arm, result)]
     if not_shown:
         # Broken expectations decide nothing here, but help to find what went wrong.
         return Verdict("inconclusive", (*not_shown, *broken, *late))
@@ -80,14 +80,14 @@ def judge(
         return Verdict("inconclusive", (*meddled, *late))
     cold = {arm: result for arm, result in arms.items() if result.cold}
     incidents, fixes = ([arms[arm] for arm in in_role(roles, role) if arm in arms] for role in ROLES)
-    refuted = any(_is_decided(fixed) for fixed in fixes)
+    refuted = any(_is_decisively_broken(fixed) for fixed in fixes)
     if cold and not refuted:
         begun_cold = [f"{arm}: {result.cold}" for arm, result in cold.items()]
         # If the arm was short of time anywhere, that is why its warm-up was broken off.
         return Verdict(
             "inconclusive", (*begun_cold, *late), short_of_time=all(result.was_short for result in cold.values())
         )
-    unknown = [reason for arm, result in arms.items() for reason in _unknown(arm, result)]
+    unknown = [reason for arm, result in arms.items() for reason in _undecided_sentences(arm, result)]
     reasons = (*broken, *unknown, *late)
     # An undecided arm may hold, but an arm that was refuted before it stays refuted.
     deciding = next((results for results in (incidents, fixes) if not all(arm.holds for arm in results)), [])
@@ -111,17 +111,17 @@ def _was_late(result: ArmResult) -> bool:
     return not result.holds and not result.unfinished and isinstance(result.end, EndByDeadline)
 
 
-def _broken(arm: ArmName, result: ArmResult) -> list[str]:
+def _broken_sentences(arm: ArmName, result: ArmResult) -> list[str]:
     return [f"{arm}: {item.sentence}" for item in result.expectations if item.holds is False]
 
 
-def _unknown(arm: ArmName, result: ArmResult) -> list[str]:
+def _undecided_sentences(arm: ArmName, result: ArmResult) -> list[str]:
     reasons = [f"{arm}: {item.sentence}" for item in result.expectations if item.holds is None]
     ended = result.unfinished or result.short
     return reasons + ([f"{arm}: {ended}"] if ended and not reasons else [])
 
 
-def _is_decided(fixed: ArmResult) -> bool:
+def _is_decisively_broken(fixed: ArmResult) -> bool:
     """Broken by a decisive finding, which nothing excuses."""
     return any(item.decisive and item.holds is False for item in fixed.expectations)
 

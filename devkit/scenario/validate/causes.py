@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from devkit.observe.arm_role import ROLES, ArmRole, arms_named, in_role
 from devkit.scenario.cause import NamedCause
-from devkit.scenario.resolve import OF_KIT, ResolvedScenario, kind_of
+from devkit.scenario.resolve import KIT_KEYS, ResolvedScenario, kind_of
 from devkit.verdict.shown_cause import BY_OTHER_SETTINGS, SEEN, differs_by_role
 from located_config.dotted_keys import keys_of
 from located_config.near import near_miss, nearest
@@ -14,11 +14,11 @@ from located_config.problem import Problem
 def check_causes(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Where in the file, and what is wrong there. The arms' configurations are valid."""
     for number, cause in enumerate(resolved.scenario.cause):
-        for key, text in _problem(resolved, cause):
+        for key, text in _check_cause(resolved, cause):
             yield Problem(("cause", number, key), text)
 
 
-def _problem(resolved: ResolvedScenario, cause: NamedCause) -> Iterator[tuple[str, str]]:
+def _check_cause(resolved: ResolvedScenario, cause: NamedCause) -> Iterator[tuple[str, str]]:
     scenario = resolved.scenario
     if cause.fault is not None:
         faults = [rule.name for _, rule in scenario.rules_at()] + [item.name for _, item, _ in scenario.timeline_at()]
@@ -33,9 +33,9 @@ def _problem(resolved: ResolvedScenario, cause: NamedCause) -> Iterator[tuple[st
             yield "timeline", "the timeline is empty, so none of its faults can act"
     elif cause.differs is not None:
         difference = resolved.difference
-        if _is_of_consumer(resolved, cause.differs):
+        if _is_consumer_key(resolved, cause.differs):
             yield "differs", "a consumer logs no configuration, so nothing confirms it; name what it makes happen"
-        elif cause.differs in difference and _is_of_kit(cause.differs):
+        elif cause.differs in difference and _is_kit_key(cause.differs):
             yield "differs", f"no program confirms it; {_remedy_for(cause.differs)}"
         elif cause.differs in difference and (refused := _roles_without_config(resolved, cause.differs)):
             yield (
@@ -47,7 +47,7 @@ def _problem(resolved: ResolvedScenario, cause: NamedCause) -> Iterator[tuple[st
             if not differs_by_role(difference[cause.differs], scenario.roles):
                 yield "differs", f"{cause.differs} is the same in incident and fix"
         else:
-            yield "differs", _alike(resolved, cause.differs)
+            yield "differs", _explain_same_value(resolved, cause.differs)
     elif cause.event_time_skew is not None:
         if scenario.traffic.own_event_time is None:
             yield "event_time_skew", "events have no times of their own; write `event_times: { published: x1 }` there"
@@ -57,11 +57,11 @@ def _problem(resolved: ResolvedScenario, cause: NamedCause) -> Iterator[tuple[st
 
 def can_be_cause(key: str) -> bool:
     """Whether a run can show that arms differ in it: as a fault, or as what a program or its process had."""
-    return not _is_of_kit(key) or key.startswith(("mock.", "timeline."))
+    return not _is_kit_key(key) or key.startswith(("mock.", "timeline."))
 
 
-def _is_of_kit(key: str) -> bool:
-    return kind_of(key) in OF_KIT and kind_of(key) not in SEEN
+def _is_kit_key(key: str) -> bool:
+    return kind_of(key) in KIT_KEYS and kind_of(key) not in SEEN
 
 
 def _remedy_for(key: str) -> str:
@@ -79,12 +79,12 @@ def _roles_without_config(resolved: ResolvedScenario, key: str) -> list[ArmRole]
     return [role for role in ROLES if all(map(resolved.scenario.may_refuse, in_role(arms, role)))]
 
 
-def _is_of_consumer(resolved: ResolvedScenario, key: str) -> bool:
+def _is_consumer_key(resolved: ResolvedScenario, key: str) -> bool:
     parts = key.split(".")
     return parts[0] == "programs" and parts[1] in resolved.programs and not resolved.programs[parts[1]].shows_running
 
 
-def _alike(resolved: ResolvedScenario, key: str) -> str:
+def _explain_same_value(resolved: ResolvedScenario, key: str) -> str:
     first, *_ = resolved.arms.values()
     known, difference = set(keys_of(first.main.effective)), resolved.difference
     for name, program in first.programs.items():

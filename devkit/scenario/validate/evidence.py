@@ -49,7 +49,7 @@ def check_evidence(resolved: ResolvedScenario) -> Iterator[Problem]:
         yield Problem(place, "is given by the kit, from traffic.wikis", "write them there")
     valid = {name: arm.main.if_valid for name, arm in resolved.arms.items()}
     configurations = {name: program.config if program else None for name, program in valid.items()}
-    yield from _unsafe_fix(resolved, configurations)
+    yield from _check_unsafe_fix(resolved, configurations)
     yield from check_spark(resolved)
     yield from check_error_types(resolved)
     yield from check_causes(resolved)
@@ -69,7 +69,7 @@ def check_evidence(resolved: ResolvedScenario) -> Iterator[Problem]:
             )
 
 
-def _unsafe_fix(
+def _check_unsafe_fix(
     resolved: ResolvedScenario, configurations: Mapping[ArmName, PipelineConfig | None]
 ) -> Iterator[Problem]:
     """A policy of an incident that a fixed arm has, and no incident arm."""

@@ -19,7 +19,7 @@ def check_patches(scenario: Scenario) -> Iterator[Problem]:
             generate_all(traffic)
         except UnfitPatchError as error:
             yield Problem(_place(scenario.traffic, error.patch), error.problem, error.hint or "write another value")
-            traffic = _without(traffic, error.patch)
+            traffic = _drop_patch(traffic, error.patch)
         except UsageError:
             return  # the traffic itself cannot be generated, which a run tells
         else:
@@ -43,13 +43,13 @@ def _place(traffic: TrafficSpec, patch: Patch) -> Location:
     )
 
 
-def _without(traffic: TrafficSpec, patch: Patch) -> TrafficSpec:
+def _drop_patch(traffic: TrafficSpec, patch: Patch) -> TrafficSpec:
     streams = {
-        name: stream.model_copy(update={"patch": _others(stream.patch, patch)})
+        name: stream.model_copy(update={"patch": _remaining(stream.patch, patch)})
         for name, stream in traffic.streams.items()
     }
-    return traffic.model_copy(update={"patch": _others(traffic.patch, patch), "streams": streams})
+    return traffic.model_copy(update={"patch": _remaining(traffic.patch, patch), "streams": streams})
 
 
-def _others(patches: tuple[Patch, ...], patch: Patch) -> tuple[Patch, ...]:
+def _remaining(patches: tuple[Patch, ...], patch: Patch) -> tuple[Patch, ...]:
     return tuple(other for other in patches if other is not patch)

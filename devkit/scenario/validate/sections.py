@@ -28,9 +28,9 @@ from located_config.problem import Problem, described, is_echo, key_in_message
 _CONFIGURED = frozenset({"pipeline", "arms", "programs", "tried_first"})
 _ALL = frozenset(Scenario.model_fields)
 _CHECKS: tuple[tuple[frozenset[str], Callable[[Any, ResolvedScenario], Iterable[Problem]]], ...] = (
-    (_CONFIGURED, lambda document, resolved: _stack_keys(document, resolved)),
-    (_CONFIGURED, lambda document, resolved: _configurations(document, resolved)),
-    (frozenset({"mock", "arms", "traffic"}), lambda _, resolved: _rules(resolved.scenario)),
+    (_CONFIGURED, lambda document, resolved: _check_stack_keys(document, resolved)),
+    (_CONFIGURED, lambda document, resolved: _check_configurations(document, resolved)),
+    (frozenset({"mock", "arms", "traffic"}), lambda _, resolved: _check_rules(resolved.scenario)),
     (_ALL - {"name", "title", "incident"}, lambda _, resolved: check_expectations(resolved, are_playable=False)),
     (frozenset({"traffic"}), lambda _, resolved: check_patches(resolved.scenario)),
     (_CONFIGURED | {"traffic", "kafka"}, lambda _, resolved: check_traffic(resolved)),
@@ -40,7 +40,7 @@ _CHECKS: tuple[tuple[frozenset[str], Callable[[Any, ResolvedScenario], Iterable[
     ),
 )
 """Each check with the sections that it looks at."""
-_STANDING_IN = {
+_STAND_INS = {
     "name": "stands-in",
     "title": "stands in",
     "incident": {"reference": "none"},
@@ -68,7 +68,7 @@ def check_other_sections(document: Any, known: Sequence[Problem], context: Mappi
         return
     kept = {key: value for key, value in document.items() if key not in wrong}
     try:
-        scenario = Scenario.model_validate({**_STANDING_IN, **kept}, context=dict(context))
+        scenario = Scenario.model_validate({**_STAND_INS, **kept}, context=dict(context))
     except ValidationError:
         return  # the arms of one section are not those of another that stands in
     resolved = resolve(scenario)
@@ -77,7 +77,7 @@ def check_other_sections(document: Any, known: Sequence[Problem], context: Mappi
             yield from once(check(document, resolved))
 
 
-def _rules(scenario: Scenario) -> Iterator[Problem]:
+def _check_rules(scenario: Scenario) -> Iterator[Problem]:
     """What a rule of the mock says of the traffic, and the traffic does not know: no request can match it."""
     pages = [title.replace("_", " ") for title in scenario.traffic.titles]
     for place, rule in scenario.rules_at():
@@ -93,7 +93,7 @@ def _rules(scenario: Scenario) -> Iterator[Problem]:
             yield Problem((*place, "do", fault), f"it cannot be shown that it fired: {why}")
 
 
-def _stack_keys(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
+def _check_stack_keys(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
     for name, program in resolved.programs.items():
         of_tries: list[Location] = []
         if name == resolved.main_name:
@@ -106,24 +106,24 @@ def _stack_keys(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
                     yield Problem(location, "is given by the stack", "leave it out")
 
 
-def _configurations(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
+def _check_configurations(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
     for arm, name in itertools.product(resolved.arms.values(), resolved.programs):
         program = arm.programs[name]
         if program.refusal:
-            yield from _refused(document, program)
+            yield from _describe_refusal(document, program)
         elif program is arm.main:
             if arm.tried_first:
-                yield from _refused(document, arm.tried_first)
-            yield from _starts(document, arm)
+                yield from _describe_refusal(document, arm.tried_first)
+            yield from _check_starts(document, arm)
 
 
-def _starts(document: Any, arm: ResolvedArm) -> Iterator[Problem]:
+def _check_starts(document: Any, arm: ResolvedArm) -> Iterator[Problem]:
     """Configurations that a step gives a start of its own."""
     for place, started in arm.starts:
         if started.launch.raw_config is not None:
             yield Problem(place, "nothing reads it, as the arm's file is its raw_config", "leave one of them out")
         elif started.refusal:
-            yield from _refused(document, started)
+            yield from _describe_refusal(document, started)
         elif started.configured.topics != arm.main.configured.topics:
             text = "with it the program has other topics than the arm, whose topics are made before its first step"
             yield Problem(place, text, "leave out what names topics, and deferral.policy, which makes one needed")
@@ -135,7 +135,7 @@ def _depth(document: Any, base: Location, detail: ErrorDetails) -> int:
     return reaches(document, place) + len(key_in_message(detail, document, place)) - len(base)
 
 
-def _refused(document: Any, program: ResolvedProgram) -> Iterator[Problem]:
+def _describe_refusal(document: Any, program: ResolvedProgram) -> Iterator[Problem]:
     """Each is told of the topmost place that has the value, or most of the way to it."""
     model = program.program.model
     for detail in program.refusal.errors() if program.refusal else ():

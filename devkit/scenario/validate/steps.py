@@ -33,11 +33,11 @@ def check_steps(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
             words = step.start.arguments if step.start else step.command.argv if step.command else ()
             for text in unknown_places(words):
                 yield place, text
-            for below, text in _never(resolved, arm, step):
+            for below, text in _check_awaited(resolved, arm, step):
                 yield (*place, *below), text
 
 
-def _never(resolved: ResolvedScenario, arm: str, step: ArmStep) -> Iterator[tuple[Location, str]]:
+def _check_awaited(resolved: ResolvedScenario, arm: str, step: ArmStep) -> Iterator[tuple[Location, str]]:
     awaited = step.expect
     if awaited is None:
         return

@@ -16,7 +16,7 @@ from located_config.model_keys import fields_of
 from located_config.place import Location
 from pipeline.config.pipeline_config import PipelineConfig
 
-_MOST = 3
+_MOST_PLACES = 3
 """A key of more sections than that, such as `of`, says nothing of which was meant."""
 _TOP = "the top of the file"
 _ELSEWHERE = ("arms.NAME.steps", "until.all")
@@ -37,37 +37,37 @@ def belongs(location: Location) -> str | None:
     if location[:-1] == ("until",) and key in fields_of(Condition):
         return f"write any: [{{ {key}: {'true' if key == 'drained' else '…'} }}]"
     places = list(dict.fromkeys(place for place, known in _keys() if known == key))
-    if not places or len(places) > _MOST:
+    if not places or len(places) > _MOST_PLACES:
         return None
     return f"it belongs {'at' if places[0] == _TOP else 'under'} {' or '.join(places)}"
 
 
 def _keys() -> Iterator[tuple[str, str]]:
     """Each key with its section, as people write the way to it."""
-    for section, key in _below(Scenario, ""):
+    for section, key in _walk_keys(Scenario, ""):
         if section.startswith(_ELSEWHERE):
             continue
         if not section.startswith("expect."):
             yield f"`{section}`" if section else _TOP, key
         elif section.endswith("[]"):
             yield _EXPECTED, key
-    for section, key in _below(PipelineConfig, ""):
+    for section, key in _walk_keys(PipelineConfig, ""):
         yield f"`pipeline.{section}`" if section else _OF_ARMS, key
 
 
-def _below(annotation: Any, section: str, above: tuple[type[BaseModel], ...] = ()) -> Iterator[tuple[str, str]]:
+def _walk_keys(annotation: Any, section: str, above: tuple[type[BaseModel], ...] = ()) -> Iterator[tuple[str, str]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation in above:
             return
         for key, inner in fields_of(annotation).items():
             yield section, key
-            yield from _below(inner, f"{section}.{key}" if section else key, (*above, annotation))
+            yield from _walk_keys(inner, f"{section}.{key}" if section else key, (*above, annotation))
         return
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is dict:
-        yield from _below(arguments[1], f"{section}.NAME", above)
+        yield from _walk_keys(arguments[1], f"{section}.NAME", above)
     elif origin in (tuple, list):
-        yield from _below(arguments[0], f"{section}[]", above)
+        yield from _walk_keys(arguments[0], f"{section}[]", above)
     elif origin in (Union, UnionType) or hasattr(annotation, "__metadata__"):
         for member in arguments:
-            yield from _below(member, section, above)
+            yield from _walk_keys(member, section, above)

@@ -22,15 +22,15 @@ from located_config.duration import format_duration
 from located_config.near import near_miss, nearest
 from located_config.place import Location
 
-_OF_PROCESS = ("process_started", "process_restarted", "process_ended", "supervisor_gave_up")
-_EVENTS = LOGGED.union(_OF_PROCESS)
+_PROCESS_EVENTS = ("process_started", "process_restarted", "process_ended", "supervisor_gave_up")
+_EVENTS = LOGGED.union(_PROCESS_EVENTS)
 """The events of an arm by name."""
 _MISSPELT = 0.75
 """How much a topic's name has to be like a role to be one that is misspelt: a program may have topics of its own."""
 
 
 @runtime_checkable
-class _OfTopic(Protocol):
+class _TopicFault(Protocol):
     """A fault on a topic, which it names by its role in the arm or by its name."""
 
     @property
@@ -61,10 +61,10 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
         if item.do.brokers > scenario.kafka.brokers:
             few = f"needs at least {item.do.brokers} brokers, and kafka.brokers is {scenario.kafka.brokers}"
             yield (*place, "do", item.do.name), few
-        for key, why in _no_target(item.do, scenario.kafka.brokers):
+        for key, why in _check_target(item.do, scenario.kafka.brokers):
             yield (*place, "do", item.do.name, key), why
         for _, other, other_arms in items[:number]:
-            if arms & other_arms and (both := _at_once(item, other)):
+            if arms & other_arms and (both := _find_overlap(item, other)):
                 held = f"acts on {', '.join(both)}, as {other.name!r} does then"
                 yield (*place, "do", item.do.name), f"{held}; let one end before the other begins"
         if item.when is not None and (text := item.when.never(bounds)):
@@ -102,7 +102,7 @@ def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]
                 yield (*place, "raw_config"), text
 
 
-def _at_once(item: TimelineItem, other: TimelineItem) -> list[str]:
+def _find_overlap(item: TimelineItem, other: TimelineItem) -> list[str]:
     """What two items change at the same time, as far as their times are known; a moment between them is enough."""
     if item.at is None or other.at is None:
         return []
@@ -116,11 +116,11 @@ def _at_once(item: TimelineItem, other: TimelineItem) -> list[str]:
     return clashes(item.do.claims({}), other.do.claims({}))
 
 
-def _no_target(fault: Fault, brokers: int) -> Iterator[tuple[str, str]]:
+def _check_target(fault: Fault, brokers: int) -> Iterator[tuple[str, str]]:
     """The parameter that names something which is not there, and what is wrong with it."""
     parts = part_names(brokers)
     for part in dict.fromkeys(need.part for need in fault.needs() if need.part not in parts):
         yield "part", f"the stack has no part {part!r}; {near_miss(part, parts)}"
-    near = nearest(fault.topic, Topics.model_fields, like=_MISSPELT) if isinstance(fault, _OfTopic) else None
-    if isinstance(fault, _OfTopic) and near not in (None, fault.topic):
+    near = nearest(fault.topic, Topics.model_fields, like=_MISSPELT) if isinstance(fault, _TopicFault) else None
+    if isinstance(fault, _TopicFault) and near not in (None, fault.topic):
         yield "topic", f"there is no topic {fault.topic!r}; did you mean {near!r}?"

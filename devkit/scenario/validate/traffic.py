@@ -23,15 +23,15 @@ def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Where in the file, and what is wrong there."""
     scenario = resolved.scenario
     streams = scenario.traffic.streams
-    yield from _too_large(scenario, ("traffic",), scenario.traffic)
+    yield from _check_event_size(scenario, ("traffic",), scenario.traffic)
     for name, stream in streams.items():
-        yield from _too_large(scenario, ("traffic", "streams", name), stream)
-    yield from _captured_too_large(scenario)
+        yield from _check_event_size(scenario, ("traffic", "streams", name), stream)
+    yield from _check_capture_size(scenario)
     for arm, resolved_arm in resolved.arms.items():
         if resolved_arm.main.refusal:
             continue
         sources = resolved_arm.main.configured.topics.sources
-        yield from _not_closed(scenario, arm, sources)
+        yield from _check_closing(scenario, arm, sources)
         for name, stream in streams.items():
             if stream.topic not in sources:
                 yield Problem(
@@ -39,16 +39,16 @@ def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
                     f"the main program of arm {arm} does not read topic {stream.topic!r}",
                     near_miss(stream.topic, sources),
                 )
-        for topic in _captured_besides(scenario):
+        for topic in _further_topics(scenario):
             if topic not in sources:
                 yield Problem(
                     ("traffic", "from"),
                     f"the main program of arm {arm} does not read topic {topic!r} of the capture",
-                    f"let its source topics be {', '.join([sources[0], *_captured_besides(scenario)])}",
+                    f"let its source topics be {', '.join([sources[0], *_further_topics(scenario)])}",
                 )
 
 
-def _not_closed(scenario: Scenario, arm: ArmName, sources: tuple[str, ...]) -> Iterator[Problem]:
+def _check_closing(scenario: Scenario, arm: ArmName, sources: tuple[str, ...]) -> Iterator[Problem]:
     """Closing canaries for other partitions than a topic has: one that gets none keeps what waits in it, and one that
     is not there takes none.
     """
@@ -69,7 +69,7 @@ def _not_closed(scenario: Scenario, arm: ArmName, sources: tuple[str, ...]) -> I
             yield Problem(place, text, f"write partitions: {partitions}")
 
 
-def _captured_besides(scenario: Scenario) -> list[str]:
+def _further_topics(scenario: Scenario) -> list[str]:
     """The topics of a capture besides its first one, which is played as the first source topic."""
     capture = scenario.traffic.from_
     return [] if capture is None else list(capture.outline.topics)[1:]
@@ -80,7 +80,7 @@ def _limit_bytes(scenario: Scenario) -> int:
     return min(topic.max_message_bytes or _KAFKA_DEFAULT_MESSAGE_BYTES for topic in topics)
 
 
-def _captured_too_large(scenario: Scenario) -> Iterator[Problem]:
+def _check_capture_size(scenario: Scenario) -> Iterator[Problem]:
     capture, limit = scenario.traffic.from_, _limit_bytes(scenario)
     largest = max(capture.outline.largest.values(), default=0) if capture is not None else 0
     if largest + _BATCH_OVERHEAD_BYTES > limit:
@@ -91,7 +91,7 @@ def _captured_too_large(scenario: Scenario) -> Iterator[Problem]:
         )
 
 
-def _too_large(scenario: Scenario, place: Location, stream: Paced) -> Iterator[Problem]:
+def _check_event_size(scenario: Scenario, place: Location, stream: Paced) -> Iterator[Problem]:
     limit = _limit_bytes(scenario)
     for title, named in stream.pages.items():
         if named.event_bytes is not None and named.event_bytes + _BATCH_OVERHEAD_BYTES > limit:

@@ -23,11 +23,11 @@ def check_until(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
                 yield (*place, key), f"each arm ends at its deadline of {deadline} before that"
         if condition.gave_up and all(arm.supervisor.attempts is None for arm in resolved.arms.values()):
             yield (*place, "gave_up"), "no supervisor gives up: write `supervisor: { attempts: 3 }`"
-        yield from _of_log(resolved, condition, place)
-        yield from _of_metrics(resolved, condition, place)
+        yield from _check_logs(resolved, condition, place)
+        yield from _check_metrics(resolved, condition, place)
 
 
-def _of_log(resolved: ResolvedScenario, condition: Condition, place: Location) -> Iterator[tuple[Location, str]]:
+def _check_logs(resolved: ResolvedScenario, condition: Condition, place: Location) -> Iterator[tuple[Location, str]]:
     named = resolved.scenario.programs
     pipelines = {name for name, program in resolved.programs.items() if program.runs_on_spark}
     for log in condition.log:
@@ -38,7 +38,7 @@ def _of_log(resolved: ResolvedScenario, condition: Condition, place: Location) -
             yield (*place, "log"), f"the pipeline writes no event {log.event!r}; {known}"
 
 
-def _of_metrics(resolved: ResolvedScenario, condition: Condition, place: Location) -> Iterator[tuple[Location, str]]:
+def _check_metrics(resolved: ResolvedScenario, condition: Condition, place: Location) -> Iterator[tuple[Location, str]]:
     if any(arm.main.refusal for arm in resolved.arms.values()):
         return
     mains = [arm.main.configured for arm in resolved.arms.values()]

@@ -47,20 +47,20 @@ def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
                     f"the fixed arm never meets {item.name!r}, so no run shows that it withstands it",
                     f"{remedy}, or name it in `cause` with `absent_in` where its absence is the fix",
                 )
-    yield from _fewer_partitions(scenario)
+    yield from _find_fewer_partitions(scenario)
     for place in chain.from_iterable(locations_of(scenario, key) for key in _TOPICS):
         text = "the kit makes this topic afresh for each arm, and deletes what there is of the name"
         yield Problem(place, text, "leave it out")
     configured = {name: arm.main.configured.config for name, arm in resolved.arms.items()}
     configs = {name: config for name, config in configured.items() if config is not None}
-    yield from _late(scenario)
-    yield from _late_windows(scenario)
+    yield from _find_late_faults(scenario)
+    yield from _find_late_windows(scenario)
     for key in filter(can_be_cause, undeclared_differences(resolved)):
         text = f"incident and fix differ in {key} as well, so the verdict may rest on it"
         yield Problem(("cause",), text, "name it, or give all arms the same")
-    yield from _still_open(scenario, configs.values())
-    yield from _before_it_runs(resolved)
-    yield from _over_before_it_runs(resolved)
+    yield from _find_open_windows(scenario, configs.values())
+    yield from _find_early_ends(resolved)
+    yield from _find_early_faults(resolved)
     incidents = in_role(scenario.roles, "incident")
     for policy in UNSAFE:
         if len(configs) == len(resolved.arms) and any(policy.holds(configs[arm]) for arm in incidents):
@@ -70,7 +70,7 @@ def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
                 yield Problem(place, text, "give it to the incident arm alone")
 
 
-def _fewer_partitions(scenario: Scenario) -> Iterator[Problem]:
+def _find_fewer_partitions(scenario: Scenario) -> Iterator[Problem]:
     if scenario.traffic.from_ is None:
         return
     captured = max(scenario.traffic.from_.outline.topics.values())
@@ -83,7 +83,7 @@ def _fewer_partitions(scenario: Scenario) -> Iterator[Problem]:
         )
 
 
-def _late(scenario: Scenario) -> Iterator[Problem]:
+def _find_late_faults(scenario: Scenario) -> Iterator[Problem]:
     """Faults that come later than the traffic, in arms that are over once they have drained."""
     last = scenario.traffic.last_event
     if not scenario.until.condition.by_drained_alone:
@@ -99,7 +99,7 @@ def _late(scenario: Scenario) -> Iterator[Problem]:
             )
 
 
-def _late_windows(scenario: Scenario) -> Iterator[Problem]:
+def _find_late_windows(scenario: Scenario) -> Iterator[Problem]:
     """Windows of the mock's rules that may open when all requests are over, in arms that are over once they have
     drained.
     """
@@ -123,7 +123,7 @@ def _late_windows(scenario: Scenario) -> Iterator[Problem]:
         )
 
 
-def _still_open(scenario: Scenario, configs: Iterable[PipelineConfig]) -> Iterator[Problem]:
+def _find_open_windows(scenario: Scenario, configs: Iterable[PipelineConfig]) -> Iterator[Problem]:
     """An end with the last commit, of a job whose windows leave only in a batch after it."""
     if not scenario.until.condition.by_drained_alone:
         return
@@ -139,7 +139,7 @@ def _still_open(scenario: Scenario, configs: Iterable[PipelineConfig]) -> Iterat
             )
 
 
-def _before_it_runs(resolved: ResolvedScenario) -> Iterator[Problem]:
+def _find_early_ends(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Times that end an arm by themselves, when its Spark has hardly begun to run."""
     until = resolved.scenario.until.condition
     if not resolved.main.runs_on_spark or until.surely_after is None or until.surely_after >= _SPARK_RUNS:
@@ -154,7 +154,7 @@ def _before_it_runs(resolved: ResolvedScenario) -> Iterator[Problem]:
             )
 
 
-def _over_before_it_runs(resolved: ResolvedScenario) -> Iterator[Problem]:
+def _find_early_faults(resolved: ResolvedScenario) -> Iterator[Problem]:
     """Faults that end when the main program's Spark has hardly begun to run: it may never meet them, and they act all
     the same.
     """
