@@ -1,4 +1,4 @@
-"""Whether the delivery audit is clean: every input event met its expected fate, once, in order; or how many did not."""
+"""The delivery audit: every input event had its expected outcome, once and in order; or bounds on its counts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ from located_config.count import counted
 
 NOT_AUDITED = "not audited, as no truth is registered for its job, which would say what its output must be"
 
-_OF_EVENTS = ("lost", "lapsed", "deduplicated", "repeats_emitted", "misrouted", "out_of_order")
-"""Counts in which an event counts once."""
+_EVENT_COUNTS = ("lost", "lapsed", "deduplicated", "repeats_emitted", "misrouted", "out_of_order")
+"""Counts that have each event at most once."""
 _BY_BATCH: frozenset[Observable] = frozenset({"batches", "offsets"})
-"""What shows which offsets were read again."""
+"""Shows which offsets were read again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class _Audit(ExpectationKind):
         if observation.audit.unaudited:
             return Finding(self.name, str(argument), f"n/a: the main program is {NOT_AUDITED}", holds=None)
         if isinstance(argument, AuditCounts):
-            return self._counted(argument, observation)
+            return self._judge_counts(argument, observation)
         audits = _audits(observation)
         problems = {problem for audit in audits.values() for problem in audit.problems()}
         measured = "; ".join((f"{name}: " if name else "") + _measured(audit) for name, audit in audits.items())
@@ -57,11 +57,11 @@ class _Audit(ExpectationKind):
             return Finding(self.name, argument, why_not_observable(unsure), holds=None)
         if unaudited := [program.name for program in observation.programs if program.unaudited]:
             measured += f"; of the main program alone, the output of {' and '.join(unaudited)} is not audited"
-        # An audit of nothing, or of events that the pipeline never took, shows nothing.
+        # An audit without events, or of events that the pipeline never read, proves nothing.
         holds = not problems and all(audit.inputs > audit.pending for audit in audits.values())
         return Finding(self.name, argument, measured, holds, decisive=any(map(_is_inexcusable, audits.values())))
 
-    def _counted(self, argument: AuditCounts, observation: ArmObservation) -> Finding:
+    def _judge_counts(self, argument: AuditCounts, observation: ArmObservation) -> Finding:
         audits = [*_audits(observation).values()]
         expected, wrong = str(argument), broken_counts(argument, audits)
         measured = ", ".join(f"{name} {count(name, audits)}" for name in argument.bounds)
@@ -77,19 +77,17 @@ class _Audit(ExpectationKind):
         return Finding(self.name, expected, measured, not wrong, decisive=is_final, figures=figures)
 
     def check(self, argument: str | AuditCounts, arm: CheckedArm) -> Iterator[Flaw]:
-        """What no truth is registered for cannot be audited, and no more events can fail than the traffic has."""
+        """A job without a registered truth, and more events than the traffic has."""
         if arm.main.configured is not None and arm.main.configured.truth is None:
             yield Flaw(f"the main program is {NOT_AUDITED}: docs/extend.md shows how a job brings it")
         bounds, events = argument.bounds if isinstance(argument, AuditCounts) else {}, arm.traffic.event_count
-        for name in _OF_EVENTS:
+        for name in _EVENT_COUNTS:
             least = bounds[name].at_least if name in bounds else None
             if least is not None and least > events:
                 yield Flaw(f"no run has {least}: its traffic has {counted(events, 'event')}", (name,))
 
     def depends_on_time(self, argument: str | AuditCounts, observation: ArmObservation) -> Window | None:
-        """That nothing was taken by the arm's end does, and that events ended another way than they had to. What was
-        lost, reordered or falsified was so whatever the machine did.
-        """
+        """Unread and misrouted events do; events that were lost, reordered or falsified do not."""
         audits = _audits(observation).values()
         if observation.audit.unaudited:
             return None
@@ -103,7 +101,7 @@ class _Audit(ExpectationKind):
 
 
 def _audits(observation: ArmObservation) -> dict[str, Audit]:
-    """The main program's, under no name, and those of others that have one."""
+    """The audits by program; the main program's has no name."""
     return {"": observation.audit} | {
         program.name: program.audit for program in observation.programs if program.audit is not None
     }
@@ -134,13 +132,13 @@ def _excused(noun: str, number: int, by_retry: int) -> str:
 
 
 def _is_inexcusable(audit: Audit) -> bool:
-    """Whether it is broken by what no shortage of time excuses."""
+    """Whether a problem of it is one that no shortage of time excuses."""
     return any(count_inexcusable(name, [audit]) > 0 for name in audit.problems())
 
 
 def _unknown_observables(observation: ArmObservation, has_problems: bool) -> frozenset[Observable]:
-    """What would have to be seen: a record's source, of events that are not emitted, whether they still may be, and of
-    those that were emitted again after a restart, whether they were read again.
+    """What must be observable and is not: the source of records, whether missing events may still come, and whether
+    repeated events were read again.
     """
     needed: set[Observable] = {"sources"}
     if not has_problems and not observation.drained:
@@ -150,7 +148,7 @@ def _unknown_observables(observation: ArmObservation, has_problems: bool) -> fro
 
 
 def _unknown_of_replays(observation: ArmObservation) -> frozenset[Observable]:
-    """What would have to be seen of each program of which something counts as excused by its restarts."""
+    """What must be observable, and is not, of each program whose restarts excuse something."""
     audited = [(observation.audit, observation.not_observable)]
     audited += [
         (program.audit, program.not_observable) for program in observation.programs if program.audit is not None

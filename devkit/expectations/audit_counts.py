@@ -1,6 +1,6 @@
-"""The audit by count: `audit: {lost: {at_least: 1}, duplicated: 0}`, for an arm that has to lose or repeat events.
+"""Bounds on the counts of the audit: `audit: {lost: {at_least: 1}, duplicated: 0}`.
 
-A count is of all programs that are audited together. Repeats and conflicts that a restart excuses count apart.
+A count is the sum over all audited programs. Repeats and conflicts that a restart excuses are counted separately.
 """
 
 from collections.abc import Collection
@@ -14,9 +14,9 @@ from devkit.observe.audit.model import Audit
 from devkit.observe.observable import Observable
 
 LOWERED_BY_RECORDS = frozenset({"lost", "deduplicated"})
-"""Counts that records which are not observable would have lowered."""
+"""Counts that unobservable records would have lowered."""
 MAY_BE_HIDDEN = LOWERED_BY_RECORDS | {"out_of_order"}
-"""Likewise where a fault took records away: that an event is late is seen by its first record."""
+"""Counts that removed records would have changed: the first record of an event shows that it is late."""
 _INEXCUSABLE = frozenset({"lost", "out_of_order", "duplicated", "conflicting", "mismatched"})
 _NOT_PROBLEMS = frozenset({"lapsed", "deduplicated", "repeats_emitted"})
 _CHANGED_BY_REPLAYS = frozenset({"duplicated", "conflicting", "excused", "excused_conflicts"})
@@ -57,7 +57,7 @@ class AuditCounts(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _some(self) -> Self:
+    def _check_counts(self) -> Self:
         if not self.bounds:
             raise ValueError("no count; write for example {lost: {at_least: 1}}, or `clean`")
         return self
@@ -72,11 +72,11 @@ class AuditCounts(BaseModel):
 
     @property
     def depend_on_replays(self) -> bool:
-        """Whether what a restart excuses changes any of them."""
+        """Whether excuses by restarts change any of the counts."""
         return bool(self.bounds.keys() & _CHANGED_BY_REPLAYS)
 
     def needs(self, *, drained: bool) -> frozenset[Observable]:
-        """What has to be observable for these counts to be known, without what `depend_on_replays` need."""
+        """What must be observable for these counts, apart from replays."""
         needed: set[Observable] = {"sources"}
         if self.bounds.keys() & LOWERED_BY_RECORDS and not drained:
             needed.add("offsets")
@@ -86,16 +86,16 @@ class AuditCounts(BaseModel):
 _CLEAN: TypeAdapter[str] = TypeAdapter(Literal["clean"])
 
 
-def _either(value: object) -> str | AuditCounts:
-    """One of the two by what was written, so that a mistake is told of that one alone."""
+def _read(value: object) -> str | AuditCounts:
+    """Validated as one of the two by the form of the value, so that an error is about this one alone."""
     return AuditCounts.model_validate(value) if isinstance(value, dict | AuditCounts) else _CLEAN.validate_python(value)
 
 
-CleanOrCounts = Annotated[Any, PlainValidator(_either, json_schema_input_type=Literal["clean"] | AuditCounts)]
+CleanOrCounts = Annotated[Any, PlainValidator(_read, json_schema_input_type=Literal["clean"] | AuditCounts)]
 
 
 def count(name: str, audits: Collection[Audit]) -> int:
-    """What is excused is not among the problems of the same kind, but for lapses: on purpose or not, they are some."""
+    """The count over all audits. Excused events and those of `_NOT_PROBLEMS` are not among the audit's problems."""
     if name.startswith("excused") or name in _NOT_PROBLEMS:
         return sum(getattr(audit, name) for audit in audits)
     return sum(audit.problems().get(name, 0) for audit in audits)
@@ -107,7 +107,7 @@ def broken_counts(argument: AuditCounts, audits: Collection[Audit]) -> list[str]
 
 
 def is_open(argument: AuditCounts, audits: Collection[Audit]) -> bool:
-    """Whether records that a fault took away might have made another answer; what was seen is at least what was."""
+    """Whether records that a fault removed might change the finding; the observed counts are lower bounds."""
     bounds = argument.bounds.items()
     if any(
         name not in MAY_BE_HIDDEN and bound.at_most is not None and count(name, audits) > bound.at_most
@@ -121,7 +121,7 @@ def is_open(argument: AuditCounts, audits: Collection[Audit]) -> bool:
 
 
 def is_decided(argument: AuditCounts, audits: Collection[Audit]) -> bool:
-    """Whether more than is allowed was lost, reordered or falsified, which no shortage of time excuses."""
+    """Whether more events than allowed were lost, reordered or falsified, which no shortage of time excuses."""
     return any(
         bound.at_most is not None and count_inexcusable(name, audits) > bound.at_most
         for name, bound in argument.bounds.items()
@@ -129,9 +129,7 @@ def is_decided(argument: AuditCounts, audits: Collection[Audit]) -> bool:
 
 
 def time_window(argument: AuditCounts, audits: Collection[Audit]) -> Window | None:
-    """What was lost, reordered or falsified was so whatever the machine did; another count may be its doing, and that
-    nothing was.
-    """
+    """The window in which a busy machine may have caused the counts; None if they do not depend on time."""
     if is_decided(argument, audits):
         return None
     bounds = argument.bounds
@@ -147,8 +145,9 @@ def time_window(argument: AuditCounts, audits: Collection[Audit]) -> Window | No
 
 
 def count_inexcusable(name: str, audits: Collection[Audit]) -> int:
-    """The part of a count that no shortage of time excuses. The rest it may have made: a fetch that timed out is an
-    error event, of its own type, and conflicts with the output that a restart made in its place.
+    """The part of a count that no shortage of time excuses.
+
+    A fetch that timed out gives an error event, which conflicts with the output after a restart.
     """
     if name not in _INEXCUSABLE:
         return 0

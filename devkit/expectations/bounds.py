@@ -32,7 +32,7 @@ class Range(BaseModel, Generic[T]):
     at_most: T | None = Field(default=None, description="Upper bound, inclusive.")
 
     @model_validator(mode="after")
-    def _some(self) -> Self:
+    def _check_bounds(self) -> Self:
         if self.at_least is None and self.at_most is None:
             raise ValueError(f"write at_least, at_most or {self.example}")
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:

@@ -1,6 +1,6 @@
-"""What a scenario file says of an arm, as far as a kind of expectation checks its argument against it.
+"""An arm of a scenario file, as a kind of expectation checks its argument against it.
 
-ExpectationKind.check(argument, CheckedArm) -> Flaws      a kind checks its own argument
+ExpectationKind.check(argument, CheckedArm) -> Flaws
 """
 
 from collections.abc import Mapping
@@ -17,10 +17,9 @@ from located_config.place import Location
 
 @dataclass(frozen=True)
 class Flaw:
-    """Why an argument decides nothing, whatever happens in the run. `key` is its place in the argument, () the argument
-    itself.
+    """Why an argument decides nothing in any run. `key` is the place in the argument, () for the whole argument.
 
-    One that `is_playable` is no obstacle to a run that is not to prove anything: a test that swaps the arms.
+    A flaw that `is_playable` does not prevent a run with `--unchecked`.
     """
 
     text: str
@@ -30,7 +29,7 @@ class Flaw:
 
 @dataclass(frozen=True)
 class CheckedProgram:
-    """`configured` is None where its settings are refused, which another check reports."""
+    """`configured` is None if its settings are invalid, which another check reports."""
 
     program: Program
     configured: ConfiguredProgram | None
@@ -38,9 +37,9 @@ class CheckedProgram:
 
 @dataclass(frozen=True, eq=False)
 class CheckedArm:
-    """`phases` are the names of its faults and parts of its traffic, `attempts` those of its supervisor, and `expected`
-    the kind and the argument of each of its expectations. `programs` has the main one first, which has no name where it
-    is the only one. `arms` are all of the scenario in the order of play.
+    """`phases` are the names of its faults and phases of traffic, `attempts` those of its supervisor. `expected` has
+    the kind and the argument of each expectation. `programs` has the main one first; the only program has no name.
+    `arms` are all arms of the scenario in the order of play.
     """
 
     name: ArmName
@@ -56,10 +55,10 @@ class CheckedArm:
 
     @property
     def main(self) -> CheckedProgram:
-        """The program that expectations are about that name none."""
+        """The program of expectations that name none."""
         return next(iter(self.programs.values()))
 
     def program_of(self, argument: Any) -> CheckedProgram:
-        """The program that an argument is about. Raises KeyError for one that the scenario does not have."""
+        """The program of an argument. Raises KeyError if the scenario does not have it."""
         name = named_program(argument)
         return self.main if name is None else self.programs[name]

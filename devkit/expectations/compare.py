@@ -1,7 +1,7 @@
-"""One figure of two arms, as a ratio: `compare: {rate: {of: healthy, arms: [fixed, incident], at_least: 8}}`.
+"""The ratio of a figure in two arms: `compare: {rate: {of: healthy, arms: [fixed, incident], at_least: 8}}`.
 
-The figure is named as its expectation is, with the keys of that; the bounds are on the ratio of the first arm's figure
-to the second one's. It stands in the list of the arm that is played last of the two.
+The figure has the name and the keys of its expectation; the bounds are on the first arm's figure divided by the second
+one's. It belongs to the expectations of the arm that is played last.
 """
 
 import math
@@ -49,7 +49,7 @@ class Ratio(Number):
 
 @dataclass(frozen=True)
 class Comparison:
-    """`argument` is that of the figure's own expectation, with bounds that say nothing."""
+    """`argument` is that of the figure's own expectation, with a bound that always holds."""
 
     figure: str
     ratio: Ratio
@@ -66,7 +66,7 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Compare(ExpectationKind):
-    """`kinds` gives all kinds of expectations by name, those that are registered later among them."""
+    """`kinds` gives all kinds of expectations by name, also those that are registered later."""
 
     kinds: Callable[[], Mapping[str, ExpectationKind]]
     name: str = "compare"
@@ -83,7 +83,7 @@ class Compare(ExpectationKind):
         object.__setattr__(self, "argument", Annotated[Any, read])
 
     def judge(self, argument: Comparison, observation: ArmObservation) -> Finding:
-        """Undecided where the figure of one of the arms is not known."""
+        """Undecided if the figure of one of the arms is unknown."""
         values: list[float] = []
         for arm in argument.ratio.arms:
             figure = self._figure(argument, arm, observation)
@@ -103,7 +103,7 @@ class Compare(ExpectationKind):
         arms = [observation.arms[arm] for arm in argument.ratio.arms if arm in observation.arms]
         kind = self.kinds()[argument.figure]
         windows = [kind.depends_on_time(argument.argument, played.observation) for played in arms]
-        # That of a duration, whose own bound says nothing here, is a time of 0 s.
+        # The window of a duration is 0 s here, as its bound is.
         return "arm" if any(window is not None for window in windows) else None
 
     def check(self, argument: Comparison, arm: CheckedArm) -> Iterator[Flaw]:
@@ -122,13 +122,13 @@ class Compare(ExpectationKind):
                 yield replace(flaw, key=(argument.figure, *flaw.key))
 
     def bounds_progress(self, argument: Comparison, arm: ArmName) -> bool:
-        """Where the arm's rate has to be the higher one."""
+        """If the arm's rate has to be the higher one."""
         first, second = argument.ratio.arms
         least, most = argument.ratio.at_least is not None, argument.ratio.at_most is not None
         return argument.figure == "rate" and ((first == arm and least) or (second == arm and most))
 
     def _figure(self, argument: Comparison, arm: str, observation: ArmObservation) -> float | str:
-        """The arm's, or why it is not known."""
+        """The arm's figure, or why it is unknown."""
         if (played := observation.arms.get(arm)) is None:
             return f"arm {arm} was not played"
         kind, observed = self.kinds()[argument.figure], observation_of_program(argument.argument, played.observation)

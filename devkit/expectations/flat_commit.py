@@ -1,7 +1,7 @@
-"""How long the committed offset stood still while there was something to commit, and whether the CPU idled meanwhile.
+"""The longest time without a commit while events waited, and the CPU used meanwhile.
 
-The time counts from the first query of an arm, and goes on over restarts: that is what the operator saw. Starting
-again costs CPU, so the idling is that of the middle sample (median) among those in which a query ran.
+The time counts from the first query of an arm and includes restarts, as an operator sees it. A restart costs CPU, so
+the CPU is the median over the samples in which a query ran.
 """
 
 from dataclasses import dataclass
@@ -19,9 +19,7 @@ from devkit.observe.observable import Observable
 
 @dataclass(frozen=True, kw_only=True)
 class _FlatCommit(ExpectationKind):
-    """Where it was not observable for a while, the time is known between two bounds only, and so
-    perhaps no answer is.
-    """
+    """If it was not observable for a while, the time is known between two bounds only."""
 
     name: str = "flat_commit"
     summary: str = (
@@ -80,7 +78,7 @@ def _format_cores(value: float, observation: ArmObservation) -> str:
     return f"{value:.2f} (median; {flat.mean_cpu_cores:.2f} on average) in {flat.duration_s:.1f}s without a commit"
 
 
-def _while_flat(_argument: Range[Any], observation: ArmObservation) -> Window | None:
+def _flat_window(_argument: Range[Any], observation: ArmObservation) -> Window | None:
     """A pipeline that gets no core idles as well."""
     flat = observation.figures.flat_commit
     return timedelta(seconds=flat.duration_s) if flat else "arm"
@@ -94,7 +92,7 @@ IDLE_CPU = Measure(
     argument=NumberBound,
     absent="no query ran while the committed offset stood still",
     format_value=_format_cores,
-    timing=_while_flat,
+    timing=_flat_window,
     needs=_NEEDS,
     summary="CPU cores (median) that the program used during the longest time without a commit, while its query ran.",
     example="{at_most: 0.5}",

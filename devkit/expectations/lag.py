@@ -98,7 +98,7 @@ def _flaws(argument: LagBound, arm: CheckedArm) -> Iterator[Flaw]:
         yield Flaw(f"the main program does not read {argument.topic!r}; {near}", ("topic",))
 
 
-def _is_of_all_to_the_end(argument: LagBound) -> bool:
+def _bounds_total_lag(argument: LagBound) -> bool:
     is_of_all = argument.page is None and argument.partition is None and argument.during is None
     return is_of_all and argument.of != "lowest" and argument.at_most is not None
 
@@ -116,5 +116,5 @@ LAG = SeriesMeasure(
     format_value="{:,.0f}".format,
     absent=_absent,
     flaws=_flaws,
-    is_progress=_is_of_all_to_the_end,
+    is_progress=_bounds_total_lag,
 )

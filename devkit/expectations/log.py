@@ -1,8 +1,7 @@
 """How often a program wrote an event: `log: {event: gave_up, at_most: 0}`.
 
-Without a bound it is at least once. A program that wrote no event at all may have none to write, so it cannot be
-judged. Nor can that one wrote no more than it may, when it crashed for good: it might have written more. Nor what only
-workers of the pipeline write, where they are those of executors of their own, whose output is elsewhere.
+The default bound is at least once. The finding is undecided in three cases: the program wrote no event at all; an upper
+bound holds, but the program crashed and was not restarted; only workers of separate executors write the event.
 """
 
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ class LoggedEvent(ProgramCount):
 
     @model_validator(mode="before")
     @classmethod
-    def _once(cls, value: object) -> object:
+    def _default_bound(cls, value: object) -> object:
         is_bare = isinstance(value, dict) and value.keys().isdisjoint(("at_least", "at_most"))
         return {**value, "at_least": 1} if isinstance(value, dict) and is_bare else value
 
@@ -71,7 +70,7 @@ class _Log(ExpectationKind):
 
 
 def _runs_tasks_itself(observation: ArmObservation) -> bool:
-    """Whether its workers write where it does. Not every program has a Spark that says so."""
+    """Whether its workers share its standard output; true for a program without Spark."""
     return is_local(str((observation.main.spark or {}).get("spark.master", "local")))
 
 

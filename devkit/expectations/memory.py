@@ -40,15 +40,15 @@ def _timing(argument: MemoryBound, _observation: ArmObservation) -> Window | Non
 def _series(argument: MemoryBound, observation: ArmObservation) -> TimeSeries:
     """Without the looks at which the program had no process of that kind."""
     name = argument.program or (observation.main.name if len(observation.programs) > 1 else None)
-    held = [(sample.at_s, _held(_use(sample, name), argument.kind)) for sample in observation.samples]
+    held = [(sample.at_s, _held_bytes(_program_use(sample, name), argument.kind)) for sample in observation.samples]
     return tuple((at_s, float(size)) for at_s, size in held if size)
 
 
-def _use(sample: Sample, name: str | None) -> ProgramUse | Sample | None:
+def _program_use(sample: Sample, name: str | None) -> ProgramUse | Sample | None:
     return sample.programs.get(name) if name is not None else sample
 
 
-def _held(use: ProgramUse | Sample | None, kind: ProcessKind | None) -> int:
+def _held_bytes(use: ProgramUse | Sample | None, kind: ProcessKind | None) -> int:
     if use is None:
         return 0
     return use.memory_bytes if kind is None else use.memory_kinds.get(kind, 0)

@@ -39,7 +39,7 @@ class MetricPattern(BaseModel):
     )
 
     def __str__(self) -> str:
-        return _shown(self.name, frozenset(self.labels.items()))
+        return _format_series(self.name, frozenset(self.labels.items()))
 
     def matches(self, series: Series) -> bool:
         """Whether name and labels are those of the pattern; the series may have further labels."""
@@ -68,7 +68,11 @@ class _Metric(ExpectationKind):
         if not scraped.pages:
             return Finding(self.name, expected, no_page(scraped), holds=None)
         seen = [series for series in scraped.highest if argument.matches(series)]
-        measured = _measured(seen, scraped) if seen else f"not on any of {_pages(scraped)}{_nearest(argument, scraped)}"
+        measured = (
+            _measured(seen, scraped)
+            if seen
+            else f"not on any of {_pages(scraped)}{_describe_nearest(argument, scraped)}"
+        )
         if self.name == "metric_missing":
             return Finding(self.name, expected, measured, not seen)
         above = argument.above if isinstance(argument, RisingMetric) else None
@@ -149,23 +153,23 @@ def _measured(seen: list[Series], scraped: Scraped) -> str:
     highest = max(seen, key=lambda series: (scraped.highest[series], series[0], sorted(series[1])))
     gone = "" if any(series in scraped.present for series in seen) else ", and gone from the last"
     more = f" and {len(seen) - 1} more" if len(seen) > 1 else ""
-    return f"{_shown(*highest)}{more}, at most {scraped.highest[highest]:g} on {_pages(scraped)}{gone}"
+    return f"{_format_series(*highest)}{more}, at most {scraped.highest[highest]:g} on {_pages(scraped)}{gone}"
 
 
 def _pages(scraped: Scraped) -> str:
     return counted(scraped.pages, "page")
 
 
-def _nearest(argument: MetricPattern, scraped: Scraped) -> str:
+def _describe_nearest(argument: MetricPattern, scraped: Scraped) -> str:
     """What the endpoint has instead: the name with other labels, or a name that is nearly the same."""
-    labelled = sorted(_shown(*series) for series in scraped.highest if series[0] == argument.name)
+    labelled = sorted(_format_series(*series) for series in scraped.highest if series[0] == argument.name)
     if labelled:
         return f"; there is {', '.join(labelled[:_SHOWN])}{', …' if len(labelled) > _SHOWN else ''}"
     near = nearest(argument.name, sorted({name for name, _labels in scraped.highest}))
     return f"; next to it is {near}" if near else ""
 
 
-def _shown(name: str, labels: Labels) -> str:
+def _format_series(name: str, labels: Labels) -> str:
     inside = ", ".join(f'{label}="{value}"' for label, value in sorted(labels))
     return f"{name}{{{inside}}}" if inside else name
 

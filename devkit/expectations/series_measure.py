@@ -39,7 +39,7 @@ class PhaseArgument(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _one_part(self) -> Self:
+    def _check_part(self) -> Self:
         if self.during is not None and self.after is not None:
             raise ValueError("one of during and after, not both")
         return self

@@ -1,8 +1,7 @@
 """Which share of the requests that ended were answered 200.
 
-`all` is the whole arm. `after fault` is from the end of the last fault that has one (a rule with a window) to the end
-of the traffic: what makes an upstream unhealthy is over, and what it is asked for is the same in both arms. Still low,
-the load is the clients' own doing; high again, the upstream recovers.
+`all` is the whole arm. `after fault` is from the end of the last fault with an end (a rule with a window) to the end of
+the traffic, with the same requests in both arms: a rate that stays low shows load that the clients cause.
 """
 
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ from devkit.observe.logs.timeouts import names_timeout
 
 _BY_RESTARTS = frozenset({"restarts", "replays", "gave_up"})
 """Ends after which the program had more to do."""
-_CONTENT = _BY_RESTARTS | {"drained"}
+_PROGRESS_ENDS = _BY_RESTARTS | {"drained"}
 """Ends that say themselves what was done by then; all others cut an arm short at a time."""
 
 Timing = Callable[[Range[Any], ArmObservation], Window | None]
@@ -80,7 +80,7 @@ def end_window(observation: ArmObservation) -> Window | None:
     if isinstance(observation.end, EndByRefusal | EndByStep):
         return None
     reached = observation.end.reached.keys()
-    if reached - _CONTENT:
+    if reached - _PROGRESS_ENDS:
         return "arm"
     return restart_window(None, observation) if reached & _BY_RESTARTS else None
 

@@ -19,7 +19,7 @@ class WatermarkStood(DurationSeriesArgument):
     )
 
 
-def _stood(observation: ArmObservation) -> Iterator[tuple[float, float]]:
+def _still_times(observation: ArmObservation) -> Iterator[tuple[float, float]]:
     """From the first report of a watermark to that of a later one, and from the last of these to the arm's end."""
     since, watermark = observation.watermarks[0]
     for at_s, seconds in observation.watermarks:
@@ -30,7 +30,7 @@ def _stood(observation: ArmObservation) -> Iterator[tuple[float, float]]:
 
 
 def _series(_argument: WatermarkStood, observation: ArmObservation) -> TimeSeries:
-    return tuple(_stood(observation)) if observation.watermarks else ()
+    return tuple(_still_times(observation)) if observation.watermarks else ()
 
 
 def _absent(_argument: WatermarkStood, observation: ArmObservation) -> str:
