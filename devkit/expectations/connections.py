@@ -1,7 +1,7 @@
 """How many connections the upstream got: `connections: {of: per_request, at_most: 0.1}`.
 
-By the mock's own count. One that carried a request counts as opened, those that the mock reset for want of a place
-(its fault `connections`) too; these are the refused. Requests of one connection are the reverse of `per_request`.
+The mock counts them. A connection with a request counts as opened, and so does one that the mock reset at its limit
+(the fault `connections`), which also counts as refused.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""What a program took of what its container gives it, and how often it was killed for taking more.
+"""The memory of a program in its container, and how often it was killed at a limit.
 
-container_kills: {at_least: 1}      how often a process was over a limit
-peak_memory: {at_most: 2GiB}        all processes of the program together, at the worst look
+container_kills: {at_least: 1}      how often a process exceeded a limit
+peak_memory: {at_most: 2GiB}        the largest memory of all processes of the program together
 """
 
 from collections.abc import Iterator

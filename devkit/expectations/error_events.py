@@ -1,6 +1,6 @@
 """How many source events ended as error events, of which type, and how large the largest of those is.
 
-Without a bound it is at least one; `max_size` alone is about those that there are.
+Without a bound it is at least one; with `max_size` alone, any number.
 """
 
 from collections.abc import Iterator
@@ -89,7 +89,7 @@ class _ErrorEvents(ExpectationKind):
             yield Flaw(wrong, ("type",), is_playable=True)
 
     def depends_on_time(self, argument: ErrorEventPattern, observation: ArmObservation) -> Window | None:
-        """Which events end so is decided by what they are, unless a timeout ended one, or not all have ended."""
+        """If a fetch timed out, or if not all events have ended and the bound is not reached."""
         if observation.audit.timed_out:
             return "commit"
         kinds = of_type(observation.error_events, argument.type)

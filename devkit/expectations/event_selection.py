@@ -1,4 +1,4 @@
-"""`of: all | healthy`: which events' latencies an expectation is about, and whether they are known."""
+"""`of: all | healthy`: which events an expectation is about, and whether they are known."""
 
 from typing import Annotated, Literal
 
@@ -15,11 +15,11 @@ EventSelection = Annotated[
 
 
 def why_unknown(events: EventSelection, observation: ArmObservation) -> str | None:
-    """Why it is not known which events these are: a part that forgot has not told which pages a fault picked."""
+    """Why the selected events are unknown: the mock has lost which pages a fault matched. None if they are known."""
     forgotten = UPSTREAM & observation.not_observable if events == "healthy" else None
     return why_not_observable(forgotten) if forgotten else None
 
 
 def select_latencies(events: EventSelection, observation: ArmObservation) -> Latencies | None:
-    """Of these events; None where it is not known which they are."""
+    """The latencies of the selected events; None if it is unknown which they are."""
     return observation.latencies if events == "all" else observation.latencies.healthy()

@@ -38,19 +38,17 @@ class _Exception(ExpectationKind):
 
     def judge(self, argument: ExceptionPattern, observation: ArmObservation) -> Finding:
         expected = f"{argument.class_}: …{argument.message}…" if argument.message else argument.class_
-        of_class = [line for line in observation.main.exceptions if argument.matches_class(line.class_name)]
+        same_class = [line for line in observation.main.exceptions if argument.matches_class(line.class_name)]
         matching = _matching(argument, observation)
         if matching:
             often = f" ({times(len(matching))})" if len(matching) > 1 else ""
             return Finding(self.name, expected, f"{matching[0].class_name}: {matching[0].message}{often}", holds=True)
-        seen = of_class or list(observation.main.exceptions)
+        seen = same_class or list(observation.main.exceptions)
         measured = f"{seen[-1].class_name}: {seen[-1].message}" if seen else "no exception"
         return Finding(self.name, expected, measured, holds=False)
 
     def depends_on_time(self, argument: ExceptionPattern, observation: ArmObservation) -> Window | None:
-        """That it is a client's timeout does; any other would have come later too. That it did not come does where a
-        fetch timed out.
-        """
+        """A client's timeout does. A missing exception does if a fetch timed out."""
         matching = _matching(argument, observation)
         if not matching:
             return fetch_window(argument, observation)

@@ -1,4 +1,4 @@
-"""Whether a program's process said that it failed, with a text in its words."""
+"""Whether a process of a program reported a failure that contains a text."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -38,9 +38,7 @@ class _Failure(ExpectationKind):
         return Finding(self.name, f"…{argument.message}…", measured, bool(matching))
 
     def depends_on_time(self, argument: FailurePattern, observation: ArmObservation) -> Window | None:
-        """That no commit came in its time does, and a client's timeout; what else a process says when it fails would
-        have come later too. That it did not come does where a fetch timed out.
-        """
+        """A stall or a client's timeout does. A missing failure does if a fetch timed out."""
         matching = _matching(argument, observation)
         if not matching:
             return fetch_window(argument, observation)

@@ -1,7 +1,7 @@
-"""How many events wait: of all source partitions, of one of them, or of one page.
+"""How many events wait: of all source partitions, of one partition, or of one page.
 
-That of partitions is by committed offsets, as a dashboard has it. That of a page counts its events that are published
-and not emitted, by the records' own times.
+The lag of partitions is by committed offsets, as on a dashboard. The lag of a page counts its events that are published
+and not emitted, by the times of the records.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """End-to-end latency: from an event's append to the source to the append of its first output or error event.
 
-Events that are not emitted count as later than all that are, so an arm cannot look quick by delivering little.
-`healthy` leaves out the events of pages that were matched by a rule which picks pages (`page`, `revision`, `share`).
+Events that are not emitted count as later than all others: an arm does not look fast by emitting little. `healthy`
+leaves out events of pages that a page-selecting rule matched (`page`, `revision`, `share`).
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class _Latency(ExpectationKind):
         return Finding(self.name, expected, _measured(percentile, events), holds, figures=figures)
 
     def figure(self, argument: Latency, observation: ArmObservation) -> float | None:
-        """In seconds; None where too many events wait to know."""
+        """In seconds; None if too many events still wait."""
         events = select_latencies(argument.of, observation)
         percentile = events.percentile(argument.percentile) if events else None
         return percentile.at_most_s if percentile else None

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.program_argument import ProgramCount
+from devkit.expectations.program_argument import ProgramOccurrences
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.logs.logs import LOGGED
@@ -21,16 +21,10 @@ from pipeline.driver.spark_slots import is_local
 from pipeline.events import OF_WORKERS
 
 
-class LoggedEvent(ProgramCount):
+class LoggedEvent(ProgramOccurrences):
     """`event` is the name, the field `event` of a line that is a JSON object."""
 
     event: str = Field(min_length=1, description="Name of the event: the field `event` of a JSON line.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_bound(cls, value: object) -> object:
-        is_bare = isinstance(value, dict) and value.keys().isdisjoint(("at_least", "at_most"))
-        return {**value, "at_least": 1} if isinstance(value, dict) and is_bare else value
 
 
 @dataclass(frozen=True, kw_only=True)

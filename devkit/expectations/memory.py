@@ -1,7 +1,7 @@
 """What a program's processes hold, of one kind or all: `memory: {kind: Python worker, of: slope, at_least: 30MiB}`.
 
-Resident, as the samples have it: a page that processes share counts in each of them. `peak_memory` is what a container
-would be charged for.
+It is resident memory: a memory page that processes share counts in each of them. `peak_memory` is what a container is
+charged for.
 """
 
 from pydantic import Field
@@ -33,12 +33,12 @@ class MemoryBound(Bytes, SeriesArgument, ProgramArgument):
 
 
 def _timing(argument: MemoryBound, _observation: ArmObservation) -> Window | None:
-    """How much is held at once does not depend on time, how fast it grows does."""
+    """Only a slope depends on time."""
     return "arm" if argument.of == "slope" else None
 
 
 def _series(argument: MemoryBound, observation: ArmObservation) -> TimeSeries:
-    """Without the looks at which the program had no process of that kind."""
+    """Without samples in which the program had no process of that kind."""
     name = argument.program or (observation.main.name if len(observation.programs) > 1 else None)
     held = [(sample.at_s, _held_bytes(_program_use(sample, name), argument.kind)) for sample in observation.samples]
     return tuple((at_s, float(size)) for at_s, size in held if size)

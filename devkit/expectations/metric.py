@@ -1,7 +1,7 @@
-"""Whether the pipeline's metrics endpoint shows a metric: what a dashboard that asks for it would get, or its blank.
+"""Whether the pipeline's metrics endpoint serves a metric, as a dashboard would query it.
 
-One exists that is on the last page of some process: one that was there and has gone has vanished. One is missing that
-was on no page of the arm. Without a page that could be read it cannot be judged.
+A metric exists if it is on the last page of some process. It is missing if it was on no page of the arm. Without a
+readable page the finding is undecided.
 """
 
 from collections.abc import Iterable, Iterator
@@ -83,7 +83,7 @@ class _Metric(ExpectationKind):
         return Finding(self.name, expected, measured, holds, figures=figures)
 
     def check(self, argument: MetricPattern, arm: CheckedArm) -> Iterator[Flaw]:
-        """A metric that no page of the arm can have, and one that is missing because its name is misspelt."""
+        """A metric that no page of the arm can have, and a missing metric whose name may be misspelt."""
         if self.name == "metric_missing" and is_served(arm) and not _is_shown_elsewhere(argument, arm):
             others = "another arm" if len(arm.arms) > len(TWO_ARMS) else "the other arm"
             with_labels = " with these labels" if argument.labels else ""
@@ -95,18 +95,18 @@ class _Metric(ExpectationKind):
         yield from check_metric(argument, arm, *(arm.arms.values() if self.name == "metric_missing" else ()))
 
     def depends_on_time(self, argument: MetricPattern, observation: ArmObservation) -> Window | None:  # noqa: ARG002
-        """How high a metric rises may; that it is there does not."""
+        """Only a metric that must rise does."""
         rises = isinstance(argument, RisingMetric) and argument.above is not None and argument.above > 0
         return "arm" if rises else None
 
 
 def is_served(arm: CheckedArm) -> bool:
-    """Whether the main program has an endpoint; so too where its configuration is refused."""
+    """Whether the main program has an endpoint; also true if its configuration is invalid."""
     return arm.main.configured is None or arm.main.configured.serves_metrics
 
 
 def check_metric(wanted: MetricPattern, arm: CheckedArm, *further: CheckedArm) -> Iterator[Flaw]:
-    """What is wrong with a name or label that none of the arms serves, as far as it is known what they serve."""
+    """Names and labels that none of the arms serves, if the metrics of all arms are known."""
     if not is_served(arm):
         yield Flaw("this arm serves no metrics: set metrics.port (0 takes a free one) in `pipeline`")
     pages = [checked.main.configured.metrics if checked.main.configured else None for checked in (arm, *further)]
@@ -117,7 +117,7 @@ def check_metric(wanted: MetricPattern, arm: CheckedArm, *further: CheckedArm) -
 
 
 def find_unserved(wanted: MetricPattern, pages: Iterable[ServedMetrics]) -> Iterator[tuple[Location, str]]:
-    """What is wrong with a name or label that is on none of the pages, and the key where it stands."""
+    """Names and labels that are on none of the pages, each as its key and a message."""
     served = {series: labels for page in pages for series, labels in page.items()}
     labels = served.get(wanted.name)
     if labels is None:
@@ -133,7 +133,7 @@ def find_unserved(wanted: MetricPattern, pages: Iterable[ServedMetrics]) -> Iter
 
 
 def _is_shown_elsewhere(missing: MetricPattern, arm: CheckedArm) -> bool:
-    """Whether another arm has to show a series that the pattern matches."""
+    """Whether another arm expects a series that the pattern matches."""
     shown = [
         argument
         for name, other in arm.arms.items()
@@ -145,7 +145,7 @@ def _is_shown_elsewhere(missing: MetricPattern, arm: CheckedArm) -> bool:
 
 
 def no_page(scraped: Scraped) -> str:
-    """What is measured where no page could be read."""
+    """The measured text if no page could be read."""
     return f"n/a: no page of metrics was read ({scraped.failed or 'the pipeline said of none'})"
 
 
@@ -161,7 +161,7 @@ def _pages(scraped: Scraped) -> str:
 
 
 def _describe_nearest(argument: MetricPattern, scraped: Scraped) -> str:
-    """What the endpoint has instead: the name with other labels, or a name that is nearly the same."""
+    """What the endpoint has instead: the name with other labels, or a similar name."""
     labelled = sorted(_format_series(*series) for series in scraped.highest if series[0] == argument.name)
     if labelled:
         return f"; there is {', '.join(labelled[:_SHOWN])}{', …' if len(labelled) > _SHOWN else ''}"

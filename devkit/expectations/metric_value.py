@@ -1,7 +1,6 @@
-"""What a metric of the program's own endpoint showed over the arm: `metric: {name: …, of: slope, at_most: 10}`.
+"""A metric of the program's endpoint over the arm: `metric: {name: …, of: slope, at_most: 10}`.
 
-The series that match are summed, as a query would; so a counter's labels need not be named. A process that is started
-again begins its counters anew.
+Matching series are summed, so a counter's labels need not be named. A restarted process begins its counters anew.
 """
 
 from devkit.expectations.bounds import Number

@@ -1,7 +1,7 @@
 """Whether a program never came to run: `never_ran: true`, or of one of several `never_ran: {program: reader}`.
 
-Its processes may have refused their start, ended before their query began, or hung. A command that says
-nothing runs once it fetched or wrote anything.
+Its processes refused their start, ended before their query began, or hung. A command runs once it has fetched or
+written anything.
 """
 
 from collections.abc import Iterator
@@ -44,13 +44,13 @@ class _NeverRan(ExpectationKind):
         return Finding(self.name, str(argument), measured, observation.main.ran is not argument.it_did)
 
     def check(self, argument: NeverRan, arm: CheckedArm) -> Iterator[Flaw]:
-        """A program has to show that it runs."""
+        """A program that does not show whether it runs."""
         program = arm.program_of(argument).program
         if not program.shows_running or (program.command and len(arm.programs) > 1):
             yield Flaw("nothing shows whether this program runs: a pipeline says it, and a command that is alone")
 
     def depends_on_time(self, argument: NeverRan, observation: ArmObservation) -> Window | None:  # noqa: ARG002
-        """That it never ran might be for want of time, unless it said that it refused."""
+        """A program that never ran may have lacked time, unless it refused its start."""
         return None if observation.main.ran or isinstance(observation.end, EndByRefusal) else "arm"
 
 

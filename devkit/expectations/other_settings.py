@@ -1,20 +1,20 @@
 """In how many settings a program ran otherwise than the scenario declares: `other_settings: 0`, or which:
 `other_settings: {key: batch.max_offsets}`.
 
-By the event `configuration` that it logs when it starts. A file of its own, a variable or an argument may have been
-stronger than what it was given.
+The program logs them in its event `configuration`. A file of its own, a variable or an argument may override the
+declared settings.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.bounds import or_exactly
 from devkit.expectations.checked_arm import CheckedArm, Flaw
-from devkit.expectations.program_argument import ProgramCount
+from devkit.expectations.program_argument import ProgramOccurrences
 from devkit.observe.arm_observation import ArmObservation
 from located_config.dotted_keys import keys_of
 from located_config.near import nearest
@@ -22,18 +22,12 @@ from located_config.near import nearest
 _SHOWN = 3
 
 
-class OtherSettings(ProgramCount):
+class OtherSettings(ProgramOccurrences):
     """Of `key`, or of what is below it; without, of all settings."""
 
     key: Annotated[str, Field(min_length=1)] | None = Field(
         default=None, description="Key of the configuration, or a section of it. Default: any key."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_bound(cls, value: object) -> object:
-        is_bare = isinstance(value, dict) and value.keys().isdisjoint(("at_least", "at_most"))
-        return {**value, "at_least": 1} if isinstance(value, dict) and is_bare else value
 
     def covers(self, key: str) -> bool:
         """Whether a setting counts."""

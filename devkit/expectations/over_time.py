@@ -1,4 +1,4 @@
-"""Whether things become slower, or come less far, as an arm goes on: its end against its beginning, on one machine.
+"""Compares the end of an arm with its beginning: slower batches, or less progress after a restart.
 
 batch_growth      time of the last quarter of the micro-batches against the first, without the first of each process
 restart_progress  micro-batches that the second process wrote before it ended, against the first

@@ -1,11 +1,11 @@
 """Expectations that can name one of several programs of an arm: `restarts: {program: reader, at_most: 0}`.
 
-Without a name it is the first one. What is not observable of the program that is named cannot be judged.
+Without a name it is the main one. The finding is undecided if the named program is not observable.
 """
 
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from devkit.expectations.bounds import Bytes, Count, or_exactly
 from located_config.size import Size
@@ -46,6 +46,16 @@ def or_whether(model: type[WhetherItDid]) -> BeforeValidator:
 
 class ProgramCount(Count, ProgramArgument):
     """Whole numbers of a program."""
+
+
+class ProgramOccurrences(ProgramCount):
+    """Whole numbers of a program; by default at least one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_bound(cls, value: object) -> object:
+        is_bare = isinstance(value, dict) and value.keys().isdisjoint(("at_least", "at_most"))
+        return {**value, "at_least": 1} if isinstance(value, dict) and is_bare else value
 
 
 class ProgramBytes(Bytes, ProgramArgument):

@@ -1,6 +1,6 @@
-"""How many events a second were emitted, from the first that was published to the last that was emitted.
+"""Events emitted each second, from the first publication to the last emission.
 
-Where events still wait at the arm's end the time goes on to there, so an arm cannot look quick by delivering little.
+If events still wait at the arm's end, the time counts up to there: an arm does not look fast by emitting little.
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class _Rate(ExpectationKind):
         return Finding(self.name, str(argument), measured, argument.admits(value), figures=(argument.bounded(value),))
 
     def figure(self, argument: RateBound, observation: ArmObservation) -> float | None:
-        """A second; None where there is no event to count."""
+        """Events a second; None if there are none."""
         return _rate(select_latencies(argument.of, observation))
 
     def bounds_progress(self, argument: RateBound, arm: ArmName) -> bool:  # noqa: ARG002

@@ -1,6 +1,4 @@
-"""Whether a start was refused, with a text in the pipeline's words: the one that was tried first (`tried_first`), and
-where none was, the arm's own.
-"""
+"""Whether the program refused a start with a text: that of `tried_first`, or else the arm's own."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +39,7 @@ class _Refused(ExpectationKind):
         return Finding(self.name, expected, refusal, argument.message in refusal)
 
     def check(self, argument: RefusalPattern, arm: CheckedArm) -> Iterator[Flaw]:  # noqa: ARG002
-        """A command's refusal is not known from a crash."""
+        """A command, whose refusal looks like a crash."""
         if arm.main.program.command:
             yield Flaw("the exit codes of a command are its own, so nothing shows that it refused its start")
 
