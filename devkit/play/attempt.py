@@ -45,7 +45,7 @@ from devkit.scenario.undeclared_differences import undeclared_differences
 from devkit.stack.registry import start_stack
 from devkit.stack.stack import Stack
 from devkit.verdict.distinguishable import find_indistinguishable
-from devkit.verdict.played_arm import PlayedArm
+from devkit.verdict.judgement import JudgedArm
 from devkit.verdict.shown_cause import shown_causes
 from devkit.verdict.unmet_faults import not_started, unmet_faults
 
@@ -73,7 +73,7 @@ class BaselineRun:
 class _EndedArms:
     """The arms that have ended, by name, and the run's headroom once it is known."""
 
-    arms: dict[ArmName, PlayedArm] = field(default_factory=dict)
+    arms: dict[ArmName, JudgedArm] = field(default_factory=dict)
     headroom: RunHeadroom | None = None
 
 
@@ -186,7 +186,7 @@ class Attempt:
                         recording.write(arm.directory)
                         compared[name] = ComparedArm(observation, recording.headroom.shortage("arm") or "")
                         observation = replace(observation, arms=dict(compared))
-                        arms[name] = PlayedArm.of(scenario, name, observation, recording.headroom)
+                        arms[name] = JudgedArm.of(scenario, name, observation, recording.headroom)
                         reports.arm_ended(name, redact_model(arms[name].result))
                 progress.close()
             observed = {arm: compared_arm.observation for arm, compared_arm in compared.items()}

@@ -11,7 +11,7 @@ from devkit.observe.arm_observation import ComparedArm
 from devkit.observe.arm_role import ArmName
 from devkit.observe.timeline.run_metadata import RunMetadata
 from devkit.report.result import ArmResult, CauseResult, Result
-from devkit.verdict.played_arm import PlayedArm
+from devkit.verdict.judgement import JudgedArm
 from devkit.verdict.verdict import judge
 
 
@@ -31,7 +31,7 @@ class Played:
 
 def judged(
     metadata: RunMetadata,
-    played: Mapping[ArmName, PlayedArm],
+    played: Mapping[ArmName, JudgedArm],
     headroom: RunHeadroom | None,
     *,
     duration_s: float,
@@ -71,7 +71,7 @@ def judged(
 
 def broken_off(
     metadata: RunMetadata,
-    played: Mapping[ArmName, PlayedArm],
+    played: Mapping[ArmName, JudgedArm],
     headroom: RunHeadroom | None,
     error: DevkitError,
     *,

@@ -27,9 +27,9 @@ def topics_to_make(
     sources have times of their own, whatever the program goes by.
     """
     time = _EVENT_TIME if own_times or names.event_time else _CLOCK
-    of_source = topics.source.partitions, topics.source.kafka_settings() | time
+    source = topics.source.partitions, topics.source.kafka_settings() | time
     wanted = {
-        **dict.fromkeys(names.sources, of_source),
+        **dict.fromkeys(names.sources, source),
         names.output: (topics.output.partitions, topics.output.kafka_settings() | _CLOCK),
         names.error: (topics.error.partitions, topics.error.kafka_settings() | _CLOCK),
     }

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from devkit.expectations.refused import RefusalPattern
 from devkit.faults.condition import RequestSeen, When
-from devkit.scenario.arm_ending import Condition
+from devkit.scenario.end_condition import Condition
 from devkit.scenario.programs import Overlay
 from located_config.duration import PositiveDuration, format_duration
 from located_config.flow import flow

@@ -1,7 +1,6 @@
-"""The arms of a scenario file: what each has of its own, what is tried first in it, and what is expected of it.
+"""The arms of a scenario file: their own settings, `tried_first`, and expectations.
 
-An arm is written by its name. What is expected, and what is tried first, is written for an arm by its name, else for
-all arms of a role by the role.
+`tried_first` and `expect` are written by an arm's name, or for all arms of a role by the role.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,7 +21,7 @@ from devkit.scenario.stack_settings import ArmKafka, Mock
 from located_config.near import nearest
 
 _RESERVED = ("stack", "first-play", "ablation", "latest", "verdict")
-"""What else stands beside the arms, in the directory of a run and in the names of JUnit's suites."""
+"""Names of other entries in the directory of a run, and of other JUnit suites."""
 _MISSPELT = 0.75
 
 T = TypeVar("T")
@@ -101,12 +100,12 @@ class ArmSettings(LaunchSettings):
 
 
 def wrong_at(place: tuple[str | int, ...], problem: str, hint: str) -> PydanticCustomError:
-    """What a validator raises for what is wrong below the value that it gets."""
+    """The error of a validator for a problem at a place below its value."""
     return PydanticCustomError("below", "{problem}; {hint}", {"problem": problem, "hint": hint, "below": place})
 
 
 def _with_roles(written: dict[str, ArmSettings]) -> dict[str, ArmSettings]:
-    """Each with its role, those of the role `incident` first."""
+    """The arms with their roles, incident arms first."""
     arms = {name: settings.model_copy(update={"role": _role(name, settings)}) for name, settings in written.items()}
     for role in ROLES:
         if not any(settings.role == role for settings in arms.values()):
@@ -137,7 +136,7 @@ Expectations = dict[ArmKey, Annotated[tuple[StatedExpectation, ...], Field(min_l
 
 
 def require_expectations(expect: Mapping[str, object], roles: Roles) -> None:
-    """Each arm has some, by its name or by its role, and all that is written is for some arm."""
+    """Each arm has expectations, by its name or its role, and each key is for some arm."""
     require_arms(("expect",), expect, roles)
     for arm, role in roles.items():
         if arm not in expect and role not in expect:
@@ -151,7 +150,7 @@ def require_expectations(expect: Mapping[str, object], roles: Roles) -> None:
 
 
 def require_arms(place: tuple[str | int, ...], words: Collection[str], roles: Roles) -> None:
-    """That each is an arm, or a role. The keys of a mapping have places of their own below `place`."""
+    """Each word is an arm or a role. The keys of a mapping have their own places below `place`."""
     for word in words:
         if word not in roles and word not in ROLES:
             known = dict.fromkeys((*roles, *ROLES))

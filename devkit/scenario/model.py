@@ -29,9 +29,9 @@ from devkit.faults.timeline_item import Timeline, TimelineItem
 from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_role import ArmName, ArmRole, arms_named
 from devkit.programs.supervisor_policy import SupervisorPolicy
-from devkit.scenario.arm_ending import Until
 from devkit.scenario.arms import Arms, Expectations, TriedFirst, require_arms, require_expectations, wrong_at
 from devkit.scenario.cause import NamedCause
+from devkit.scenario.end_condition import Until
 from devkit.scenario.programs import Overlay, Programs
 from devkit.scenario.rule_window import ScenarioRule
 from devkit.scenario.stack_settings import Kafka, Mock

@@ -1,6 +1,6 @@
-"""A scenario file to begin with: a commented one, or a copy of another scenario under a name of its own.
+"""Writes a new scenario file: a commented one, or a copy of another scenario with a new name.
 
-The file names the JSON schema of scenarios in its first line, by which an editor completes keys and marks mistakes.
+Its first line names the JSON schema of scenarios, with which an editor completes keys and marks mistakes.
 """
 
 import os
@@ -26,11 +26,10 @@ _NAME = re.compile(r"^(name:\s*)([^\s#]+)")
 
 
 def write_new(name: str, directory: Path, source: Path = TEMPLATE, capture: Path | None = None) -> Path:
-    """`directory/NAME.yaml`, with the text of `source` under that name; of the commented one the traffic may be a
-    `capture`.
+    """Write `directory/NAME.yaml`, a copy of `source` with that name; the commented one may play a `capture`.
 
-    Raises UsageError when the name cannot be used, the file is there already, or a copy would not be valid there, and
-    DevkitError when it cannot be written. No new file is left then.
+    Raises UsageError if the name is invalid, the file exists, or the copy would be invalid there, and DevkitError if it
+    cannot be written. No new file is left then.
     """
     _require_name(name)
     file = directory / f"{name}{SUFFIX}"
@@ -59,7 +58,7 @@ def write_new(name: str, directory: Path, source: Path = TEMPLATE, capture: Path
 
 
 def modeline(directory: Path) -> str:
-    """The line by which editors find the schema, for a file in `directory`; relative where both are in one checkout."""
+    """The line with which editors find the schema, for a file in `directory`; relative within a checkout."""
     checkout = _HERE.parents[1]
     place = directory.resolve()
     inside = place.is_relative_to(checkout) and (checkout / "pyproject.toml").exists()
@@ -75,7 +74,7 @@ def _require_name(name: str) -> None:
 
 
 def _renamed(source: Path, name: str) -> str:
-    """The text of a scenario file with another name, and without a modeline of its own."""
+    """The text of a scenario file with another name, without its modeline."""
     document = read_yaml(source)
     lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
     line, _ = position(document, ("name",))

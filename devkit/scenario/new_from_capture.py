@@ -1,4 +1,4 @@
-"""What a commented scenario says when its traffic is a capture: its pace, its topics, and a deadline that is enough."""
+"""Fills the commented scenario for a capture: its pace, its topics and a sufficient deadline."""
 
 import math
 import os
@@ -13,13 +13,13 @@ from located_config.flow import flow
 from pipeline.jobs.names import PAGE_CHANGE_TOPIC
 
 _RATE = 40.0
-"""Events a second, on average, that a laptop plays with ease."""
+"""Average events a second that a laptop plays easily."""
 _SHORT = timedelta(seconds=20)
 _TO_DRAIN = timedelta(seconds=90)
 _DEFAULT_BYTES = 1_000_000
 _MIB = 1024 * 1024
 _SHARES = {100: ("share: 10%, ", "one page in ten"), 10: ("share: 50%, ", "every other page"), 0: ("", "every page")}
-"""Of this number of pages such a share is surely not empty."""
+"""By the least number of pages: a share of them that is not empty, and its text."""
 
 
 def with_capture(template: str, capture: Path, directory: Path) -> str:
@@ -50,7 +50,7 @@ def with_capture(template: str, capture: Path, directory: Path) -> str:
 
 
 def _choose_speed(outline: Outline) -> float:
-    """How many times as fast as it was captured: in a short time, but not faster than a laptop plays it."""
+    """The factor on the captured pace: a short run, but not faster than a laptop plays it."""
     seconds = max(outline.length.total_seconds(), 0.001)
     speed = min(max(1.0, seconds / _SHORT.total_seconds()), _RATE * seconds / outline.count)
     return max(math.floor(10 * speed) / 10, 0.1)
@@ -71,7 +71,7 @@ def _traffic(outline: Outline, path: str, speed: float) -> str:
 
 
 def _kafka(outline: Outline) -> str:
-    """The section, where the source topic has to be otherwise than it is by default."""
+    """The `kafka` section, if the source topic needs other settings than the defaults."""
     settings = dict(_source_settings(outline))
     if not settings:
         return ""

@@ -1,6 +1,6 @@
-"""Places in the words of an operator's command that the kit fills in: `{config}`, `{checkpoint}`.
+"""Places that the kit fills in, in an operator's command or a raw configuration: `{config}`, `{checkpoint}`.
 
-Braces around anything but a word stay as they are, so a word may be JSON.
+Braces around anything but a word are left as they are, so an argument may be JSON.
 """
 
 import re
@@ -26,21 +26,21 @@ PLACES: Mapping[str, str] = {
     "uncommitted_since": "when the first of the events that it has not committed was published, as "
     "2026-01-31T12:00:00.000Z; by what its checkpoint has ever shown, also when that is lost",
 }
-"""What each is."""
+"""Each place with its meaning."""
 OF_CONFIG = tuple(name for name in PLACES if name not in ("python", "config", "uncommitted_since"))
-"""Those of a configuration file, which is written before anything has begun."""
+"""The places of a configuration file, which is written before the arm begins."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
 def unknown_places(words: Sequence[str], places: Collection[str] = tuple(PLACES)) -> Iterator[str]:
-    """What is wrong with each place that is none of these."""
+    """A message for each place that is not among `places`."""
     for name in dict.fromkeys(name for word in words for name in _PLACE.findall(word)):
         if name not in places:
             yield f"there is no place {{{name}}} to fill in; {near_miss(name, places)}"
 
 
 def filled(words: Sequence[str], value_of: Callable[[str], str]) -> tuple[str, ...]:
-    """With the value of each place, asked for when there is one."""
+    """The words with each place replaced by its value."""
     return tuple(_PLACE.sub(lambda place: value_of(place[1]), word) for word in words)
 
 

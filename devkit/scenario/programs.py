@@ -1,7 +1,7 @@
-"""The programs under test, as a scenario names them: what is run, what has to run before, and after which ends again.
+"""The programs under test of a scenario: what is run, which programs must run before, and when it is restarted.
 
-The first is the main one, of which the figures are, and the expectations that name none. `pipeline` and what the arms
-have of their own are for it, and for each other one that has the same configuration model.
+The first is the main one: figures are of it, and so are expectations that name no program. `pipeline` and the arms' own
+settings apply to it, and to other programs with the same configuration model.
 """
 
 from collections.abc import Iterator, Mapping
@@ -70,7 +70,7 @@ Programs = dict[ProgramName, ProgramSpec]
 
 
 def never_started(programs: Mapping[str, ProgramSpec]) -> Iterator[tuple[tuple[int | str, ...], str]]:
-    """Needs that cannot be met: where below `programs`, and what is wrong there."""
+    """Needs that cannot be met, with their places below `programs`."""
     for name, spec in programs.items():
         for number, need in enumerate(spec.needs):
             if need not in programs:

@@ -1,7 +1,7 @@
 """Rules of the mock that act for a part of the traffic: `from: {share: 30%}`, `until: {share: 60%}`.
 
-The mock knows no traffic, so it is the kit that switches such a rule on and off (`devkit.play.arm.rule_switches`).
-A share is no time: a stretched run has the same.
+The kit switches such a rule on and off, as the mock does not know the traffic (`devkit.play.arm.rule_switches`). A
+stretch does not change a share.
 """
 
 import math
@@ -15,7 +15,7 @@ from located_config.share import PositiveShare, format_share
 from mockapi.rules.model import Rule, unique_names
 
 WINDOW = ("from", "until")
-"""The keys of a rule that are the kit's, and not known to the mock."""
+"""The keys of a rule that the kit adds to those of the mock."""
 
 
 class TrafficShare(BaseModel):
@@ -28,8 +28,8 @@ class TrafficShare(BaseModel):
     )
 
     def count(self, events: int) -> int:
-        """The number of published events with which the moment has come, of this number in all."""
-        # What floating point added is no event.
+        """The number of published events at this moment, of `events` in all."""
+        # Without the error of floating point.
         return math.ceil(round(self.share * events, 6))
 
 
@@ -81,7 +81,7 @@ ScenarioRules = Annotated[tuple[ScenarioRule, ...], AfterValidator(unique_names)
 def impossible_windows(
     rules: Iterator[tuple[Location, ScenarioRule]], events: int, phases: Collection[str]
 ) -> Iterator[tuple[Location, str]]:
-    """The windows in which no event is published, or that are called as one of the traffic's `phases`; with places."""
+    """Windows without a published event, or with the name of one of the traffic's `phases`, with their places."""
     for place, rule in rules:
         if rule.has_window and rule.name in phases:
             yield (*place, "name"), f"a part of the traffic is called {rule.name!r} as well"

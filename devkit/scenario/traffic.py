@@ -1,4 +1,4 @@
-"""A scenario's traffic: generated once, published afresh for each arm, and known to the mock."""
+"""A scenario's traffic: generated once, published for each arm, and known to the mock."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 
 
 def with_errors_of(errors: Mapping[str, str], fate: ExpectedFate) -> ExpectedFate:
-    """`fate`, but for events of the pages that must end as these error types in one arm, by title."""
+    """`fate`, except for events of pages that must end as an error in this arm; `errors` has its type by title."""
 
     def expected(topic: str, value: bytes, stated: Expected) -> Expected:
         found = fate(topic, value, stated)
@@ -29,7 +29,7 @@ def with_errors_of(errors: Mapping[str, str], fate: ExpectedFate) -> ExpectedFat
 
 
 class ScenarioTraffic:
-    """The same records for both arms, but for the time at which they are received where that is the publisher's."""
+    """The same records for all arms; only the time of receipt differs if it is that of publishing."""
 
     def __init__(self, spec: TrafficSpec) -> None:
         self._spec = spec
@@ -37,17 +37,17 @@ class ScenarioTraffic:
 
     @property
     def count(self) -> int:
-        """Number of records published in an arm, those of the warm-up not among them."""
+        """Number of records published in an arm, without the warm-up."""
         return len(self._traffic.records)
 
     @property
     def has_event_time(self) -> bool:
-        """Whether records carry the time of their events, not that of their publishing."""
+        """Whether records carry the time of their events instead of that of publishing."""
         return self._spec.own_event_time is not None
 
     @property
     def further_topics(self) -> tuple[str, ...]:
-        """Those that it has records for besides the first source topic."""
+        """The topics of its records besides the first source topic."""
         return tuple(dict.fromkeys(record.topic for record in self._traffic.records if record.topic))
 
     def catalog(self) -> list[CatalogPage]:
@@ -55,7 +55,7 @@ class ScenarioTraffic:
         return _catalog(self._traffic.pages)
 
     def named_pages(self) -> dict[str, Page]:
-        """The pages with a part to play by title, with spaces."""
+        """The named pages by title, with spaces."""
         named = {title.replace("_", " ") for title in self._spec.titles}
         titles = ((page.title.replace("_", " "), page) for page in self._traffic.pages)
         return {title: (page.wiki, page.page_id) for title, page in titles if title in named}
@@ -65,12 +65,12 @@ class ScenarioTraffic:
         return WarmUpTraffic(warm_up_traffic(self._spec, self._traffic, partitions))
 
     def publisher(self, bootstrap: str, topic: str, stop: threading.Event, fate: ExpectedFate = stated) -> Publisher:
-        """For one arm, not started; `stop` ends it before its next record. `fate` says how each event has to end."""
+        """Not started. `stop` ends it before its next record; `fate` gives the expected outcome of an event."""
         stamp = received_now if self._spec.event_times == "when published" else as_generated
         return Publisher(self._traffic, topic, lambda: connect_producer(bootstrap), time.monotonic, stop, stamp, fate)
 
     def source_events(self, publisher: Publisher) -> list[SourceEvent]:
-        """What was published, with the bytes that were sent and expected fates."""
+        """The published events, with the sent bytes and expected fates."""
         sent = zip(publisher.manifest().entries, publisher.sent(), publisher.sent_ms(), strict=True)
         return [
             SourceEvent(entry, record.key, record.value, sent_ms if self.has_event_time else None)
@@ -79,7 +79,7 @@ class ScenarioTraffic:
 
 
 class WarmUpTraffic:
-    """What a program is warmed up with."""
+    """The traffic of a warm-up."""
 
     def __init__(self, traffic: Traffic) -> None:
         self._traffic = traffic
@@ -89,7 +89,7 @@ class WarmUpTraffic:
         return _catalog(self._traffic.pages)
 
     def publish(self, bootstrap: str, topic: str) -> dict[int, int]:
-        """Where they landed: the offset in each partition. Raises StackError."""
+        """Publish the records; returns the offset in each partition. Raises StackError."""
         return publish_warm_up(self._traffic, topic, lambda: connect_producer(bootstrap))
 
 

@@ -1,4 +1,4 @@
-"""Differences between incident and fix that `cause` does not name: each may be what makes the incident, too."""
+"""Differences between incident and fix that `cause` does not name: each may be a cause, too."""
 
 from collections.abc import Iterator
 
@@ -9,13 +9,13 @@ from devkit.scenario.resolve import KIT_KEYS, ResolvedScenario, kind_of
 from located_config.dotted_keys import keys_of
 
 _ALWAYS_WRITTEN = (*KIT_KEYS, "executors", "slots", "spark", "supervisor")
-"""The first words of keys that have a value only where a file writes it."""
+"""The first words of keys that have a value only if the file writes one."""
 
 
 def undeclared_differences(resolved: ResolvedScenario) -> tuple[str, ...]:
     """Keys of the difference in which a fixed arm has another value than each incident arm has.
 
-    Those are left out that no arm writes, as they follow from others. Where no cause is named, the file claims nothing.
+    Keys that no arm writes are left out, as they follow from others. Without a named cause the result is empty.
     """
     scenario = resolved.scenario
     if not scenario.cause:
@@ -41,7 +41,7 @@ def _is_kit_key(key: str) -> bool:
 
 
 def _written_keys(resolved: ResolvedScenario) -> Iterator[str]:
-    """The keys of the difference that the file writes, for the arms or for one, down to each part of a mapping."""
+    """The keys that the file writes, for all arms or for one, down to each part of a mapping."""
     for name in resolved.programs:
         before = "" if name == resolved.main_name else f"programs.{name}."
         for arm in resolved.arms.values():

@@ -1,7 +1,6 @@
-"""Whether what a scenario expects of its arms tells an incident arm from a fixed one.
+"""Whether the expectations of a scenario distinguish incident arms from fixed ones.
 
-Two arms of which each does all that the other is expected to do show neither an incident nor a fix, whatever the file
-calls them.
+If each of two arms meets all expectations of the other, they show neither an incident nor a fix.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from devkit.scenario.model import Scenario
 
 
 def find_indistinguishable(scenario: Scenario, played: Mapping[ArmName, ArmObservation]) -> tuple[str, ...]:
-    """A sentence for each pair of an incident arm and a fixed arm that nothing expected tells apart."""
+    """A sentence for each pair of an incident and a fixed arm that no expectation distinguishes."""
     return tuple(
         f"nothing that is expected tells {incident} from {fixed}: {fixed} does all that {incident} is expected to do, "
         f"and {incident} all that {fixed} is; expect something that only one of them does"
@@ -26,6 +25,6 @@ def find_indistinguishable(scenario: Scenario, played: Mapping[ArmName, ArmObser
 
 
 def _meets_all(scenario: Scenario, arm: ArmName, other: ArmObservation) -> bool:
-    """Whether the other arm is known to do all that is expected of this one; beside itself, where arms are compared."""
+    """Whether the other arm meets all expectations of this one; arms are compared with the other arm itself."""
     compared = replace(other, arms=dict.fromkeys(scenario.roles, ComparedArm(other)))
     return all(expectation.judge(compared).holds for expectation in scenario.expected_of(arm))

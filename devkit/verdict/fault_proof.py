@@ -1,12 +1,11 @@
-"""Whether the faults of a run were seen to act, by what is known of all its arms together.
+"""Whether the faults of a run acted, by the evidence of all its arms.
 
-A rule of the mock fired in an arm when it matched a request there. One that picks its requests by what clients do (a
-second attempt, say) need not fire in a fixed arm. One that acts under load only (a capacity, a gateway's timeout, a
-rate limit) must besides be seen to act in one of the arms. Which one is what the arms differ in: a fix may well take
-the load away, so fixed arms played by themselves need not show it.
+A rule of the mock must match a request in each arm. A rule that selects requests by what clients do, such as a second
+attempt, need not match in a fixed arm. A rule that acts only under load (a capacity, a gateway's timeout, a rate limit)
+must also act in one of the arms; a fix may remove the load, so fixed arms played alone need not show it.
 
-A fault of the timeline must have begun and its part must have shown it, in each arm that it is for. That a fixed arm
-meets what an incident arm met is asked elsewhere (`devkit.verdict.unmet_faults`).
+A fault of the timeline must begin, and its part must show it, in each of its arms. `devkit.verdict.unmet_faults` checks
+that a fixed arm meets the faults of the incident arms.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,16 +15,16 @@ from devkit.observe.arm_role import ArmName, ArmRole, Roles
 from located_config.count import counted
 
 ByArm = Mapping[ArmName, Sequence[AnyEvidence]]
-"""The evidence of each arm that was played, empty where it had no fault."""
+"""The evidence of each played arm, empty if it had no fault."""
 
 
 def fault_names(played: ByArm) -> tuple[str, ...]:
-    """Each once, in the order in which the arms have them."""
+    """The names without repeats, in the order of the arms."""
     return tuple(dict.fromkeys(item.fault for items in played.values() for item in items))
 
 
 def unproven(fault: str, played: ByArm, roles: Roles) -> list[str]:
-    """Why the fault is not known to have acted where it had to, a sentence for each arm; empty where it is known."""
+    """A sentence for each arm in which the fault is not known to have acted as it had to."""
     having = _find_evidence(fault, played)
     if not having:
         return ["no arm has it"]
@@ -35,15 +34,15 @@ def unproven(fault: str, played: ByArm, roles: Roles) -> list[str]:
 
 
 def arms_with(fault: str, played: ByArm) -> tuple[ArmName, ...]:
-    """The arms in which it acted."""
+    """The arms in which the fault acted."""
     having = _find_evidence(fault, played)
     return tuple(arm for arm, item in having.items() if item.fired and item.acted is not False)
 
 
 def arms_without_any(played: ByArm, roles: Roles) -> Iterator[str]:
-    """A sentence for each arm that shows nothing of the incident where faults are all that make it."""
-    of_incidents = [item for arm, items in played.items() if roles[arm] == "incident" for item in items]
-    timeline_alone = bool(of_incidents) and all(isinstance(item, TimelineEvidence) for item in of_incidents)
+    """A sentence for each arm without a fault, if faults alone are the cause."""
+    incident_items = [item for arm, items in played.items() if roles[arm] == "incident" for item in items]
+    timeline_alone = bool(incident_items) and all(isinstance(item, TimelineEvidence) for item in incident_items)
     for arm, items in played.items():
         if not items and not (roles[arm] == "fixed" and timeline_alone):
             yield f"{arm}: no fault was injected, so nothing shows that the incident's cause was present"
@@ -54,7 +53,7 @@ def _find_evidence(fault: str, played: ByArm) -> dict[ArmName, AnyEvidence]:
 
 
 def unproven_in(role: ArmRole, item: AnyEvidence, *, acted: bool) -> str | None:
-    """Why a fault is not known to have acted in one arm; `acted` is whether it did in any."""
+    """Why a fault is not known to have acted in one arm; `acted` says whether it did in any arm."""
     if isinstance(item, TimelineEvidence):
         if not item.fired:
             came = f": {item.did}" if item.did else ""

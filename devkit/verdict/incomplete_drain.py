@@ -1,7 +1,7 @@
-"""A fixed arm that a time or an amount ended, of `until` or the deadline, before it had processed its events.
+"""A fixed arm that ended by time or by an amount, in `until` or by the deadline, before it had processed its events.
 
-It breaks nothing as long as it does little, so it is known to hold only where its file bounds its progress, or where it
-kept up with its traffic.
+An arm that does little breaks nothing. It is known to hold only if its file bounds its progress, or if it kept up with
+its traffic.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from devkit.observe.samples.sample import NOTHING_SEEN, Sample
 from located_config.count import counted
 
 _BATCHES_OF_AN_EVENT = 2
-"""An event waits for the batch that is under way, and then for its own."""
+"""An event waits for the current batch, and then for its own."""
 
 
 def incomplete_drain(
     arm: ArmName, role: ArmRole, expectations: Sequence[Expectation], observation: ArmObservation
 ) -> str:
-    """Why an arm is not known to hold that breaks none of its expectations; "" where nothing stands against it."""
+    """Why an arm is not known to hold although it breaks no expectation; "" if it holds."""
     if role != "fixed" or observation.drained or end_window(observation) != "arm":
         return ""
     if any(expectation.bounds_progress(arm) for expectation in expectations):
@@ -43,10 +43,10 @@ def incomplete_drain(
 
 
 def has_kept_up(observation: ArmObservation) -> bool:
-    """Whether all events are committed but those that came too late for that, and most of them are not just deferred.
+    """Whether all events are committed except the newest, and most of them are not just deferred.
 
-    Too late are those of the last two batches' time, by the longest time between two commits. It holds for each
-    partition by itself. Without two commits, and where offsets are not observable, nothing is known.
+    The newest events are those of the last two batches, by the longest time between two commits. This is checked for
+    each partition. False without two commits, or if offsets are not observable.
     """
     audit = observation.audit
     if audit.deferred > audit.outputs + audit.errors:
@@ -65,7 +65,7 @@ def has_kept_up(observation: ArmObservation) -> bool:
 
 
 def _longest_commit_s(samples: Sequence[Sample]) -> float | None:
-    """The longest time from a commit, or from when something waited after it, to the next one."""
+    """The longest time to a commit, from the commit before it or from when events waited after that."""
     began_s: float | None = None
     longest_s: float | None = None
     for before, sample in pairwise(samples):

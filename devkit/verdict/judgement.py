@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from devkit.expectations import Expectation
 from devkit.expectations.base import Finding
 from devkit.expectations.timing import end_window
-from devkit.headroom.shortage import SLOWEST, Headroom, Window
-from devkit.observe.arm_observation import ArmObservation
+from devkit.headroom.headroom_figures import ArmHeadroom
+from devkit.headroom.shortage import SLOWEST, UNMEASURED, Headroom, Window
+from devkit.observe.arm_observation import AnyEvidence, ArmObservation
+from devkit.observe.arm_role import ArmName
 from devkit.observe.timeline.action_outcomes import StepOutcome
 from devkit.report.expectation_result import ExpectationResult
+from devkit.report.result import ArmResult, ProgramResult
+from devkit.scenario.model import Scenario
+from devkit.verdict.incomplete_drain import incomplete_drain
 
 
 @dataclass(frozen=True)
@@ -73,3 +78,45 @@ def _judge_finding(finding: Finding, window: Window | None, headroom: Headroom, 
         short=short,
         slowdown=None if slow is None else round(min(slow.slowdown, SLOWEST), 2),
     )
+
+
+@dataclass(frozen=True)
+class JudgedArm:
+    """The result of one arm, and the evidence of its faults."""
+
+    result: ArmResult
+    evidence: tuple[AnyEvidence, ...]
+
+    @classmethod
+    def of(
+        cls, scenario: Scenario, arm: ArmName, observation: ArmObservation, headroom: Headroom = UNMEASURED
+    ) -> "JudgedArm":
+        """Judge the observation. Without `headroom` nothing counts as short of time."""
+        expected = scenario.expected_of(arm)
+        judged = judge_arm(expected, observation, headroom)
+        unfinished = incomplete_drain(arm, scenario.roles[arm], expected, observation) if judged.holds else ""
+        result = ArmResult(
+            holds=None if unfinished else judged.holds,
+            expectations=judged.expectations,
+            ended_by=observation.end.text,
+            end=observation.end,
+            restarts=observation.main.restarts,
+            replays=observation.main.replays,
+            replayed_offsets=observation.replayed_offsets,
+            audit=observation.audit,
+            figures=observation.figures,
+            exceptions=tuple(map(str, observation.main.exceptions)),
+            failures=observation.main.failures,
+            complaints=observation.complaints,
+            caveats=observation.caveats,
+            cold=observation.cold,
+            duration_s=round(observation.duration_s, 3),
+            headroom=ArmHeadroom.of(headroom),
+            short=judged.short,
+            unfinished=unfinished,
+            programs=tuple(map(ProgramResult.of, observation.programs)) if len(observation.programs) > 1 else (),
+            gave_up=observation.main.gave_up,
+            refusal=observation.main.refusal,
+            steps=observation.steps,
+        )
+        return cls(result, observation.evidence)

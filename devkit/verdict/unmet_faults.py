@@ -1,6 +1,7 @@
 """Faults of an incident arm that a fixed arm did not meet.
 
-That the fixed arm holds shows no fix then, unless the fault's absence is the fix: `{fault: X, absent_in: [fixed]}`.
+A fixed arm that holds without the fault shows no fix, unless its absence is the fix:
+`{fault: X, absent_in: [fixed]}`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from devkit.verdict.fault_proof import ByArm, arms_with, unproven_in
 
 
 def not_started(scenario: Scenario, observed: Mapping[ArmName, ArmObservation]) -> frozenset[ArmName]:
-    """The arms that were expected never to run, and did not: no fault can act on what never ran."""
+    """The arms that were expected never to run, and did not: no fault can act on them."""
     return frozenset(
         arm
         for arm, seen in observed.items()
@@ -27,7 +28,7 @@ def _has_run(seen: ArmObservation) -> bool:
 
 
 def unmet_faults(scenario: Scenario, observed: Mapping[ArmName, ArmObservation]) -> tuple[str, ...]:
-    """A sentence for each of them, by fixed arm. Of an incident arm that was not observed all faults count."""
+    """A sentence for each unmet fault, by fixed arm. All faults of an unobserved incident arm count as met there."""
     evidence = {arm: seen.evidence for arm, seen in observed.items()}
     idle = not_started(scenario, observed)
     fixes = [arm for arm in in_role(scenario.roles, "fixed") if arm in observed and arm not in idle]
@@ -63,7 +64,7 @@ def _explain(
 
 
 def unreached(played: ByArm) -> list[str]:
-    """A sentence for each such fault and arm."""
+    """A sentence for each fault and arm where no record reached the topic or partition that the fault made."""
     return [
         f"{arm}: fault {item.fault!r} acted, and no traffic reached what it made: no record came to {item.unreached}"
         for arm, items in played.items()

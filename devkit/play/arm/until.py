@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
 from devkit.observe.samples.metrics import Page
-from devkit.scenario.arm_ending import Condition, Until
+from devkit.scenario.end_condition import Condition, Until
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Causes that no run of a scenario can show: by what the file itself says of its faults and its arms."""
+"""Checks for causes that no run of the scenario can show, by its faults and arms."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from located_config.problem import Problem
 
 
 def check_causes(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Where in the file, and what is wrong there. The arms' configurations are valid."""
+    """Problems of `cause`. The arms' configurations are valid."""
     for number, cause in enumerate(resolved.scenario.cause):
         for key, text in _check_cause(resolved, cause):
             yield Problem(("cause", number, key), text)
@@ -56,7 +56,7 @@ def _check_cause(resolved: ResolvedScenario, cause: NamedCause) -> Iterator[tupl
 
 
 def can_be_cause(key: str) -> bool:
-    """Whether a run can show that arms differ in it: as a fault, or as what a program or its process had."""
+    """Whether a run can show that arms differ in the key, as a fault or as a setting of a program or process."""
     return not _is_kit_key(key) or key.startswith(("mock.", "timeline."))
 
 
@@ -72,7 +72,7 @@ def _remedy_for(key: str) -> str:
 
 
 def _roles_without_config(resolved: ResolvedScenario, key: str) -> list[ArmRole]:
-    """The roles of which every arm may be refused its start, where the key is shown by logged configurations alone."""
+    """The roles whose arms may all be refused their start, if only logged configurations show the key."""
     if kind_of(key) != BY_OTHER_SETTINGS:
         return []
     arms = resolved.scenario.roles
@@ -99,7 +99,7 @@ def _explain_same_value(resolved: ResolvedScenario, key: str) -> str:
 
 
 def check_faultless_arms(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Each arm that meets no fault, where the verdict could go by nothing else (`fault_proof.arms_without_any`)."""
+    """Arms without a fault, if nothing else can show the cause (`fault_proof.arms_without_any`)."""
     if resolved.scenario.cause:
         return
     incidents = [arm for arm in resolved.arms.values() if arm.role == "incident"]
@@ -114,7 +114,7 @@ def check_faultless_arms(resolved: ResolvedScenario) -> Iterator[Problem]:
 
 
 def check_same_arms(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Each fixed arm that an incident arm is the same as: nothing in it could be the fix."""
+    """Fixed arms that are the same as an incident arm: nothing in them could be the fix."""
     if any(program.command for program in resolved.programs.values()):
         return  # it may read DEVKIT_ARM
     scenario, difference = resolved.scenario, resolved.difference

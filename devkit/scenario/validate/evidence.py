@@ -1,7 +1,6 @@
-"""What a file says that can be played, and of which no run would show what it is there to show.
+"""Checks for files that can be played, but of which no run can prove anything.
 
-Such a file is refused unless a person says that it is meant: `devkit scenario run --unchecked`. A test that swaps the
-arms of an incident does.
+Such a file is refused without `devkit scenario run --unchecked`, which a test with swapped arms uses.
 """
 
 import math
@@ -27,7 +26,7 @@ _GRACE = ("fetch", "not_found_grace")
 
 
 def check_evidence(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Where in the file, and what is wrong there. Raises ValidationError where a configuration is refused."""
+    """Problems that keep a run from proving anything. Raises ValidationError for an invalid configuration."""
     scenario = resolved.scenario
     last, deadline = scenario.traffic.last_event, scenario.until.deadline
     if deadline <= last:
@@ -72,7 +71,7 @@ def check_evidence(resolved: ResolvedScenario) -> Iterator[Problem]:
 def _check_unsafe_fix(
     resolved: ResolvedScenario, configurations: Mapping[ArmName, PipelineConfig | None]
 ) -> Iterator[Problem]:
-    """A policy of an incident that a fixed arm has, and no incident arm."""
+    """Unsafe policies that a fixed arm has and no incident arm."""
     incidents = [configurations[arm] for arm in in_role(resolved.scenario.roles, "incident")]
     for arm, policy in product(in_role(resolved.scenario.roles, "fixed"), UNSAFE):
         fixed = configurations[arm]

@@ -1,4 +1,4 @@
-"""Expectations that no run can meet or break, whatever happens in it: each kind checks its own argument."""
+"""Checks for expectations that no run can meet or break; each kind checks its own argument."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from located_config.problem import Problem
 
 
 def check_expectations(resolved: ResolvedScenario, *, are_playable: bool) -> Iterator[Problem]:
-    """Those with which the file can be played all the same, or those with which it cannot."""
+    """Problems with which the file can still be played, or those with which it cannot."""
     arms: dict[ArmName, CheckedArm] = {}
     for name, arm in resolved.arms.items():
         arms[name] = _checked(arm, arms)

@@ -1,4 +1,4 @@
-"""Patches of the traffic that cannot be: what is generated shows it, as it depends on the events that are drawn."""
+"""Checks for patches that do not fit their events; it generates the traffic to find them."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from located_config.problem import Problem
 
 
 def check_patches(scenario: Scenario) -> Iterator[Problem]:
-    """Each with its place; of one patch the first event that it does not fit."""
+    """Problems of patches; for each patch the first event that it does not fit."""
     traffic = scenario.traffic
     while any(patches for _, patches in patches_at(traffic)):
         try:
@@ -21,20 +21,20 @@ def check_patches(scenario: Scenario) -> Iterator[Problem]:
             yield Problem(_place(scenario.traffic, error.patch), error.problem, error.hint or "write another value")
             traffic = _drop_patch(traffic, error.patch)
         except UsageError:
-            return  # the traffic itself cannot be generated, which a run tells
+            return  # the traffic itself cannot be generated, which a run reports
         else:
             return
 
 
 def patches_at(traffic: TrafficSpec) -> Iterator[tuple[Location, tuple[Patch, ...]]]:
-    """Those of each stream, with the place of their list."""
+    """The patches of each stream, with the place of their list."""
     yield ("traffic", "patch"), traffic.patch
     for name, stream in traffic.streams.items():
         yield ("traffic", "streams", name, "patch"), stream.patch
 
 
 def _place(traffic: TrafficSpec, patch: Patch) -> Location:
-    """Equal ones are told apart, as each is an object of its own."""
+    """Equal patches are distinct, as each is an object of its own."""
     return next(
         (*place, number)
         for place, patches in patches_at(traffic)

@@ -1,8 +1,7 @@
-"""What keeps a file from being played although each of its sections is as the model wants it: configurations that the
-programs refuse, and what one section says of another that does not know it.
+"""Checks of a file beyond its model: invalid configurations of programs, and references between sections.
 
-Of a file in which a section is wrong by itself, the others are checked all the same, as far as they do not depend on
-it: a person gets all mistakes at once.
+If a section does not fit the model, the sections that do not depend on it are checked all the same, so that a person
+gets all mistakes at once.
 """
 
 import itertools
@@ -49,19 +48,19 @@ _STAND_INS = {
     "arms": {"incident": {}, "fixed": {}},
     "expect": {"incident": [{"drained": True}], "fixed": [{"drained": True}]},
 }
-"""In the place of sections that a file must have and that are wrong in it."""
+"""Used in place of required sections that are invalid."""
 
 
 def check_sections(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Where in the document, and what is wrong there."""
+    """Problems of a document that fits the model."""
     for _, check in _CHECKS:
         yield from once(check(document, resolved))
 
 
 def check_other_sections(document: Any, known: Sequence[Problem], context: Mapping[str, Any]) -> Iterator[Problem]:
-    """What is wrong besides what was found, in sections that are right by themselves and do not depend on a wrong one.
+    """Problems besides the `known` ones, in valid sections that do not depend on an invalid one.
 
-    Nothing where what was found has no place in a section. `context` is that of the model.
+    Empty if a known problem has no place in a section. `context` is that of the model.
     """
     wrong = {problem.location[0] for problem in known if problem.location}
     if len(wrong) == 0 or any(not problem.location for problem in known):
@@ -70,7 +69,7 @@ def check_other_sections(document: Any, known: Sequence[Problem], context: Mappi
     try:
         scenario = Scenario.model_validate({**_STAND_INS, **kept}, context=dict(context))
     except ValidationError:
-        return  # the arms of one section are not those of another that stands in
+        return  # the arms of a section differ from those of a stand-in
     resolved = resolve(scenario)
     for sections, check in _CHECKS:
         if not sections & wrong:
@@ -78,7 +77,7 @@ def check_other_sections(document: Any, known: Sequence[Problem], context: Mappi
 
 
 def _check_rules(scenario: Scenario) -> Iterator[Problem]:
-    """What a rule of the mock says of the traffic, and the traffic does not know: no request can match it."""
+    """Rules of the mock with a page or wiki that the traffic does not have: no request can match them."""
     pages = [title.replace("_", " ") for title in scenario.traffic.titles]
     for place, rule in scenario.rules_at():
         base: Location = (*place, "when")
@@ -95,11 +94,11 @@ def _check_rules(scenario: Scenario) -> Iterator[Problem]:
 
 def _check_stack_keys(document: Any, resolved: ResolvedScenario) -> Iterator[Problem]:
     for name, program in resolved.programs.items():
-        of_tries: list[Location] = []
+        starts: list[Location] = []
         if name == resolved.main_name:
-            of_tries = [("tried_first", key) for key in resolved.scenario.tried_first]
-            of_tries += [place for arm in resolved.arms.values() for place, _ in arm.starts]
-        for base in (*of_tries, *(base for arm in resolved.arms.values() for base in arm.programs[name].sections)):
+            starts = [("tried_first", key) for key in resolved.scenario.tried_first]
+            starts += [place for arm in resolved.arms.values() for place, _ in arm.starts]
+        for base in (*starts, *(base for arm in resolved.arms.values() for base in arm.programs[name].sections)):
             for key in program.given_by_stack:
                 location = (*base, *key)
                 if reaches(document, location) == len(location):
@@ -118,7 +117,7 @@ def _check_configurations(document: Any, resolved: ResolvedScenario) -> Iterator
 
 
 def _check_starts(document: Any, arm: ResolvedArm) -> Iterator[Problem]:
-    """Configurations that a step gives a start of its own."""
+    """Configurations of starts by steps."""
     for place, started in arm.starts:
         if started.launch.raw_config is not None:
             yield Problem(place, "nothing reads it, as the arm's file is its raw_config", "leave one of them out")
@@ -130,13 +129,13 @@ def _check_starts(document: Any, arm: ResolvedArm) -> Iterator[Problem]:
 
 
 def _depth(document: Any, base: Location, detail: ErrorDetails) -> int:
-    """How much of the place that is wrong a section of the file has."""
+    """How many parts of the invalid place exist in a section of the file."""
     place = (*base, *detail["loc"])
     return reaches(document, place) + len(key_in_message(detail, document, place)) - len(base)
 
 
 def _describe_refusal(document: Any, program: ResolvedProgram) -> Iterator[Problem]:
-    """Each is told of the topmost place that has the value, or most of the way to it."""
+    """Each problem at the topmost place that has the value, or most of its path."""
     model = program.program.model
     for detail in program.refusal.errors() if program.refusal else ():
         if is_echo(detail):

@@ -1,4 +1,4 @@
-"""Settings of Spark that it does not know, and executors that their container cannot hold."""
+"""Checks for settings that Spark does not know, and executors that their container cannot hold."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _EXECUTOR_MEMORY = "spark.executor.memory"
 
 
 def check_spark(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Where in the file, and what is wrong there. An arm that may refuse its start may have what it refuses."""
+    """Problems of Spark's settings. An arm that may refuse its start may have unknown ones."""
     for arm in resolved.arms.values():
         for program in arm.programs.values():
             if not program.program.runs_on_spark:
@@ -46,5 +46,5 @@ def _check_executors(arm: ResolvedArm, program: ResolvedProgram) -> Iterator[Pro
 
 
 def _place_of(program: ResolvedProgram, key: str) -> Location:
-    """Where the file gives that setting of Spark: the topmost of the places that have it."""
+    """The topmost place of the file with that setting of Spark."""
     return (*next(place for place, launch in program.launches.items() if key in launch.spark), "spark", key)

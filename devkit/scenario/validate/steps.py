@@ -1,4 +1,4 @@
-"""Steps of an arm that can never be taken, or never come to their end, by what the file itself says."""
+"""Checks for steps of an arm that can never begin or end."""
 
 from collections.abc import Iterator
 
@@ -8,11 +8,11 @@ from devkit.scenario.resolve import ResolvedScenario
 from located_config.place import Location
 
 _ENDS = ("stop", "expect", "when")
-"""Steps after which a program may be over: without one in between, a second start finds the first one's still there."""
+"""Steps after which a program may be over; between two starts there must be one."""
 
 
 def check_steps(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
-    """Where in the file, and what is wrong there."""
+    """Problems of `steps`, with their places."""
     for arm, settings in resolved.scenario.arms.items():
         steps_place: Location = ("arms", arm, "steps")
         if settings.steps and not any(step.start for step in settings.steps):

@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from devkit.faults.registry import FAULTS
-from devkit.scenario.arm_ending import Condition
+from devkit.scenario.end_condition import Condition
 from devkit.scenario.model import Scenario
 from located_config.model_keys import fields_of
 from located_config.place import Location

@@ -1,4 +1,4 @@
-"""Faults and programs that can never begin, or never in the way that is meant, by what the file itself says."""
+"""Checks for faults and programs that can never begin, or not as intended."""
 
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
@@ -26,7 +26,7 @@ _PROCESS_EVENTS = ("process_started", "process_restarted", "process_ended", "sup
 _EVENTS = LOGGED.union(_PROCESS_EVENTS)
 """The events of an arm by name."""
 _MISSPELT = 0.75
-"""How much a topic's name has to be like a role to be one that is misspelt: a program may have topics of its own."""
+"""Similarity from which a topic's name counts as a misspelt role: a program may have topics of its own."""
 
 
 @runtime_checkable
@@ -38,10 +38,10 @@ class _TopicFault(Protocol):
 
 
 def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str, ...], str]]:
-    """Where in the file, and what is wrong there."""
+    """Problems of the timeline, steps, launch settings and needs, with their places."""
     scenario = resolved.scenario
     rules = frozenset(rule.name for _, rule in scenario.rules_at())
-    # What a program of the user's own logs is not known before it runs.
+    # The events of a user's own program are not known before it runs.
     logged = frozenset[str]() if any(program.command for program in resolved.programs.values()) else _EVENTS
     bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), logged=logged, rules=rules)
     phases = {TRAFFIC, *scenario.traffic.named_phases}
@@ -79,7 +79,7 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
 
 
 def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
-    """What only Spark has, of another program, and places in a raw configuration that are none."""
+    """Spark's settings for another program, and unknown places in a raw configuration."""
     launches = {
         place: (program.program, launch)
         for arm in resolved.arms.values()
@@ -103,7 +103,7 @@ def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]
 
 
 def _find_overlap(item: TimelineItem, other: TimelineItem) -> list[str]:
-    """What two items change at the same time, as far as their times are known; a moment between them is enough."""
+    """What two items change at the same time, as far as their times are known. Any gap between them is enough."""
     if item.at is None or other.at is None:
         return []
     first, second = (item, other) if item.at <= other.at else (other, item)
@@ -117,7 +117,7 @@ def _find_overlap(item: TimelineItem, other: TimelineItem) -> list[str]:
 
 
 def _check_target(fault: Fault, brokers: int) -> Iterator[tuple[str, str]]:
-    """The parameter that names something which is not there, and what is wrong with it."""
+    """Parameters that name an unknown part or topic, with the problem."""
     parts = part_names(brokers)
     for part in dict.fromkeys(need.part for need in fault.needs() if need.part not in parts):
         yield "part", f"the stack has no part {part!r}; {near_miss(part, parts)}"

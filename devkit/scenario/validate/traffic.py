@@ -1,4 +1,4 @@
-"""Events that no topic takes, streams that the main program does not read, and partitions without a closing canary."""
+"""Checks for too large events, streams that the main program does not read, and partitions without a closing canary."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _BATCH_OVERHEAD_BYTES = 256
 
 
 def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Where in the file, and what is wrong there."""
+    """Problems of `traffic`."""
     scenario = resolved.scenario
     streams = scenario.traffic.streams
     yield from _check_event_size(scenario, ("traffic",), scenario.traffic)
@@ -49,19 +49,17 @@ def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
 
 
 def _check_closing(scenario: Scenario, arm: ArmName, sources: tuple[str, ...]) -> Iterator[Problem]:
-    """Closing canaries for other partitions than a topic has: one that gets none keeps what waits in it, and one that
-    is not there takes none.
-    """
+    """Closing canaries for other partitions than the topic has. A partition without one keeps its waiting records."""
     streams = scenario.traffic.streams
-    of_topic: dict[str, list[tuple[Location, int]]] = defaultdict(list)
+    closings_by_topic: dict[str, list[tuple[Location, int]]] = defaultdict(list)
     places: list[tuple[Location, str, Paced]] = [(("traffic",), sources[0], scenario.traffic)]
     places += [(("traffic", "streams", name), stream.topic, stream) for name, stream in streams.items()]
     for place, topic, stream in places:
         if stream.canaries is not None and stream.canaries.closing is not None:
             at = (*place, "canaries", "closing", "partitions")
-            of_topic[topic].append((at, stream.canaries.closing.partitions))
+            closings_by_topic[topic].append((at, stream.canaries.closing.partitions))
     partitions = scenario.for_arm(arm).kafka.topics.source.partitions
-    for closings in of_topic.values():
+    for closings in closings_by_topic.values():
         # Streams that share a topic close its partitions together.
         place, count = max(closings, key=lambda closing: closing[1])
         if count != partitions:
@@ -70,7 +68,7 @@ def _check_closing(scenario: Scenario, arm: ArmName, sources: tuple[str, ...]) -
 
 
 def _further_topics(scenario: Scenario) -> list[str]:
-    """The topics of a capture besides its first one, which is played as the first source topic."""
+    """The topics of a capture after the first, which is played as the first source topic."""
     capture = scenario.traffic.from_
     return [] if capture is None else list(capture.outline.topics)[1:]
 
@@ -103,7 +101,7 @@ def _check_event_size(scenario: Scenario, place: Location, stream: Paced) -> Ite
 
 
 def check_error_types(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Error types that the pipeline does not have, of pages and patches; a program of the user's own may have any."""
+    """Error types of pages and patches that the pipeline does not have; other programs may have any."""
     if not resolved.main.runs_on_spark:
         return
     traffic = resolved.scenario.traffic

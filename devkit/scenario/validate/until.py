@@ -1,11 +1,11 @@
-"""Conditions of `until` that no arm can reach, by what the file itself says."""
+"""Checks for conditions of `until` that no arm can reach."""
 
 from collections.abc import Iterator
 
 from devkit.expectations.metric import find_unserved
 from devkit.observe.logs.logs import LOGGED
 from devkit.programs.unknown_program import unknown_program
-from devkit.scenario.arm_ending import Condition
+from devkit.scenario.end_condition import Condition
 from devkit.scenario.resolve import ResolvedScenario
 from located_config.duration import format_duration
 from located_config.near import near_miss
@@ -13,7 +13,7 @@ from located_config.place import Location
 
 
 def check_until(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
-    """Where in the file, and what is wrong there."""
+    """Problems of `until`, with their places."""
     scenario = resolved.scenario
     for place, condition in scenario.until.condition.inside(("until",)):
         for key in ("elapsed", "running_for"):

@@ -1,4 +1,4 @@
-"""What a file says that may well be meant, and more often is a slip: `check` and `run` warn of it and go on."""
+"""Warnings of `check` and `run`: statements that are valid, but more often a slip."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.unsafe import UNSAFE
 
 _USUAL_START = timedelta(seconds=8)
-"""What a job's start takes on an idle machine with a class cache."""
+"""Duration of a job's start on an idle machine with a class cache."""
 _SPARK_RUNS = timedelta(seconds=20)
 """A time after which a job has run for a while on most machines."""
 _TOPICS: tuple[Location, ...] = (
@@ -33,7 +33,7 @@ _TOPICS: tuple[Location, ...] = (
 
 
 def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Where in the file, and what is doubtful there. The scenario is one that can be played."""
+    """The warnings for a scenario that can be played."""
     scenario, difference = resolved.scenario, resolved.difference
     fixes = in_role(scenario.roles, "fixed")
     if any(not key.startswith("timeline.") for key in difference):
@@ -84,7 +84,7 @@ def _find_fewer_partitions(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _find_late_faults(scenario: Scenario) -> Iterator[Problem]:
-    """Faults that come later than the traffic, in arms that are over once they have drained."""
+    """Faults after the end of the traffic, in arms that end when they have drained."""
     last = scenario.traffic.last_event
     if not scenario.until.condition.by_drained_alone:
         return
@@ -100,9 +100,7 @@ def _find_late_faults(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _find_late_windows(scenario: Scenario) -> Iterator[Problem]:
-    """Windows of the mock's rules that may open when all requests are over, in arms that are over once they have
-    drained.
-    """
+    """Windows of mock rules that may open after all requests, in arms that end when they have drained."""
     if not scenario.until.condition.by_drained_alone:
         return
     requests_for = scenario.traffic.last_event
@@ -124,7 +122,7 @@ def _find_late_windows(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _find_open_windows(scenario: Scenario, configs: Iterable[PipelineConfig]) -> Iterator[Problem]:
-    """An end with the last commit, of a job whose windows leave only in a batch after it."""
+    """An end with the last commit, for a job that emits its last windows in a later batch."""
     if not scenario.until.condition.by_drained_alone:
         return
     for job in sorted({config.job for config in configs}):
@@ -140,7 +138,7 @@ def _find_open_windows(scenario: Scenario, configs: Iterable[PipelineConfig]) ->
 
 
 def _find_early_ends(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Times that end an arm by themselves, when its Spark has hardly begun to run."""
+    """Times that end an arm soon after its Spark has started."""
     until = resolved.scenario.until.condition
     if not resolved.main.runs_on_spark or until.surely_after is None or until.surely_after >= _SPARK_RUNS:
         return
@@ -155,9 +153,7 @@ def _find_early_ends(resolved: ResolvedScenario) -> Iterator[Problem]:
 
 
 def _find_early_faults(resolved: ResolvedScenario) -> Iterator[Problem]:
-    """Faults that end when the main program's Spark has hardly begun to run: it may never meet them, and they act all
-    the same.
-    """
+    """Faults that end before the main program's Spark runs: it may never meet them, although they act."""
     if not resolved.main.runs_on_spark:
         return
     for place, item, _ in resolved.scenario.timeline_at():

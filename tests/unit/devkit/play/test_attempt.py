@@ -18,7 +18,7 @@ from devkit.report.result import Result
 from devkit.report.verdict_lines import verdict_lines
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
-from devkit.verdict.played_arm import PlayedArm
+from devkit.verdict.judgement import JudgedArm
 from tests.unit.devkit.observed import an_observation, some_evidence
 
 LOOP = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes")
@@ -27,7 +27,7 @@ BEGAN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 
 def result_of(scenario: Scenario, observations: dict[ArmName, ArmObservation]) -> Result:
-    played = {arm: PlayedArm.of(scenario, arm, observation) for arm, observation in observations.items()}
+    played = {arm: JudgedArm.of(scenario, arm, observation) for arm, observation in observations.items()}
     return judged(run_metadata(resolve(scenario), OPTIONS, BEGAN), played, None, duration_s=34.56789, command="").result
 
 
@@ -69,7 +69,7 @@ def test_an_arm_by_itself(scenario: Scenario) -> None:
 
 
 def test_what_is_known_of_an_arm_is_kept_when_the_kit_fails_in_the_next(scenario: Scenario) -> None:
-    played = {"incident": PlayedArm.of(scenario, "incident", both()["incident"])}
+    played = {"incident": JudgedArm.of(scenario, "incident", both()["incident"])}
     error = PartError("Kafka did not answer", part="kafka", hint="read its log")
     result = broken_off(run_metadata(resolve(scenario), OPTIONS, BEGAN), played, None, error, duration_s=3, command="")
     assert (result.outcome, result.exit_code) == ("inconclusive", 3)

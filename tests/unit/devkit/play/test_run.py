@@ -23,7 +23,7 @@ from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.report.progress import Progress
 from devkit.scenario.model import Scenario
-from devkit.verdict.played_arm import PlayedArm
+from devkit.verdict.judgement import JudgedArm
 from tests.unit.devkit.headroom.readings import samples
 from tests.unit.devkit.observed import an_observation
 
@@ -53,8 +53,8 @@ class Machine:
             end=EndByCondition(reached={"restarts": 2}), restarts=2, exceptions=(LOOP,), failures=("a", "b")
         )
         observed = {"incident": incident, "fixed": an_observation()}
-        arms: dict[ArmName, PlayedArm] = {
-            arm: PlayedArm.of(attempt.scenario, arm, observed[arm], headroom) for arm in ROLES
+        arms: dict[ArmName, JudgedArm] = {
+            arm: JudgedArm.of(attempt.scenario, arm, observed[arm], headroom) for arm in ROLES
         }
         return judged(tells, arms, run, duration_s=1.0, command="")
 

@@ -19,7 +19,7 @@ from devkit.play.run_result import Played, judged
 from devkit.report.progress import Progress
 from devkit.report.run_record import read_run
 from devkit.scenario.model import Scenario
-from devkit.verdict.played_arm import PlayedArm
+from devkit.verdict.judgement import JudgedArm
 from tests.unit.devkit.observed import an_observation
 
 RESTARTED = EndByCondition(reached={"restarts": 2})
@@ -37,9 +37,9 @@ def played(monkeypatch: pytest.MonkeyPatch, *, error: Exception | None = None) -
     def play(attempt: Attempt, tells: RunMetadata, *_: Any) -> Played:
         if error is not None:
             raise error
-        arms: dict[ArmName, PlayedArm] = {
-            "incident": PlayedArm.of(attempt.scenario, "incident", an_observation(end=RESTARTED, restarts=2)),
-            "fixed": PlayedArm.of(attempt.scenario, "fixed", an_observation()),
+        arms: dict[ArmName, JudgedArm] = {
+            "incident": JudgedArm.of(attempt.scenario, "incident", an_observation(end=RESTARTED, restarts=2)),
+            "fixed": JudgedArm.of(attempt.scenario, "fixed", an_observation()),
         }
         return judged(tells, arms, None, duration_s=1.0, command="")
 

@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from devkit.observe.arm_role import ROLES
-from devkit.scenario.arm_ending import Condition
+from devkit.scenario.end_condition import Condition
 from devkit.scenario.model import Scenario
 from devkit.scenario.stack_settings import Mock, TopicSettings
 

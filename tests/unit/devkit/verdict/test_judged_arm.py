@@ -14,7 +14,7 @@ from devkit.observe.samples.sample import Sample
 from devkit.report.result import ArmResult
 from devkit.scenario.arms import Expectations
 from devkit.scenario.model import Scenario
-from devkit.verdict.played_arm import PlayedArm
+from devkit.verdict.judgement import JudgedArm
 from devkit.verdict.verdict import judge
 from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation, some_evidence, some_latencies
 
@@ -27,12 +27,12 @@ def test_what_is_broken_decides_before_what_nobody_can_judge(
     scenario: Scenario, drained: bool, not_observable: set[Observable], holds: bool | None
 ) -> None:
     observation = an_observation(drained=drained, not_observable=frozenset(not_observable))
-    assert PlayedArm.of(scenario, "fixed", observation).result.holds is holds
+    assert JudgedArm.of(scenario, "fixed", observation).result.holds is holds
 
 
 def test_each_arm_has_expectations_of_its_own(scenario: Scenario) -> None:
     named = {
-        arm: [one.name for one in PlayedArm.of(scenario, arm, an_observation()).result.expectations]
+        arm: [one.name for one in JudgedArm.of(scenario, arm, an_observation()).result.expectations]
         for arm in ("incident", "fixed")
     }
     assert named == {"incident": ["restarts", "exception"], "fixed": ["drained", "audit"]}
@@ -42,7 +42,7 @@ def test_what_was_seen_is_told_as_it_was(scenario: Scenario) -> None:
     loop = LoggedException(2, "RecordTooLargeException", "The message is 23048294 bytes")
     silent = some_evidence(fired=False)
     observation = an_observation(exceptions=(loop,), evidence=(silent,), duration_s=1.23456)
-    played = PlayedArm.of(scenario, "fixed", observation)
+    played = JudgedArm.of(scenario, "fixed", observation)
     assert played.evidence == (silent,)
     assert played.result.exceptions == ("process 2: RecordTooLargeException: The message is 23048294 bytes",)
     assert played.result.duration_s == 1.235
@@ -79,7 +79,7 @@ class TestAFixedArmThatATimeEnded:
     ) -> ArmResult:
         played = expecting(scenario, {"restarts": 0}, *([expects] if expects else []))
         changes = {"end": LATE, "drained": False, "audit": an_audit(**LEFT)} | seen
-        return PlayedArm.of(played, arm, an_observation(**changes)).result
+        return JudgedArm.of(played, arm, an_observation(**changes)).result
 
     @pytest.mark.parametrize("expects", [None, {"audit": "clean"}])
     def test_is_not_known_to_hold(self, scenario: Scenario, expects: dict[str, Any] | None) -> None:

@@ -16,7 +16,7 @@ from devkit.play.recording import Recording
 from devkit.report.result import ArmResult
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
-from devkit.verdict.played_arm import PlayedArm
+from devkit.verdict.judgement import JudgedArm
 from devkit.verdict.unmet_faults import not_started, unmet_faults
 from devkit.verdict.verdict import Verdict, judge
 from tests.unit.devkit.observed import observed_with
@@ -37,7 +37,7 @@ def recorded(name: str, margin: float | None = None) -> dict[ArmName, Recording]
 
 
 def judged(recordings: Mapping[ArmName, Recording], scenario: Scenario = SCENARIO) -> tuple[Verdict, list[ArmResult]]:
-    played = {arm: PlayedArm.of(scenario, arm, one.observation, one.headroom) for arm, one in recordings.items()}
+    played = {arm: JudgedArm.of(scenario, arm, one.observation, one.headroom) for arm, one in recordings.items()}
     observed = {arm: one.observation for arm, one in recordings.items()}
     verdict = judge(
         {arm: one.result for arm, one in played.items()},

@@ -12,7 +12,7 @@ from devkit.observe.arm_observation import AnyEvidence, ArmObservation, Timeline
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
-from devkit.verdict.played_arm import PlayedArm
+from devkit.verdict.judgement import JudgedArm
 from devkit.verdict.shown_cause import shown_causes
 from devkit.verdict.unmet_faults import not_started, unmet_faults
 from devkit.verdict.verdict import Verdict, judge
@@ -48,7 +48,7 @@ def verdict(scenario: Scenario, **observed: ArmObservation) -> Verdict:
     settings["fixed"] = {"record_limit": {"policy": "serialized"}}
     seen = {arm: observed_with(one, confirmed=settings[arm]) for arm, one in observed.items()}
     return judge(
-        {arm: PlayedArm.of(scenario, arm, one).result.model_copy(update={"holds": True}) for arm, one in seen.items()},
+        {arm: JudgedArm.of(scenario, arm, one).result.model_copy(update={"holds": True}) for arm, one in seen.items()},
         {arm: one.evidence for arm, one in seen.items()},
         scenario.roles,
         shown_causes(resolve(scenario), seen),
@@ -129,7 +129,7 @@ def test_the_fixed_arm_by_itself(load: Load, cause: str, outcome: str) -> None:
 def test_a_fix_that_is_refuted_stays_so(load: Load) -> None:
     scenario = load(OF_INCIDENT)
     seen = both((RULE, CUT), (RULE,))
-    results = {arm: PlayedArm.of(scenario, arm, one).result for arm, one in seen.items()}
+    results = {arm: JudgedArm.of(scenario, arm, one).result for arm, one in seen.items()}
     results["incident"] = results["incident"].model_copy(update={"holds": True})
     results["fixed"] = results["fixed"].model_copy(update={"holds": False})
     evidence = {arm: one.evidence for arm, one in seen.items()}

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.samples.metrics import Series
 from devkit.play.arm.until import ArmStatus, arm_end
-from devkit.scenario.arm_ending import Condition, Until
+from devkit.scenario.end_condition import Condition, Until
 
 
 def ended_by(*conditions: dict[str, Any], now_s: float = 0, **status: Any) -> str | None:

@@ -17,7 +17,7 @@ from devkit.play.arm.arm_faults import ArmFaults
 from devkit.play.arm.clock import ArmClock
 from devkit.play.arm.start import begin_traffic, publish_backlog, start
 from devkit.play.arm.watch import watch
-from devkit.scenario.arm_ending import Until
+from devkit.scenario.end_condition import Until
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
