@@ -23,7 +23,7 @@ SHIPPED = sorted((Path(__file__).parents[4] / "scenarios").glob("*.yaml"))
 NAMES = st.from_regex(Scenario.model_json_schema()["properties"]["name"]["pattern"], fullmatch=True).map(str.strip)
 PLACES = st.text("abc ABC:#'\"{}[]&*!|>%@`,-é", min_size=1, max_size=8).filter(lambda text: text.strip(" .") == text)
 MIXES = st.fixed_dictionaries(
-    {}, optional={kind: st.sampled_from((0, 0.1, 0.2)) for kind in ("create", "move", "delete", "canary", "not_json")}
+    {}, optional={kind: st.sampled_from((0, 0.1, 0.15)) for kind in ("create", "move", "delete", "canary", "not_json")}
 )
 WIKIS = st.sampled_from(
     ({"enwiki": "en.wikipedia.org"}, {"dewiki": "de.wikipedia.org", "zh_min_nanwiki": "zh-min-nan.wikipedia.org"})
