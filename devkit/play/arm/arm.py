@@ -35,7 +35,7 @@ from devkit.scenario.stack_settings import limits_of_kit
 from devkit.scenario.traffic import ScenarioTraffic, with_errors_of
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
 from devkit.stack.topics import TopicEnds
-from devkit.traffic.publish import Publisher, stated
+from devkit.traffic.publish import ExpectedFate, Publisher, stated
 
 
 class Arm:
@@ -171,9 +171,12 @@ class Arm:
     @functools.cached_property
     def publisher(self) -> Publisher:
         """Not started; it connects at its start, and `publishing_ends` stops it."""
-        job_fate = self.truth.expected if self.truth else stated
-        fate = with_errors_of(self.scenario.errors_of_pages(self.name), job_fate)
+        fate = self.expected_fate(self.truth)
         return self.traffic.publisher(self.bootstrap, self.topics.source, self.publishing_ends, fate)
+
+    def expected_fate(self, truth: JobTruth | None) -> ExpectedFate:
+        """What has to become of an event by the expected output of a job, and by the pages' errors in this arm."""
+        return with_errors_of(self.scenario.errors_of_pages(self.name), truth.expected if truth else stated)
 
     @functools.cached_property
     def truth(self) -> JobTruth | None:

@@ -9,14 +9,13 @@ from contextlib import closing
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.replays import Replays
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.expected_output.truth import JobTruth
 from devkit.observe.kafka.deferrals import DeferralTopic, DeferredEntries
 from devkit.play.arm.arm import Arm
 from devkit.play.arm.collection import delivery_audit
 from devkit.programs.program_run import ProgramRun
 from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.program_truth import truth_of
-from devkit.traffic.publish import Publisher
+from devkit.traffic.publish import ExpectedFate, Publisher
 
 
 def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
@@ -24,7 +23,7 @@ def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
     topics, truth = run.configured.topics, truth_of(run.configured, arm.context.stack.mock_api)
     if truth is None or not run.configured.reads_source or not run.is_started or _is_shared(arm, run):
         return None
-    checkpoint, events = arm.checkpoint_of(run), _source_events(arm.publisher, topics, truth)
+    checkpoint, events = arm.checkpoint_of(run), _source_events(arm.publisher, topics, arm.expected_fate(truth))
     committed = checkpoint.committed()
     if not events or not committed:
         return None
@@ -44,12 +43,12 @@ def _is_shared(arm: Arm, run: ProgramRun) -> bool:
     return any(own & {writer.topics.output, writer.topics.error} for writer in writers)
 
 
-def _source_events(publisher: Publisher, topics: ProgramTopics, truth: JobTruth) -> list[SourceEvent]:
+def _source_events(publisher: Publisher, topics: ProgramTopics, fate: ExpectedFate) -> list[SourceEvent]:
     """The events published to its source topics, with the fates by its own job."""
     events = []
     for entry, record in zip(publisher.manifest().entries, publisher.sent(), strict=True):
         if entry.topic in topics.sources:
-            expected = truth.expected(entry.topic, record.value, record.expected)
+            expected = fate(entry.topic, record.value, record.expected)
             own = entry.model_copy(update={"expected": expected})
             events.append(SourceEvent(own, record.key, record.value))
     return events

@@ -114,6 +114,16 @@ def test_it_is_held_against_the_truth_of_its_own_job(stage: Stage, left: dict[st
     assert audit.problems() == {"lost": 1}
 
 
+def test_an_error_that_the_arm_states_of_a_page_is_expected(
+    stage: Stage, left: dict[str, list[Arrival]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    title = json.loads(VALUE)["page"]["page_title"].replace("_", " ")
+    monkeypatch.setattr(type(stage.arm.scenario), "errors_of_pages", lambda *_: {title: "revision_not_found"})
+    audit = audit_beside(stage.arm, content(stage))
+    assert audit is not None
+    assert audit.problems() == {"misrouted": 1}
+
+
 def test_a_batch_that_was_begun_again_is_known_when_spark_has_removed_its_offsets(
     stage: Stage, left: dict[str, list[Arrival]]
 ) -> None:
