@@ -18,7 +18,8 @@ from pipeline.consumer.consume import Counts, line, once
 from pipeline.consumer.delivery import Delivery, read, read_error
 from pipeline.consumer.record_merge import PART_BYTES, Stretch, oldest_first
 from pipeline.consumer.seen_events import SeenEvents
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.kafka.cluster import sink_brokers
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.source import OF_SINK, SourceTopic, opened_topic
@@ -49,6 +50,11 @@ def consume(config_file: Path, remember: int, *, follow: bool) -> None:
     counts = Counts()
     with exit_codes():
         config = load_config(config_file)
+        if JOB_DEFAULTS[config.job].splits_outputs:
+            raise RefusedError(
+                f"an output of {config.job} may take several records of {config.sink.topic}, and consume reads one",
+                hint="`python -m pipeline apply` puts them together",
+            )
         opened = partial(opened_topic, sink_brokers(config), named_by=OF_SINK, fetch_bytes=PART_BYTES)
         with opened(config.sink.topic) as outputs, opened(config.sink.error_topic) as errors:
             try:

@@ -18,7 +18,8 @@ PAGE_CHANGE_TOPIC = "mediawiki.page_change.v1"
 @dataclass(frozen=True, kw_only=True)
 class JobDefaults:
     """Topics, and the prefix of claim checks. Each job writes to places of its own, so that none writes into those of
-    another. `requests` is the number of requests that an event makes, as far as capacity is planned.
+    another. `requests` is the number of requests that an event makes, as far as capacity is planned. `splits_outputs`
+    is whether an output may take several records.
     """
 
     source_topics: tuple[str, ...] = (PAGE_CHANGE_TOPIC,)
@@ -27,6 +28,7 @@ class JobDefaults:
     deferred_topic: str
     claim_prefix: str
     requests: int = 1
+    splits_outputs: bool = False
 
 
 JOB_DEFAULTS: Registry[JobDefaults] = Registry(
@@ -58,6 +60,7 @@ JOB_DEFAULTS: Registry[JobDefaults] = Registry(
             deferred_topic="rdf-streaming-updater.deferred",
             claim_prefix="rdf-resolve",
             requests=2,
+            splits_outputs=True,
         ),
     },
 )

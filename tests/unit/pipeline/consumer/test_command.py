@@ -180,3 +180,12 @@ def test_an_error_topic_of_others_ends_it(consume: Callable[..., Result]) -> Non
 def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["consume", "--config", str(tmp_path / "missing.yaml")])
     assert result.exit_code == 2
+
+
+def test_a_job_of_outputs_in_several_records_is_refused(make_config: MakeConfig, tmp_path: Path) -> None:
+    file = tmp_path / "pipeline.yaml"
+    file.write_bytes(orjson.dumps(make_config(job="rdf-resolve").model_dump(mode="json", by_alias=True)))
+    result = CliRunner().invoke(main, ["consume", "--config", str(file)])
+    assert result.exit_code == 2
+    assert "an output of rdf-resolve may take several records of rdf-streaming-updater.mutation" in result.stderr
+    assert "pipeline apply" in result.stderr
