@@ -73,7 +73,9 @@ Generator = Annotated[
     AfterValidator(_known),
     _Schema(),
     Field(
-        description="Kind of the events: `page_change`, or one of your own (docs/extend.md).", examples=["page_change"]
+        description="Kind of the events: `page_change`, `wikibase_change` (operations for `rdf-resolve`), or one of "
+        "your own (docs/extend.md).",
+        examples=["page_change"],
     ),
 ]
 StreamName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,30}$")]

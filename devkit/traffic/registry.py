@@ -19,7 +19,15 @@ def _page_change(stream: Stream, beside: Sequence[GeneratedPage]) -> Traffic:
     return generate(stream, beside)
 
 
-GENERATORS: Registry[Generate] = Registry("generator of events", {"page_change": _page_change})
+def _wikibase_change(stream: Stream, beside: Sequence[GeneratedPage]) -> Traffic:
+    from devkit.traffic.wikibase_change import generate_operations
+
+    return generate_operations(stream, beside)
+
+
+GENERATORS: Registry[Generate] = Registry(
+    "generator of events", {"page_change": _page_change, "wikibase_change": _wikibase_change}
+)
 
 
 def register(name: str, generate: Generate) -> None:
