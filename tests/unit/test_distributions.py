@@ -20,7 +20,7 @@ NOT_IMPORTED = {
     "devkit": {"flask", "flask-cors"},
     "located_config": set[str](),
     "mockapi": {"httptools", "uvloop"},
-    "pipeline": {"pandas"},
+    "pipeline": {"pandas", "protobuf"},
 }
 LOCKS = {"mockapi": "locks/mockapi.lock", "pipeline": "locks/pipeline.lock"}
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from devkit.observe.audit.arrivals import Arrival, Position
-from devkit.observe.audit.claim_check import KEY_HEADER, ClaimError, ClaimSuppressedError, may_suppress
+from devkit.observe.audit.claim_check import CLAIM_HEADERS, KEY_HEADER, ClaimError, ClaimSuppressedError, may_suppress
 from devkit.observe.audit.event_records import Ending, EventRecords
 from devkit.observe.audit.examples import Examples, error_text
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.order import Landing, LateEvent, late_events
+from devkit.observe.audit.output_parts import OutputParts
 from devkit.observe.audit.record_checks import (
     PagePlaces,
     RecordIds,
@@ -23,7 +24,7 @@ from devkit.observe.audit.record_checks import (
 from devkit.observe.audit.replays import NO_REPLAYS, Excused, Replays
 from devkit.observe.audit.source_event import RepeatedEvents, SourceEvent, place
 from devkit.observe.checkpoint import Offsets, SourcePartition
-from devkit.observe.expected_output.truth import JobTruth, SourcesOfOutput
+from devkit.observe.expected_output.truth import JobTruth, SourcesOfOutput, SplitOutputs
 from devkit.observe.kafka.deferrals import DeferredEntries
 from devkit.observe.kafka.error_events import ErrorTally, error_type
 from devkit.observe.logs.timeouts import reports_timeout
@@ -61,10 +62,12 @@ class DeliveryAudit:
     ) -> None:
         self._events = {event.position: event for event in events}
         self._truth = truth
+        self._split = _split_outputs(truth)
         self._resolve = resolve
         self._emitted: dict[Position, EventRecords] = {}
         # Of those, the events that are a part of a record which names another one.
         self._parts: set[Position] = set()
+        self._parts_of_outputs = OutputParts()
         self._counts: Counter[str] = Counter()
         self._examples = Examples()
         self.error_events = ErrorTally()
@@ -73,8 +76,13 @@ class DeliveryAudit:
 
     def add_output(self, arrival: Arrival) -> None:
         """Takes a partition's records in order. The first record of an event is verified, later ones are compared with
-        it. A record that is made of several events is a record of each.
+        it. A record that is made of several events is a record of each; the records that an output takes are one.
         """
+        if self._split is not None:
+            whole = self._join_parts(self._split, arrival)
+            if whole is None:
+                return
+            arrival = whole
         sources = self._truth.sources(arrival.value) if isinstance(self._truth, SourcesOfOutput) else None
         for source in sources or (arrival.source,):
             part = replace(arrival, source=source)
@@ -86,6 +94,33 @@ class DeliveryAudit:
                     self._parts.add(event.position)
                 # Its id is that of the event which its headers name.
                 self._verify_output(part, event, has_id=source == arrival.source)
+
+    def _join_parts(self, truth: SplitOutputs, arrival: Arrival) -> Arrival | None:
+        """The output that a record completes; None where it completes none."""
+        part = truth.part(arrival.value)
+        if part is None:
+            return arrival  # which the comparison with the expected output reports
+        if KEY_HEADER in arrival.headers:
+            arrival = self._with_payload(arrival)
+        whole, prefix = self._parts_of_outputs.add(arrival, *part)
+        if prefix is not None:
+            _, records = self._attribute(prefix)
+            if records is not None:
+                self._counts["duplicated"] += 1
+                records.add_prefix(Landing.of(prefix))
+        return whole
+
+    def _with_payload(self, arrival: Arrival) -> Arrival:
+        """The part with what its claim check stands for."""
+        try:
+            payload = self._resolve(arrival.headers)
+        except ClaimError as error:
+            self._counts["mismatched_outputs"] += 1
+            self._count("mismatched", arrival, f"claim check: {error}")
+            return arrival
+        self._counts["claim_checks"] += 1
+        own = {name: value for name, value in arrival.headers.items() if not name.startswith(CLAIM_HEADERS)}
+        return replace(arrival, value=payload, headers=own)
 
     def add_error(self, arrival: Arrival) -> None:
         """As `add_output`, for records of the error topic. Either topic may come first."""
@@ -250,7 +285,7 @@ class DeliveryAudit:
             return
         expected = self._truth.output(event)
         if KEY_HEADER not in arrival.headers:
-            wrong = expected.difference(arrival.value, body_removed=False) or schema_violation(arrival.value)
+            wrong = expected.difference(arrival.value, body_removed=False) or self._schema_violation(arrival.value)
         else:
             wrong = expected.difference(arrival.value, body_removed=True) or schema_violation(arrival.value)
             try:
@@ -269,6 +304,10 @@ class DeliveryAudit:
         if wrong:
             self._counts["mismatched_outputs"] += 1
             self._count("mismatched", arrival, wrong)
+
+    def _schema_violation(self, value: bytes) -> str | None:
+        values = value.split(b"\n") if self._split is not None else [value]
+        return next(filter(None, map(schema_violation, values)), None)
 
     def _verify_error(self, arrival: Arrival, event: SourceEvent) -> None:
         if self._truth is None:
@@ -293,6 +332,10 @@ class DeliveryAudit:
         self._counts[what] += 1
         event = self._events.get(arrival.source) if arrival.source else None
         self._examples.add(what, _which(event, Landing.of(arrival)), wrong, event.position if event else None)
+
+
+def _split_outputs(truth: object) -> SplitOutputs | None:
+    return truth if isinstance(truth, SplitOutputs) else None
 
 
 def _count_records(

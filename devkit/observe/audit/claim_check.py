@@ -18,6 +18,8 @@ from devkit.observe.audit.source_event import SourceEvent, place
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+CLAIM_HEADERS = "claim-check-"
+"""How the names of their headers begin."""
 KEY_HEADER = "claim-check-key"
 _MARK = ".suppressed"
 """Ends the key of the mark of a claim check that the program has removed."""

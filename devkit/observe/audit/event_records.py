@@ -46,6 +46,11 @@ class EventRecords:
         self.differing[ending] += 1
         return "differing"
 
+    def add_prefix(self, landing: Landing) -> None:
+        """Count the first records of an output that was not completed, and written again: a repeat."""
+        self.repeats += 1
+        self.repeated = self.repeated or landing
+
     @property
     def first(self) -> Landing | None:
         """The earliest record; the output where an error event has the same time."""

@@ -5,11 +5,18 @@
 from devkit.observe.expected_output.content_truth import ContentTruth
 from devkit.observe.expected_output.edit_counts_truth import EditCountsTruth
 from devkit.observe.expected_output.html_truth import HtmlTruth
+from devkit.observe.expected_output.rdf_truth import RdfTruth
 from devkit.observe.expected_output.truth import MakeTruth
 from located_config.registry import Registry
 
 TRUTHS: Registry[MakeTruth] = Registry(
-    "truth of a job", {"html-enrichment": HtmlTruth, "content-enrichment": ContentTruth, "edit-counts": EditCountsTruth}
+    "truth of a job",
+    {
+        "html-enrichment": HtmlTruth,
+        "content-enrichment": ContentTruth,
+        "edit-counts": EditCountsTruth,
+        "rdf-resolve": RdfTruth,
+    },
 )
 
 

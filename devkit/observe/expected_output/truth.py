@@ -59,6 +59,18 @@ class SourcesOfOutput(Protocol):
         """The events that an output with this value is made of; None: the one that its headers name."""
 
 
+@runtime_checkable
+class SplitOutputs(Protocol):
+    """A truth has this as well where an output may take several records. `ExpectedOutput.difference` then gets the
+    values of all of them, a line each.
+    """
+
+    def part(self, value: bytes, /) -> tuple[int, int] | None:
+        """The number of a record among those of its output, from 0, and how many these are; None where its value does
+        not say it.
+        """
+
+
 MakeTruth = Callable[[PipelineConfig, WikiAnswers], JobTruth]
 """With the configuration of an arm."""
 ArmTruth = Callable[[WikiAnswers], JobTruth]

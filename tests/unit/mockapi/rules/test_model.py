@@ -125,7 +125,7 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
         ([{"name": "a", "wen": {}, "do": {"status": 404}}], "[0].wen: unknown key; did you mean 'when'?"),
         (
             [{"name": "a", "when": {"title": "A"}, "do": {"status": 404}}],
-            "there are: method, path, wiki, page, revision, header",
+            "there are: method, path, wiki, page, revision, entity, header",
         ),
         ([{"name": "a", "do": {"latency": {"p5": "1s"}}}], "[0].do.latency.p5: unknown key; did you mean 'p50'?"),
         ([{"name": "a", "do": {"latency": 40}}], "not a duration (got 40); write 40ms or 40s (us, ms, s, m, h, d)"),
@@ -133,7 +133,10 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
         ([{"name": "a", "do": {"latency": {"p50": "2s", "p99": "1s"}}}], "p50 must be at most p99"),
         ([{"name": "a", "do": {"latency": {"p50": "2s", "p99": "3s", "cap": "1s"}}}], "cap is below p50"),
         ([{"name": "a", "do": {"latency": {"fixed": "2s", "cap": "1s"}}}], "cap without a distribution"),
-        ([{"name": "a", "do": {"status": 200}}], "[0].do.status.code: status 200 is no error; 400 to 599, or 204"),
+        (
+            [{"name": "a", "do": {"status": 200}}],
+            "[0].do.status.code: status 200 is no error (got 200); 400 to 599, or 204 for no content",
+        ),
         ([{"name": "a", "do": {"status": {"code": 503, "retry_after": "1500ms"}}}], "not in whole seconds"),
         (
             [{"name": "a", "do": {"body": {"size": -1}}}],

@@ -1,0 +1,107 @@
+"""rdf-resolve: a mutation says what its operation says, and has exactly the difference of the two revisions."""
+
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import orjson
+import pyoxigraph
+
+from devkit.observe.audit.source_event import SourceEvent
+from devkit.observe.expected_output.truth import WikiAnswers
+from devkit.observe.wikibase.item_triples import Triple, is_shared, item_triples
+from devkit.traffic.records import Expected
+from pipeline.config.pipeline_config import PipelineConfig
+
+_PARTS = ("added", "deleted", "linked_shared", "unlinked_shared")
+
+
+class RdfTruth:
+    """See `JobTruth` and `SplitOutputs`. Entities are items."""
+
+    def __init__(self, config: PipelineConfig, wiki: WikiAnswers) -> None:
+        self._stream, self._wiki, self._body = config.sink.topic, config.rdf.wiki, wiki.body
+
+    def expected(self, topic: str, value: bytes, stated: Expected) -> Expected:  # noqa: ARG002 - part of the interface
+        """As the generator states it."""
+        return stated
+
+    def key(self, event: SourceEvent) -> bytes:
+        """The source's: the entity."""
+        return event.key
+
+    def part(self, value: bytes) -> tuple[int, int] | None:
+        """Its number and that of all; None where the record does not say it."""
+        try:
+            event = orjson.loads(value)
+            return int(event["sequence"]), int(event["sequence_length"])
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+            return None
+
+    def output(self, event: SourceEvent) -> "ExpectedMutation":
+        """With the triples of both revisions."""
+        operation = orjson.loads(event.value)
+        before = self._triples(operation, operation.get("from_rev"))
+        after = self._triples(operation, None if operation["op"] == "delete" else operation["rev"])
+        return ExpectedMutation(operation, self._stream, before, after)
+
+    def _triples(self, operation: dict[str, Any], rev: int | None) -> frozenset[Triple]:
+        if rev is None:
+            return frozenset()
+        entity = operation["entity"]
+        path = f"/wiki/Special:EntityData/{entity}.nt?flavor=dump&revision={rev}"
+        return item_triples(self._body(self._wiki, path), entity)
+
+
+class ExpectedMutation:
+    """See `ExpectedOutput`. `before` and `after` are the entity's triples at the two revisions."""
+
+    def __init__(
+        self, operation: dict[str, Any], stream: str, before: frozenset[Triple], after: frozenset[Triple]
+    ) -> None:
+        self._operation, self._stream = operation, stream
+        if operation["op"] == "reconcile":
+            self._parts = dict.fromkeys(_PARTS, frozenset[Triple]()) | {"added": after}
+        else:
+            (added, linked), (deleted, unlinked) = _divide(after - before), _divide(before - after)
+            self._parts = dict(zip(_PARTS, (added, deleted, linked, unlinked), strict=True))
+
+    def difference(self, value: bytes, *, body_removed: bool) -> str | None:
+        """The fields of each chunk, and the triples of all together."""
+        try:
+            chunks = [orjson.loads(line) for line in value.split(b"\n")]
+            for chunk in chunks:
+                if wrong := self._wrong_field(chunk):
+                    return wrong
+            found = {part: _triples_in(chunks, f"rdf_{part}_data") for part in _PARTS}
+        except (orjson.JSONDecodeError, KeyError, TypeError, SyntaxError) as error:
+            return f"not a mutation: {error!r}"
+        for part, expected in self._parts.items():
+            missing, additional = len(expected - found[part]), len(found[part] - expected)
+            if additional or (missing and not body_removed):
+                return f"{part} lacks {missing} triples and has {additional} that do not belong there"
+        return None
+
+    def _wrong_field(self, chunk: dict[str, Any]) -> str | None:
+        operation = self._operation
+        fields = {
+            "entity_id": (chunk["entity_id"], operation["entity"]),
+            "operation": (chunk["operation"], operation["op"]),
+            "rev_id": (chunk["rev_id"], operation["rev"]),
+            "dt": (chunk["dt"], operation["dt"]),
+            "meta.request_id": (chunk["meta"]["request_id"], operation["id"]),
+            "meta.stream": (chunk["meta"]["stream"], self._stream),
+        }
+        wrong = ((name, actual, due) for name, (actual, due) in fields.items() if actual != due)
+        return next((f"{name} is {actual!r}; expected {due!r}" for name, actual, due in wrong), None)
+
+
+def _divide(triples: AbstractSet[Triple]) -> tuple[frozenset[Triple], frozenset[Triple]]:
+    """Own ones, and shared ones."""
+    shared = frozenset(filter(is_shared, triples))
+    return frozenset(triples - shared), shared
+
+
+def _triples_in(chunks: list[dict[str, Any]], field: str) -> frozenset[Triple]:
+    texts = [chunk[field]["data"] for chunk in chunks if field in chunk]
+    quads = (quad for text in texts for quad in pyoxigraph.parse(text, pyoxigraph.RdfFormat.TURTLE))
+    return frozenset(Triple(str(quad.subject), str(quad.predicate), str(quad.object)) for quad in quads)

@@ -1,0 +1,90 @@
+"""The triples that a query service has of an item, made of the item's document: the kit's own reading of the rules.
+
+It shares no code with the pipeline, so that a mistake there is no mistake here. Terms are as in N-Triples.
+https://www.mediawiki.org/wiki/Wikibase/Indexing/RDF_Dump_Format
+"""
+
+from collections import defaultdict
+from typing import NamedTuple
+
+import pyoxigraph
+
+BASE = "http://www.wikidata.org"
+_SCHEMA, _WIKIBASE = "http://schema.org/", "http://wikiba.se/ontology#"
+_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+_ABOUT, _PART_OF, _GROUP = f"<{_SCHEMA}about>", f"<{_SCHEMA}isPartOf>", f"<{_WIKIBASE}wikiGroup>"
+_ARTICLE, _DATASET = f"<{_SCHEMA}Article>", f"<{_SCHEMA}Dataset>"
+_REPEATED_LABELS = {f"<{_SCHEMA}name>", "<http://www.w3.org/2004/02/skos/core#prefLabel>"}
+_OF_DOCUMENT = {f"<{_SCHEMA}version>", f"<{_SCHEMA}dateModified>"}
+_COMMON_TYPES = {f"<{_WIKIBASE}{name}>" for name in ("Item", "Statement", "Reference")}
+_LINKED = tuple(f"<{BASE}/{path}/" for path in ("entity/statement", "reference", "value"))
+_MOST_CHARACTERS = 32_767
+
+
+class Triple(NamedTuple):
+    """Subject, predicate and object."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
+def item_node(item: str) -> str:
+    """The term of an item."""
+    return f"<{BASE}/entity/{item}>"
+
+
+def is_shared(triple: Triple) -> bool:
+    """Whether another entity may have it too: of a reference, of a value, or the group of a wiki."""
+    return triple.subject.startswith(_LINKED[1:]) or triple.predicate == _GROUP
+
+
+def item_triples(document: bytes, item: str) -> frozenset[Triple]:
+    """Of the dump's N-Triples or Turtle of an item, those that are kept."""
+    nodes = _nodes(document)
+    root = item_node(item)
+    kept = {triple for triple in nodes[root] if triple.predicate not in _REPEATED_LABELS}
+    for document_node, triples in nodes.items():
+        objects = {(triple.predicate, triple.object) for triple in triples}
+        if (_ABOUT, root) not in objects:
+            continue
+        if (_TYPE, _DATASET) in objects:
+            moved = (triple for triple in triples if _is_moved(triple))
+            kept |= {Triple(root, triple.predicate, triple.object) for triple in moved}
+        elif (_TYPE, _ARTICLE) in objects:
+            wikis = {triple.object for triple in nodes[document_node] if triple.predicate == _PART_OF}
+            kept |= set(triples) | {triple for wiki in wikis for triple in nodes.get(wiki, ())}
+    _follow_links(nodes, kept)
+    return frozenset(triple for triple in kept if not (triple.predicate == _TYPE and triple.object in _COMMON_TYPES))
+
+
+def _is_moved(triple: Triple) -> bool:
+    return triple.predicate in _OF_DOCUMENT or triple.predicate.startswith(f"<{_WIKIBASE}")
+
+
+def _follow_links(nodes: dict[str, list[Triple]], kept: set[Triple]) -> None:
+    """Statements, references and values that are linked from what is kept, and from these in turn."""
+    seen: set[str] = set()
+    new = set(kept)
+    while new:
+        linked = {triple.object for triple in new if triple.object.startswith(_LINKED)} - seen
+        seen |= linked
+        new = {triple for node in linked for triple in nodes.get(node, ())} - kept
+        kept |= new
+
+
+def _nodes(document: bytes) -> dict[str, list[Triple]]:
+    nodes: dict[str, list[Triple]] = defaultdict(list)
+    for quad in pyoxigraph.parse(document, pyoxigraph.RdfFormat.TURTLE):
+        subject, object_ = _term(quad.subject), _term(quad.object)
+        nodes[subject].append(Triple(subject, str(quad.predicate), object_))
+    return nodes
+
+
+def _term(term: object) -> str:
+    if isinstance(term, pyoxigraph.BlankNode):
+        return f"<{BASE}/.well-known/genid/{term.value}>"
+    if isinstance(term, pyoxigraph.Literal) and len(term.value) > _MOST_CHARACTERS:
+        cut = term.value[:_MOST_CHARACTERS]
+        return str(pyoxigraph.Literal(cut, language=term.language) if term.language else pyoxigraph.Literal(cut))
+    return str(term)
