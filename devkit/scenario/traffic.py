@@ -12,6 +12,7 @@ from devkit.traffic.publish import ExpectedFate, Publisher, connect_producer, st
 from devkit.traffic.received import as_generated, received_now
 from devkit.traffic.records import Expected, GeneratedPage, Traffic
 from devkit.traffic.warm_up_traffic import publish_warm_up, warm_up_traffic
+from devkit.traffic.wikibase_change import ITEM
 from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 
 
@@ -101,6 +102,8 @@ def _catalog(pages: Iterable[GeneratedPage]) -> list[CatalogPage]:
             page_id=page.page_id,
             namespace_id=page.namespace_id,
             title=page.title,
+            # Of other pages an event may say a content model that the job filters: what they have is wikitext.
+            content_model=page.content_model if page.content_model == ITEM else "wikitext",
             revisions=tuple(
                 CatalogRevision(rev_id=revision.rev_id, parent_id=revision.parent_id, timestamp=revision.timestamp)
                 for revision in page.revisions
