@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from docs.generate.apply_configuration import apply_configuration
 from docs.generate.configuration import configuration
 from docs.generate.devkit_command import devkit_command
 from docs.generate.error_types import error_types
@@ -34,6 +35,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "reference/expectations.md": expectations,
         "reference/faults.md": faults,
         "reference/configuration.md": configuration,
+        "reference/apply-configuration.md": apply_configuration,
         "reference/metrics.md": metrics,
         "reference/log-events.md": log_events,
         "reference/run-events.md": run_events,

@@ -113,6 +113,18 @@ class MutationBatch:
         cleared = sorted(entity for entity, change in changes.items() if change.is_cleared)
         return Patch(tuple(cleared), tuple(sorted(deleted - inserted)), tuple(sorted(inserted)))
 
+    def expectation(self) -> tuple[tuple[Triple, ...], tuple[Triple, ...]]:
+        """The triples that the store should have before the batch, and those that it should not have: what entities
+        delete and add. Neither has shared triples, as other entities may link them, nor those of cleared entities. With
+        `opposites: last` it says nothing.
+        """
+        changes = self._changes.values()
+        kept = [change for change in changes if not change.is_cleared]
+        added = set[Triple]().union(*(change.added for change in kept))
+        deleted = set[Triple]().union(*(change.deleted for change in kept))
+        linked = set[Triple]().union(*(change.linked for change in changes))
+        return tuple(sorted(deleted - added - linked)), tuple(sorted(added - deleted - linked))
+
     def _merge(
         self, added: set[Triple], deleted: set[Triple], more_added: Iterable[Triple], more_deleted: Iterable[Triple]
     ) -> None:

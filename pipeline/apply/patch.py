@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from pipeline.apply.accumulate import Patch
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
-from pipeline.rdf.triples import Triple, serialize_triples
+from pipeline.rdf.triples import Triple, serialize_triples, split_terms
 from pipeline.rdf.vocabulary import ONTOLEX_LEXICAL_FORM, ONTOLEX_SENSE, SCHEMA_ABOUT
 
 NEXT_OFFSET = "<urn:enrichment:next-offset>"
@@ -50,16 +50,27 @@ def position_query(topic: str, partition: int, *, graph: str | None = None) -> s
     return f"SELECT ?offset WHERE {{ {_in_graph(pattern, graph)} }}"
 
 
+def count_query(triples: Sequence[Triple], *, graph: str | None = None) -> str:
+    """A SELECT for how many of the triples, which have no blank nodes, a store has: one row, `?count`."""
+    rows = "\n".join(f"({' '.join(split_terms(triple))})" for triple in triples)
+    pattern = _in_graph("?subject ?predicate ?object", graph)
+    return f"SELECT (COUNT(*) AS ?count) WHERE {{\nVALUES (?subject ?predicate ?object) {{\n{rows}\n}}\n{pattern}\n}}"
+
+
 def write_update(
-    patch: Patch, position: StorePosition, namespaces: ConceptNamespaces, *, graph: str | None = None
+    patch: Patch, position: StorePosition | None, namespaces: ConceptNamespaces, *, graph: str | None = None
 ) -> str:
-    """The text of the request. `graph` is the IRI of a named graph for triples and offset; None for the default one."""
+    """The text of the request; empty where nothing is to be done. `graph` is the IRI of a named graph for triples and
+    offset; None for the default one. Without a position the store's own stays as it is.
+    """
     operations = _clear_entities([namespaces.entity_node(entity) for entity in patch.cleared], namespaces, graph)
     if patch.deleted:
         operations.append(_change_data("DELETE DATA", patch.deleted, graph))
     if patch.inserted:
         operations.append(_change_data("INSERT DATA", patch.inserted, graph))
-    return ";\n".join([*operations, _write_position(position, graph)]) + "\n"
+    if position is not None:
+        operations.append(_write_position(position, graph))
+    return ";\n".join(operations) + "\n" if operations else ""
 
 
 def _clear_entities(entities: Sequence[str], namespaces: ConceptNamespaces, graph: str | None) -> list[str]:

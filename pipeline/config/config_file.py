@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -17,12 +17,19 @@ from located_config.yaml_file import UnfitError, read_yaml
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 
+M = TypeVar("M", bound=BaseModel)
+
 
 def load_config(path: Path) -> PipelineConfig:
-    """The configuration in a file. Raises RefusedError with one line for each problem."""
+    """The configuration of a job in a file. Raises RefusedError with one line for each problem."""
+    return load_model(path, PipelineConfig)
+
+
+def load_model(path: Path, model: type[M]) -> M:
+    """The configuration in a file, as `model` declares it. Raises RefusedError with one line for each problem."""
     try:
         document = read_yaml(path)
-        return PipelineConfig.model_validate(document)
+        return model.model_validate(document)
     except OSError as error:
         raise RefusedError(f"{path}: cannot be read: {error.strerror}") from error
     except UnfitError as error:
@@ -30,36 +37,37 @@ def load_config(path: Path) -> PipelineConfig:
     except RecursionError as error:
         raise RefusedError(f"{path}: nested too deeply for a configuration") from error
     except ValidationError as error:
-        problems = [_problem(document, detail) for detail in error.errors() if not is_echo(detail)]
+        problems = [_problem(model, document, detail) for detail in error.errors() if not is_echo(detail)]
         placed = sorted((*position(document, problem.location), str(problem)) for problem in problems)
         raise RefusedError("\n".join(f"{path}:{line}:{column}: {text}" for line, column, text in placed)) from error
 
 
-def _problem(document: Any, detail: ErrorDetails) -> Problem:
-    problem = described(detail, PipelineConfig, document)
-    if detail["type"] == "extra_forbidden" and (remedy := _elsewhere(str(detail["loc"][-1]), detail["loc"][:-1])):
+def _problem(model: type[BaseModel], document: Any, detail: ErrorDetails) -> Problem:
+    problem = described(detail, model, document)
+    location = detail["loc"][:-1]
+    if detail["type"] == "extra_forbidden" and (remedy := _elsewhere(model, str(detail["loc"][-1]), location)):
         return replace(problem, remedy=remedy)
     if detail["type"] == "value_error" and isinstance(detail["input"], Mapping):
-        return replace(problem, location=_named(document, detail["msg"]) or problem.location)
+        return replace(problem, location=_named(model, document, detail["msg"]) or problem.location)
     return problem
 
 
-def _named(document: Any, message: str) -> Location:
+def _named(model: type[BaseModel], document: Any, message: str) -> Location:
     """The key that a check of several keys is about: the first one in its message that is in the document."""
-    every = {path for path, _ in _every_key(PipelineConfig)}
+    every = {path for path, _ in _every_key(model)}
     named_keys = [tuple(word.split(".")) for word in re.findall(r"[a-z_]+(?:\.[a-z_]+)*", message) if word in every]
     return next(
         (steps for steps in named_keys if reaches(document, steps) == len(steps)), named_keys[0] if named_keys else ()
     )
 
 
-def _elsewhere(key: str, section: Location) -> str | None:
+def _elsewhere(model: type[BaseModel], key: str, section: Location) -> str | None:
     """The section to which a misplaced key belongs; None when that is not clear."""
-    if nearest(key, known_keys(PipelineConfig, section)):
+    if nearest(key, known_keys(model, section)):
         return None
     if key.startswith("spark."):
         return "it is Spark's, and belongs into spark-defaults.conf"
-    every = dict(_every_key(PipelineConfig))
+    every = dict(_every_key(model))
     meant = key if key in every.values() else nearest(key, every.values())
     places = [place for place, name in every.items() if name == meant]
     return f"it belongs to {' or '.join(places)}" if places else None

@@ -3,18 +3,24 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Generic, TypeVar
 
+from pydantic import BaseModel
+
+from pipeline.config.apply_config import ONE_MUTATION, ApplyConfig
 from pipeline.config.pipeline_config import PipelineConfig
+
+C = TypeVar("C", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Unsafe:
+class Unsafe(Generic[C]):
     """A setting, and what comes of it. `holds` is whether a configuration has it."""
 
     key: str
     value: str
     effect: str
-    holds: Callable[[PipelineConfig], bool]
+    holds: Callable[[C], bool]
 
     @property
     def text(self) -> str:
@@ -22,7 +28,7 @@ class Unsafe:
         return f"{self.key}: {self.value}"
 
 
-UNSAFE = (
+UNSAFE: tuple[Unsafe[PipelineConfig], ...] = (
     Unsafe(
         "content_limit.measure",
         "content_length",
@@ -163,6 +169,44 @@ UNSAFE = (
 )
 
 
+UNSAFE_OF_APPLY: tuple[Unsafe[ApplyConfig], ...] = (
+    Unsafe(
+        "apply.batch_triples",
+        "1",
+        "Each mutation has a request and a transaction of its own: after an outage the backlog takes several times as "
+        "long, and it grows where edits come faster.",
+        lambda config: config.apply.batch_triples == ONE_MUTATION,
+    ),
+    Unsafe(
+        "apply.offset",
+        "kafka",
+        "The offset is not part of the store. When the store is restored from an older copy, the mutations since then "
+        "are never read again, and it stays wrong without an error.",
+        lambda config: config.apply.offset == "kafka",
+    ),
+    Unsafe(
+        "apply.unlinked",
+        "delete",
+        "References and values that other entities link as well are deleted, as the entity that links them no more "
+        "does not know of the others.",
+        lambda config: config.apply.unlinked == "delete",
+    ),
+    Unsafe(
+        "apply.deletes",
+        "ignore",
+        "An entity that was deleted stays in the store for ever.",
+        lambda config: config.apply.deletes == "ignore",
+    ),
+    Unsafe(
+        "apply.sitelinks",
+        "as_sent",
+        "A merge moves a sitelink from one entity to another. When the mutation that adds it comes before the one that "
+        "deletes it, the second one deletes what the first has written.",
+        lambda config: config.apply.sitelinks == "as_sent",
+    ),
+)
+
+
 def has_watermark(config: PipelineConfig) -> bool:
     """Whether the job has a watermark, and so loses what comes behind it."""
     deduplicate = config.source.deduplicate
@@ -170,5 +214,14 @@ def has_watermark(config: PipelineConfig) -> bool:
 
 
 def unsafe_settings(config: PipelineConfig) -> list[str]:
-    """The effective settings that are unsafe, as `key: value`."""
-    return [setting.text for setting in UNSAFE if setting.holds(config)]
+    """The effective settings of a job that are unsafe, as `key: value`."""
+    return _settings_of(config, UNSAFE)
+
+
+def unsafe_apply_settings(config: ApplyConfig) -> list[str]:
+    """The effective settings of `apply` that are unsafe, as `key: value`."""
+    return _settings_of(config, UNSAFE_OF_APPLY)
+
+
+def _settings_of(config: C, settings: tuple[Unsafe[C], ...]) -> list[str]:
+    return [setting.text for setting in settings if setting.holds(config)]

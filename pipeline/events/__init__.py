@@ -13,6 +13,14 @@ from typing import Annotated, ClassVar, Protocol, get_args
 
 from pydantic import Field
 
+from pipeline.events.apply_events import (
+    ApplyStarted,
+    MutationIncomplete,
+    MutationsApplied,
+    StoreRewound,
+    TripleStoreBack,
+    TripleStoreDown,
+)
 from pipeline.events.batch_events import (
     BatchCommitted,
     BatchStarted,
@@ -80,6 +88,7 @@ from pipeline.events.start_events import (
 __all__ = [
     "EVENT_CLASSES",
     "OF_WORKERS",
+    "ApplyStarted",
     "BatchCommitted",
     "BatchStarted",
     "BatchWritten",
@@ -117,6 +126,8 @@ __all__ = [
     "LinesLost",
     "Memory",
     "MetricsServed",
+    "MutationIncomplete",
+    "MutationsApplied",
     "OffsetsRead",
     "PartitionsIdle",
     "PipelineEvent",
@@ -128,7 +139,10 @@ __all__ = [
     "StateCommitted",
     "Stopped",
     "Stopping",
+    "StoreRewound",
     "TaskRetried",
+    "TripleStoreBack",
+    "TripleStoreDown",
     "Waiting",
     "WikisFileRead",
     "WikisFileUnusable",
@@ -194,6 +208,12 @@ PipelineEvent = Annotated[
     | ClaimChecksNotRemoved
     | WikisFileRead
     | WikisFileUnusable
+    | ApplyStarted
+    | StoreRewound
+    | MutationsApplied
+    | MutationIncomplete
+    | TripleStoreDown
+    | TripleStoreBack
     | LagUnknown
     | JvmUnknown
     | Stopping

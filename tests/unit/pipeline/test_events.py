@@ -25,6 +25,7 @@ VALUES: dict[str, Any] = {
     "OffsetsRead": (OffsetsRead("source", 0, 7, 9),),
     "Literal['producer'": "source topic",
     "Literal['batch'": "planning",
+    "Literal['store'": "store",
     "Literal": "wiki",
     "Mapping": {"key": 3},
     "tuple": ("x",),

@@ -6,15 +6,19 @@ from pydantic import BaseModel, Field
 from ruamel.yaml import YAML
 
 from devkit.scenario.model import Scenario
+from docs.generate.apply_configuration import ELSEWHERE as APPLY_ELSEWHERE
 from docs.generate.keys import Key, sections
 from docs.generate.scenario import ELSEWHERE
 from located_config.duration import Duration
 from located_config.share import Share
 from located_config.size import Size
+from pipeline.config.apply_config import ApplyConfig
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.config.unsafe import UNSAFE
+from pipeline.config.unsafe import UNSAFE, UNSAFE_OF_APPLY
 
+APPLY_KEYS = [key for section in sections(ApplyConfig, elsewhere=APPLY_ELSEWHERE) for key in section.keys]
 KEYS = [
+    *APPLY_KEYS,
     *(key for section in sections(PipelineConfig) for key in section.keys),
     *(key for section in sections(Scenario, elsewhere=ELSEWHERE) for key in section.keys),
 ]
@@ -32,7 +36,7 @@ def test_an_example_is_yaml_for_its_key(key: Key) -> None:
     assert list(document) == [key.name]
 
 
-@pytest.mark.parametrize("model", [PipelineConfig, Scenario])
+@pytest.mark.parametrize("model", [ApplyConfig, PipelineConfig, Scenario])
 def test_examples_and_defaults_fit_the_schema(model: type[BaseModel]) -> None:
     schema = model.model_json_schema(by_alias=True)
     checked = 0
@@ -50,7 +54,8 @@ def test_a_required_key_has_an_example() -> None:
 
 def test_the_keys_of_unsafe_settings_exist_and_say_it() -> None:
     described = {key.path: key.description for key in KEYS}
-    assert {one.key for one in UNSAFE if "unsafe" not in described[one.key]} == set()
+    unsafe_keys = {setting.key for settings in (UNSAFE, UNSAFE_OF_APPLY) for setting in settings}
+    assert {key for key in unsafe_keys if "unsafe" not in described[key]} == set()
 
 
 class Inner(BaseModel):

@@ -16,7 +16,17 @@ TOPIC = "rdf.mutation"
 
 
 def mutation_of(entity: str, op: Op, diff: TripleDiff, *, next_offset: int = 1) -> Mutation:
-    return Mutation(entity, op, 1, next_offset, "2026-03-02T09:00:00Z", f"request {next_offset}", diff, next_offset)
+    return Mutation(
+        entity=entity,
+        op=op,
+        rev=1,
+        seq=next_offset,
+        dt="2026-03-02T09:00:00Z",
+        request_id=f"request {next_offset}",
+        diff=diff,
+        first_offset=next_offset - 1,
+        next_offset=next_offset,
+    )
 
 
 def edit(entity: str, before: str, after: str, *, next_offset: int = 1) -> Mutation:

@@ -95,6 +95,27 @@ def test_a_policy_changes_the_patch(batch: MutationBatch, mutations: list[Mutati
     assert batch_of(*mutations, batch=batch).patch() == patch
 
 
+@pytest.mark.parametrize(
+    ("mutations", "present", "absent"),
+    [
+        ([edit("Q1", A + B, B + C)], A, C),
+        ([edit("Q1", A, B), edit("Q1", B, C)], A, C),
+        ([edit("Q1", A, B), edit("Q1", B, A)], "", ""),
+        ([edit("Q1", REFERENCE, A)], "", A),
+        ([edit("Q1", A, REFERENCE)], A, ""),
+        ([edit("Q1", "", PAGE + about("Q1"))], "", about("Q1")),
+        ([edit("Q1", A, ""), edit("Q2", "", A)], "", ""),
+        ([edit("Q1", A, B), delete("Q1"), edit("Q2", "", OF_Q2)], "", OF_Q2),
+        ([reconcile("Q1", A)], "", ""),
+    ],
+)
+def test_what_a_batch_expects_of_the_store(mutations: list[Mutation], present: str, absent: str) -> None:
+    assert batch_of(*mutations).expectation() == (
+        tuple(sorted(triples_of(present))),
+        tuple(sorted(triples_of(absent))),
+    )
+
+
 def test_a_batch_counts_what_it_left_out() -> None:
     batch = batch_of(edit("Q1", REFERENCE + PAGE, ""), delete("Q2"), batch=MutationBatch(deletes="ignore"))
     assert (batch.mutations, batch.orphans, batch.ignored_deletes) == (2, 3, 1)

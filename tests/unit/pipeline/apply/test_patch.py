@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
@@ -9,18 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.apply.accumulate import MutationBatch, Patch
-from pipeline.apply.patch import StorePosition, position_query, write_update
+from pipeline.apply.patch import StorePosition, count_query, position_query, write_update
 from pipeline.apply.reassemble import Mutation
-from pipeline.rdf.operation import Op
-from pipeline.rdf.revision_diff import diff_revisions, is_shared, state_in_full
-from pipeline.rdf.triples import Triple, split_terms
-from pipeline.rdf.vocabulary import SCHEMA_ABOUT
+from pipeline.rdf.triples import Triple
+from tests.unit.pipeline.apply.histories import History, histories, may_stay
 from tests.unit.pipeline.apply.mutations import (
     TOPIC,
     apply_all,
     delete,
     edit,
-    mutation_of,
     reconcile,
     store_with,
     triples_in,
@@ -130,6 +126,23 @@ def test_a_named_graph_has_triples_and_offset() -> None:
     assert (offsets_in(store, GRAPH), offsets_in(store)) == (["5"], [])
 
 
+def test_without_a_position_only_triples_change() -> None:
+    store = store_with("")
+    store.update(write_update(Patch(inserted=tuple(triples_of(statement("Q1")))), None, NAMESPACES))
+    assert (triples_in(store), offsets_in(store)) == (set(triples_of(statement("Q1"))), [])
+    assert write_update(Patch(), None, NAMESPACES) == ""
+
+
+@pytest.mark.parametrize("graph", [None, GRAPH])
+def test_a_store_counts_which_of_some_triples_it_has(graph: str | None) -> None:
+    store = pyoxigraph.Store()
+    there = triples_of(r"""wd:Q1 wdt:P1 "\"\n", "a"@en, 5, wd:Q2 ; p:P1 wds:Q1-a .""")
+    store.update(write_update(Patch(inserted=tuple(there)), None, NAMESPACES, graph=graph))
+    solutions = store.query(count_query([*there[1:], *triples_of("wd:Q1 wdt:P1 6 .")], graph=graph))
+    assert isinstance(solutions, pyoxigraph.QuerySolutions)
+    assert [str(solution["count"].value) for solution in solutions] == ["4"]
+
+
 def test_any_literal_can_be_written() -> None:
     triples = triples_of(r"""wd:Q1 wdt:P1 "\"\\\n\r\t\u0000\u2028é😀}", "a"@en-gb, 5, "+1.50"^^xsd:decimal .""")
     store = pyoxigraph.Store()
@@ -140,52 +153,7 @@ def test_any_literal_can_be_written() -> None:
     assert triples_in(store) == set()
 
 
-PIECES = (
-    "wd:{0} wdt:P1 'a' .",
-    "wd:{0} wdt:P1 'b' .",
-    "wd:{0} p:P1 wds:{0}-a . wds:{0}-a ps:P1 'a' .",
-    "wd:{0} p:P1 wds:{0}-b . wds:{0}-b prov:wasDerivedFrom wdref:1 . wdref:1 pr:P1 'a' .",
-    "wd:{0} p:P1 wds:{0}-c . wds:{0}-c psv:P1 wdv:1 . wdv:1 wikibase:timeValue 'a' .",
-    "<https://en.e.org/wiki/A> a schema:Article ; schema:name 'A' ; schema:about wd:{0} .",
-)
 OPPOSITES: list[Literal["cancel", "last"]] = ["cancel", "last"]
-REVISIONS = st.frozensets(st.sampled_from(PIECES))
-# Of a run of diffs most can go wrong.
-OPS: list[Op] = ["diff", "diff", "diff", "delete", "reconcile"]
-
-
-@dataclass
-class History:
-    """Mutations of two entities, and the revision that each has after all of them."""
-
-    mutations: list[Mutation] = field(default_factory=list)
-    revisions: dict[str, frozenset[Triple]] = field(default_factory=dict)
-
-
-@st.composite
-def histories(draw: st.DrawFn) -> History:
-    """Each entity begins without triples."""
-    history = History()
-    steps = st.lists(st.tuples(st.sampled_from(["Q1", "Q2"]), st.sampled_from(OPS), REVISIONS), max_size=8)
-    for next_offset, (entity, op, pieces) in enumerate(draw(steps), start=1):
-        before = history.revisions.get(entity, frozenset())
-        after = frozenset(triples_of(" ".join(piece.format(entity) for piece in sorted(pieces))))
-        if op == "delete":
-            after, mutation = frozenset(), delete(entity, next_offset=next_offset)
-        else:
-            diff = diff_revisions(before, after, NAMESPACES) if op == "diff" else state_in_full(after)
-            mutation = mutation_of(entity, op, diff, next_offset=next_offset)
-        history.mutations.append(mutation)
-        history.revisions[entity] = after
-    return history
-
-
-def may_stay(triple: Triple) -> bool:
-    """Whether the triple may be in the store though no entity has it any more."""
-    subject, predicate, _ = split_terms(triple)
-    return is_shared(triple, NAMESPACES) or (
-        subject.startswith("<https://en.e.org/wiki/") and predicate != SCHEMA_ABOUT
-    )
 
 
 def split_at(mutations: list[Mutation], cuts: set[int]) -> Iterator[list[Mutation]]:

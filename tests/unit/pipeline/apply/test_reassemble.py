@@ -40,7 +40,7 @@ def test_a_mutation_has_the_triples_of_all_its_chunks() -> None:
     assert (mutation.entity, mutation.op, mutation.rev, mutation.seq) == ("Q1", "import", 1, 1)
     assert (mutation.request_id, mutation.dt) == (operation("Q1").id, "2026-03-02T09:00:00Z")
     assert mutation.diff.added == tuple(f'<http://e.org/Q1> <http://e.org/p> "{text}" .' for text in "abc")
-    assert mutation.next_offset == 3
+    assert (mutation.first_offset, mutation.next_offset) == (0, 3)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,12 @@ def test_a_mutation_has_the_triples_of_all_its_chunks() -> None:
         ([*Q1[:2], *Q1], {"Q1": 5}, 2, 0),
         ([*Q1[:2], *Q1[:1], *Q1], {"Q1": 6}, 3, 0),
         ([*Q1[:2], *Q2, *Q1], {"Q2": 4, "Q1": 7}, 2, 0),
+        ([Q1[0], Q2[0], Q1[1], Q3[0], Q2[1], Q1[2]], {"Q3": 4, "Q2": 5, "Q1": 6}, 0, 0),
+        ([Q1[0], Q2[0], Q1[1], *Q1, Q2[1]], {"Q1": 6, "Q2": 7}, 2, 0),
         ([*Q1[:1], *Q1[2:], *Q1], {"Q1": 5}, 1, 1),
+        ([Q1[0], Q2[0], Q1[2], Q2[1]], {"Q2": 4}, 1, 1),
         ([*Q1[1:], *Q3], {"Q3": 3}, 0, 2),
-        ([*Q1[:1], *Q2[1:], *Q3], {"Q3": 3}, 1, 1),
+        ([*Q1[:1], *Q2[1:], *Q3], {"Q3": 3}, 0, 1),
         ([*Q1[:2]], {}, 0, 0),
     ],
 )
@@ -77,7 +80,8 @@ def test_chunks_are_one_mutation_again_whatever_prefixes_were_repeated(
     prefixes = data.draw(st.lists(st.integers(0, len(chunks) - 1), max_size=3))
     repeated = [chunk for length in prefixes for chunk in chunks[:length]]
     (mutation,), reassembler = reassemble([*repeated, *chunks])
-    assert mutation == replace(expected, next_offset=len(repeated) + len(chunks))
+    offsets = {"first_offset": len(repeated), "next_offset": len(repeated) + len(chunks)}
+    assert mutation == replace(expected, **offsets)
     assert reassembler.dropped == len(repeated)
 
 
@@ -89,6 +93,62 @@ def test_every_prefix_repeated_gives_the_same_mutation() -> None:
         (mutation,), reassembler = reassemble([*chunks[:length], *chunks])
         assert mutation.diff == expected.diff
         assert reassembler.dropped == length
+
+
+@pytest.mark.parametrize(
+    ("chunks", "restart"),
+    [
+        ([], 0),
+        ([*Q1], 3),
+        ([*Q1, *Q2[:1]], 3),
+        ([Q1[0], Q2[0], Q1[1], Q1[2]], 1),
+        ([Q1[0], Q2[0], Q2[1], Q3[0]], 0),
+        ([Q1[0], Q2[0], *Q1, Q3[0]], 1),
+        ([Q1[0], Q2[0], Q1[2], Q3[0]], 1),
+    ],
+)
+def test_a_restart_begins_at_the_first_chunk_of_an_open_prefix(chunks: list[MutationChunk], restart: int) -> None:
+    _, reassembler = reassemble(chunks)
+    assert reassembler.restart_offset(len(chunks)) == restart
+    assert reassembler.restart_offset(0) == 0
+
+
+def test_a_prefix_that_nothing_continues_is_dropped_in_the_end() -> None:
+    reassembler = Reassembler(max_distance=10)
+    for offset, chunk in ((0, Q1[0]), (1, Q2[0]), (10, Q1[1])):
+        reassembler.add(replace(chunk, offset=offset))
+    assert reassembler.restart_offset(11) == 0
+    reassembler.add(replace(chunks_of(operation("Q4"), "ab")[0], offset=12))
+    assert (reassembler.dropped, reassembler.restart_offset(13)) == (1, 0)
+    reassembler.add(replace(chunks_of(operation("Q5"), "ab")[0], offset=21))
+    assert (reassembler.dropped, reassembler.restart_offset(22)) == (3, 12)
+
+
+def test_of_too_many_prefixes_the_first_is_dropped() -> None:
+    reassembler = Reassembler(max_open=2)
+    chunks = [chunks_of(operation(entity), "ab") for entity in ("Q1", "Q2", "Q3")]
+    for offset, (first, _) in enumerate(chunks):
+        reassembler.add(replace(first, offset=offset))
+    assert (reassembler.dropped, reassembler.restart_offset(3)) == (1, 1)
+    whole = [reassembler.add(replace(second, offset=3 + offset)) for offset, (_, second) in enumerate(chunks)]
+    assert [mutation is not None for mutation in whole] == [False, True, True]
+    assert reassembler.orphaned == 1
+
+
+@given(lengths=st.lists(st.integers(1, 5), min_size=1, max_size=4), data=st.data())
+def test_mutations_are_whole_however_their_chunks_interleave(lengths: list[int], data: st.DataObject) -> None:
+    queues = [chunks_of(operation(f"Q{number}"), "abcde"[:length]) for number, length in enumerate(lengths, start=1)]
+    interleaved = []
+    while remaining := [queue for queue in queues if queue]:
+        interleaved.append(data.draw(st.sampled_from(remaining)).pop(0))
+    mutations, reassembler = reassemble(interleaved)
+    assert {mutation.entity: len(mutation.diff) for mutation in mutations} == {
+        f"Q{number}": length for number, length in enumerate(lengths, start=1)
+    }
+    assert (reassembler.dropped, reassembler.orphaned) == (0, 0)
+    for mutation in mutations:
+        offsets = [offset for offset, chunk in enumerate(interleaved) if chunk.entity == mutation.entity]
+        assert (mutation.first_offset, mutation.next_offset) == (offsets[0], offsets[-1] + 1)
 
 
 def test_a_mutation_that_is_no_later_than_the_last_of_its_entity_is_a_repeat() -> None:

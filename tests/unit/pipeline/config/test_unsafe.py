@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 
+from pipeline.config.apply_config import ApplyConfig
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.config.unsafe import unsafe_settings
+from pipeline.config.unsafe import unsafe_apply_settings, unsafe_settings
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,20 @@ def test_incident_policies_are_named(
     make_config: Callable[..., PipelineConfig], sections: dict[str, Any], found: list[str]
 ) -> None:
     assert unsafe_settings(make_config(**sections)) == found
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({}, []),
+        ({"batch_triples": 2, "count": "probe", "atomic": False, "timeout": "1s"}, []),
+        ({"batch_triples": 1}, ["apply.batch_triples: 1"]),
+        ({"offset": "kafka", "deletes": "ignore"}, ["apply.offset: kafka", "apply.deletes: ignore"]),
+        ({"unlinked": "delete", "sitelinks": "as_sent"}, ["apply.unlinked: delete", "apply.sitelinks: as_sent"]),
+    ],
+)
+def test_policies_of_apply_are_named(settings: dict[str, Any], found: list[str]) -> None:
+    config = ApplyConfig.model_validate(
+        {"source": {"bootstrap_servers": "a:1", "topic": "t"}, "apply": {"endpoint": "http://a", **settings}}
+    )
+    assert unsafe_apply_settings(config) == found

@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.registry import Collector
 
 from pipeline.config.pipeline_config import Metrics
+from pipeline.metrics.apply_catalogue import APPLY_METRICS
 from pipeline.metrics.catalogue import METRICS, Metric
 from pipeline.metrics.exposition import families
 from pipeline.metrics.measurements import Measurements, Recorder
@@ -109,9 +110,10 @@ def linted(text: str) -> dict[str, list[str]]:
     return found
 
 
-def test_every_metric_follows_the_conventions() -> None:
-    found = linted(page(METRICS))
-    assert len(found) == len(METRICS)
+@pytest.mark.parametrize("catalogue", [METRICS, APPLY_METRICS], ids=["job", "apply"])
+def test_every_metric_follows_the_conventions(catalogue: tuple[Metric, ...]) -> None:
+    found = linted(page(catalogue))
+    assert len(found) == len(catalogue)
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 

@@ -1,0 +1,178 @@
+"""The loop of `apply`: records of the topic become chunks, mutations, batches, and requests to the store.
+
+    poll ─▶ parse ─▶ reassemble ─▶ repeat? ─▶ batch ─┬─ full, or nothing more comes ─▶ probe ─▶ request
+                                                     └─▶ next offset, in the same request
+
+The next offset is the least of the open prefixes' offsets and of the one behind the last mutation in the batch. So
+after a restart the open prefixes are read again, and with them mutations that are applied already. These are applied
+again, in the same order. Until the topic's end at the start is reached, a batch may begin with a part of what the store
+has: what cancels out in it is sent as well, as one half of it may be there.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pipeline import log
+from pipeline.apply.accumulate import MutationBatch
+from pipeline.apply.chunk_record import ChunkRecord, Resolve, parse_record
+from pipeline.apply.mutation_store import PARTITION, MutationStore
+from pipeline.apply.reassemble import Mutation, Reassembler, RepeatFilter
+from pipeline.apply.sparql_target import WaitEndedError
+from pipeline.apply.work_report import WorkReport
+from pipeline.config.apply_config import ONE_MUTATION, Apply
+from pipeline.events import MutationIncomplete
+from pipeline.rdf.mutation import MutationChunk
+
+_POLL_S = 0.5
+
+
+class Records(Protocol):
+    """The topic, as far as the loop needs it."""
+
+    topic: str
+
+    def poll(self, timeout_s: float) -> Sequence[ChunkRecord]:
+        """The next records, in their order; none where none come in time."""
+
+    def commit(self, offset: int) -> None:
+        """Commit the group's offset; returns when it is committed."""
+
+    def report(self, offset: int) -> None:
+        """The same, without waiting and without failing."""
+
+
+@dataclass
+class Applier:
+    """`start` is the first offset that is read, and `replay_end` the topic's end then: what comes before it may be in
+    the store. `clock` is in seconds and never goes back.
+    """
+
+    records: Records
+    store: MutationStore
+    settings: Apply
+    resolve: Resolve
+    report: WorkReport
+    start: int
+    replay_end: int
+    reassembler: Reassembler = field(default_factory=Reassembler)
+    repeats: RepeatFilter = field(default_factory=RepeatFilter)
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self.next_offset = self.start
+        """What the store, or Kafka, has: from there a restart would read."""
+        self._read_to = self.start
+        self._batch = self._new_batch(is_replay=True)
+        self._mutations: list[Mutation] = []
+        self._probe_credit = 0.0
+
+    def run(self, is_stopped: Callable[[], bool]) -> None:
+        """Until `is_stopped`, which is asked after each batch; what is not in the store then is read again. Raises
+        PipelineError.
+        """
+        try:
+            while not is_stopped():
+                records = self._poll()
+                for record in records:
+                    if self._take(record) and is_stopped():
+                        break
+                if not records:
+                    self._flush()
+                if self.report.is_due():
+                    self._log()
+        except WaitEndedError:
+            pass  # the request that the store did not answer comes again
+        self._log()
+
+    def _poll(self) -> Sequence[ChunkRecord]:
+        began = self.clock()
+        records = self.records.poll(0 if self._mutations else _POLL_S)
+        self.report.add_poll(self.clock() - began)
+        return records
+
+    def _take(self, record: ChunkRecord) -> bool:
+        """Whether a batch was applied, as it had no room for the mutation that the record completes."""
+        chunk = parse_record(record, f"{self.records.topic}/{PARTITION}/{record.offset}", self.resolve)
+        mutation = self._reassemble(chunk)
+        self._read_to = record.offset + 1
+        if mutation is None:
+            return False
+        if self.repeats.is_repeat(mutation):
+            self.report.add_repeat()
+            return False
+        is_full = not self._batch.has_room_for(mutation)
+        if is_full:
+            self._apply(mutation.first_offset)
+        if not self._mutations:
+            self._batch = self._new_batch(is_replay=mutation.next_offset <= self.replay_end)
+        self._batch.add(mutation)
+        self._mutations.append(mutation)
+        return is_full
+
+    def _reassemble(self, chunk: MutationChunk) -> Mutation | None:
+        dropped, orphaned = self.reassembler.dropped, self.reassembler.orphaned
+        mutation = self.reassembler.add(chunk)
+        orphans = self.reassembler.orphaned - orphaned
+        self.report.add_dropped(prefix=self.reassembler.dropped - dropped, orphan=orphans)
+        if orphans:
+            log.emit(
+                MutationIncomplete(
+                    entity=chunk.entity,
+                    request_id=chunk.request_id,
+                    offset=chunk.offset,
+                    sequence=chunk.sequence,
+                    length=chunk.length,
+                )
+            )
+        return mutation
+
+    def _flush(self) -> None:
+        if self._mutations or self.reassembler.restart_offset(self._read_to) > self.next_offset:
+            self._apply(self._read_to)
+
+    def _apply(self, offset: int) -> None:
+        """All mutations that ended before `offset` are in the store then."""
+        next_offset = self.reassembler.restart_offset(offset)
+        batch, mutations = self._batch, self._mutations
+        self._batch, self._mutations = self._new_batch(is_replay=True), []
+        self._probe(batch)
+        patch = batch.patch()
+        began = self.clock()
+        self.store.apply(patch, next_offset if self.settings.offset == "store" else None)
+        self.report.add_request(batch, patch, self.clock() - began)
+        for mutation in mutations:
+            self.report.add_mutation(mutation)
+        if self.settings.offset == "kafka":
+            self.records.commit(next_offset)
+        self.next_offset = next_offset
+
+    def _probe(self, batch: MutationBatch) -> None:
+        """Where opposites do not cancel, what a batch expects of the store is not known."""
+        if self.settings.count == "none" or batch.opposites == "last" or not batch.mutations:
+            return
+        self._probe_credit += self.settings.probe_share
+        if self._probe_credit < 1:
+            return
+        self._probe_credit -= 1
+        began = self.clock()
+        divergence = self.store.measure_divergence(*batch.expectation())
+        self.report.add_probe(divergence, self.clock() - began)
+
+    def _log(self) -> None:
+        self.report.log(self.next_offset)
+        if self.settings.offset == "store":
+            self.records.report(self.next_offset)
+
+    def _new_batch(self, *, is_replay: bool) -> MutationBatch:
+        settings = self.settings
+        return MutationBatch(
+            batch_triples=settings.batch_triples,
+            delete_weight=settings.delete_weight,
+            max_mutations=1 if settings.batch_triples == ONE_MUTATION else None,
+            opposites="last" if is_replay or not settings.atomic else "cancel",
+            unlinked=settings.unlinked,
+            deletes=settings.deletes,
+            sitelinks=settings.sitelinks,
+        )

@@ -1,0 +1,135 @@
+"""A store by SPARQL 1.1 Protocol: updates and queries over HTTP, sent until they are answered.
+
+    no answer · 5xx · 408 · 425 · 429   the same request again, after a pause, for as long as it takes
+    any other status but 2xx            the store will not take it: the process ends
+
+An update that was executed although its answer did not come is executed twice, which changes nothing: it deletes and
+inserts ground triples in a fixed order. https://www.w3.org/TR/sparql11-protocol/
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import ClassVar, Protocol
+
+import orjson
+import urllib3
+
+from pipeline import log
+from pipeline.config.apply_config import Apply
+from pipeline.errors import PipelineError
+from pipeline.events import TripleStoreBack, TripleStoreDown
+
+Row = Mapping[str, str]
+"""A solution of a SELECT: the text of each variable's value."""
+
+_UPDATE = {"Content-Type": "application/sparql-update; charset=utf-8"}
+_QUERY = {"Content-Type": "application/sparql-query; charset=utf-8", "Accept": "application/sparql-results+json"}
+_USER_AGENT = {"User-Agent": "enrichment-apply"}
+_CONNECT_S = 5.0
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
+_REMIND_S = 60.0
+_EXCERPT_CHARACTERS = 300
+_PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
+
+
+class StoreRequestRefusedError(PipelineError):
+    """The store will not execute a request, now or later."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class WaitEndedError(Exception):
+    """A stop was requested while a store that is down was waited for; the request may or may not be executed."""
+
+
+class UpdateTarget(Protocol):
+    """A store. Its methods wait while it is down; they raise StoreRequestRefusedError and WaitEndedError."""
+
+    def update(self, text: str) -> None:
+        """Execute a SPARQL 1.1 Update request."""
+
+    def select(self, text: str) -> list[Row]:
+        """The solutions of a SELECT."""
+
+
+class SparqlTarget:
+    """`pause` waits for a number of seconds, and says whether the next attempt shall follow."""
+
+    def __init__(
+        self, settings: Apply, pause: Callable[[float], bool], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._settings, self._pause, self._clock = settings, pause, clock
+        timeout_s = settings.timeout.total_seconds()
+        self._pool = urllib3.PoolManager(
+            timeout=urllib3.Timeout(connect=min(_CONNECT_S, timeout_s), read=timeout_s), retries=False
+        )
+        self._down_since: float | None = None
+        self._logged_at = 0.0
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the last attempt failed, so that the request at hand is sent again."""
+        return self._down_since is not None
+
+    def update(self, text: str) -> None:
+        """Execute the request; returns when the store has answered that it is done."""
+        self._post(self._settings.endpoint, text, _UPDATE)
+
+    def select(self, text: str) -> list[Row]:
+        """The solutions of the query. Raises StoreRequestRefusedError also for an answer that is none."""
+        url = self._settings.effective_query_endpoint
+        answer = self._post(url, text, _QUERY)
+        try:
+            bindings = orjson.loads(answer)["results"]["bindings"]
+            return [{name: term["value"] for name, term in binding.items()} for binding in bindings]
+        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+            raise StoreRequestRefusedError(
+                f"{url} did not answer a query with solutions in JSON; its answer begins {_excerpt(answer)!r}",
+                hint="apply.query_endpoint has to be the store's URL for SPARQL 1.1 queries",
+            ) from None
+
+    def close(self) -> None:
+        """Ends the connections."""
+        self._pool.clear()
+
+    def _post(self, url: str, text: str, headers: Mapping[str, str]) -> bytes:
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            try:
+                response = self._pool.request("POST", url, body=text.encode(), headers={**_USER_AGENT, **headers})
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                reason = f"{type(error).__name__}: {error}"
+            else:
+                if HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
+                    self._log_recovery(url)
+                    return response.data
+                reason = f"HTTP {response.status}: {_excerpt(response.data)}"
+                if response.status < HTTPStatus.INTERNAL_SERVER_ERROR and response.status not in _PASSING:
+                    raise StoreRequestRefusedError(
+                        f"{url} does not take a request of {len(text)} characters that begins "
+                        f"{text[:_EXCERPT_CHARACTERS]!r}: {reason}",
+                        hint="apply.endpoint has to be the store's URL for SPARQL 1.1 Update; its log may say more",
+                    )
+            self._log_outage(url, reason)
+            if not self._pause(pause_s):
+                raise WaitEndedError
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    def _log_outage(self, url: str, reason: str) -> None:
+        now = self._clock()
+        if self._down_since is None:
+            self._down_since = now
+        elif now - self._logged_at < _REMIND_S:
+            return
+        self._logged_at = now
+        log.emit(TripleStoreDown(endpoint=url, seconds=round(now - self._down_since, 1), reason=reason))
+
+    def _log_recovery(self, url: str) -> None:
+        if self._down_since is not None:
+            log.emit(TripleStoreBack(endpoint=url, seconds=round(self._clock() - self._down_since, 1)))
+        self._down_since = None
+
+
+def _excerpt(answer: bytes) -> str:
+    return answer[:_EXCERPT_CHARACTERS].decode(errors="replace").strip()

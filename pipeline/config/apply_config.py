@@ -1,0 +1,143 @@
+"""The configuration of `python -m pipeline apply`: which topic of mutations it reads, and which store it writes to.
+
+source: {bootstrap_servers: "kafka-1:9092", topic: rdf_mutation}
+apply: {endpoint: "http://store:7878/update"}
+"""
+
+from datetime import timedelta
+from typing import Annotated, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import AfterValidator, Field, StringConstraints, field_serializer
+
+from located_config.duration import PositiveDuration
+from located_config.share import PositiveShare
+from pipeline.config.kafka_section import Kafka
+from pipeline.config.limits_section import ClaimCheck
+from pipeline.config.metrics_section import Metrics
+from pipeline.config.section import Section, Servers, Topic, require_url
+
+_UPDATE, _QUERY = "update", "query"
+ONE_MUTATION = 1
+"""Of `batch_triples`: no two mutations fit into one request."""
+
+
+def _require_concept_base(value: str) -> str:
+    return require_url(value).rstrip("/")
+
+
+StoreUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+(/[^\s#]*)?$"), AfterValidator(require_url)]
+Iri = Annotated[str, StringConstraints(pattern=r'^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>"{}|\\^`]+$')]
+ConceptBase = Annotated[
+    str, StringConstraints(pattern=r'^https?://[^\s<>"{}|\\^`?#]+$'), AfterValidator(_require_concept_base)
+]
+
+
+class MutationSource(Section):
+    """Which topic of mutations is read."""
+
+    bootstrap_servers: Servers = Field(
+        description="Brokers of the cluster, `host:port`, several with commas between them.",
+        examples=["kafka-1:9092,kafka-2:9092"],
+    )
+    topic: Topic = Field(
+        description="Topic of rdf_change events. It has one partition, as only one partition orders the mutations of "
+        "different entities.",
+        examples=["rdf_mutation"],
+    )
+    group: Topic = Field(
+        default="enrichment-apply",
+        description="Consumer group that the offset is committed for, so that Kafka's own tools show the lag.",
+    )
+
+
+class Apply(Section):
+    """Which store mutations are written to, and how."""
+
+    endpoint: StoreUrl = Field(
+        description="URL of the store for SPARQL 1.1 Update requests.", examples=["http://store:7878/update"]
+    )
+    query_endpoint: StoreUrl | None = Field(
+        default=None,
+        description="URL of the store for SPARQL 1.1 queries. Default: `endpoint`, with `query` in the place of "
+        "`update` as the last part of its path.",
+    )
+    graph: Iri | None = Field(
+        default=None,
+        description="IRI of the named graph that holds triples and offset. Default: the default graph.",
+        examples=["http://www.wikidata.org/graph"],
+    )
+    concept_base: ConceptBase = Field(
+        default="http://www.wikidata.org",
+        description="Base of the entities' IRIs: a delete asks for what is below it.",
+    )
+    batch_triples: Annotated[int, Field(ge=1)] = Field(
+        default=1_000,
+        description="Number of triples that one request changes at most, unless a single mutation has more. 1 is "
+        "unsafe: each mutation has a request of its own.",
+    )
+    delete_weight: Annotated[int, Field(ge=1)] = Field(
+        default=100, description="Number of triples that an entity counts as which is deleted by query."
+    )
+    atomic: bool = Field(
+        default=True,
+        description="Whether the store executes a request as one transaction, which SPARQL 1.1 does not promise. With "
+        "`false` nothing relies on it: what cancels out within a batch is sent as well.",
+    )
+    count: Literal["none", "probe"] = Field(
+        default="none",
+        description="How divergence is measured. `probe`: before a request, two queries count which triples to delete "
+        "are in the store, and which to add are there already.",
+    )
+    probe_share: PositiveShare = Field(
+        default=1.0, description="Share of the requests that are probed, under `count: probe`."
+    )
+    timeout: PositiveDuration = Field(
+        default=timedelta(minutes=1),
+        description="Time that the store has for the answer to a request. Then it counts as down, and the same request "
+        "is sent again.",
+    )
+    offset: Literal["store", "kafka"] = Field(
+        default="store",
+        description="Where the next offset is kept. `store`: in the store, written by the request that changes the "
+        "triples. `kafka` is unsafe: in Kafka alone, so that a store and its offset can disagree.",
+    )
+    unlinked: Literal["keep", "delete"] = Field(
+        default="keep",
+        description="What happens to shared triples that an entity links no more. `keep`: they stay. `delete` is "
+        "unsafe: other entities lose them.",
+    )
+    deletes: Literal["apply", "ignore"] = Field(
+        default="apply",
+        description="What happens to mutations that delete an entity. `ignore` is unsafe: the entity stays.",
+    )
+    sitelinks: Literal["shared", "as_sent"] = Field(
+        default="shared",
+        description="Whether the triples of a sitelink count as shared. `as_sent` is unsafe: when two entities are "
+        "merged, the sitelink can be lost.",
+    )
+
+    @property
+    def effective_query_endpoint(self) -> str:
+        """As written, else that of the update endpoint's store."""
+        if self.query_endpoint is not None:
+            return self.query_endpoint
+        parts = urlsplit(self.endpoint)
+        head, slash, last = parts.path.rpartition("/")
+        return urlunsplit(parts._replace(path=head + slash + (_QUERY if last == _UPDATE else last)))
+
+    @field_serializer("query_endpoint")
+    def _as_effective(self, _written: str | None) -> str:
+        return self.effective_query_endpoint
+
+
+class ApplyConfig(Section):
+    """The whole configuration of the process that applies mutations."""
+
+    source: MutationSource = Field(description="Which topic of mutations is read.")
+    apply: Apply = Field(description="Which store mutations are written to, and how.")
+    kafka: Kafka = Field(default=Kafka(), description="How the brokers are reached.")
+    claim_check: ClaimCheck = Field(
+        default=ClaimCheck(), description="Where the chunks are that were too large for a record."
+    )
+    metrics: Metrics = Field(default=Metrics(), description="What the process serves to Prometheus.")

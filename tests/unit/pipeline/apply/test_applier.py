@@ -1,0 +1,310 @@
+"""The loop over a topic and a store in memory."""
+
+import hashlib
+import json
+from typing import Any
+
+import pyoxigraph
+import pytest
+
+from pipeline.apply.chunk_record import ChunkRecord
+from pipeline.apply.mutation_store import MutationStore
+from pipeline.apply.sparql_target import WaitEndedError
+from pipeline.consumer.claims import Suppressed
+from pipeline.errors import PipelineError, UnreadableSourceError
+from pipeline.metrics import apply_catalogue as metrics
+from pipeline.metrics.measurements import Recorder
+from pipeline.rdf.operation import Op
+from pipeline.rdf.revision_diff import diff_revisions
+from pipeline.records.claim_check import Claim
+from pipeline.records.record import Record
+from tests.unit.pipeline.apply.fake_parts import (
+    FakeTopic,
+    StoreTarget,
+    applier_of,
+    apply_until_idle,
+    operation_records,
+    place_records,
+)
+from tests.unit.pipeline.apply.mutations import TOPIC, store_with, triples_in
+from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
+
+A, B, C = 'wd:Q1 wdt:P1 "a" .', 'wd:Q1 wdt:P1 "b" .', 'wd:Q1 wdt:P1 "c" .'
+OF_Q2, MORE_OF_Q2 = 'wd:Q2 wdt:P1 "a" .', 'wd:Q2 wdt:P1 "b" .'
+REFERENCE = 'wdref:1 pr:P1 "a" .'
+PAGE = "<https://en.e.org/wiki/A> a schema:Article ; schema:isPartOf <https://en.e.org/> ."
+ONE_A_CHUNK = 60
+
+
+def about(entity: str) -> str:
+    return f"<https://en.e.org/wiki/A> schema:about wd:{entity} ."
+
+
+def edit_records(entity: str, seq: int, before: str, after: str, *, characters: int = ONE_A_CHUNK) -> list[Record]:
+    diff = diff_revisions(frozenset(triples_of(before)), frozenset(triples_of(after)), NAMESPACES)
+    return operation_records(entity, "import" if seq == 1 else "diff", seq, diff, characters=characters)
+
+
+IMPORT_Q1 = edit_records("Q1", 1, "", A)
+TO_B, TO_C = edit_records("Q1", 2, A, B, characters=500), edit_records("Q1", 3, B, C, characters=500)
+IMPORT_Q2 = edit_records("Q2", 1, "", OF_Q2 + MORE_OF_Q2)
+DELETE_Q1 = operation_records("Q1", "delete", 4)
+
+
+def test_these_records_are_of_one_chunk_and_of_two() -> None:
+    assert [len(records) for records in (IMPORT_Q1, TO_B, TO_C, IMPORT_Q2)] == [1, 1, 1, 2]
+
+
+def offset_in(store: pyoxigraph.Store) -> int | None:
+    return MutationStore(StoreTarget(store), NAMESPACES, TOPIC).next_offset()
+
+
+def logged(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("records", "after", "offset"),
+    [
+        ([*IMPORT_Q1, *TO_B, *IMPORT_Q2], B + OF_Q2 + MORE_OF_Q2, 4),
+        ([*IMPORT_Q1, *TO_B, *DELETE_Q1], "", 3),
+        ([*IMPORT_Q1, *IMPORT_Q2[:1]], A, 1),
+        ([*IMPORT_Q2[:1], *IMPORT_Q1, *TO_B], B, 0),
+        ([*IMPORT_Q2[:1], *IMPORT_Q1, *IMPORT_Q2], A + OF_Q2 + MORE_OF_Q2, 4),
+        ([*IMPORT_Q2[1:]], "", 1),
+        ([*IMPORT_Q1, *TO_B, *IMPORT_Q1, *TO_B], B, 4),
+    ],
+)
+def test_what_the_topic_has_is_in_the_store_with_the_next_offset(
+    records: list[Record], after: str, offset: int
+) -> None:
+    target = StoreTarget(pyoxigraph.Store())
+    apply_until_idle(applier_of(FakeTopic(place_records(records)), target))
+    assert triples_in(target.store) == set(triples_of(after))
+    assert offset_in(target.store) == offset
+
+
+def test_what_was_half_applied_before_a_restart_does_not_cancel_out() -> None:
+    """An open prefix holds the offset back, and the triple was added before the restart and is deleted after it."""
+    records = place_records([*IMPORT_Q2[:1], *IMPORT_Q1, *edit_records("Q1", 2, A, ""), *IMPORT_Q2[1:]])
+    target = StoreTarget(pyoxigraph.Store())
+    apply_until_idle(applier_of(FakeTopic(records, end=2), target))
+    assert triples_in(target.store) == set(triples_of(A))
+    apply_until_idle(applier_of(FakeTopic(records), target, replay_end=2))
+    assert triples_in(target.store) == set(triples_of(OF_Q2 + MORE_OF_Q2))
+
+
+@pytest.mark.parametrize(
+    ("settings", "offsets"),
+    [
+        ({}, [4]),
+        ({"batch_triples": 2}, [1, 2, 4]),
+        ({"batch_triples": 3}, [4]),
+        ({"batch_triples": 1}, [1, 2, 4]),
+    ],
+)
+def test_a_request_has_as_many_mutations_as_fit(
+    settings: dict[str, Any], offsets: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = StoreTarget(pyoxigraph.Store())
+    kept = []
+    apply = MutationStore.apply
+    monkeypatch.setattr(
+        MutationStore, "apply", lambda self, patch, offset: (kept.append(offset), apply(self, patch, offset))
+    )
+    apply_until_idle(applier_of(FakeTopic(place_records([*IMPORT_Q1, *TO_B, *IMPORT_Q2])), target, **settings))
+    assert kept == offsets
+    assert len(target.updates) == len(offsets)
+
+
+def test_what_cancels_out_is_not_sent_behind_the_topics_end_at_the_start() -> None:
+    records = place_records([*IMPORT_Q1, *TO_B, *TO_C])
+    for replay_end, has_cancelled in ((0, True), (3, False)):
+        target = StoreTarget(pyoxigraph.Store())
+        apply_until_idle(applier_of(FakeTopic(records), target, replay_end=replay_end))
+        assert ('"b"' not in target.updates[0]) is has_cancelled
+        assert triples_in(target.store) == set(triples_of(C))
+
+
+@pytest.mark.parametrize(
+    ("settings", "before", "records", "after"),
+    [
+        ({"unlinked": "delete"}, A + REFERENCE, edit_records("Q1", 2, A + REFERENCE, A), A),
+        ({"unlinked": "keep"}, A + REFERENCE, edit_records("Q1", 2, A + REFERENCE, A), A + REFERENCE),
+        ({"deletes": "ignore"}, A, DELETE_Q1, A),
+        ({"deletes": "apply"}, A, DELETE_Q1, ""),
+        (
+            {"sitelinks": "as_sent", "batch_triples": 1},
+            PAGE + about("Q1") + about("Q2"),
+            edit_records("Q1", 2, PAGE + about("Q1"), "", characters=5_000),
+            about("Q2"),
+        ),
+        (
+            {"sitelinks": "shared", "batch_triples": 1},
+            PAGE + about("Q1") + about("Q2"),
+            edit_records("Q1", 2, PAGE + about("Q1"), "", characters=5_000),
+            PAGE + about("Q2"),
+        ),
+    ],
+)
+def test_what_each_policy_does(settings: dict[str, Any], before: str, records: list[Record], after: str) -> None:
+    target = StoreTarget(store_with(before))
+    apply_until_idle(applier_of(FakeTopic(place_records(records)), target, **settings))
+    assert triples_in(target.store) == set(triples_of(after))
+    assert offset_in(target.store) == len(records)
+
+
+@pytest.mark.parametrize(
+    ("settings", "committed", "stored"), [({"offset": "kafka"}, [1, 2], None), ({"offset": "store"}, [], 2)]
+)
+def test_where_the_offset_is_kept(settings: dict[str, Any], committed: list[int], stored: int | None) -> None:
+    topic = FakeTopic(place_records([*IMPORT_Q1, *TO_B]), poll_size=1)
+    target = StoreTarget(pyoxigraph.Store())
+    apply_until_idle(applier_of(topic, target, batch_triples=1, **settings))
+    assert (topic.committed, offset_in(target.store)) == (committed, stored)
+    assert (topic.reported[-1:] == [2]) is (settings["offset"] == "store")
+    assert triples_in(target.store) == set(triples_of(B))
+
+
+def test_a_store_from_an_older_copy_is_brought_up_to_date_unless_its_offset_is_elsewhere() -> None:
+    records = place_records([*IMPORT_Q1, *TO_B, *TO_C])
+    for keeper, after in (("store", C), ("kafka", 'wd:Q1 wdt:P1 "a", "c" .')):
+        target = StoreTarget(pyoxigraph.Store())
+        apply_until_idle(applier_of(FakeTopic(records, end=1), target))
+        copy = pyoxigraph.Store()
+        copy.bulk_extend(target.store)
+        apply_until_idle(applier_of(FakeTopic(records, end=2), target, start=1))
+        start = offset_in(copy) if keeper == "store" else 2
+        assert start is not None
+        apply_until_idle(applier_of(FakeTopic(records), StoreTarget(copy), start=start, offset=keeper))
+        assert triples_in(copy) == set(triples_of(after))
+
+
+@pytest.mark.parametrize(
+    ("settings", "before", "probed", "missing", "unexpected"),
+    [
+        ({}, "", 0, 0, 0),
+        ({"count": "probe"}, A, 4, 0, 0),
+        ({"count": "probe"}, "", 4, 1, 0),
+        ({"count": "probe"}, A + C + OF_Q2, 4, 0, 2),
+        ({"count": "probe", "probe_share": "50%", "batch_triples": 1}, A, 2, 0, 0),
+        ({"count": "probe", "atomic": False}, "", 0, 0, 0),
+    ],
+)
+def test_divergence_is_measured_before_the_request(
+    settings: dict[str, Any],
+    before: str,
+    probed: int,
+    missing: int,
+    unexpected: int,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With half a share and a request for each mutation, the second of the three is probed, and not the others."""
+    records = place_records([*TO_B, *TO_C, *IMPORT_Q2])
+    recorder = Recorder()
+    apply_until_idle(applier_of(FakeTopic(records), StoreTarget(store_with(before)), recorder=recorder, **settings))
+    lines = logged(capsys)
+    totals = [sum(line[name] for line in lines) for name in ("probed", "missing", "unexpected")]
+    assert totals == [probed, missing, unexpected]
+    counts = recorder.measurements().counts
+    assert counts.get((metrics.PROBED.name, ()), 0) == probed
+    assert counts.get((metrics.DIVERGING.name, ("missing",)), 0) == missing
+
+
+def test_the_log_says_what_was_done(capsys: pytest.CaptureFixture[str]) -> None:
+    records = [*IMPORT_Q1, *IMPORT_Q2[1:], *IMPORT_Q1, *IMPORT_Q2[:1], *IMPORT_Q2, *DELETE_Q1]
+    applier = applier_of(FakeTopic(place_records(records)), StoreTarget(store_with(REFERENCE)))
+    apply_until_idle(applier)
+    incomplete, *rest = logged(capsys)
+    assert (incomplete["event"], incomplete["entity"], incomplete["offset"]) == ("mutation_incomplete", "Q2", 1)
+    assert (incomplete["sequence"], incomplete["length"]) == (1, 2)
+    (line,) = rest
+    assert {name: line[name] for name in ("next_offset", "requests", "mutations", "repeats", "dropped", "cleared")} == {
+        "next_offset": 7,
+        "requests": 1,
+        "mutations": 3,
+        "repeats": 1,
+        "dropped": 2,
+        "cleared": 1,
+    }
+    assert (line["inserted"], line["deleted"], line["store_s"] > 0, line["poll_s"] > 0) == (2, 0, True, True)
+
+
+def test_metrics_count_mutations_by_operation() -> None:
+    recorder = Recorder()
+    records = place_records([*IMPORT_Q1, *TO_B, *IMPORT_Q2, *DELETE_Q1])
+    apply_until_idle(applier_of(FakeTopic(records), StoreTarget(pyoxigraph.Store()), recorder=recorder))
+    measured = recorder.measurements()
+    ops: tuple[Op, ...] = ("import", "diff", "delete")
+    assert [measured.counts[metrics.MUTATIONS.name, (op,)] for op in ops] == [2, 1, 1]
+    assert measured.level((metrics.EVENT_TIME.name, ())) == 1_772_442_000
+    assert sum(measured.histograms[metrics.STORE_SECONDS.name, ("update",)].counts) == 1
+
+
+def test_a_stop_is_heard_after_a_batch() -> None:
+    target = StoreTarget(pyoxigraph.Store())
+    applier = applier_of(FakeTopic(place_records([*IMPORT_Q1, *TO_B, *TO_C])), target, batch_triples=1)
+    applier.run(lambda: bool(target.updates))
+    assert (len(target.updates), offset_in(target.store), applier.next_offset) == (1, 1, 1)
+    apply_until_idle(applier_of(FakeTopic(place_records([*IMPORT_Q1, *TO_B, *TO_C])), target, start=1))
+    assert triples_in(target.store) == set(triples_of(C))
+
+
+def test_a_stop_while_the_store_is_waited_for_ends_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = StoreTarget(pyoxigraph.Store())
+    topic = FakeTopic(place_records(IMPORT_Q1))
+    applier = applier_of(topic, target)
+
+    def wait(_text: str) -> None:
+        raise WaitEndedError
+
+    monkeypatch.setattr(target, "update", wait)
+    apply_until_idle(applier)
+    assert (applier.next_offset, topic.reported) == (0, [0])
+
+
+PAYLOAD = IMPORT_Q1[0].value
+CLAIM = Claim("claim-checks", f"job/{hashlib.sha256(PAYLOAD).hexdigest()}", len(PAYLOAD), "0" * 64)
+
+
+def claimed(value: bytes = b"{}", claim: Claim = CLAIM) -> ChunkRecord:
+    return ChunkRecord(0, value, (*IMPORT_Q1[0].headers, *claim.headers()))
+
+
+def test_a_chunk_that_went_to_the_object_store_is_read_from_there() -> None:
+    asked = []
+
+    def resolve(claim: Claim, place: str) -> bytes:
+        asked.append((claim, place))
+        return PAYLOAD
+
+    target = StoreTarget(pyoxigraph.Store())
+    apply_until_idle(applier_of(FakeTopic([claimed()]), target, resolve=resolve))
+    assert triples_in(target.store) == set(triples_of(A))
+    assert asked == [(CLAIM, f"{TOPIC}/0/0")]
+
+
+def removed(_claim: Claim, _place: str) -> Suppressed:
+    return Suppressed(suppressed="page", by="source/0/1")
+
+
+def unavailable(_claim: Claim, place: str) -> bytes:
+    raise PipelineError(f"claim check of {place} cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("record", "resolve", "message"),
+    [
+        (ChunkRecord(0, None, ()), removed, "record rdf.mutation/0/0: mutation at offset 0 is not JSON"),
+        (ChunkRecord(0, b"{}", ()), removed, "rdf_change"),
+        (claimed(), removed, "was removed as suppressed by source/0/1"),
+        (claimed(), unavailable, "cannot be read"),
+        (ChunkRecord(0, b"{}", CLAIM.headers()[:2]), removed, "has no whole claim check: KeyError"),
+    ],
+)
+def test_nothing_is_skipped(record: ChunkRecord, resolve: Any, message: str) -> None:
+    target = StoreTarget(pyoxigraph.Store())
+    with pytest.raises(PipelineError, match=message) as caught:
+        apply_until_idle(applier_of(FakeTopic([record]), target, resolve=resolve))
+    assert isinstance(caught.value, UnreadableSourceError) is (resolve is not unavailable)
+    assert target.updates == []

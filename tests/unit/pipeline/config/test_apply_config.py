@@ -1,0 +1,76 @@
+from pathlib import Path
+
+import pytest
+
+from pipeline.config.apply_config import Apply, ApplyConfig
+from pipeline.config.config_file import load_model
+from pipeline.errors import RefusedError
+
+LEAST = """\
+source: {bootstrap_servers: "127.0.0.1:1", topic: mutations}
+apply:
+  endpoint: http://127.0.0.1:7878/update
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "apply.yaml"
+
+
+def test_a_whole_file(file: Path) -> None:
+    file.write_text(LEAST + "  timeout: 5s\n  probe_share: 10%\n  count: probe\n")
+    config = load_model(file, ApplyConfig)
+    assert (config.source.topic, config.source.group) == ("mutations", "enrichment-apply")
+    assert (config.apply.timeout.total_seconds(), config.apply.probe_share) == (5, 0.1)
+    assert (config.apply.batch_triples, config.apply.delete_weight, config.apply.atomic) == (1_000, 100, True)
+
+
+@pytest.mark.parametrize(
+    ("added", "line", "problem"),
+    [
+        ("  batch_triple: 5", 4, "apply.batch_triple: unknown key; did you mean 'batch_triples'?"),
+        ("  bootstrap_servers: a:1", 4, "apply.bootstrap_servers: unknown key; it belongs to source.bootstrap_servers"),
+        ("  batch_triples: 0", 4, "apply.batch_triples"),
+        ("  timeout: 5", 4, "apply.timeout"),
+        ("  graph: my graph", 4, "apply.graph"),
+        ("  concept_base: //www.wikidata.org", 4, "apply.concept_base"),
+        ("  query_endpoint: ftp://a/query", 4, "apply.query_endpoint"),
+        ("  offset: nowhere", 4, "apply.offset"),
+        ("kafka: {username: me}", 4, "kafka.username is not used with kafka.security_protocol PLAINTEXT"),
+        ("checkpoint: x", 4, "checkpoint: unknown key"),
+    ],
+)
+def test_a_problem_has_its_place(file: Path, added: str, line: int, problem: str) -> None:
+    file.write_text(LEAST + added)
+    with pytest.raises(RefusedError) as caught:
+        load_model(file, ApplyConfig)
+    assert str(caught.value).startswith(f"{file}:{line}:")
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize("section", ["source", "apply"])
+def test_what_is_required(file: Path, section: str) -> None:
+    file.write_text(LEAST.replace(f"{section}:", "metrics: {}\nx:") if section == "source" else LEAST.split("apply")[0])
+    with pytest.raises(RefusedError, match=f"{section}: is missing"):
+        load_model(file, ApplyConfig)
+
+
+@pytest.mark.parametrize(
+    ("settings", "endpoint"),
+    [
+        ({"endpoint": "http://store:7878/update"}, "http://store:7878/query"),
+        ({"endpoint": "http://store:3030/ds/update?x=1"}, "http://store:3030/ds/query?x=1"),
+        ({"endpoint": "http://store/sparql"}, "http://store/sparql"),
+        ({"endpoint": "http://store"}, "http://store"),
+        ({"endpoint": "http://store/update", "query_endpoint": "http://other/sparql"}, "http://other/sparql"),
+    ],
+)
+def test_where_queries_go(settings: dict[str, str], endpoint: str) -> None:
+    apply = Apply.model_validate(settings)
+    assert apply.effective_query_endpoint == endpoint
+    assert apply.model_dump()["query_endpoint"] == endpoint
+
+
+def test_a_concept_base_has_no_slash_at_its_end() -> None:
+    assert Apply.model_validate({"endpoint": "http://a", "concept_base": "http://wiki/"}).concept_base == "http://wiki"
