@@ -13,7 +13,7 @@ from pipeline.apply.accumulate import Patch
 from pipeline.apply.mutation_store import Divergence, MutationStore
 from pipeline.apply.sparql_target import SparqlTarget, StoreRequestRefusedError, WaitEndedError
 from pipeline.errors import RefusedError
-from tests.unit.pipeline.apply.conftest import OxigraphServer
+from tests.oxigraph_server import OxigraphServer
 from tests.unit.pipeline.apply.fake_parts import FakeTopic, applier_of, apply_until_idle, place_records, settings_of
 from tests.unit.pipeline.apply.mutations import TOPIC
 from tests.unit.pipeline.apply.test_applier import IMPORT_Q1, IMPORT_Q2, TO_B, A, B, C
