@@ -20,8 +20,8 @@ from pipeline.records.record import Position, Record
 from tests.unit.pipeline.apply.mutations import TOPIC
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES
 
-Step = Literal["read", "before", "after"]
-"""Of a record, or before and after the store executes an update."""
+Step = Literal["read", "before", "half", "after"]
+"""After a record was read; before, within and after an update that the store executes."""
 
 
 class KilledError(BaseException):
@@ -61,11 +61,14 @@ class FakeTopic:
 
 @dataclass
 class StoreTarget:
-    """`killed_at` is the number of the update, from 0, before or after which the process is killed."""
+    """`killed_at` is the number of the update, from 0, at which the process is killed. `half` is the number of its
+    operations that the store executes then, which has no transactions.
+    """
 
     store: pyoxigraph.Store
     killed_at: int | None = None
     step: Step = "before"
+    half: int = 0
     updates: list[str] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
 
@@ -74,7 +77,11 @@ class StoreTarget:
         if is_last and self.step == "before":
             raise KilledError
         self.updates.append(text)
-        self.store.update(text)
+        operations = text.split(";\n")
+        if is_last and self.step == "half":
+            operations = operations[: self.half % len(operations)]
+        if operations:
+            self.store.update(";\n".join(operations))
         if is_last:
             raise KilledError
 

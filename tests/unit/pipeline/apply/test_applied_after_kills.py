@@ -17,6 +17,7 @@ from pipeline.records.record import Record
 from tests.unit.pipeline.apply.fake_parts import (
     FakeTopic,
     KilledError,
+    Step,
     StoreTarget,
     applier_of,
     apply_until_idle,
@@ -29,8 +30,8 @@ from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES
 
 CHARACTERS = 130
 """A chunk has one or two triples."""
-STEPS = ["read", "before", "after"]
-KILLS = st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 30)), max_size=4)
+STEPS: list[Step] = ["read", "before", "after"]
+STEPS_WITHOUT_TRANSACTIONS: list[Step] = [*STEPS, "half"]
 
 
 @st.composite
@@ -60,24 +61,36 @@ def topics(draw: st.DrawFn, history: History) -> list[ChunkRecord]:
 
 @pytest.mark.parametrize(
     "policies",
-    [{}, {"batch_triples": 4, "delete_weight": 2}, {"batch_triples": 1}, {"atomic": False}, {"count": "probe"}],
+    [
+        {},
+        {"batch_triples": 4, "delete_weight": 2},
+        {"batch_triples": 1},
+        {"batch_triples": 6, "delete_weight": 2, "atomic": False},
+        {"batch_triples": 6, "delete_weight": 2, "offset": "kafka"},
+        {"count": "probe"},
+    ],
     ids=str,
 )
 @settings(deadline=None, max_examples=60)
-@given(history=histories(), kills=KILLS, poll_size=st.integers(1, 12), data=st.data())
+@given(history=histories(), poll_size=st.integers(1, 12), data=st.data())
 def test_the_store_has_the_last_revisions_wherever_processes_are_killed(
-    policies: dict[str, Any],
-    history: History,
-    kills: list[tuple[Any, int]],
-    poll_size: int,
-    data: st.DataObject,
+    policies: dict[str, Any], history: History, poll_size: int, data: st.DataObject
 ) -> None:
+    """Without transactions as well, where `atomic: false` says so; with the offset in Kafka as long as no store is
+    restored.
+    """
+    steps = STEPS if policies.get("atomic", True) else STEPS_WITHOUT_TRANSACTIONS
+    kills = data.draw(st.lists(st.sampled_from(steps), max_size=4))
     records = data.draw(topics(history))
     store = pyoxigraph.Store()
-    read_to = 0
-    for step, number in [*kills, ("never", 0)]:
-        target = StoreTarget(store, number if step in ("before", "after") else None, step)
-        start = MutationStore(target, NAMESPACES, TOPIC).next_offset() or 0
+    read_to = committed = 0
+    for step in [*kills, None]:
+        target = StoreTarget(store)
+        number = data.draw(st.integers(0, 30 if step == "read" else 4))
+        if step in ("before", "half", "after"):
+            target = StoreTarget(store, number, step, half=data.draw(st.integers(0, 8)))
+        in_store = MutationStore(target, NAMESPACES, TOPIC).next_offset()
+        start = committed if policies.get("offset") == "kafka" else in_store or 0
         assert start <= read_to
         end_at_start = data.draw(st.integers(read_to, len(records)))
         topic = FakeTopic(records, poll_size=poll_size, killed_at=start + number if step == "read" else None)
@@ -85,6 +98,7 @@ def test_the_store_has_the_last_revisions_wherever_processes_are_killed(
         with suppress(KilledError):
             apply_until_idle(applier)
         read_to = max(read_to, topic.position)
+        committed = max([committed, *topic.committed])
     expected = set[Triple]().union(*history.revisions.values())
     triples = triples_in(store)
     assert expected - triples == set()
