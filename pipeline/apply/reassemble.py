@@ -102,23 +102,37 @@ class Reassembler:
         self.dropped += len(self._open.pop(request_id, []))
 
 
+@dataclass(frozen=True, slots=True)
+class _LastMutation:
+    seq: int
+    rev: int
+    request_id: str
+
+
 @dataclass
 class RepeatFilter:
-    """Which mutations repeat an earlier one of their entity, by `seq`. Remembers the last `max_entities` entities that
-    had a mutation; `repeats` counts.
+    """Which mutations repeat an earlier one of their entity: the last one again, or one with an earlier `seq` and an
+    earlier revision. The revision counts, as `seq` begins at 1 again where the state that counts it is made anew.
+
+    Remembers the last `max_entities` entities that had a mutation; `repeats` counts.
     """
 
     max_entities: int = 100_000
     repeats: int = 0
-    _last_seq: OrderedDict[str, int] = field(default_factory=OrderedDict)
+    _last: OrderedDict[str, _LastMutation] = field(default_factory=OrderedDict)
 
     def is_repeat(self, mutation: Mutation) -> bool:
-        """Whether its `seq` is no later than the last one; remembers it otherwise."""
-        if mutation.seq <= self._last_seq.get(mutation.entity, 0):
+        """Whether it is a repeat; remembers it otherwise. What is taken for none by mistake does no harm, as those that
+        came behind it come again as well.
+        """
+        last = self._last.get(mutation.entity)
+        if last is not None and (
+            mutation.request_id == last.request_id or (mutation.seq < last.seq and mutation.rev < last.rev)
+        ):
             self.repeats += 1
             return True
-        self._last_seq[mutation.entity] = mutation.seq
-        self._last_seq.move_to_end(mutation.entity)
-        if len(self._last_seq) > self.max_entities:
-            self._last_seq.popitem(last=False)
+        self._last[mutation.entity] = _LastMutation(mutation.seq, mutation.rev, mutation.request_id)
+        self._last.move_to_end(mutation.entity)
+        if len(self._last) > self.max_entities:
+            self._last.popitem(last=False)
         return False

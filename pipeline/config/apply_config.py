@@ -87,7 +87,8 @@ class Apply(Section):
     count: Literal["none", "probe"] = Field(
         default="none",
         description="How divergence is measured. `probe`: before a request, two queries count which triples to delete "
-        "are in the store, and which to add are there already.",
+        "are in the store, and which to add are there already. Not for what the topic held at the start, as a part of "
+        "it may be in the store, nor with `atomic: false`.",
     )
     probe_share: PositiveShare = Field(
         default=1.0, description="Share of the requests that are probed, under `count: probe`."

@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from pipeline.apply.reassemble import Mutation, Reassembler, RepeatFilter
 from pipeline.rdf.mutation import MutationChunk, mutation_records, read_chunk
-from pipeline.rdf.operation import Operation
+from pipeline.rdf.operation import Op, Operation
 from pipeline.rdf.revision_diff import TripleDiff
 from pipeline.records.record import Position
 
 
-def operation(entity: str, seq: int = 1) -> Operation:
-    return Operation(entity, "import", seq, None, "2026-03-02T09:00:00Z", seq, (Position("source", 0, seq),))
+def operation(entity: str, seq: int = 1, rev: int | None = None, op: Op = "import") -> Operation:
+    rev = seq if rev is None else rev
+    return Operation(entity, op, rev, None, "2026-03-02T09:00:00Z", seq, (Position("source", 0, seq),))
 
 
 def chunks_of(of: Operation, texts: Iterable[str], *, characters: int = 45) -> list[MutationChunk]:
@@ -151,15 +152,26 @@ def test_mutations_are_whole_however_their_chunks_interleave(lengths: list[int],
         assert (mutation.first_offset, mutation.next_offset) == (offsets[0], offsets[-1] + 1)
 
 
-def test_a_mutation_that_is_no_later_than_the_last_of_its_entity_is_a_repeat() -> None:
-    mutations, _ = reassemble(
-        chunk
-        for entity, seq in [("Q1", 1), ("Q2", 1), ("Q1", 2), ("Q1", 1), ("Q1", 2), ("Q1", 4)]
-        for chunk in chunks_of(operation(entity, seq), "a")
-    )
-    repeats = RepeatFilter()
-    assert [repeats.is_repeat(mutation) for mutation in mutations] == [False, False, False, True, True, False]
-    assert repeats.repeats == 2
+@pytest.mark.parametrize(
+    ("operations", "repeats"),
+    [
+        ([operation("Q1", 1), operation("Q2", 1), operation("Q1", 2)], [False, False, False]),
+        ([operation("Q1", 1), operation("Q1", 1)], [False, True]),
+        ([operation("Q1", 1), operation("Q1", 2), operation("Q1", 1), operation("Q1", 2)], [False, False, True, True]),
+        ([operation("Q1", 1), operation("Q1", 4), operation("Q1", 3)], [False, False, True]),
+        # The state that counts `seq` was made anew.
+        ([operation("Q1", 4, 9), operation("Q1", 1, 10), operation("Q1", 2, 11)], [False, False, False]),
+        ([operation("Q1", 4, 9), operation("Q1", 1, 9, "delete")], [False, False]),
+        # One revision: it is imported, deleted and imported again.
+        ([operation("Q1", 1, 9), operation("Q1", 2, 9, "delete"), operation("Q1", 3, 9)], [False, False, False]),
+        ([operation("Q1", 1, 9), operation("Q1", 2, 9, "delete"), operation("Q1", 1, 9)], [False, False, False]),
+    ],
+)
+def test_which_mutations_repeat_an_earlier_one(operations: list[Operation], repeats: list[bool]) -> None:
+    mutations, _ = reassemble(chunk for of in operations for chunk in chunks_of(of, "a"))
+    repeat_filter = RepeatFilter()
+    assert [repeat_filter.is_repeat(mutation) for mutation in mutations] == repeats
+    assert repeat_filter.repeats == sum(repeats)
 
 
 def test_the_entity_without_a_mutation_for_the_longest_time_is_forgotten() -> None:
