@@ -114,8 +114,11 @@ class Applier:
     def _reassemble(self, chunk: MutationChunk) -> Mutation | None:
         dropped, orphaned = self.reassembler.dropped, self.reassembler.orphaned
         mutation = self.reassembler.add(chunk)
-        orphans = self.reassembler.orphaned - orphaned
-        self.report.add_dropped(prefix=self.reassembler.dropped - dropped, orphan=orphans)
+        prefix, orphans = self.reassembler.dropped - dropped, self.reassembler.orphaned - orphaned
+        if orphans and not prefix and chunk.offset < self.replay_end:
+            # Its first chunk is before the start, and no prefix that was open then is: the store has the mutation.
+            return None
+        self.report.add_dropped(prefix=prefix, orphan=orphans)
         if orphans:
             log.emit(
                 MutationIncomplete(

@@ -15,7 +15,7 @@ from pipeline.errors import PipelineError, UnreadableSourceError
 from pipeline.metrics import apply_catalogue as metrics
 from pipeline.metrics.measurements import Recorder
 from pipeline.rdf.operation import Op
-from pipeline.rdf.revision_diff import diff_revisions
+from pipeline.rdf.revision_diff import TripleDiff, diff_revisions
 from pipeline.records.claim_check import Claim
 from pipeline.records.record import Record
 from tests.unit.pipeline.apply.fake_parts import (
@@ -31,6 +31,7 @@ from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
 A, B, C = 'wd:Q1 wdt:P1 "a" .', 'wd:Q1 wdt:P1 "b" .', 'wd:Q1 wdt:P1 "c" .'
 OF_Q2, MORE_OF_Q2 = 'wd:Q2 wdt:P1 "a" .', 'wd:Q2 wdt:P1 "b" .'
+TWO_OF_Q3 = 'wd:Q3 wdt:P1 "a", "b" .'
 REFERENCE = 'wdref:1 pr:P1 "a" .'
 PAGE = "<https://en.e.org/wiki/A> a schema:Article ; schema:isPartOf <https://en.e.org/> ."
 ONE_A_CHUNK = 60
@@ -92,6 +93,22 @@ def test_what_was_half_applied_before_a_restart_does_not_cancel_out() -> None:
     assert triples_in(target.store) == set(triples_of(A))
     apply_until_idle(applier_of(FakeTopic(records), target, replay_end=2))
     assert triples_in(target.store) == set(triples_of(OF_Q2 + MORE_OF_Q2))
+
+
+def test_the_rest_of_a_mutation_that_was_applied_before_a_restart_is_no_loss(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Another one is open while it is completed, so that its second chunk is read again, and its first is not."""
+    of_q3 = operation_records("Q3", "import", 1, TripleDiff(tuple(triples_of(TWO_OF_Q3))), characters=ONE_A_CHUNK)
+    records = place_records([IMPORT_Q2[0], of_q3[0], IMPORT_Q2[1], of_q3[1]])
+    target = StoreTarget(pyoxigraph.Store())
+    apply_until_idle(applier_of(FakeTopic(records, end=3), target))
+    assert offset_in(target.store) == 1
+    capsys.readouterr()
+    apply_until_idle(applier_of(FakeTopic(records), target, start=1, replay_end=3))
+    assert triples_in(target.store) == set(triples_of(OF_Q2 + MORE_OF_Q2 + TWO_OF_Q3))
+    (line,) = logged(capsys)
+    assert (line["event"], line["dropped"], line["next_offset"]) == ("mutations_applied", 0, 4)
 
 
 @pytest.mark.parametrize(
