@@ -7,6 +7,9 @@ The next offset is the least of the open prefixes' offsets and of the one behind
 after a restart the open prefixes are read again, and with them mutations that are applied already. These are applied
 again, in the same order. Until the topic's end at the start is reached, a batch may begin with a part of what the store
 has: what cancels out in it is sent as well, as one half of it may be there.
+
+A store may be restored from an older copy while it is written to. So its offset is looked at after each pause, and
+where it is an earlier one, the topic is read again from there.
 """
 
 import time
@@ -17,21 +20,28 @@ from typing import Protocol
 from pipeline import log
 from pipeline.apply.accumulate import MutationBatch
 from pipeline.apply.chunk_record import ChunkRecord, Resolve, parse_record
-from pipeline.apply.mutation_store import PARTITION, MutationStore
+from pipeline.apply.mutation_store import PARTITION, MutationStore, StoreMovedError
 from pipeline.apply.reassemble import Mutation, Reassembler, RepeatFilter
 from pipeline.apply.sparql_target import WaitEndedError
 from pipeline.apply.work_report import WorkReport
 from pipeline.config.apply_config import ONE_MUTATION, Apply
-from pipeline.events import MutationIncomplete
+from pipeline.errors import RefusedError
+from pipeline.events import MutationIncomplete, StoreRewound
 from pipeline.rdf.mutation import MutationChunk
 
 _POLL_S = 0.5
+_QUIET_S = 0.2
+"""No store is replaced by another one within that time."""
+_IDLE_S = 10.0
 
 
 class Records(Protocol):
     """The topic, as far as the loop needs it."""
 
     topic: str
+
+    def read_from(self, offset: int) -> None:
+        """The next poll begins there."""
 
     def poll(self, timeout_s: float) -> Sequence[ChunkRecord]:
         """The next records, in their order; none where none come in time."""
@@ -61,12 +71,14 @@ class Applier:
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        self.next_offset = self.start
-        """What the store, or Kafka, has: from there a restart would read."""
-        self._read_to = self.start
+        self._answered_at = self.clock()
+        self._begin(self.start)
+        self._probe_credit = 0.0
+
+    def _begin(self, offset: int) -> None:
+        self.next_offset = self._read_to = offset
         self._batch = self._new_batch(is_replay=True)
         self._mutations: list[Mutation] = []
-        self._probe_credit = 0.0
 
     def run(self, is_stopped: Callable[[], bool]) -> None:
         """Until `is_stopped`, which is asked after each batch; what is not in the store then is read again. Raises
@@ -74,17 +86,37 @@ class Applier:
         """
         try:
             while not is_stopped():
-                records = self._poll()
-                for record in records:
-                    if self._take(record) and is_stopped():
-                        break
-                if not records:
-                    self._flush()
-                if self.report.is_due():
-                    self._log()
+                try:
+                    self._step(is_stopped)
+                except StoreMovedError as error:
+                    self._rewind(error.offset)
         except WaitEndedError:
             pass  # the request that the store did not answer comes again
         self._log()
+
+    def _step(self, is_stopped: Callable[[], bool]) -> None:
+        records = self._poll()
+        for record in records:
+            if self._take(record) and is_stopped():
+                break
+        if not records:
+            self._flush()
+        if self.report.is_due():
+            self._log()
+
+    def _rewind(self, offset: int | None) -> None:
+        """Read again from the store's offset. Raises RefusedError where that is not an earlier one."""
+        if offset is None or offset > self.next_offset:
+            raise RefusedError(
+                f"the store's next offset of topic {self.records.topic} is {offset}, and {self.next_offset} was "
+                "written",
+                hint="one process may apply a topic to a store; was the store replaced while this one wrote to it?",
+            )
+        log.emit(StoreRewound(store_offset=offset, expected_offset=self.next_offset))
+        self.replay_end = max(self.replay_end, self._read_to)
+        self.reassembler, self.repeats = Reassembler(), RepeatFilter()
+        self._begin(offset)
+        self.records.read_from(offset)
 
     def _poll(self) -> Sequence[ChunkRecord]:
         began = self.clock()
@@ -134,22 +166,35 @@ class Applier:
     def _flush(self) -> None:
         if self._mutations or self.reassembler.restart_offset(self._read_to) > self.next_offset:
             self._apply(self._read_to)
+        elif self.clock() - self._answered_at >= _IDLE_S:
+            self._require_offset()
 
     def _apply(self, offset: int) -> None:
         """All mutations that ended before `offset` are in the store then."""
         next_offset = self.reassembler.restart_offset(offset)
         batch, mutations = self._batch, self._mutations
         self._batch, self._mutations = self._new_batch(is_replay=True), []
+        if self.clock() - self._answered_at >= _QUIET_S:
+            self._require_offset()
         self._probe(batch)
         patch = batch.patch()
         began = self.clock()
-        self.store.apply(patch, next_offset if self.settings.offset == "store" else None)
+        if self.settings.offset == "store":
+            self.store.apply(patch, before=self.next_offset, after=next_offset)
+        else:
+            self.store.apply_triples(patch)
+        self._answered_at = self.clock()
         self.report.add_request(batch, patch, self.clock() - began)
         for mutation in mutations:
             self.report.add_mutation(mutation)
         if self.settings.offset == "kafka":
             self.records.commit(next_offset)
         self.next_offset = next_offset
+
+    def _require_offset(self) -> None:
+        if self.settings.offset == "store":
+            self.store.require_offset(self.next_offset)
+        self._answered_at = self.clock()
 
     def _probe(self, batch: MutationBatch) -> None:
         """Where opposites do not cancel, what a batch expects of the store is not known."""

@@ -125,7 +125,7 @@ def _first_offset(
     if kept is None:
         _keep(config, topic, store, offset)
     elif keeper == "store" and committed is not None and committed > kept:
-        log.emit(StoreRewound(store_offset=kept, kafka_offset=committed))
+        log.emit(StoreRewound(store_offset=kept, expected_offset=committed))
     log.emit(
         ApplyStarted(
             topic=topic.topic,

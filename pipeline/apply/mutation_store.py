@@ -1,6 +1,6 @@
 """What the store knows of a mutation topic: triples, the next offset, and how far both are from what was expected."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pipeline.apply.accumulate import Patch
@@ -25,6 +25,16 @@ class Divergence:
     unexpected: int = 0
 
 
+class StoreMovedError(Exception):
+    """The store's next offset is another one than the process has written: the store was restored from a copy, or
+    another process writes to it.
+    """
+
+    def __init__(self, offset: int | None) -> None:
+        super().__init__(f"the store's next offset is {offset}")
+        self.offset = offset
+
+
 class MutationStore:
     """Its methods raise what the target's do."""
 
@@ -46,16 +56,38 @@ class MutationStore:
             )
         return int(offsets[0]) if offsets else None
 
-    def write_offset(self, next_offset: int) -> None:
-        """Set the next offset, and change no other triple."""
-        self.apply(Patch(), next_offset)
+    def require_offset(self, expected: int) -> None:
+        """Raises StoreMovedError where the store has another next offset."""
+        offset = self.next_offset()
+        if offset != expected:
+            raise StoreMovedError(offset)
 
-    def apply(self, patch: Patch, next_offset: int | None) -> None:
-        """Change the triples and, unless it is None, the next offset, in one request."""
+    def write_offset(self, next_offset: int) -> None:
+        """Set the next offset, whatever it is, and change no other triple."""
+        self._update(Patch(), next_offset, lambda: True)
+
+    def apply(self, patch: Patch, *, before: int, after: int) -> None:
+        """Change the triples and the next offset in one request. Where it has to be sent again, the store must have one
+        of the two offsets; it is not sent where that is `after`. Raises StoreMovedError.
+        """
+
+        def is_needed() -> bool:
+            offset = self.next_offset()
+            if offset not in (before, after):
+                raise StoreMovedError(offset)
+            return offset == before
+
+        self._update(patch, after, is_needed)
+
+    def apply_triples(self, patch: Patch) -> None:
+        """Change the triples and leave the next offset as it is."""
+        self._update(patch, None, lambda: True)
+
+    def _update(self, patch: Patch, next_offset: int | None, is_needed: Callable[[], bool]) -> None:
         position = None if next_offset is None else StorePosition(self._topic, PARTITION, next_offset)
         text = write_update(patch, position, self._namespaces, graph=self._graph)
         if text:
-            self._target.update(text)
+            self._target.update(text, is_needed)
 
     def measure_divergence(self, present: Sequence[Triple], absent: Sequence[Triple]) -> Divergence:
         """Asks for triples that should be there, and for others that should not."""

@@ -30,8 +30,8 @@ class StoreRewound:
     event: Literal["store_rewound"] = "store_rewound"
     store_offset: int
     """The next offset in the store, from which the process reads on."""
-    kafka_offset: int
-    """The next offset that was committed to Kafka."""
+    expected_offset: int
+    """The next offset that was applied before, as this process or the consumer group has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

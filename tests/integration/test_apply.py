@@ -165,7 +165,7 @@ def test_mutations_reach_the_store_once_also_when_it_is_restored(
 
     produce(running, mutation("Q2", "import", 1, TripleDiff(added=(triple("Q2", "a"),))))
     events = apply_all(config, running, store, 7)
-    assert (events["store_rewound"]["store_offset"], events["store_rewound"]["kafka_offset"]) == (5, 6)
+    assert (events["store_rewound"]["store_offset"], events["store_rewound"]["expected_offset"]) == (5, 6)
     present = [second, third, triple("Q1", "d"), triple("Q2", "a")]
     divergence = store.measure_divergence(present, [first])
     assert (divergence.missing, divergence.unexpected) == (0, 0)

@@ -1,6 +1,6 @@
 """A topic in memory, a store in memory, and what kills the process between any two of its steps."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -42,6 +42,9 @@ class FakeTopic:
     committed: list[int] = field(default_factory=list)
     reported: list[int] = field(default_factory=list)
 
+    def read_from(self, offset: int) -> None:
+        self.position, self.is_idle = offset, False
+
     def poll(self, timeout_s: float) -> Sequence[ChunkRecord]:
         del timeout_s
         end = len(self.records) if self.end is None else self.end
@@ -72,7 +75,8 @@ class StoreTarget:
     updates: list[str] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
 
-    def update(self, text: str) -> None:
+    def update(self, text: str, is_needed: Callable[[], bool] = lambda: True) -> None:
+        del is_needed
         is_last = self.killed_at == len(self.updates)
         if is_last and self.step == "before":
             raise KilledError
@@ -136,6 +140,10 @@ def applier_of(
 
     store = MutationStore(target, NAMESPACES, TOPIC, graph=settings.get("graph"))
     topic.position = start
+    if isinstance(target, StoreTarget) and settings.get("offset") != "kafka":
+        written = MutationStore(StoreTarget(target.store), NAMESPACES, TOPIC)
+        if written.next_offset() is None:
+            written.write_offset(start)
     report = WorkReport(recorder or Recorder(), clock)
     return Applier(topic, store, settings_of(**settings), resolve, report, start, replay_end, clock=clock)
 

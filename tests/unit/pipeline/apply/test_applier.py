@@ -7,11 +7,12 @@ from typing import Any
 import pyoxigraph
 import pytest
 
+from pipeline.apply.accumulate import Patch
 from pipeline.apply.chunk_record import ChunkRecord
 from pipeline.apply.mutation_store import MutationStore
 from pipeline.apply.sparql_target import WaitEndedError
 from pipeline.consumer.claims import Suppressed
-from pipeline.errors import PipelineError, UnreadableSourceError
+from pipeline.errors import PipelineError, RefusedError, UnreadableSourceError
 from pipeline.metrics import apply_catalogue as metrics
 from pipeline.metrics.measurements import Recorder
 from pipeline.rdf.operation import Op
@@ -126,9 +127,12 @@ def test_a_request_has_as_many_mutations_as_fit(
     target = StoreTarget(pyoxigraph.Store())
     kept = []
     apply = MutationStore.apply
-    monkeypatch.setattr(
-        MutationStore, "apply", lambda self, patch, offset: (kept.append(offset), apply(self, patch, offset))
-    )
+
+    def note(store: MutationStore, patch: Patch, *, before: int, after: int) -> None:
+        kept.append(after)
+        apply(store, patch, before=before, after=after)
+
+    monkeypatch.setattr(MutationStore, "apply", note)
     apply_until_idle(applier_of(FakeTopic(place_records([*IMPORT_Q1, *TO_B, *IMPORT_Q2])), target, **settings))
     assert kept == offsets
     assert len(target.updates) == len(offsets)
@@ -195,6 +199,36 @@ def test_a_store_from_an_older_copy_is_brought_up_to_date_unless_its_offset_is_e
         assert start is not None
         apply_until_idle(applier_of(FakeTopic(records), StoreTarget(copy), start=start, offset=keeper))
         assert triples_in(copy) == set(triples_of(after))
+
+
+def test_a_store_that_is_restored_meanwhile_is_brought_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
+    """Between two batches, when nothing fails: its offset says it."""
+    records = place_records([*IMPORT_Q1, *TO_B, *TO_C])
+    target = StoreTarget(pyoxigraph.Store())
+    topic = FakeTopic(records, end=1)
+    applier = applier_of(topic, target)
+    apply_until_idle(applier)
+    copy = pyoxigraph.Store()
+    copy.bulk_extend(target.store)
+    for end in (2, 3):
+        topic.end, topic.is_idle = end, False
+        apply_until_idle(applier)
+        target.store = copy
+    assert (applier.next_offset, offset_in(copy)) == (3, 3)
+    assert triples_in(copy) == set(triples_of(C))
+    (line,) = (line for line in logged(capsys) if line["event"] == "store_rewound")
+    assert (line["store_offset"], line["expected_offset"]) == (1, 2)
+
+
+@pytest.mark.parametrize("offset", [None, 2])
+def test_a_store_that_another_process_has_changed_ends_this_one(offset: int | None) -> None:
+    target = StoreTarget(pyoxigraph.Store())
+    applier = applier_of(FakeTopic(place_records(IMPORT_Q1)), target)
+    target.store = pyoxigraph.Store()
+    if offset is not None:
+        MutationStore(StoreTarget(target.store), NAMESPACES, TOPIC).write_offset(offset)
+    with pytest.raises(RefusedError, match=f"the store's next offset of topic .* is {offset}, and 0 was written"):
+        apply_until_idle(applier)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +306,7 @@ def test_a_stop_while_the_store_is_waited_for_ends_the_loop(monkeypatch: pytest.
     topic = FakeTopic(place_records(IMPORT_Q1))
     applier = applier_of(topic, target)
 
-    def wait(_text: str) -> None:
+    def wait(_text: str, _is_needed: object) -> None:
         raise WaitEndedError
 
     monkeypatch.setattr(target, "update", wait)
