@@ -1,6 +1,7 @@
 """Requests to a real store, and to servers that do not do what they should."""
 
 import json
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from pipeline.errors import RefusedError
 from tests.oxigraph_server import OxigraphServer
 from tests.unit.pipeline.apply.fake_parts import FakeTopic, applier_of, apply_until_idle, place_records, settings_of
 from tests.unit.pipeline.apply.mutations import TOPIC
-from tests.unit.pipeline.apply.test_applier import IMPORT_Q1, IMPORT_Q2, TO_B, A, B, C
+from tests.unit.pipeline.apply.test_applier import IMPORT_Q1, IMPORT_Q2, TO_B, TO_C, A, B, C
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
 GRAPH = "http://e.org/graph"
@@ -85,6 +86,40 @@ def test_mutations_reach_a_store_that_is_killed_meanwhile(server: OxigraphServer
     assert waits == [0.5, 1.0, 2.0]
     assert (store.next_offset(), target.is_down) == (4, False)
     assert store.measure_divergence(triples_of(B), triples_of(A)) == Divergence(2, 0, 0)
+
+
+def test_a_server_that_comes_back_with_an_older_copy_is_brought_up_to_date(
+    server: OxigraphServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, copy = server.directory / "data", server.directory / "copy"
+
+    def restore(_seconds: float) -> bool:
+        shutil.rmtree(data)
+        copy.rename(data)
+        server.start()
+        return True
+
+    target = target_of(server.update_url, restore)
+    store = store_of(target)
+    store.write_offset(0)
+    topic = FakeTopic(place_records([*IMPORT_Q1, *TO_B, *TO_C]), end=1)
+    applier = applier_of(topic, target)
+    apply_until_idle(applier)
+    server.kill()
+    shutil.copytree(data, copy)
+    server.start()
+    for end in (2, 3):
+        topic.end, topic.is_idle = end, False
+        apply_until_idle(applier)
+        if end == 2:
+            server.kill()
+    assert (store.next_offset(), store.measure_divergence(triples_of(C), triples_of(A + B))) == (3, Divergence(3, 0, 0))
+    events = [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()]
+    assert [event for event in events if "store" in event] == [
+        "triple_store_down",
+        "triple_store_back",
+        "store_rewound",
+    ]
 
 
 @dataclass
