@@ -137,8 +137,8 @@ class ApplyConfig(Section):
 
     source: MutationSource = Field(description="Which topic of mutations is read.")
     apply: Apply = Field(description="Which store mutations are written to, and how.")
-    kafka: Kafka = Field(default=Kafka(), description="How the brokers are reached.")
+    kafka: Kafka = Field(default_factory=Kafka, description="How the brokers are reached.")
     claim_check: ClaimCheck = Field(
-        default=ClaimCheck(), description="Where the chunks are that were too large for a record."
+        default_factory=ClaimCheck, description="Where the chunks are that were too large for a record."
     )
-    metrics: Metrics = Field(default=Metrics(), description="What the process serves to Prometheus.")
+    metrics: Metrics = Field(default_factory=Metrics, description="What the process serves to Prometheus.")
