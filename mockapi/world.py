@@ -5,7 +5,7 @@ began in to its end; what it still journals there is gone with that world, and s
 """
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -13,6 +13,7 @@ from mockapi.clock import Clock, RequestClock
 from mockapi.draws import digest
 from mockapi.journal.changes import ControlChanges
 from mockapi.journal.journal import Journal
+from mockapi.journal.page_feed import PageFeed
 from mockapi.journal.tally import Counts
 from mockapi.rules.book import RuleBook
 from mockapi.rules.matching import Target
@@ -20,10 +21,12 @@ from mockapi.rules.model import Rule
 from mockapi.upstream.load import UpstreamCounts
 from mockapi.upstream.places import ConnectionCounts
 from mockapi.upstream.upstream import Upstream
-from mockapi.wiki.accounts import Accounts
+from mockapi.wiki.accounts import IMPLICIT, Accounts
 from mockapi.wiki.catalog import CatalogPage, default_catalog
 from mockapi.wiki.edits.overlay import Overlay
+from mockapi.wiki.edits.page_change import PageChange, Record, record_nothing
 from mockapi.wiki.pages.store import PageStore
+from mockapi.wiki.people import Author
 from mockapi.wiki.wiki import Wiki
 from mockapi.wiki.wikis import Wikis
 
@@ -105,6 +108,7 @@ class World:
         self._overlays: dict[str, Overlay] = {}
         self._accounts: dict[str, Accounts] = {}
         self._request_ids = 0
+        self._record: Record = record_nothing
         self.rulebook.replace(rules)
 
     @property
@@ -125,8 +129,21 @@ class World:
         """Made with the first write; each wiki of the world has its own."""
         overlay = self._overlays.get(wiki.name)
         if overlay is None:
-            overlay = self._overlays[wiki.name] = Overlay(wiki, self.seed, self.now)
+            overlay = self._overlays[wiki.name] = Overlay(
+                wiki, self.seed, self.now, record=self._record_change, groups_of=self._groups_of(wiki)
+            )
         return overlay
+
+    def _record_change(self, change: PageChange) -> None:
+        self._record(change)
+
+    def _groups_of(self, wiki: Wiki) -> Callable[[Author], tuple[str, ...]]:
+        def groups_of(author: Author) -> tuple[str, ...]:
+            accounts = self.accounts(wiki)
+            user = accounts.user(author.name) if author.id else None
+            return IMPLICIT if author.id and user is None else accounts.groups_of(user)
+
+        return groups_of
 
     def accounts(self, wiki: Wiki) -> Accounts:
         """Made when they are first asked for; each wiki of the world has its own."""
@@ -139,8 +156,13 @@ class World:
         """The world is the one that answers from now on."""
         self.rulebook.begin()
 
+    def follow(self, record: Record) -> None:
+        """Has `record` get each change of a page from now on, until `end`."""
+        self._record = record
+
     def end(self) -> None:
-        """Another one answers; requests that began here go on."""
+        """Another one answers; requests that began here go on, and nobody learns what they write."""
+        self._record = record_nothing
         self.rulebook.close()
         self.upstream.parser.retire()
 
@@ -168,7 +190,7 @@ class World:
 
 class Worlds:
     """Holds the world that new requests begin in, and makes others; all have the first one's options.
-    `changes` are those that the control made, to any of them.
+    `changes` are those that the control made, to any of them, `feed` has what was written to their pages.
     """
 
     def __init__(self, first: World, clock: Clock) -> None:
@@ -177,6 +199,8 @@ class Worlds:
         self._restbase_at_start = first.restbase
         self.clock = clock
         self.changes = ControlChanges(clock.now)
+        self.feed = PageFeed(clock.now)
+        first.follow(self.feed.record)
 
     @property
     def current(self) -> World:
@@ -202,4 +226,6 @@ class Worlds:
         """Lets new requests begin in `new`."""
         replaced, self._current = self._current, new
         replaced.end()
+        self.feed.begin_epoch()
+        new.follow(self.feed.record)
         new.begin()

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from mockapi.control.access import Access, Guard, host_name
+from mockapi.control.feed_routes import feed_routes
 from mockapi.control.journal_routes import journal_routes
 from mockapi.control.openapi import document
 from mockapi.control.page_routes import DOCS, METRICS, OPEN_PAGES, OPENAPI, ROOT, page_routes, watch_routes
@@ -34,7 +35,7 @@ def control_app(worlds: Worlds, access: Access) -> ASGIApp:
 
     app.include_router(page_routes(described))
     app.include_router(watch_routes(worlds))
-    for routes in (state_routes(worlds), rule_routes(worlds), journal_routes(worlds)):
+    for routes in (state_routes(worlds), rule_routes(worlds), journal_routes(worlds), feed_routes(worlds)):
         app.include_router(routes, prefix=ROOT)
     for refused in (Refusal, RequestValidationError, HTTPException):
         app.add_exception_handler(refused, refusals(described))

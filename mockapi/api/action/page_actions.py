@@ -66,7 +66,7 @@ async def _run_delete(call: Call, arguments: Arguments) -> None:
     title = page_title(call, arguments)
     require(call, "delete")
     try:
-        result = call.world.overlay(call.wiki).delete(title, reason=arguments.text("reason"))
+        result = call.world.overlay(call.wiki).delete(title, by=call.author, reason=arguments.text("reason"))
     except WriteError as error:
         raise refused(error) from None
     call.wrote = True
@@ -93,11 +93,12 @@ async def _run_undelete(call: Call, arguments: Arguments) -> None:
     require(call, "undelete")
     title = writable(call.title(arguments.text("title") or ""))
     try:
-        revisions = call.world.overlay(call.wiki).undelete(title)
+        reason = arguments.text("reason") or ""
+        revisions = call.world.overlay(call.wiki).undelete(title, by=call.author, reason=reason)
     except WriteError as error:
         raise refused(error) from None
     answer: dict[str, Tree] = {"title": title.text, "revisions": revisions, "fileversions": 0}
-    answer["reason"] = arguments.text("reason") or ""
+    answer["reason"] = reason
     call.wrote = True
     call.result.add("undelete", answer)
 

@@ -44,7 +44,11 @@ async def run(call: Call, arguments: Arguments) -> None:
     rev_ids = arguments.integers("ids") or ()
     before = {rev_id: call.wiki.revision(rev_id) for rev_id in rev_ids}
     results = call.world.overlay(call.wiki).hide(
-        rev_ids, _parts(hide), show=_parts(show), suppress=_SUPPRESS.get(arguments.text("suppress") or "")
+        rev_ids,
+        _parts(hide),
+        by=call.author,
+        show=_parts(show),
+        suppress=_SUPPRESS.get(arguments.text("suppress") or ""),
     )
     call.wrote = any(before[rev_id] != call.wiki.revision(rev_id) for rev_id in rev_ids)
     first = next((located for rev_id in rev_ids if (located := call.wiki.revision(rev_id))), None)

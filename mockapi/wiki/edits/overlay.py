@@ -6,7 +6,8 @@
     hide    ─> parts of a revision are withheld from readers
 
 Ids depend on the order of writes alone: rev_id = page_id · 4096 + n holds for written pages too. Times are the clock's,
-to the second, and never go back within a page. Who may write is for the caller to know.
+to the second, and never go back within a page. Who may write is for the caller to know. What was written is recorded
+as changes of pages, see `page_change`.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,6 +18,7 @@ from typing import Final
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, HiddenPart, Located
 from mockapi.wiki.edits import source, summaries
 from mockapi.wiki.edits.merge import LATEST, EditBase, merge
+from mockapi.wiki.edits.page_change import ChangeKind, Describer, Record, record_nothing
 from mockapi.wiki.edits.results import DeleteResult, EditResult, HideResult, MoveResult, WriteError
 from mockapi.wiki.facts import Facts, facts
 from mockapi.wiki.people import Author, author
@@ -34,10 +36,21 @@ _PARTS: Final[tuple[HiddenPart, ...]] = ("text", "user", "comment")
 class Overlay:
     """The writes to `wiki`. To be used from one event loop; each write happens whole or not at all."""
 
-    def __init__(self, wiki: Wiki, seed: int, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        wiki: Wiki,
+        seed: int,
+        now: Callable[[], datetime],
+        *,
+        record: Record = record_nothing,
+        groups_of: Callable[[Author], tuple[str, ...]] = lambda _author: (),
+    ) -> None:
+        """`record` gets each change when it has happened, with the groups that `groups_of` gives."""
         self._wiki = wiki
         self._seed = seed
         self._now = now
+        self._record_change = record
+        self._describer = Describer(wiki, seed, groups_of)
         self._log_ids = count(1)
 
     def edit(
@@ -86,6 +99,7 @@ class Overlay:
             )
         comment = summaries.shorten(summary) or summaries.edit_summary(self._wiki, model, before, sent)
         written = self._save(page, title, new, by, comment, model=model, minor=minor and page is not None)
+        self._record("create" if page is None else "edit", written.page, by=by, before=page)
         return EditResult(
             page_id=written.page.page_id,
             title=title.text,
@@ -122,15 +136,17 @@ class Overlay:
         if leads is not None:
             self._refuse_no_more_pages()
         if in_the_way is not None:
-            self._wiki.put(in_the_way.model_copy(update={"deleted": True}))
+            self._put_deleted(in_the_way, by, f"Deleted to make way for move from [[{title.text}]]")
         moved = page.model_copy(update={"namespace_id": target.namespace_id, "title": target.text})
         # MediaWiki marks a move in the page's history by a revision with the same text.
-        self._save(moved, target, self._facts(page).text, by, comment, model=model, minor=True)
-        if leads is not None:
-            self._save(None, title, leads, by, comment, model=model)
+        written = self._save(moved, target, self._facts(page).text, by, comment, model=model, minor=True).page
+        redirect = None if leads is None else self._save(None, title, leads, by, comment, model=model).page
+        self._record("move", written, by=by, reason=reason, before=page, created_redirect=redirect)
+        if redirect is not None:
+            self._record("create", redirect, by=by)
         return MoveResult(redirect_created=leads is not None, over_redirect=in_the_way is not None)
 
-    def delete(self, title: Title, *, reason: str | None = None) -> DeleteResult:
+    def delete(self, title: Title, *, by: Author, reason: str | None = None) -> DeleteResult:
         """Takes the page away from readers. Raises WriteError."""
         page = self._existing(title)
         if page is None:
@@ -138,10 +154,10 @@ class Overlay:
         if reason is None:
             authors = {author(self._seed, Located(page, revision)).name for revision in page.revisions}
             reason = summaries.deletion_summary(self._facts(page), authors)
-        self._wiki.put(page.model_copy(update={"deleted": True}))
+        self._put_deleted(page, by, reason)
         return DeleteResult(reason=reason, log_id=next(self._log_ids))
 
-    def undelete(self, title: Title) -> int:
+    def undelete(self, title: Title, *, by: Author, reason: str = "") -> int:
         """Brings back the page of that title that was deleted last, with its id; returns how many revisions it has.
 
         Raises WriteError when there is none, and, other than MediaWiki, when a new page has taken its place.
@@ -152,7 +168,9 @@ class Overlay:
                 "cantundelete",
                 "Couldn't undelete: the requested revisions may not exist, or may have been undeleted already.",
             )
-        self._wiki.put(deleted[-1].model_copy(update={"deleted": False}))
+        restored = deleted[-1].model_copy(update={"deleted": False})
+        self._wiki.put(restored)
+        self._record("undelete", restored, by=by, reason=reason)
         return len(deleted[-1].revisions)
 
     def hide(
@@ -160,6 +178,7 @@ class Overlay:
         rev_ids: Iterable[int],
         hide: Iterable[HiddenPart] = (),
         *,
+        by: Author,
         show: Iterable[HiddenPart] = (),
         suppress: bool | None = None,
     ) -> tuple[HideResult, ...]:
@@ -169,10 +188,10 @@ class Overlay:
         revision alone: an unknown one, and the text of a current one.
         """
         hidden, shown = frozenset(hide), frozenset(show)
-        return tuple(self._hide_of(rev_id, hidden, shown, suppress) for rev_id in rev_ids)
+        return tuple(self._hide_of(rev_id, hidden, shown, suppress, by) for rev_id in rev_ids)
 
     def _hide_of(
-        self, rev_id: int, hide: frozenset[HiddenPart], show: frozenset[HiddenPart], suppress: bool | None
+        self, rev_id: int, hide: frozenset[HiddenPart], show: frozenset[HiddenPart], suppress: bool | None, by: Author
     ) -> HideResult:
         located = self._wiki.revision(rev_id)
         if located is None:
@@ -197,8 +216,38 @@ class Overlay:
             }
         )
         revisions = tuple(changed if known.rev_id == rev_id else known for known in page.revisions)
-        self._wiki.put(page.model_copy(update={"revisions": revisions}))
+        written = page.model_copy(update={"revisions": revisions})
+        self._wiki.put(written)
+        if revision == page.revisions[-1] and changed != revision:
+            self._record("visibility", written, by=by, before=page)
         return HideResult(rev_id=rev_id)
+
+    def _put_deleted(self, page: CatalogPage, by: Author, reason: str) -> None:
+        deleted = page.model_copy(update={"deleted": True})
+        self._wiki.put(deleted)
+        self._record("delete", deleted, by=by, reason=reason)
+
+    def _record(
+        self,
+        kind: ChangeKind,
+        page: CatalogPage,
+        *,
+        by: Author,
+        reason: str | None = None,
+        before: CatalogPage | None = None,
+        created_redirect: CatalogPage | None = None,
+    ) -> None:
+        self._record_change(
+            self._describer.change(
+                kind,
+                page,
+                at=self._now(),
+                by=by,
+                reason=reason,
+                before=None if before is None else self._wiki.latest(before),
+                created_redirect=created_redirect,
+            )
+        )
 
     def _existing(self, title: Title) -> CatalogPage | None:
         if not title.can_exist:

@@ -133,7 +133,7 @@ def test_a_base_whose_text_is_hidden_is_a_conflict(wiki: Wiki, overlay: Overlay,
     title = wiki.title("Quay")
     seen = overlay.edit(title, "one\n\nend", by=alice)
     overlay.edit(title, "two\n\nend", by=bob)
-    overlay.hide([seen.new_rev_id or 0], ["text"])
+    overlay.hide([seen.new_rev_id or 0], ["text"], by=alice)
     assert refused(overlay.edit, title, "one\n\nEND", by=alice, base=EditBase(seen.new_rev_id)) == CONFLICT
 
 
@@ -262,7 +262,7 @@ def test_a_move_that_cannot_be_is_refused(wiki: Wiki, overlay: Overlay, alice: A
 def test_a_deleted_page_is_unknown_until_it_is_restored(wiki: Wiki, overlay: Overlay, alice: Author) -> None:
     title = wiki.title("Quay")
     made = overlay.edit(title, "text", by=alice)
-    gone = overlay.delete(title)
+    gone = overlay.delete(title, by=alice)
     assert gone.log_id == 1
     assert gone.reason == (
         'content was: "text", and the only contributor was '
@@ -271,7 +271,7 @@ def test_a_deleted_page_is_unknown_until_it_is_restored(wiki: Wiki, overlay: Ove
     assert made.new_rev_id is not None
     assert wiki.page(title) is None
     assert wiki.revision(made.new_rev_id) is None
-    assert overlay.undelete(title) == 1
+    assert overlay.undelete(title, by=alice) == 1
     assert wiki.revision(made.new_rev_id) is not None
     assert current(wiki, "Quay").located.page.page_id == made.page_id
 
@@ -279,21 +279,21 @@ def test_a_deleted_page_is_unknown_until_it_is_restored(wiki: Wiki, overlay: Ove
 def test_a_deletion_keeps_the_reason_given(wiki: Wiki, overlay: Overlay, alice: Author, bob: Author) -> None:
     title = wiki.title("Quay")
     overlay.edit(title, "text", by=alice)
-    assert overlay.delete(title, reason="").reason == ""
+    assert overlay.delete(title, by=alice, reason="").reason == ""
     overlay.edit(title, "new", by=alice)
     overlay.edit(title, "newer", by=bob)
-    assert overlay.delete(title).reason == 'content was: "newer"'
+    assert overlay.delete(title, by=alice).reason == 'content was: "newer"'
     assert [page.page_id for page in wiki.deleted(title)] == [2, 3]
 
 
 def test_what_is_not_deleted_is_not_restored(wiki: Wiki, overlay: Overlay, alice: Author) -> None:
     title = wiki.title("Quay")
-    assert refused(overlay.delete, title) == "missingtitle"
-    assert refused(overlay.undelete, title) == "cantundelete"
+    assert refused(overlay.delete, title, by=alice) == "missingtitle"
+    assert refused(overlay.undelete, title, by=alice) == "cantundelete"
     overlay.edit(title, "text", by=alice)
-    overlay.delete(title)
+    overlay.delete(title, by=alice)
     overlay.edit(title, "another", by=alice)
-    assert refused(overlay.undelete, title) == "cantundelete"
+    assert refused(overlay.undelete, title, by=alice) == "cantundelete"
 
 
 def test_parts_of_a_revision_are_hidden_and_shown(wiki: Wiki, overlay: Overlay, alice: Author) -> None:
@@ -307,18 +307,19 @@ def test_parts_of_a_revision_are_hidden_and_shown(wiki: Wiki, overlay: Overlay, 
         assert located.page.revisions[0] is located.revision
         return located.revision.hidden, located.revision.suppressed
 
-    assert [one.refused for one in overlay.hide([8193], ["user", "text"], suppress=True)] == [None]
+    assert [one.refused for one in overlay.hide([8193], ["user", "text"], by=alice, suppress=True)] == [None]
     assert seen() == (("text", "user"), True)
-    overlay.hide([8193], ["comment"], show=["text"])
+    overlay.hide([8193], ["comment"], by=alice, show=["text"])
     assert seen() == (("user", "comment"), True)
-    overlay.hide([8193], show=["user", "comment"])
+    overlay.hide([8193], by=alice, show=["user", "comment"])
     assert seen() == ((), False)
 
 
 def test_the_current_text_and_what_is_unknown_cannot_be_hidden(wiki: Wiki, overlay: Overlay, alice: Author) -> None:
     overlay.edit(wiki.title("Quay"), "one", by=alice)
     unknown, current_text, current_user = (
-        overlay.hide([rev_id], parts)[0] for rev_id, parts in ((99, ["user"]), (8193, ["text"]), (8193, ["user"]))
+        overlay.hide([rev_id], parts, by=alice)[0]
+        for rev_id, parts in ((99, ["user"]), (8193, ["text"]), (8193, ["user"]))
     )
     assert unknown.refused is not None
     assert unknown.refused.code == "revdelete-modify-missing"

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPages
 from mockapi.wiki.edits.overlay import Overlay
+from mockapi.wiki.edits.page_change import PageChange
 from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.facts import facts
 from mockapi.wiki.people import Author
@@ -41,14 +42,26 @@ class Writes(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.wiki = Wiki("w", "w.example.org")
-        self.overlay = Overlay(self.wiki, 1, lambda: NOW)
+        self.overlay = Overlay(self.wiki, 1, lambda: NOW, record=self.follow)
         main = self.wiki.page(self.wiki.main_page)
         assert main is not None
+        self.followed = {main.page_id: (main.title, main.revisions[-1].rev_id)}
         self.pages = [Kept(1, "Main Page", [str(main.revisions[0].text)])]
         self.deletions = 0
         # A move back over a redirect is what chance seldom finds.
         self.edit("A", "one")
         self.move("A", "Category:B", noredirect=False)
+
+    def follow(self, change: PageChange) -> None:
+        """A reader of the changes alone, who knows the pages of the beginning."""
+        page_id, before = change.page.page_id, None if change.before is None else change.before.rev_id
+        known = self.followed.pop(page_id, (None, None))
+        assert (known[0] is None) == (change.kind in ("create", "undelete"))
+        assert before == (known[1] if change.kind in ("edit", "move", "visibility") else None)
+        if change.place_before is not None:
+            assert change.place_before.title.replace("_", " ") == known[0]
+        if change.kind != "delete":
+            self.followed[page_id] = (change.page.title.replace("_", " "), change.revision.rev_id)
 
     def live(self, title: str) -> Kept | None:
         return next((page for page in self.pages if page.title == title and not page.deleted), None)
@@ -110,7 +123,7 @@ class Writes(RuleBasedStateMachine):
     def delete(self, title: str) -> None:
         page = self.live(title)
         try:
-            self.overlay.delete(self.wiki.title(title))
+            self.overlay.delete(self.wiki.title(title), by=ALICE)
         except WriteError:
             assert page is None
         else:
@@ -121,7 +134,7 @@ class Writes(RuleBasedStateMachine):
     def undelete(self, title: str) -> None:
         gone = [page for page in self.pages if page.title == title and page.deleted]
         try:
-            self.overlay.undelete(self.wiki.title(title))
+            self.overlay.undelete(self.wiki.title(title), by=ALICE)
         except WriteError:
             assert not gone or self.live(title)
         else:
@@ -132,7 +145,7 @@ class Writes(RuleBasedStateMachine):
         page = self.live(title)
         if page is not None and n < len(page.texts):
             rev_id = page.page_id * REVISIONS_PER_PAGE + n
-            assert self.overlay.hide([rev_id], ["text"])[0].refused is None
+            assert self.overlay.hide([rev_id], ["text"], by=ALICE)[0].refused is None
             located = self.wiki.revision(rev_id)
             assert located is not None
             assert located.revision.hidden == ("text",)
@@ -153,6 +166,10 @@ class Writes(RuleBasedStateMachine):
             assert page is self.wiki.page_by_id(kept.page_id)
             assert self.wiki.revision(rev_ids[-1] + 1) is None
         assert len(list(self.wiki)) == sum(not page.deleted for page in self.pages)
+
+    @invariant()
+    def who_follows_the_changes_has_the_same_pages(self) -> None:
+        assert self.followed == {page.page_id: (page.title, page.revisions[-1].rev_id) for page in self.wiki}
 
     @invariant()
     def the_archive_is_that_of_the_model(self) -> None:
