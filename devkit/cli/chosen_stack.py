@@ -11,6 +11,7 @@ from devkit.guardian.run_state import DIRECT, RunState, known_runs
 MOCK_API = "mock API"
 KAFKA = "kafka"
 OBJECT_STORE = "object store"
+EVENT_BUS = "event bus"
 
 _WHICH = "Id of the stack or of the running scenario, as `devkit status` shows it. Default: "
 

@@ -15,6 +15,7 @@ import click
 
 from devkit.cli.capture import capture
 from devkit.cli.compare import compare
+from devkit.cli.edit import edit
 from devkit.cli.exit_codes import ExitCodes
 from devkit.cli.fault import fault
 from devkit.cli.faults import faults
@@ -77,6 +78,7 @@ _COMMANDS = (
     ps,
     logs,
     traffic,
+    edit,
     capture,
     fault,
     faults,

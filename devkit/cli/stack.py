@@ -29,7 +29,8 @@ _ANSWERING = timedelta(seconds=2)
     "--pipeline/--no-pipeline",
     default=True,
     show_default=True,
-    help="Start the job html-enrichment on the stack, or leave it out.",
+    help="Start the job html-enrichment on the stack and the event bus, which makes events of the mock's edits, or "
+    "leave them out.",
 )
 @click.option(
     "--brokers", type=click.Choice(["1", "3"]), default="1", show_default=True, help="Number of Kafka brokers."
@@ -56,11 +57,11 @@ def up(
     pipeline: bool,
     proxied: bool,
 ) -> None:
-    """Bring up Kafka, object store, mock API and the pipeline, and leave them up."""
+    """Bring up Kafka, object store, mock API, the pipeline and the event bus, and leave them up."""
     from devkit.guardian import Guardian
     from devkit.play.run_directory import make_run_directory
     from devkit.programs.spark.standalone import default_topics, start_pipeline
-    from devkit.stack.registry import start_stack
+    from devkit.stack.registry import add_event_bus, start_stack
     from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
 
     require_addresses_fit(backend, addresses)
@@ -79,6 +80,7 @@ def up(
                 click.echo("starting the pipeline", err=True)
                 with stack.named_failures():
                     spark_ui = start_pipeline(guardian, stack, directory)
+                    stack = add_event_bus(stack, guardian, directory, topics[0])
         keep_stack(stack, guardian, directory, spark_ui=spark_ui)
 
 

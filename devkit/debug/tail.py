@@ -66,9 +66,12 @@ class TopicTail:
     def following(self) -> Iterator[TopicRecord]:
         """The records after `last`, for ever."""
         while True:
-            with self._reading():
-                records = list(self._poll())
-            yield from records
+            yield from self.new_records()
+
+    def new_records(self) -> list[TopicRecord]:
+        """The records after `last` that have come since the last call; waits a moment for one."""
+        with self._reading():
+            return list(self._poll())
 
     def _reading(self) -> AbstractContextManager[None]:
         return answering(f"{self._topic} could not be read")

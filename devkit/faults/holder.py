@@ -27,6 +27,7 @@ from devkit.faults.refused_fault import RefusedFaults
 from devkit.faults.runner import Phase, Runner
 from devkit.faults.timeline_item import TimelineItem
 from devkit.guardian.run_state import RunState, known_runs
+from devkit.stack.parts.event_bus import EVENT_BUS
 
 _LOOK_S = 0.2
 
@@ -118,7 +119,9 @@ class Holder:
             plan,
             cluster_id=partial(cluster_id, kafka),
             run_id=run.run_id,
-            is_guest=all(place.pid is None and place.container is None for place in run.parts),
+            is_guest=all(
+                place.pid is None and place.container is None for place in run.parts if place.name != EVENT_BUS
+            ),
         )
 
 

@@ -10,6 +10,7 @@ from devkit.guardian.run_state import LOGS
 from devkit.stack.compose import start_compose
 from devkit.stack.embedded import start_embedded
 from devkit.stack.external import start_external
+from devkit.stack.parts.event_bus import start_event_bus
 from devkit.stack.stack import NO_WISHES, Ports, Stack, StackRequest
 
 Start = Callable[[Guardian, Path, StackRequest], Stack]
@@ -42,3 +43,11 @@ def start_stack(backend: str, guardian: Guardian, logs: Path, request: StackRequ
     stack = BACKENDS[backend](guardian, logs, request)
     guardian.announce(stack.addresses() | {LOGS: str(logs.absolute())}, stack.places())
     return stack
+
+
+def add_event_bus(stack: Stack, guardian: Guardian, logs: Path, topic: str) -> Stack:
+    """Start the event bus from the stack's mock to one of its topics, past any proxy. Raises StackError."""
+    part = start_event_bus(guardian, logs, mock=stack.mock_api.direct, kafka=stack.kafka.direct, topic=topic)
+    larger = stack.with_part(part)
+    guardian.announce(larger.addresses() | {LOGS: str(logs.absolute())}, larger.places())
+    return larger

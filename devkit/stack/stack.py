@@ -9,7 +9,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from devkit.docker.access import EngineImage
 from devkit.errors import PartError, StackError, UsageError, WaitTimeoutError
 from devkit.guardian.run_state import DIRECT, PartPlace
 from devkit.proxy.client import ProxyControl
+from devkit.stack.parts.event_bus import EVENT_BUS
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.object_store import ObjectStore
@@ -119,6 +120,10 @@ class Stack:
             return self.parts[name]
         raise UsageError(f"the stack has no part {name!r}", hint=near_miss(name, self.parts))
 
+    def with_part(self, part: Part) -> "Stack":
+        """The stack with one part more."""
+        return replace(self, parts={**self.parts, part.name: part})
+
     @contextlib.contextmanager
     def excused(self, name: str) -> Iterator[None]:
         """While a fault holds the part, its end is no error. Raises UsageError when there is none of this name."""
@@ -180,6 +185,8 @@ class Stack:
             "object store": self.object_store.endpoint,
             "mock API": self.mock_api.endpoint,
         }
+        if EVENT_BUS in self.parts:
+            shown["event bus"] = self.parts[EVENT_BUS].address
         if self.proxy is None:
             return shown
         return shown | {

@@ -58,7 +58,9 @@ class Place:
 
 @dataclass(slots=True, eq=False)
 class PageLife:
-    """A page now; the generator moves it on as events happen to it."""
+    """A page now; the generator moves it on as events happen to it. A file has structured data unless it is said that
+    it has none.
+    """
 
     wiki: str
     domain: str
@@ -68,6 +70,7 @@ class PageLife:
     content_format: str = "text/x-wiki"
     redirect_to: Place | None = None
     revisions: list[Revision] = field(default_factory=list)
+    has_structured_data: bool = True
 
     @property
     def latest(self) -> Revision:

@@ -48,6 +48,7 @@ class Change:
     kind: Kind
     page: PageLife
     moment: datetime
+    """For a change that makes a revision, the revision's."""
     event_id: UUID
     request_id: UUID
     performer: User | None
@@ -59,11 +60,16 @@ class Change:
     prior_place: Place | None = None
     created_redirect: PageLife | None = None
     is_suppressed: bool = False
+    received: datetime | None = None
+    """When the stream has it; None for `RECEIVED_AFTER` the moment."""
+    revision_count: int | None = None
+    """Of the page; None for as many as `page` lists."""
 
 
 def event_of(change: Change) -> JsonObject:
     """The event as JSON members, in the order in which EventBus writes them."""
     page = change.page
+    revision_count = len(page.revisions) if change.revision_count is None else change.revision_count
     event: JsonObject = {
         "$schema": SCHEMA_URI,
         "meta": _meta(change),
@@ -71,7 +77,7 @@ def event_of(change: Change) -> JsonObject:
         "page_change_kind": change.kind,
         "dt": to_seconds(change.moment),
         "wiki_id": page.wiki,
-        "page": _page(page, revision_count=len(page.revisions) if change.kind == "delete" else None),
+        "page": _page(page, revision_count=revision_count if change.kind == "delete" else None),
     }
     if change.performer is not None:
         event["performer"] = change.performer.fields()
@@ -99,7 +105,7 @@ def _meta(change: Change) -> JsonObject:
     page = change.page
     return {
         "stream": STREAM,
-        "dt": to_milliseconds(change.moment + RECEIVED_AFTER),
+        "dt": to_milliseconds(change.received or change.moment + RECEIVED_AFTER),
         "id": str(change.event_id),
         "domain": page.domain,
         "uri": page_uri(page.domain, page.place.title),
@@ -164,7 +170,7 @@ def _content_slots(page: PageLife, revision: Revision) -> JsonObject:
             "origin_rev_id": revision.content_rev_id,
         }
     }
-    if page.place.namespace_id == 6:
+    if page.place.namespace_id == 6 and page.has_structured_data:
         # A file's structured data: a slot beside main whose model is not wikitext, and must not count.
         slots["mediainfo"] = {
             "slot_role": "mediainfo",
