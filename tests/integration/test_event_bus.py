@@ -1,7 +1,7 @@
 """Edits of the mock's pages become events, and come out enriched.
 
-Set-up: a kept stack with the pipeline. Checked: an edit by `devkit edit` and one by mwclient are in the source topic and
-in the output; edits that are made while the event bus is dead are published once, in order, when it is started again.
+Set-up: a kept stack with the pipeline. Checked: an edit by `devkit edit` and one by mwclient are in the source topic
+and in the output; edits made while the event bus is dead are published once, in order, when it is started again.
 """
 
 import json
