@@ -161,7 +161,7 @@ class World:
         self._record = record
 
     def end(self) -> None:
-        """Another one answers; requests that began here go on, and nobody learns what they write."""
+        """Another one answers; requests that began here go on, and what they write is not recorded."""
         self._record = record_nothing
         self.rulebook.close()
         self.upstream.parser.retire()

@@ -40,7 +40,7 @@ class KafkaTopics:
         return last_published(self._bootstrap, topic, feed)
 
     def publish(self, topic: str, key: bytes, value: bytes, headers: Headers) -> tuple[int, int]:
-        """See `devkit.event_bus.publisher.Topics`."""
+        """See `devkit.event_bus.publisher.BusTopics`."""
         try:
             if self._producer is None:
                 self._producer = _connect(self._bootstrap)

@@ -29,7 +29,7 @@ class Feed(Protocol):
         """Entries after `after`; waits up to `wait_s` seconds for one."""
 
 
-class Topics(Protocol):
+class BusTopics(Protocol):
     """The topics of the bus. Every method raises StackError."""
 
     def last_published(self, topic: str, feed: str) -> int:
@@ -54,7 +54,9 @@ class Published:
 class Bus:
     """Follows one feed into the topics of the streams; `log` gets lines."""
 
-    def __init__(self, feed: Feed, topics: Topics, streams: tuple[BusStream, ...], log: Callable[[str], None]) -> None:
+    def __init__(
+        self, feed: Feed, topics: BusTopics, streams: tuple[BusStream, ...], log: Callable[[str], None]
+    ) -> None:
         self._feed, self._topics, self._streams, self._log = feed, topics, streams, log
         self.published = Published()
 

@@ -94,7 +94,7 @@ Record = Callable[[PageChange], None]
 
 
 def record_nothing(_change: PageChange) -> None:
-    """For a wiki that nobody follows."""
+    """For a wiki without a follower."""
 
 
 @dataclass(frozen=True)

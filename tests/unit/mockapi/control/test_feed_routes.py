@@ -42,7 +42,11 @@ def asked(worlds: Worlds, query: str = "") -> tuple[int, Any]:
         "client": ("127.0.0.1", 5),
         "query_string": query.encode(),
     }
-    asyncio.run(control_app(worlds, LOOPBACK)(scope, receive, send))
+
+    async def ask() -> None:
+        await control_app(worlds, LOOPBACK)(scope, receive, send)
+
+    asyncio.run(ask())
     body = b"".join(message.get("body", b"") for message in messages)
     return messages[0]["status"], json.loads(body)
 
