@@ -1,0 +1,32 @@
+"""`devkit edit` where no event could come of it: it says why before the wiki is changed."""
+
+import pytest
+
+from tests.unit.devkit.cli.conftest import Devkit, Kept
+
+
+def test_without_a_stack_there_is_no_page(devkit: Devkit) -> None:
+    finished = devkit("edit", "Main Page")
+    assert finished.code == 2
+    assert "no stack is up" in finished.err
+    assert "`devkit up` starts one" in finished.err
+
+
+def test_a_stack_without_an_event_bus_is_refused(devkit: Devkit, kept: Kept) -> None:
+    kept(kafka="127.0.0.1:1", mock_API="http://127.0.0.1:1")
+    finished = devkit("edit", "Main Page")
+    assert finished.code == 2
+    assert "has no event bus, which makes events of edits\nhint: `devkit up` starts one" in finished.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--move", "B", "--delete"), "--move and --delete are several changes\nhint: make one after the other"),
+        (("--bytes", "2GiB"), "the mock makes HTML of at most 1 GiB\nhint: give a smaller size"),
+        (("--bytes", "big"), "--bytes: "),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_all_else(devkit: Devkit, options: tuple[str, ...], message: str) -> None:
+    finished = devkit("edit", "Main Page", *options)
+    assert (finished.code, message in finished.err) == (2, True)
