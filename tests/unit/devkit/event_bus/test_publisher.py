@@ -103,7 +103,8 @@ def test_a_change_is_published_once_and_in_order(last: int, failures: list[str])
 
 
 def test_a_mock_that_was_started_again_has_another_feed() -> None:
-    feed, topics, log = FakeFeed(3), FakeTopics(), []
+    feed, topics = FakeFeed(3), FakeTopics()
+    log: list[str] = []
     bus = Bus(feed, topics, STREAMS[:1], log.append)
     bus.locate()
     while bus.step():
