@@ -12,8 +12,6 @@
 - `needs()`: which parts and levers it uses, asked before anything starts;
 - `begin(context)`: does it, and returns an `Acting` whose `end()` undoes it and proves that it acted;
 - `undo(undo)`: ends it with nothing but the `Undo` that `begin` gave to `context.plan` before it acted.
-
-Nothing else names a fault: scenario schema, error messages, `devkit faults` and docs are made from the registry.
 """
 
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo

@@ -6,9 +6,6 @@ Of a program that reads several topics, the events of a further one are a stream
 
     traffic: {seed: 7, rate: 20/s, for: 10s, streams: {links: {topic: links.v1, generator: links, rate: 5/s, for: 10s}}}
 
-So a topic that is added changes nothing of what stands there, and what all streams share is said once: seed, wikis and
-the time at which events are received.
-
 What happened over minutes can be published in seconds, with its own times (`devkit.traffic.event_time`):
 
     traffic: {seed: 7, rate: 10/s, for: 10m, event_times: {published: x60}}
