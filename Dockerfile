@@ -1,6 +1,7 @@
 # The images of docker-compose.yml that are built from this repository.
-#   mock-api   python -m mockapi
-#   spark      a Spark with the pipeline in it: master, worker and driver are the same image
+#   mock-api       python -m mockapi
+#   triple-store   Oxigraph's server, from its wheel
+#   spark          a Spark with the pipeline in it: master, worker and driver are the same image
 ARG PYTHON=python:3.11-slim
 
 FROM ${PYTHON} AS mock-api
@@ -15,6 +16,18 @@ ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 EXPOSE 8080
 ENTRYPOINT ["python", "-m", "mockapi"]
 CMD ["--host", "0.0.0.0", "--port", "8080"]
+
+# Of the kit's lock only the wheel that has the server in it.
+FROM ${PYTHON} AS triple-store
+COPY locks/all.lock locks/
+RUN sed -n '/^oxigraph==/,/[^\\]$/p' locks/all.lock > locks/oxigraph.lock \
+    && pip install --no-cache-dir --no-deps --require-hashes --requirement locks/oxigraph.lock
+RUN useradd --uid 1000 --no-create-home app && mkdir /store && chown app /store
+USER app
+VOLUME /store
+EXPOSE 7878
+ENTRYPOINT ["oxigraph"]
+CMD ["serve", "--location", "/store/data", "--bind", "0.0.0.0:7878"]
 
 FROM ${PYTHON} AS pipeline
 WORKDIR /app

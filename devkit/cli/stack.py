@@ -35,6 +35,10 @@ _ANSWERING = timedelta(seconds=2)
 @click.option(
     "--brokers", type=click.Choice(["1", "3"]), default="1", show_default=True, help="Number of Kafka brokers."
 )
+@click.option("--triple-store", is_flag=True, help="Bring up a triple store too, which speaks SPARQL.")
+@click.option(
+    "--triple-store-port", type=click.IntRange(1, 65535), help="Port for the triple store. Default: any free port."
+)
 @click.option("--proxied", is_flag=True, help="Put the kit's proxy before all parts, for faults of the network.")
 @click.option(
     "--out",
@@ -50,11 +54,13 @@ def up(
     kafka_port: int | None,
     s3_port: int | None,
     mock_port: int | None,
+    triple_store_port: int | None,
     brokers: str,
     out: Path,
     extend: tuple[str, ...],  # noqa: ARG001 — the option has loaded them
     *,
     pipeline: bool,
+    triple_store: bool,
     proxied: bool,
 ) -> None:
     """Bring up Kafka, object store, mock API, the pipeline and the event bus, and leave them up."""
@@ -65,10 +71,17 @@ def up(
     from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
 
     require_addresses_fit(backend, addresses)
+    if triple_store_port is not None and not triple_store:
+        raise UsageError("--triple-store-port is for a triple store, and none is asked for", hint="add --triple-store")
     topics = default_topics() if pipeline else ()
-    ports = Ports(kafka_port, s3_port, mock_port)
+    ports = Ports(kafka_port, s3_port, mock_port, triple_store_port)
     request = StackRequest(
-        ports, addresses, topics, brokers=int(brokers), proxied=ALL_PARTS if proxied else frozenset()
+        ports,
+        addresses,
+        topics,
+        brokers=int(brokers),
+        proxied=ALL_PARTS if proxied else frozenset(),
+        triple_store=triple_store,
     )
     directory = make_run_directory(out, "stack").absolute()
     with Guardian() as guardian:

@@ -7,7 +7,7 @@ from devkit.doctor.docker import check_docker
 from devkit.doctor.downloads import check_certificates, check_jars
 from devkit.doctor.finding import MachineFinding
 from devkit.doctor.machine import check_disk, check_memory, check_ports
-from devkit.doctor.runtimes import check_class_cache, check_java, check_python
+from devkit.doctor.runtimes import check_class_cache, check_java, check_python, check_triple_store
 from devkit.errors import DevkitError
 
 Check = Callable[[], MachineFinding]
@@ -22,6 +22,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
         "java": check_java,
         "jars": check_jars,
         "class cache": check_class_cache,
+        "triple store": check_triple_store,
         "docker": check_docker,
     }
 )

@@ -1,4 +1,4 @@
-"""The runtimes: Python, Java, and the class cache with which Spark's JVM starts faster."""
+"""The runtimes: Python, Java, the class cache with which Spark's JVM starts faster, and the triple store."""
 
 import platform
 import subprocess
@@ -8,12 +8,15 @@ from datetime import timedelta
 from pathlib import Path
 
 from devkit.doctor.finding import MachineFinding
+from devkit.errors import SetupError
 from devkit.jvm.runtime import java_home
+from devkit.stack.parts.triple_store import oxigraph_binary
 
 _OLDEST_PYTHON = (3, 11)
-_JAVA_DEADLINE = timedelta(seconds=30)
+_DEADLINE = timedelta(seconds=30)
 _REINSTALL = "install it again: remove .venv and run ./justw --setup"
 _CLASS_CACHE = "class cache"
+_TRIPLE_STORE = "triple store"
 _TRAIN = "devkit doctor --train"
 
 
@@ -34,11 +37,11 @@ def check_java(home: Callable[[], Path] = java_home) -> MachineFinding:
     java = home() / "bin" / "java"
     try:
         run = subprocess.run(
-            [str(java), "-version"], capture_output=True, text=True, timeout=_JAVA_DEADLINE.total_seconds(), check=False
+            [str(java), "-version"], capture_output=True, text=True, timeout=_DEADLINE.total_seconds(), check=False
         )
     except subprocess.TimeoutExpired:
         return MachineFinding(
-            "java", "fail", f"{java} -version did not end within {_JAVA_DEADLINE.total_seconds():g} s", _REINSTALL
+            "java", "fail", f"{java} -version did not end within {_DEADLINE.total_seconds():g} s", _REINSTALL
         )
     lines = (run.stderr or run.stdout).strip().splitlines()
     if run.returncode != 0 or not lines:
@@ -49,6 +52,28 @@ def check_java(home: Callable[[], Path] = java_home) -> MachineFinding:
             _REINSTALL,
         )
     return MachineFinding("java", "ok", lines[0])
+
+
+def check_triple_store(binary: Callable[[], Path] = oxigraph_binary) -> MachineFinding:
+    """Runs ``binary() --version``. Without it only those scenarios cannot be run that need a triple store."""
+    try:
+        command = binary()
+        run = subprocess.run(
+            [str(command), "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_DEADLINE.total_seconds(),
+            check=False,
+        )
+    except SetupError as error:
+        return MachineFinding(_TRIPLE_STORE, "warn", str(error), error.hint)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return MachineFinding(_TRIPLE_STORE, "warn", f"cannot be run: {error}", _REINSTALL)
+    lines = (run.stdout or run.stderr).strip().splitlines()
+    if run.returncode != 0 or not lines:
+        detail = f"{command} --version ended with {run.returncode}: {lines[0] if lines else 'no output'}"
+        return MachineFinding(_TRIPLE_STORE, "warn", detail, _REINSTALL)
+    return MachineFinding(_TRIPLE_STORE, "ok", lines[0])
 
 
 def check_class_cache() -> MachineFinding:

@@ -45,7 +45,7 @@ class RunOptions:
 
 
 def stack_request(resolved: ResolvedScenario, options: RunOptions) -> StackRequest:
-    """The request of the options, with the scenario's topics, brokers, limits, and proxies for its timeline.
+    """The request of the options, with the scenario's topics, brokers, limits, triple store, and proxies for its timeline.
 
     Raises UsageError for a mock fault of an extension if the mock runs in a container, which does not have it.
     """
@@ -63,6 +63,7 @@ def stack_request(resolved: ResolvedScenario, options: RunOptions) -> StackReque
         topics=resolved.topics_made_afresh(options.arms),
         brokers=scenario.kafka.brokers,
         proxied=frozenset(part for _, item, _ in scenario.timeline_at() for part in item.proxied),
+        triple_store=resolved.needs_triple_store,
         limits=next(filter(None, (resolved.arms[arm].scenario.container for arm in options.arms)), None),
         meanwhile=fetch,
     )

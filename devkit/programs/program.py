@@ -110,6 +110,10 @@ class Program(Protocol):
     def takes_debugger(self) -> bool:
         """Whether it can be run with `--debug`, which is a usage error otherwise."""
 
+    @property
+    def needs_triple_store(self) -> bool:
+        """Whether the stack has to have a triple store for it; without such a program it has none."""
+
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredProgram:
         """Raises pydantic's ValidationError."""
 

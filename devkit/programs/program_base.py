@@ -76,6 +76,7 @@ class ProgramBase:
     unstretchable: str = ""
     takes_debugger: bool = False
     runs_on_spark: bool = False
+    needs_triple_store: bool = False
     shows_running: bool = True
 
     @property

@@ -180,6 +180,11 @@ class ResolvedScenario:
         """The program that the file's configuration and expectations speak of."""
         return next(iter(self.programs.values()))
 
+    @property
+    def needs_triple_store(self) -> bool:
+        """Whether one of its programs needs one."""
+        return any(program.needs_triple_store for program in self.programs.values())
+
     @cached_property
     def difference(self) -> dict[str, Difference]:
         """Keys, as dotted paths, in which the arms differ: `{key: {arm: value}}`, of the main program first.

@@ -30,6 +30,7 @@ def _matching(pattern: str, shape: str) -> Callable[[str], str]:
 
 _HostPort = _matching(r"[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*", "host:port, or several with commas")
 HostPort = Annotated[str, AfterValidator(_HostPort)]
+SparqlUrl = Annotated[str, AfterValidator(_matching(r"https?://\S+", "http://host:port/path"))]
 HttpUrl = Annotated[str, AfterValidator(_matching(r"https?://[^/\s]+", "http://host:port"))]
 
 VARIABLES: Mapping[str, str] = {
@@ -37,7 +38,10 @@ VARIABLES: Mapping[str, str] = {
     "s3_endpoint": "DEVKIT_S3_ENDPOINT",
     "s3_region": "DEVKIT_S3_REGION",
     "mock_api": "DEVKIT_MOCK_API",
+    "triple_store_query": "DEVKIT_TRIPLE_STORE_QUERY",
+    "triple_store_update": "DEVKIT_TRIPLE_STORE_UPDATE",
     "may_recreate_topics": "DEVKIT_MAY_RECREATE_TOPICS",
+    "may_clear_triple_store": "DEVKIT_MAY_CLEAR_TRIPLE_STORE",
 }
 """Which environment variable stands for which key of the file."""
 
@@ -45,7 +49,9 @@ _SECRETS: Mapping[str, str] = {"access_key": "DEVKIT_S3_ACCESS_KEY", "secret_key
 
 
 class StackPlaces(BaseModel):
-    """Where the parts are. `may_recreate_topics`: the kit may delete topics that are there when it comes."""
+    """Where the parts are. `may_recreate_topics`: the kit may delete topics that are there when it comes, and with
+    `may_clear_triple_store` the triples of the store. Of that only runs ask that need one.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -53,7 +59,10 @@ class StackPlaces(BaseModel):
     s3_endpoint: HttpUrl
     mock_api: HttpUrl
     s3_region: str = "us-east-1"
+    triple_store_query: SparqlUrl | None = None
+    triple_store_update: SparqlUrl | None = None
     may_recreate_topics: bool = False
+    may_clear_triple_store: bool = False
 
 
 class Addresses(StackPlaces):

@@ -29,13 +29,19 @@ from devkit.stack.compose_file import (
 )
 from devkit.stack.container_stack import Clients, ContainerPorts, container_stack, require_possible
 from devkit.stack.front import Front
+from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.stack import NO_WISHES, Ports, Stack, StackRequest
 from devkit.waiting import wait_until
 
 _FETCHING = timedelta(minutes=15)
 _STARTING = timedelta(minutes=2)
 _PORT_RACES = 2
-_PARTS = {KAFKA: parts.KAFKA, OBJECT_STORE: parts.OBJECT_STORE, MOCK_API: parts.MOCK_API}
+_PARTS = {
+    KAFKA: parts.KAFKA,
+    OBJECT_STORE: parts.OBJECT_STORE,
+    MOCK_API: parts.MOCK_API,
+    TRIPLE_STORE: TRIPLE_STORE,
+}
 
 
 def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
@@ -43,12 +49,13 @@ def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WIS
     require_possible("compose", request)
     path = compose_path()
     file = read_compose(path)
+    services = (*SERVICES, *((TRIPLE_STORE,) if request.triple_store else ()))
     access = find_docker()
     in_container = (request.limits.memory if request.limits else None) or 0
-    check_engine(access, needed_bytes=file.memory_bytes(SERVICES) + in_container)
+    check_engine(access, needed_bytes=file.memory_bytes(services) + in_container)
     check_compose(access)
     guardian.use_docker(access)
-    project = _Project(guardian, access, path, logs)
+    project = _Project(guardian, access, path, logs, services)
     project.fetch_images(file)
     if in_container:
         project.build_spark()
@@ -56,7 +63,7 @@ def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WIS
     asked_for_none = request.ports == Ports()
     for last in [False] * (_PORT_RACES if asked_for_none else 0) + [True]:
         ports = ContainerPorts.claim(request.ports)
-        clients = Clients.of(ports, front)
+        clients = Clients.of(ports, front, triple_store=request.triple_store)
         try:
             project.up(_variables(ports, clients))
         except PortError:
@@ -78,19 +85,23 @@ def _variables(ports: ContainerPorts, clients: Clients) -> dict[str, str]:
         "KAFKA_KIT_PORT": str(ports.kit),
         "S3_PORT": str(ports.object_store),
         "MOCK_PORT": str(ports.mock_api),
+        "TRIPLE_STORE_PORT": str(ports.triple_store),
     }
 
 
 class _Project:
-    """`docker compose` for one run."""
+    """`docker compose` for one run, and these services."""
 
-    def __init__(self, guardian: Guardian, access: DockerAccess, path: Path, logs: Path) -> None:
+    def __init__(
+        self, guardian: Guardian, access: DockerAccess, path: Path, logs: Path, services: Sequence[str]
+    ) -> None:
         self._guardian, self._access, self._path, self._logs = guardian, access, path, logs
+        self._services = services
         self._variables: Mapping[str, str] = {}
 
     def fetch_images(self, file: ComposeFile) -> None:
-        """Pull what the engine does not have, and build the mock's image; both do little when it is there."""
-        absent = [image for image in file.pulled_images(SERVICES) if not self._has(image)]
+        """Pull what the engine does not have, and build the other images; both do little when they are there."""
+        absent = [image for image in file.pulled_images(self._services) if not self._has(image)]
         for image in absent:
             try:
                 self._run("pull", [self._access.command, "pull", image], f"pulling {image}", _FETCHING)
@@ -99,6 +110,9 @@ class _Project:
                     f"image {image} is missing, and could not be pulled: {error}", hint=error.hint
                 ) from error
         self._compose("build", ["build", MOCK_API], "building the mock API's image", _FETCHING)
+        if TRIPLE_STORE in self._services:
+            what = "building the triple store's image"
+            self._compose("build-triple-store", ["build", TRIPLE_STORE], what, _FETCHING)
 
     def build_spark(self) -> None:
         """Takes minutes the first time."""
@@ -106,7 +120,7 @@ class _Project:
 
     def up(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
-        arguments = ["up", "--detach", "--no-build", "--pull", "never", *SERVICES]
+        arguments = ["up", "--detach", "--no-build", "--pull", "never", *self._services]
         self._compose("up", arguments, "starting the containers", _STARTING)
 
     def down(self) -> None:
@@ -123,9 +137,9 @@ class _Project:
             what="asking for the run's containers",
         )
         containers = dict(line.split() for line in listed.splitlines())
-        if absent := [service for service in SERVICES if service not in containers]:
+        if absent := [service for service in self._services if service not in containers]:
             raise StackError(f"Compose started no container for {', '.join(absent)}")
-        return {part: containers[service] for service, part in _PARTS.items()}
+        return {_PARTS[service]: containers[service] for service in self._services}
 
     def _has(self, image: str) -> bool:
         return bool(docker(self._access, ["image", "ls", "--quiet", image], what=f"asking for image {image}").strip())

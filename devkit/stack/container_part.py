@@ -9,8 +9,10 @@ from typing_extensions import override
 from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.guardian import Guardian
+from devkit.stack.container_data import ContainerData
 from devkit.stack.container_life import ContainerLife, follow
-from devkit.stack.parts.part import Lever, Part, restore_nothing
+from devkit.stack.parts.data_directory import KeptData
+from devkit.stack.parts.part import NOT_COPIED, Lever, Part, restore_nothing
 from devkit.stack.parts.part_life import Life, require_running
 from devkit.waiting import wait_until
 
@@ -24,7 +26,7 @@ Order = Callable[[list[str]], str]
 
 class ContainerPart(Part):
     """`ready` waits until what this life runs answers; `restore` gives a container that was started again what the one
-    before had in memory.
+    before had in memory. `data` is what can be copied of it.
     """
 
     def __init__(
@@ -36,9 +38,10 @@ class ContainerPart(Part):
         restore: Callable[[], None] = restore_nothing,
         order: Order,
         succeed: Callable[[ContainerLife, str], ContainerLife],
+        data: KeptData | None = None,
     ) -> None:
         self._life, self._address, self._ready, self._restore = life, address, ready, restore
-        self._order, self._succeed = order, succeed
+        self._order, self._succeed, self._data = order, succeed, data
 
     @property
     @override
@@ -60,11 +63,12 @@ class ContainerPart(Part):
         self._ready(self._life)
 
     @override
-    def refusal(self, lever: Lever) -> None:
-        return None
+    def refusal(self, lever: Lever) -> str | None:
+        return NOT_COPIED.get(lever) if self._data is None else None
 
     @override
     def pull(self, lever: Lever) -> None:
+        self.require(lever)
         match lever:
             case "pause":
                 require_running(self._life)
@@ -77,12 +81,26 @@ class ContainerPart(Part):
             case "kill":
                 self._end("kill")
             case "restart":
-                self._end("stop", "--time", str(_ENDING_S))
-                self._run("start")
-                began = self._run("inspect", "--format", "{{.State.StartedAt}}").strip()
-                self._life = self._succeed(self._life, began)
-                self.await_ready()
-                self._restore()
+                self._start_again()
+            case "copy":
+                assert self._data is not None
+                self._start_again(self._data.copy)
+            case "restore":
+                assert self._data is not None
+                self._data.require_copy()
+                self._start_again(self._data.restore)
+
+    def _start_again(self, meanwhile: Callable[[], None] = restore_nothing) -> None:
+        """`meanwhile` is done while the container does not run; it is started also when that fails."""
+        self._end("stop", "--time", str(_ENDING_S))
+        try:
+            meanwhile()
+        finally:
+            self._run("start")
+            began = self._run("inspect", "--format", "{{.State.StartedAt}}").strip()
+            self._life = self._succeed(self._life, began)
+            self.await_ready()
+            self._restore()
 
     def _end(self, *order: str) -> None:
         life = self._life
@@ -114,8 +132,11 @@ def container_part(
     ready: Callable[[Life], None],
     restore: Callable[[], None] = restore_nothing,
     logs: Path,
+    data: str | None = None,
 ) -> ContainerPart:
-    """The part that this container runs; its output goes to `<logs>/<name>.log`, from its beginning."""
+    """The part that this container runs; its output goes to `<logs>/<name>.log`, from its beginning. `data` is the
+    volume in it whose data can be copied.
+    """
 
     def order(words: list[str]) -> str:
         return docker(access, words, what=f"having {name}'s container {words[1]}", deadline=_ORDER)
@@ -124,4 +145,5 @@ def container_part(
         return follow(guardian, access, name, container, logs, succeeds=before, since=began)
 
     life = follow(guardian, access, name, container, logs)
-    return ContainerPart(life, address=address, ready=ready, restore=restore, order=order, succeed=succeed)
+    kept = None if data is None else ContainerData(name, container, data, order, run_id=guardian.run_id)
+    return ContainerPart(life, address=address, ready=ready, restore=restore, order=order, succeed=succeed, data=kept)

@@ -13,6 +13,7 @@ from devkit.stack.parts.mock_api import MockApi, start_mock_api
 from devkit.stack.parts.object_store import ObjectStore, start_object_store
 from devkit.stack.parts.part import unproxied
 from devkit.stack.parts.process import ProcessPart
+from devkit.stack.parts.triple_store import TripleStore, start_triple_store
 from devkit.stack.stack import BUCKETS, NO_WISHES, Stack, StackRequest, by_name
 
 _PORT_RACES = 2
@@ -40,13 +41,23 @@ def start_embedded(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
     def kafka(port: int | None = None) -> Begun[KafkaBroker]:
         return start_kafka(guardian, logs, port=port, brokers=request.brokers, lead=lead)
 
+    def triple_store(port: int | None = None) -> Begun[TripleStore]:
+        store, part = start_triple_store(guardian, logs, port=port, lead=lead)
+        return store, (part,)
+
+    triples = triple_store(ports.triple_store) if request.triple_store else None
     begun = object_store(ports.object_store), mock_api(ports.mock_api), kafka(ports.kafka)
     request.meanwhile()
     store, store_parts = _ready(begun[0], again=None if ports.object_store else object_store)
     mock, mock_parts = _ready(begun[1], again=None if ports.mock_api else mock_api)
     broker, broker_parts = _ready(begun[2], again=None if ports.kafka else kafka)
-    parts = by_name(*broker_parts, *store_parts, *mock_parts, *([front.part] if front else ()))
-    return Stack(broker, store, mock, parts, front.control if front else None)
+    parts = [*broker_parts, *store_parts, *mock_parts]
+    triple_client = None
+    if triples is not None:
+        triple_client, triple_parts = _ready(triples, again=None if ports.triple_store else triple_store)
+        parts += triple_parts
+    named = by_name(*parts, *([front.part] if front else ()))
+    return Stack(broker, store, mock, named, front.control if front else None, triple_store=triple_client)
 
 
 def _ready(begun: Begun[T], *, again: Callable[[], Begun[T]] | None) -> Begun[T]:

@@ -18,12 +18,13 @@ from typing_extensions import override
 
 from devkit.errors import PartError, StackError, UsageError
 from devkit.guardian import Guardian
-from devkit.stack.addresses import Addresses, read_addresses
+from devkit.stack.addresses import VARIABLES, Addresses, read_addresses
 from devkit.stack.external_lease import ExternalLease, lapsed
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.object_store import ObjectStore
-from devkit.stack.parts.part import Lever, Part
+from devkit.stack.parts.part import TRIPLE_STORE, Lever, Part
+from devkit.stack.parts.triple_store import TripleStore, TripleStoreSilentError
 from devkit.stack.stack import BUCKETS, NO_WISHES, Ports, Stack, StackRequest, by_name
 
 _NOWHERE = Path("/dev/null")
@@ -100,19 +101,40 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
         addresses.s3_region,
     )
     mock = MockApi(addresses.mock_api)
+    triple_store = _triple_store(addresses) if request.triple_store else None
     leftovers = {topic for lease in lapsed() if lease.addresses.kafka == addresses.kafka for topic in lease.topics}
     require_brokers(addresses, request.brokers)
     require_topics(addresses, request.topics, probe=f"devkit.probe.{guardian.run_id}", leftovers=leftovers)
     require_buckets(store, probe=f"{guardian.run_id}/probe")
     require_control(mock)
-    lease = ExternalLease(run_id=guardian.run_id, addresses=addresses, topics=request.topics)
+    if triple_store is not None:
+        require_triple_store(triple_store, may_clear=addresses.may_clear_triple_store)
+    lease = ExternalLease(
+        run_id=guardian.run_id,
+        addresses=addresses,
+        topics=request.topics,
+        cleared=triple_store.direct_update if triple_store else None,
+    )
     lease.write()
     parts = by_name(
         RemotePart("kafka", kafka.bootstrap),
         RemotePart("object-store", store.endpoint),
         RemotePart("mock-api", mock.endpoint),
+        *([RemotePart(TRIPLE_STORE, triple_store.query)] if triple_store else ()),
     )
-    return Stack(kafka, store, mock, parts, prefix=lease.prefix, leave=lease.release)
+    return Stack(kafka, store, mock, parts, triple_store=triple_store, prefix=lease.prefix, leave=lease.release)
+
+
+def _triple_store(addresses: Addresses) -> TripleStore:
+    """Raises UsageError when the addresses name none."""
+    query, update = addresses.triple_store_query, addresses.triple_store_update
+    if query is None or update is None:
+        raise UsageError(
+            "the external stack has no triple store, and one is asked for",
+            hint="give `triple_store_query` and `triple_store_update` in the file of addresses, or "
+            f"{VARIABLES['triple_store_query']} and {VARIABLES['triple_store_update']}",
+        )
+    return TripleStore(query, update, query, update)
 
 
 def require_topics(
@@ -198,4 +220,24 @@ def require_control(mock: MockApi) -> None:
         raise UsageError(
             f"the mock API at {mock.endpoint} does not let this machine control it, and every fault needs that",
             hint="start it with --allow-control and this machine's network",
+        ) from error
+
+
+def require_triple_store(store: TripleStore, *, may_clear: bool) -> None:
+    """Raises StackError when it is silent, UsageError when it has triples, or does not let us change them.
+
+    Each arm begins with an empty store, and a run leaves it so.
+    """
+    try:
+        if not store.is_empty() and not may_clear:
+            raise UsageError(
+                f"the triple store at {store.query} has triples, which each arm would delete",
+                hint="use an empty one, or set `may_clear_triple_store: true` where they are not needed",
+            )
+        store.change("INSERT DATA {}")
+    except TripleStoreSilentError:
+        raise
+    except PartError as error:
+        raise UsageError(
+            f"{error}; each arm changes the triples there", hint="let this machine query and update it without a login"
         ) from error

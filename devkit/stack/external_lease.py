@@ -20,18 +20,22 @@ from devkit.errors import PartError, StackError
 from devkit.guardian.run_state import known_runs, lease_path, lease_paths
 from devkit.stack.addresses import Addresses, with_credentials
 from devkit.stack.parts.object_store import s3_client
+from devkit.stack.parts.triple_store import TripleStore
 from devkit.stack.stack import BUCKETS
 from devkit.stack.topics import existing_topics, remove_topics
 
 
 class ExternalLease(BaseModel):
-    """A run on an external stack. `topics` are those that it makes, of names that are not its own."""
+    """A run on an external stack. `topics` are those that it makes, of names that are not its own. `cleared` is the
+    update URL of the triple store that it empties, None where it uses none.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     run_id: str
     addresses: Addresses
     topics: tuple[str, ...] = ()
+    cleared: str | None = None
 
     @property
     def prefix(self) -> str:
@@ -45,8 +49,10 @@ class ExternalLease(BaseModel):
         path.write_text(self.model_dump_json(indent=2))
 
     def release(self) -> None:
-        """Remove the run's topics and objects. Raises StackError that says what remains."""
+        """Remove the run's topics, objects and triples. Raises StackError that says what remains."""
         try:
+            if self.cleared is not None:
+                TripleStore(self.cleared, self.cleared, self.cleared, self.cleared).clear()
             self._remove_objects()
             remove_topics(self.addresses.kafka, self.topics)
         except StackError as error:

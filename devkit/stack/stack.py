@@ -24,13 +24,14 @@ from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.object_store import ObjectStore
 from devkit.stack.parts.part import Part, part_names
 from devkit.stack.parts.part_life import require_running
+from devkit.stack.parts.triple_store import TripleStore
 from devkit.waiting import wait_until
 from located_config.near import near_miss
 
 CHECKPOINTS = "checkpoints"
 CLAIM_CHECKS = "claim-checks"
 BUCKETS = (CHECKPOINTS, CLAIM_CHECKS)
-ALL_PARTS = frozenset(part_names())
+ALL_PARTS = frozenset(part_names(triple_store=True))
 _NOTICE = timedelta(seconds=1)
 
 
@@ -45,6 +46,7 @@ class Ports:
     kafka: int | None = None
     object_store: int | None = None
     mock_api: int | None = None
+    triple_store: int | None = None
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ class StackRequest:
     """What a person asked of a stack: `ports` of one that the kit starts, `addresses` (a file) of one that it finds.
 
     `topics` are those that the run will make afresh. `proxied` names the parts whose clients the kit's proxy is to
-    lead; `kafka` means every broker. `limits` are for the programs that will run on it. `meanwhile` is done once while
-    parts start, by a stack that would only wait.
+    lead; `kafka` means every broker. `triple_store` is whether there has to be one. `limits` are for the programs that
+    will run on it. `meanwhile` is done once while parts start, by a stack that would only wait.
     """
 
     ports: Ports = Ports()
@@ -61,6 +63,7 @@ class StackRequest:
     topics: tuple[str, ...] = ()
     brokers: int = 1
     proxied: frozenset[str] = frozenset()
+    triple_store: bool = False
     limits: Container | None = None
     meanwhile: Callable[[], None] = _do_nothing
 
@@ -98,6 +101,7 @@ def by_name(*parts: Part) -> Mapping[str, Part]:
 @dataclass(frozen=True)
 class Stack:
     """A running stack: clients of what is there, and the `parts` that it runs as, by name; `proxy` stands before some.
+    `triple_store` is None unless one was asked for.
 
     Where it is shared with others, a run keeps its objects below `prefix` (empty, or ending in a slash), and calls
     `leave` when it has done its work or cannot, to remove what it put there. `image` is what programs of the project
@@ -109,6 +113,7 @@ class Stack:
     mock_api: MockApi
     parts: Mapping[str, Part]
     proxy: ProxyControl | None = None
+    triple_store: TripleStore | None = None
     image: EngineImage | None = None
     prefix: str = ""
     leave: Callable[[], None] = _do_nothing
@@ -187,14 +192,19 @@ class Stack:
         }
         if EVENT_BUS in self.parts:
             shown["event bus"] = self.parts[EVENT_BUS].address
+        store = self.triple_store
+        if store is not None:
+            shown |= {"SPARQL query": store.query, "SPARQL update": store.update}
         if self.proxy is None:
             return shown
-        return shown | {
+        direct = {
             f"kafka{DIRECT}": self.kafka.direct,
             f"object store{DIRECT}": self.object_store.direct,
             f"mock API{DIRECT}": self.mock_api.direct,
-            "proxy": self.proxy.endpoint,
         }
+        if store is not None:
+            direct |= {f"SPARQL query{DIRECT}": store.direct_query, f"SPARQL update{DIRECT}": store.direct_update}
+        return shown | direct | {"proxy": self.proxy.endpoint}
 
     def places(self) -> tuple[PartPlace, ...]:
         """The parts as the run's state file knows them."""

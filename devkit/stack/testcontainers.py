@@ -46,6 +46,8 @@ _PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
 def start_testcontainers(guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
     """Start the containers and wait until each is ready. Raises StackError that names the cause."""
     require_possible("testcontainers", request)
+    if request.triple_store:
+        raise UsageError("the testcontainers stack has no triple store", hint="use `--stack embedded` or `compose`")
     access = find_docker()
     check_engine(access, needed_bytes=3 * _LIMIT_BYTES)
     guardian.use_docker(access)

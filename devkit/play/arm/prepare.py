@@ -1,4 +1,4 @@
-"""The first phases of an arm: its topics and the mock's pages, and the start that is tried first."""
+"""The first phases of an arm: topics, an empty triple store, the mock's pages, and the start that is tried first."""
 
 from dataclasses import replace
 
@@ -17,6 +17,8 @@ def prepare(arm: Arm) -> None:
     if len(arm.programs) > 1:
         arm.log.add(ProgramsNamed(names=tuple(run.name for run in arm.programs)))
     populate(arm)
+    if (store := arm.context.stack.triple_store) is not None:
+        store.clear()
     topics: dict[str, tuple[int, dict[str, str]]] = {}
     for run in reversed(arm.programs):
         own_times = arm.traffic.has_event_time and run is arm.main

@@ -10,7 +10,8 @@ from typing_extensions import override
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
-from devkit.stack.parts.part import Lever, Part, restore_nothing
+from devkit.stack.parts.data_directory import KeptData
+from devkit.stack.parts.part import NOT_COPIED, Lever, Part, restore_nothing
 from devkit.stack.parts.part_life import Life, require_running
 from devkit.waiting import wait_until
 
@@ -24,7 +25,7 @@ class ProcessPart(Part):
     """Started when it is made, and with the same arguments, environment and logs each time.
 
     `ready` waits until this process answers; `restore` gives one that was started again what the one before had in
-    memory. `refused` says which levers the part does not have, and why.
+    memory. `refused` says which levers the part does not have, and why. `data` is what can be copied of it.
     """
 
     def __init__(
@@ -41,11 +42,13 @@ class ProcessPart(Part):
         restore: Callable[[], None] = restore_nothing,
         refused: Mapping[Lever, str] = _NONE_REFUSED,
         is_stopped: Callable[[int], bool] | None = None,
+        data: KeptData | None = None,
     ) -> None:
         self._guardian, self._name, self._address, self._ready = guardian, name, address, ready
         self._argv, self._logs, self._env, self._split = argv, logs, env, split
-        self._restore = restore
-        self._refused, self._is_stopped = refused, is_stopped or is_process_stopped
+        self._restore, self._data = restore, data
+        self._refused = refused if data is not None else {**NOT_COPIED, **refused}
+        self._is_stopped = is_stopped or is_process_stopped
         self._life = self._spawn(succeeds=None)
 
     @property
@@ -84,10 +87,24 @@ class ProcessPart(Part):
             case "kill":
                 self._end(signal.SIGKILL)
             case "restart":
-                self._end(signal.SIGTERM)
-                self._life = self._spawn(succeeds=self._life.pid)
-                self.await_ready()
-                self._restore()
+                self._start_again()
+            case "copy":
+                assert self._data is not None
+                self._start_again(self._data.copy)
+            case "restore":
+                assert self._data is not None
+                self._data.require_copy()
+                self._start_again(self._data.restore)
+
+    def _start_again(self, meanwhile: Callable[[], None] = restore_nothing) -> None:
+        """`meanwhile` is done while no process runs; one is started also when that fails."""
+        self._end(signal.SIGTERM)
+        try:
+            meanwhile()
+        finally:
+            self._life = self._spawn(succeeds=self._life.pid)
+            self.await_ready()
+            self._restore()
 
     def _spawn(self, *, succeeds: int | None) -> ManagedProcess:
         return self._guardian.spawn(

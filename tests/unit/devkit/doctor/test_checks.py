@@ -9,7 +9,7 @@ from devkit.doctor.docker import check_docker
 from devkit.doctor.downloads import check_certificates, check_jars
 from devkit.doctor.finding import GIB
 from devkit.doctor.machine import available_memory, check_disk, check_memory, check_ports, nearest_existing
-from devkit.doctor.runtimes import check_class_cache, check_java, check_python
+from devkit.doctor.runtimes import check_class_cache, check_java, check_python, check_triple_store
 from devkit.errors import SetupError
 from devkit.jvm import jars
 from devkit.jvm.class_cache import ClassCache
@@ -137,6 +137,31 @@ def test_java_that_does_not_start_is_quoted(tmp_path: Path) -> None:
     finding = check_java(lambda: tmp_path)
     assert finding.status == "fail"
     assert "ended with 1: Error occurred during initialization" in finding.detail
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "detail"),
+    [
+        ("echo oxigraph 0.5.13", "ok", "oxigraph 0.5.13"),
+        ("echo 'no such library' >&2; exit 1", "warn", "ended with 1: no such library"),
+        (None, "warn", "cannot be run: "),
+    ],
+)
+def test_a_triple_store_that_does_not_start_is_quoted(
+    tmp_path: Path, script: str | None, status: str, detail: str
+) -> None:
+    binary = tmp_path / "oxigraph" if script is None else program(tmp_path / "oxigraph", script)
+    finding = check_triple_store(lambda: binary)
+    assert (finding.status, detail in finding.detail) == (status, True)
+
+
+def test_where_there_is_no_triple_store_only_some_scenarios_cannot_run() -> None:
+    def missing() -> Path:
+        raise SetupError("there is no triple store", hint="install it")
+
+    assert check_triple_store(missing) == MachineFinding(
+        "triple store", "warn", "there is no triple store", "install it"
+    )
 
 
 def test_a_class_cache_whose_training_failed_is_told_with_its_reason(

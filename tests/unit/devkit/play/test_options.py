@@ -6,6 +6,7 @@ import pytest
 from devkit.errors import UsageError
 from devkit.observe.arm_role import ROLES
 from devkit.play.options import RunOptions, stack_request
+from devkit.programs.program_base import ProgramBase
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from located_config import registry
@@ -49,3 +50,11 @@ def test_a_stack_of_containers_refuses_a_fault_that_its_mock_does_not_know(scena
 @pytest.mark.parametrize("stack", ["embedded", "external"])
 def test_other_stacks_may_know_it(scenario: Scenario, stack: str) -> None:
     assert stack_request(resolve(scenario), replace(OPTIONS, stack=stack)).topics
+
+
+def test_a_triple_store_is_asked_for_where_a_program_needs_one(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not stack_request(resolve(scenario), OPTIONS).triple_store
+    monkeypatch.setattr(ProgramBase, "needs_triple_store", True)
+    assert stack_request(resolve(scenario), OPTIONS).triple_store

@@ -92,6 +92,7 @@ class Tally:
     unstretchable: str = "the file tally.ini"
     takes_debugger: bool = False
     runs_on_spark: bool = False
+    needs_triple_store: bool = False
     shows_running: bool = True
 
     @property

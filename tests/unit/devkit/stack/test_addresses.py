@@ -32,13 +32,18 @@ def test_from_the_environment() -> None:
         "DEVKIT_S3_ENDPOINT": "https://s3",
         "DEVKIT_S3_REGION": "eu-1",
         "DEVKIT_MOCK_API": "http://m:1",
+        "DEVKIT_TRIPLE_STORE_QUERY": "http://t:1/ds/query",
+        "DEVKIT_TRIPLE_STORE_UPDATE": "http://t:1/ds/update",
         "DEVKIT_MAY_RECREATE_TOPICS": "true",
+        "DEVKIT_MAY_CLEAR_TRIPLE_STORE": "true",
         "DEVKIT_S3_ACCESS_KEY": "me",
         "DEVKIT_S3_SECRET_KEY": "hush",
     }
     assert set(VARIABLES.values()) < set(environment)
     addresses = read_addresses(None, environment)
     assert addresses.may_recreate_topics
+    assert addresses.may_clear_triple_store
+    assert addresses.triple_store_update == "http://t:1/ds/update"
     assert (addresses.access_key, addresses.secret_key, addresses.s3_region) == ("me", "hush", "eu-1")
     assert "hush" not in repr(addresses) + addresses.model_dump_json()
 

@@ -1,5 +1,6 @@
 """What the code and `docker-compose.yml` both say has to be the same."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,9 @@ from devkit.stack.compose_file import (
     kafka_image,
     read_compose,
 )
+from devkit.stack.container_stack import TRIPLE_STORE_VOLUME
 from devkit.stack.parts.object_store import ACCESS_KEY, SECRET_KEY
+from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.stack import BUCKETS
 
 GIB = 1024**3
@@ -113,3 +116,19 @@ def test_an_installed_kit_has_no_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the compose stack is made from it") as caught:
         compose_path(tmp_path)
     assert "from a checkout" in (caught.value.hint or "")
+
+
+def test_the_triple_store_is_started_only_where_it_is_asked_for() -> None:
+    service = FILE["services"][TRIPLE_STORE]
+    assert service["profiles"] == [TRIPLE_STORE]
+    assert TRIPLE_STORE not in SERVICES
+    assert service["volumes"] == [f"triple-store-data:{TRIPLE_STORE_VOLUME}"]
+    stage = (REPOSITORY / "Dockerfile").read_text().partition(" AS triple-store\n")[2].partition("FROM")[0]
+    assert f'"{TRIPLE_STORE_VOLUME}/data"' in stage
+
+
+def test_the_image_of_the_triple_store_takes_its_wheel_from_the_lock() -> None:
+    stage = (REPOSITORY / "Dockerfile").read_text().partition(" AS triple-store\n")[2].partition("FROM")[0]
+    (script,) = re.findall(r"RUN (sed -n '.*' \S+)", stage)
+    lines = subprocess.run(["sh", "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    assert re.fullmatch(r"oxigraph==[\d.]+( \\\n    --hash=sha256:[0-9a-f]{64})+\n", lines)

@@ -7,7 +7,8 @@ import pytest
 from devkit.errors import StackError
 from devkit.stack.container_life import ContainerLife
 from devkit.stack.container_part import ContainerPart
-from devkit.stack.parts.part import LEVERS, Lever
+from devkit.stack.parts.data_directory import KeptData
+from devkit.stack.parts.part import LEVERS, NOT_COPIED, Lever
 from devkit.stack.parts.part_life import Life, require_running
 from tests.unit.devkit.stack.fakes import FakeProcess
 
@@ -54,13 +55,24 @@ class Engine:
         return self.life()
 
     def restore(self) -> None:
-        self.restored += 1
+        """Of the data while it does not run, else of what was in memory."""
+        if self.status == "exited":
+            self.commands.append("restored")
+        else:
+            self.restored += 1
 
     def await_ready(self, life: Life) -> None:
         require_running(life)
         self.ready.append(life)
 
-    def part(self) -> ContainerPart:
+    def require_copy(self) -> None:
+        self.commands.append("required")
+
+    def copy(self) -> None:
+        assert self.status == "exited"
+        self.commands.append("copied")
+
+    def part(self, data: KeptData | None = None) -> ContainerPart:
         return ContainerPart(
             self.life(),
             address="127.0.0.1:1",
@@ -68,6 +80,7 @@ class Engine:
             restore=self.restore,
             order=self.order,
             succeed=self.succeed,
+            data=data,
         )
 
 
@@ -77,7 +90,16 @@ def engine() -> Engine:
 
 
 def test_an_engine_can_do_all(engine: Engine) -> None:
-    assert engine.part().levers == set(LEVERS)
+    assert engine.part().levers == set(LEVERS) - set(NOT_COPIED)
+    assert engine.part(engine).levers == set(LEVERS)
+
+
+def test_its_data_is_copied_and_restored_while_it_does_not_run(engine: Engine) -> None:
+    part = engine.part(engine)
+    part.pull("copy")
+    part.pull("restore")
+    assert engine.commands == ["stop", "copied", "start", "required", "stop", "restored", "start"]
+    assert part.life.exit_code is None
 
 
 def test_it_is_paused_and_resumed(engine: Engine) -> None:

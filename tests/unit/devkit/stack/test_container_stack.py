@@ -1,5 +1,6 @@
 """Where the parts of a stack of containers are to be found, before one of them is started."""
 
+from dataclasses import astuple
 from typing import cast
 
 from devkit.stack.compose import _variables
@@ -9,7 +10,7 @@ from devkit.stack.front import Front
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.stack import Ports
 
-PORTS = ContainerPorts(kafka=1, kit=2, object_store=3, mock_api=4)
+PORTS = ContainerPorts(kafka=1, kit=2, object_store=3, mock_api=4, triple_store=5)
 
 
 class Leading:
@@ -23,7 +24,7 @@ class Leading:
 
 def test_ports_that_nobody_chose_are_different() -> None:
     claimed = ContainerPorts.claim(Ports())
-    assert len({claimed.kafka, claimed.kit, claimed.object_store, claimed.mock_api}) == 4
+    assert len(set(astuple(claimed))) == 5
 
 
 def test_without_a_proxy_programs_and_the_kit_find_the_same_but_for_the_brokers_listener() -> None:
@@ -46,3 +47,11 @@ def test_compose_knows_every_port_and_the_one_that_kafka_advertises() -> None:
     assert variables["KAFKA_ADVERTISED_PORT"] == "11"
     file = (REPOSITORY / "docker-compose.yml").read_text()
     assert [name for name in variables if f"${{{name}:-" not in file] == []
+
+
+def test_a_triple_store_is_there_only_where_it_is_asked_for() -> None:
+    assert Clients.of(PORTS, None).triple_store is None
+    store = Clients.of(PORTS, cast(Front, Leading()), triple_store=True).triple_store
+    assert store is not None
+    assert (store.query, store.update) == ("http://triple-store.proxy:15/query", "http://triple-store.proxy:15/update")
+    assert (store.direct_query, store.direct_update) == ("http://127.0.0.1:5/query", "http://127.0.0.1:5/update")

@@ -8,13 +8,21 @@ from typing import Any
 import pytest
 from kafka.errors import KafkaTimeoutError, TopicAuthorizationFailedError
 
-from devkit.errors import StackError, UsageError
+from devkit.errors import PartError, StackError, UsageError
 from devkit.stack import external
 from devkit.stack.addresses import Addresses
-from devkit.stack.external import RemotePart, require_brokers, require_control, require_topics, start_external
+from devkit.stack.external import (
+    RemotePart,
+    require_brokers,
+    require_control,
+    require_topics,
+    require_triple_store,
+    start_external,
+)
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.part import LEVERS, Lever
 from devkit.stack.parts.part_life import require_running
+from devkit.stack.parts.triple_store import TripleStore, TripleStoreSilentError
 from devkit.stack.stack import Ports, StackRequest
 from tests.unit.devkit.stack.fakes import FakeGuardian
 
@@ -134,6 +142,57 @@ class TestControl:
         with pytest.raises(StackError) as caught:
             require_control(self.mock_that(silent))
         assert caught.value is silent
+
+
+class Triples(TripleStore):
+    """An operator's; `error` is what it answers to an update."""
+
+    def __init__(self, *, empty: bool = True, error: PartError | None = None) -> None:
+        super().__init__("http://t/query", "http://t/update", "http://t/query", "http://t/update")
+        self.empty, self.error = empty, error
+        self.changes: list[str] = []
+
+    def is_empty(self) -> bool:
+        return self.empty
+
+    def change(self, update: str) -> None:
+        if self.error:
+            raise self.error
+        self.changes.append(update)
+
+
+class TestTripleStore:
+    @pytest.mark.parametrize(("empty", "may_clear"), [(True, False), (False, True)])
+    def test_an_empty_one_does_and_one_that_may_be_emptied(self, *, empty: bool, may_clear: bool) -> None:
+        store = Triples(empty=empty)
+        require_triple_store(store, may_clear=may_clear)
+        assert store.changes == ["INSERT DATA {}"], "it is not emptied before the first arm begins"
+
+    def test_triples_are_not_ours_to_delete(self) -> None:
+        store = Triples(empty=False)
+        with pytest.raises(UsageError, match="has triples, which each arm would delete") as caught:
+            require_triple_store(store, may_clear=False)
+        assert "may_clear_triple_store" in (caught.value.hint or "")
+        assert store.changes == []
+
+    def test_one_that_takes_no_updates_is_refused(self) -> None:
+        store = Triples(error=PartError("the triple store answered 403", "triple-store"))
+        with pytest.raises(UsageError, match="answered 403; each arm changes"):
+            require_triple_store(store, may_clear=False)
+
+    def test_a_silent_one_is_no_refusal(self) -> None:
+        silent = TripleStoreSilentError("did not answer")
+        with pytest.raises(TripleStoreSilentError) as caught:
+            require_triple_store(Triples(error=silent), may_clear=False)
+        assert caught.value is silent
+
+    def test_where_there_is_none_the_keys_are_named(self, tmp_path: Path) -> None:
+        file = tmp_path / "a.yaml"
+        file.write_text("kafka: k:9092\ns3_endpoint: http://s3\nmock_api: http://m\ntriple_store_query: http://t/q\n")
+        request = StackRequest(addresses=file, triple_store=True)
+        with pytest.raises(UsageError, match="has no triple store, and one is asked for") as caught:
+            start_external(FakeGuardian(tmp_path).real(), tmp_path, request)
+        assert "DEVKIT_TRIPLE_STORE_UPDATE" in (caught.value.hint or "")
 
 
 def test_ports_are_not_ours_to_choose(tmp_path: Path) -> None:

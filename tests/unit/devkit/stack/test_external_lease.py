@@ -161,3 +161,14 @@ def test_a_damaged_note_is_nobodys(theirs: Theirs, came: Came) -> None:
 
 def test_nothing_is_said_of_a_stack_that_nobody_visited() -> None:
     assert release_lapsed() == list[ReleasedLease]()
+
+
+def test_a_run_that_leaves_empties_the_triple_store_that_it_used(
+    theirs: Theirs, came: Came, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cleared: list[str] = []
+    monkeypatch.setattr(external_lease.TripleStore, "clear", lambda store: cleared.append(store.direct_update))
+    came("cafe0001", "in").release()
+    assert cleared == []
+    came("cafe0001", "in").model_copy(update={"cleared": "http://t/update"}).release()
+    assert cleared == ["http://t/update"]

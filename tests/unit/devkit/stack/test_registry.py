@@ -28,6 +28,11 @@ def test_containers_have_one_broker(backend: str, tmp_path: Path) -> None:
         start_stack(backend, FakeGuardian(tmp_path).real(), tmp_path, StackRequest(brokers=3))
 
 
+def test_testcontainers_have_no_triple_store(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^the testcontainers stack has no triple store$"):
+        start_stack("testcontainers", FakeGuardian(tmp_path).real(), tmp_path, StackRequest(triple_store=True))
+
+
 def test_no_proxy_stands_before_parts_of_somebody_else(tmp_path: Path) -> None:
     request = StackRequest(proxied=frozenset({"mock-api", "kafka"}))
     with pytest.raises(UsageError, match="cannot put a proxy before kafka, mock-api of an external stack"):

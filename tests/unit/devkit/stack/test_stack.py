@@ -12,6 +12,7 @@ from devkit.stack import stack as stack_module
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi, MockSilentError
 from devkit.stack.parts.object_store import ObjectStore
+from devkit.stack.parts.triple_store import TripleStore
 from devkit.stack.ports import free_port
 from devkit.stack.stack import Stack, by_name
 from tests.unit.devkit.stack.fakes import FakePart, FakeProcess
@@ -48,6 +49,15 @@ def test_behind_a_proxy_the_kits_own_way_is_told_too(stack: Stack) -> None:
         "mock API direct": "http://127.0.0.1:3",
         "proxy": "http://127.0.0.1:5",
     }
+
+
+def test_the_urls_of_a_triple_store_are_told_where_there_is_one(stack: Stack) -> None:
+    store = TripleStore.at("127.0.0.1:6", "127.0.0.1:7")
+    with_one = replace(stack, triple_store=store)
+    shown = {"SPARQL query": "http://127.0.0.1:6/query", "SPARQL update": "http://127.0.0.1:6/update"}
+    assert with_one.addresses() == stack.addresses() | shown
+    behind = replace(with_one, proxy=ProxyControl("http://127.0.0.1:5"))
+    assert behind.addresses()["SPARQL update direct"] == "http://127.0.0.1:7/update"
 
 
 def test_while_all_run_there_is_nothing_to_say(stack: Stack) -> None:

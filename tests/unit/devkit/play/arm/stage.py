@@ -103,6 +103,7 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program | None = Non
     stack = SimpleNamespace(
         proxy=None,
         kafka=SimpleNamespace(bootstrap=TOLD, direct=DIRECT),
+        triple_store=None,
         object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
         mock_api=SimpleNamespace(
             endpoint="http://127.0.0.1:1", counts=lambda: counts, changes_by_others=lambda: tuple(changes)

@@ -60,6 +60,7 @@ class Arm:
         stack = SimpleNamespace(
             parts={"kafka": self.part, "mock-api": FakePart("mock-api")},
             kafka=SimpleNamespace(bootstrap="127.0.0.1:1", direct="127.0.0.1:1"),
+            triple_store=None,
             prefix="",
             proxy=None,
             excused=lambda _name: nullcontext(),

@@ -7,7 +7,7 @@ import pytest
 
 from devkit.errors import StackError
 from devkit.stack.parts.object_store import credentials, s3_client, start_object_store
-from devkit.stack.parts.part import LEVERS
+from devkit.stack.parts.part import LEVERS, NOT_COPIED
 from devkit.stack.ports import free_port
 from tests.unit.devkit.stack.fakes import FakeGuardian
 
@@ -21,7 +21,7 @@ def test_moto_where_there_is_no_minio(tmp_path: Path, monkeypatch: pytest.Monkey
     assert guardian.started == [
         ("object-store", [sys.executable, *module, "--port", str(port), "--data", str(tmp_path / "moto")], {})
     ]
-    assert part.levers == set(LEVERS)
+    assert part.levers == set(LEVERS) - set(NOT_COPIED)
 
 
 def test_minio_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +37,7 @@ def test_minio_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(set(addresses)) == 2
     assert store.endpoint == f"http://{addresses[0]}"
     assert [env["MINIO_ROOT_USER"], env["MINIO_ROOT_PASSWORD"]] == list(credentials().values())[:2]
-    assert part.levers == set(LEVERS)
+    assert part.levers == set(LEVERS) - set(NOT_COPIED)
 
 
 def test_the_client_asks_this_store_and_gives_up_soon() -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from devkit.errors import StackError, UsageError, WaitTimeoutError
 from devkit.stack.parts import process
-from devkit.stack.parts.part import LEVERS, Lever
+from devkit.stack.parts.data_directory import DataDirectory, KeptData
+from devkit.stack.parts.part import LEVERS, NOT_COPIED, Lever
 from devkit.stack.parts.part_life import Life, require_running
 from devkit.stack.parts.process import ProcessPart
 from tests.unit.devkit.stack.fakes import FakeGuardian
@@ -18,7 +19,7 @@ ARGV = ["store", "--port", "1"]
 class Desk:
     """A part of which the test decides everything; `asked` are the process ids that were waited for."""
 
-    def __init__(self, directory: Path, **refused: str) -> None:
+    def __init__(self, directory: Path, data: KeptData | None = None, **refused: str) -> None:
         self.guardian = FakeGuardian(directory)
         self.stopped = True
         self.asked: list[int | None] = []
@@ -35,6 +36,7 @@ class Desk:
             split=True,
             refused=refused,  # type: ignore[arg-type]
             is_stopped=lambda _: self.stopped,
+            data=data,
         )
         self.process = self.guardian.processes[0]
 
@@ -119,7 +121,46 @@ def test_what_is_refused_is_said_without_doing_anything(tmp_path: Path) -> None:
     desk = Desk(tmp_path, kill="it would forget")
     assert desk.part.refusal("kill") == "it would forget"
     assert desk.part.refusal("pause") is None
-    assert desk.part.levers == set(LEVERS) - {"kill"}
+    assert desk.part.levers == set(LEVERS) - {"kill", *NOT_COPIED}
     with pytest.raises(UsageError, match=r"^`kill` cannot be done to store: it would forget$"):
         desk.part.pull("kill")
     assert desk.process.signals == []
+
+
+def content(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}
+
+
+def test_a_restored_part_has_the_data_of_its_copy(tmp_path: Path) -> None:
+    data = DataDirectory.below(tmp_path / "store")
+    desk = Desk(tmp_path, data)
+    assert desk.part.levers == set(LEVERS)
+    (data.path / "old").touch()
+    desk.process.ends_by = signal.SIGTERM
+    desk.part.pull("copy")
+    (data.path / "new").touch()
+    desk.guardian.processes[-1].ends_by = signal.SIGTERM
+    desk.part.pull("restore")
+    assert content(data.path) == {"old"}
+    assert content(tmp_path / "store") == {"data", "copy"}
+    assert len(desk.guardian.started) == len(desk.guardian.processes) == 3
+    assert desk.restored == 2
+
+
+def test_without_a_copy_the_part_goes_on(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, DataDirectory.below(tmp_path / "store"))
+    with pytest.raises(StackError, match=r"^store cannot be restored: no copy of its data was made$"):
+        desk.part.pull("restore")
+    assert desk.process.signals == []
+
+
+def test_a_part_whose_data_cannot_be_copied_is_started_again(tmp_path: Path) -> None:
+    data = DataDirectory.below(tmp_path / "store")
+    desk = Desk(tmp_path, data)
+    desk.process.ends_by = signal.SIGTERM
+    data.path.rmdir()
+    with pytest.raises(StackError, match="could not be copied"):
+        desk.part.pull("copy")
+    assert len(desk.guardian.started) == 2
+    with pytest.raises(StackError):
+        data.require_copy()
