@@ -17,7 +17,7 @@ from devkit.faults.suspension import resume_container
 from devkit.guardian.lease import RESPAWN, journal_directory
 from devkit.guardian.run_state import PartPlace, RunState, known_runs
 from devkit.stack.parts.liveness import answers
-from devkit.stack.parts.part import Lever, Part
+from devkit.stack.parts.part import NOT_COPIED, Lever, Part
 from devkit.stack.parts.process import is_process_stopped
 from devkit.waiting import wait_until
 
@@ -26,6 +26,7 @@ _ANSWERING = timedelta(seconds=60)
 _NO_LOG = Path(os.devnull)
 _STARTING = timedelta(seconds=60)
 _OWNED_BY_COMMAND = "the command that runs it alone can start it again; let the scenario's `timeline` do it"
+_COPIED_BY_TIMELINE = "only the `timeline` of a scenario copies and restores its data"
 _IN_MEMORY = "its pages and rules are in its memory, and a scenario would not find them again"
 _IN_CONTAINER = "a container is killed and started again by the run that made it alone"
 
@@ -80,6 +81,8 @@ class AttachedPart(Part):
             return "it is not ours to stop"
         if lever in ("pause", "resume"):
             return None
+        if lever in NOT_COPIED:
+            return _COPIED_BY_TIMELINE
         if self._place.container is not None:
             return _IN_CONTAINER
         if self.name == "mock-api":

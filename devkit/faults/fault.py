@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from devkit.observe.checkpoint import Checkpoint
 from devkit.programs.program import Role
 from devkit.stack.parts.part import Lever, Part
+from devkit.stack.parts.triple_store import TripleStore
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Context:
     it before acting, and again when there is more to undo. `is_guest` is whether the parts outlive the run. Draws are
     functions of `seed` and of `name`, that of the timeline's item, and so the same in each arm. `run_id` is that of the
     run, by which a later process finds its parts. `cluster_id` asks the broker for the id of its cluster, and raises
-    StackError. `main` is the arm's main program, None outside an arm.
+    StackError. `main` is the arm's main program, None outside an arm. `triple_store` is None where the stack has none.
     """
 
     parts: Mapping[str, Part]
@@ -110,6 +111,7 @@ class Context:
     run_id: str = ""
     cluster_id: Callable[[], str] = str
     main: MainProgram | None = None
+    triple_store: TripleStore | None = None
 
 
 class Fault(BaseModel, ABC):

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from devkit.faults.fault import Fault
-from devkit.stack.parts.part import part_names
+from devkit.stack.parts.part import TRIPLE_STORE, part_names
 from located_config.parameter import Parameter, parameters_of
 from located_config.schema import AsWritten
 
 _BROKER, *_OTHER_PARTS = part_names()
 _BROKERS = part_names(3)[: -len(_OTHER_PARTS)]
-PARTS: Final = f"{_BROKER} (of three brokers {' or '.join(_BROKERS)}), {' or '.join(_OTHER_PARTS)}"
+PARTS: Final = f"{_BROKER} (of three brokers {' or '.join(_BROKERS)}), {' or '.join(_OTHER_PARTS)}, or {TRIPLE_STORE}"
 _WIDTH: Final = 100
 # What the name of something may be is in no schema.
 _NAMES: Final = {"part": PARTS, "topic": "source, output or error of the arm, or a topic's name"}
@@ -53,4 +53,6 @@ def parameters(fault: type[Fault]) -> Iterator[Parameter]:
 
 
 def _wrapped(name: str, text: str, *, indent: int) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=f"{name}  ", subsequent_indent=" " * indent)
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=f"{name}  ", subsequent_indent=" " * indent, break_on_hyphens=False
+    )

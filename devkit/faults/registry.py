@@ -14,9 +14,11 @@ from devkit.faults.network.cut import NetworkCut
 from devkit.faults.network.half_open import NetworkHalfOpen
 from devkit.faults.network.latency import NetworkLatency
 from devkit.faults.network.reset import NetworkReset
+from devkit.faults.parts.copy import Copy
 from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause
 from devkit.faults.parts.restart import Restart
+from devkit.faults.parts.restore import Restore
 from devkit.faults.programs.kill_process import KillProcess
 from devkit.faults.programs.lose_checkpoint import LoseCheckpoint
 from devkit.faults.programs.stop_process import StopProcess
@@ -29,6 +31,8 @@ _ALL: tuple[type[Fault], ...] = (
     Pause,
     Kill,
     Restart,
+    Copy,
+    Restore,
     AddPartitions,
     RecreateTopic,
     ChangedTopicSettings,

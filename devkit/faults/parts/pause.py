@@ -16,7 +16,7 @@ from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.suspension import container_state, process_data, resume_container, resume_process
 from devkit.guardian.run_state import known_runs
 from devkit.stack.parts.liveness import LivenessProbe
-from devkit.stack.parts.part import Part
+from devkit.stack.parts.part import TRIPLE_STORE, Part
 
 
 class Pause(Fault):
@@ -32,6 +32,10 @@ class Pause(Fault):
     @override
     def needs(self) -> tuple[Need, ...]:
         return Need(self.part, "pause"), Need(self.part, "resume")
+
+    @override
+    def blinds_s(self) -> float:
+        return 0.0 if self.part == TRIPLE_STORE else super().blinds_s()  # no sample is taken of it
 
     @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:

@@ -1,4 +1,6 @@
-"""The base of `kill` and `restart`: the part is dead for a while, and undoing the fault starts it again."""
+"""The base of `kill`, `restart`, `copy` and `restore`: the part is dead for a while, and undoing the fault starts it
+again.
+"""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -8,6 +10,7 @@ from typing_extensions import override
 
 from devkit.faults.claims import part_claims
 from devkit.faults.fault import Context, Fault, Undo
+from devkit.stack.parts.part import TRIPLE_STORE
 
 # A broker that is not heard of for 9 s, Kafka's default, is taken for dead, and its partitions get another leader.
 _ANOTHER_LEADS_S = 15.0
@@ -26,6 +29,8 @@ class RestartingFault(Fault):
 
     @override
     def blinds_s(self) -> float:
+        if self.part == TRIPLE_STORE:
+            return 0.0  # no sample is taken of it
         # The other brokers of a cluster answer for a dead one, and at once, as its connections are gone as well.
         return _ANOTHER_LEADS_S if self.part.startswith("kafka-") else super().blinds_s()
 

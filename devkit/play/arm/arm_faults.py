@@ -196,6 +196,7 @@ class ArmFaults:
             seed=self._seed,
             run_id=self._journal.run_id,
             main=self._main,
+            triple_store=self._stack.triple_store,
             cluster_id=partial(cluster_id, self._stack.kafka.direct),
         )
 

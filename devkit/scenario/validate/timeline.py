@@ -1,11 +1,13 @@
 """Checks for faults and programs that can never begin, or not as intended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from devkit.faults.claims import clashes
 from devkit.faults.condition import Bounds
 from devkit.faults.fault import Fault
+from devkit.faults.parts.copy import Copy
+from devkit.faults.parts.restore import Restore
 from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.logs.logs import LOGGED
 from devkit.programs.unknown_program import unknown_program
@@ -48,6 +50,8 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
     yield from impossible_windows(scenario.rules_at(), scenario.traffic.event_count, phases)
     ends_after = scenario.until.condition.surely_after
     items = list(scenario.timeline_at())
+    parts = part_names(scenario.kafka.brokers, triple_store=resolved.needs_triple_store)
+    copied = {arm for _, item, having in items if isinstance(item.do, Copy) for arm in having}
     for number, (place, item, arms) in enumerate(items):
         if item.name in rules:
             yield (*place, "name"), f"a rule of mock.rules has the name {item.name!r} as well"
@@ -61,8 +65,11 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
         if item.do.brokers > scenario.kafka.brokers:
             few = f"needs at least {item.do.brokers} brokers, and kafka.brokers is {scenario.kafka.brokers}"
             yield (*place, "do", item.do.name), few
-        for key, why in _check_target(item.do, scenario.kafka.brokers):
+        for key, why in _check_target(item.do, parts):
             yield (*place, "do", item.do.name, key), why
+        if isinstance(item.do, Restore) and (without_copy := arms - copied):
+            without = ", ".join(sorted(without_copy))
+            yield (*place, "do", item.do.name), f"has nothing to restore: no `copy` acts in {without}"
         for _, other, other_arms in items[:number]:
             if arms & other_arms and (both := _find_overlap(item, other)):
                 held = f"acts on {', '.join(both)}, as {other.name!r} does then"
@@ -116,9 +123,8 @@ def _find_overlap(item: TimelineItem, other: TimelineItem) -> list[str]:
     return clashes(item.do.claims({}), other.do.claims({}))
 
 
-def _check_target(fault: Fault, brokers: int) -> Iterator[tuple[str, str]]:
+def _check_target(fault: Fault, parts: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Parameters that name an unknown part or topic, with the problem."""
-    parts = part_names(brokers)
     for part in dict.fromkeys(need.part for need in fault.needs() if need.part not in parts):
         yield "part", f"the stack has no part {part!r}; {near_miss(part, parts)}"
     near = nearest(fault.topic, Topics.model_fields, like=_MISSPELT) if isinstance(fault, _TopicFault) else None

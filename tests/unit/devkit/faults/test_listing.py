@@ -23,7 +23,10 @@ def test_in_full_each_parameter_says_what_it_may_be() -> None:
 
 def test_the_parts_are_named() -> None:
     text = " ".join(in_full(Pause).split())
-    assert "kafka (of three brokers kafka-1 or kafka-2 or kafka-3), object-store or mock-api (required)" in text
+    assert (
+        "kafka (of three brokers kafka-1 or kafka-2 or kafka-3), object-store or mock-api, or triple-store (required)"
+        in text
+    )
 
 
 def test_no_parameter_of_any_fault_is_left_as_anything() -> None:

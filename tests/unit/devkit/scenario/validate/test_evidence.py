@@ -95,7 +95,7 @@ WRONG = [
     ),
     (
         [(FIXED, "- log: { event: zzz, at_most: 0 }")],
-        ":41:14: expect.fixed[0].log.event: the pipeline writes no event 'zzz'; there are: batch_committed, ",
+        ":41:14: expect.fixed[0].log.event: the pipeline writes no event 'zzz'; there are: apply_started, ",
     ),
     (
         [(FIXED, "- error_events: { type: revision_not_fund }")],

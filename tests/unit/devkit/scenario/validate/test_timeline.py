@@ -47,6 +47,8 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
         ("{name: x, do: {recreate_topic: {topic: source}}, at: 1s}", "recreate_topic.topic: "),
         ("{name: x, do: {pause: {part: kafak}}, at: 1s}", "the stack has no part 'kafak'; did you mean 'kafka'?"),
         ("{name: x, do: {pause: {part: broker}}, at: 1s}", "'broker'; there are: kafka, object-store, mock-api"),
+        ("{name: x, do: {kill: {part: triple-store}}, at: 1s}", "the stack has no part 'triple-store'"),
+        ("{name: x, do: {restore: {}}, at: 1s}", "nothing to restore: no `copy` acts in fixed, incident"),
         ("{name: x, do: {kill: {part: kafka-1}}, at: 1s}", "do.kill.part: the stack has no part 'kafka-1'"),
         ("{name: x, do: {network_cut: {part: s3}}, at: 1s}", "do.network_cut.part: the stack has no part 's3'"),
         ("{name: x, do: {store_error: {part: kafka}}, at: 1s}", "do.store_error.part: "),
