@@ -45,7 +45,7 @@ class RunOptions:
 
 
 def stack_request(resolved: ResolvedScenario, options: RunOptions) -> StackRequest:
-    """The request of the options, with the scenario's topics, brokers, limits and proxies, and a triple store if needed.
+    """The request of the options, with the scenario's topics, brokers, limits, proxies and triple store.
 
     Raises UsageError for a mock fault of an extension if the mock runs in a container, which does not have it.
     """
