@@ -92,6 +92,8 @@ def _explain_same_value(resolved: ResolvedScenario, key: str) -> str:
         known |= {f"{before}{own_key}" for own_key in keys_of(first.launched[name])}
         if name != resolved.main_name:
             known |= {f"{before}{own_key}" for own_key in keys_of(program.effective)}
+    if inside := [differing for differing in difference if differing.startswith(f"{key}.")]:
+        return f"{key} is a section; name a key of it that differs: {', '.join(inside)}"
     if key in known:
         return f"{key} is the same in all arms, so it is no cause"
     near = nearest(key, [*difference, *sorted(known)])

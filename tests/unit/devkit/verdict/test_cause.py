@@ -58,6 +58,8 @@ UNSHOWABLE = {
     "{ timeline: any }": "cause[0].timeline: the timeline is empty, so none of its faults can act",
     "{ differs: record_limit.polcy }": "cause[0].differs: no program has a key 'record_limit.polcy'; did you mean "
     "'record_limit.policy'?",
+    "{ differs: record_limit }": "cause[0].differs: record_limit is a section; name a key of it that differs: "
+    "record_limit.policy",
     "{ differs: batch.max_offsets }": "cause[0].differs: batch.max_offsets is the same in all arms, so it is no cause",
     "{ refused: no }": "cause[0].refused: no start may be refused: say in `tried_first` what is tried, or expect "
     "`refused` of an arm",
