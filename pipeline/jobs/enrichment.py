@@ -55,6 +55,8 @@ class Enrichment(Generic[E, F]):
         self._config = config
         self._removal = removal
         self._job = job
+        # Asked once: it looks at each method of the job.
+        self._splitting = job if isinstance(job, SplittingJob) else None
         self._client = client
         self._claims = claims
 
@@ -157,7 +159,7 @@ class Enrichment(Generic[E, F]):
         is_content_over = fetched is not None and self._content_is_over(fetched)
         output: list[Record] = []
         payloads: dict[int, OutputPart] = {}
-        for number, part in enumerate(self._parts(event, fetched, serialized_size(key, b"", headers))):
+        for number, part in enumerate(self._parts(event, fetched, key, headers)):
             output.append(Record(self._config.sink.topic, key, part.value, headers + part.headers))
             if part.slim is not None and (is_content_over or self._record_is_over(output[-1])):
                 payloads[number] = part
@@ -176,13 +178,13 @@ class Enrichment(Generic[E, F]):
 
         return await by_claim_check() if self._removal is None else InTurn(by_claim_check)
 
-    def _parts(self, event: E, fetched: F | None, overhead_bytes: int) -> Sequence[OutputPart]:
-        """`overhead_bytes` is what each record has beside its value and its own headers."""
+    def _parts(self, event: E, fetched: F | None, key: bytes | None, headers: Headers) -> Sequence[OutputPart]:
+        """`key` and `headers` are those of each record."""
         topic = self._config.sink.topic
-        if isinstance(self._job, SplittingJob):
+        if self._splitting is not None:
             is_bounded = self._config.record_limit.policy != "none"
-            limit_bytes = self._config.sink.max_request_size - overhead_bytes if is_bounded else None
-            return self._job.parts(event, fetched, stream=topic, limit_bytes=limit_bytes)
+            limit_bytes = self._config.sink.max_request_size - serialized_size(key, b"", headers)
+            return self._splitting.parts(event, fetched, stream=topic, limit_bytes=limit_bytes if is_bounded else None)
         slim = None if fetched is None else partial(self._job.value, event, None, stream=topic)
         return (OutputPart(self._job.value(event, fetched, stream=topic), slim=slim),)
 
