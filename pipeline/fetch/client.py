@@ -8,7 +8,7 @@ wiki's host is looked up in configuration: an event chooses a name from it, neve
 import asyncio
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -77,6 +77,18 @@ class FetchFailedError(Exception):
         self.tried = tried
         self.wiki_id = wiki_id
         self.in_hand: Any = None
+
+    def as_transient(self) -> "FetchFailedError":
+        """The same failure, for one whose fetch may succeed later after all."""
+        return FetchFailedError(self.failure, transient=True, retry_after_s=self.retry_after_s, wiki_id=self.wiki_id)
+
+
+def decisive_failure(outcomes: Iterable[object]) -> BaseException | None:
+    """Of the fetches of one event the failure that counts: a final one before a transient one, else the first. None
+    where none failed. So it does not depend on which answer came first.
+    """
+    failures = (outcome for outcome in outcomes if isinstance(outcome, BaseException))
+    return min(failures, key=lambda failure: isinstance(failure, FetchFailedError) and failure.transient, default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 from pipeline.config.pipeline_config import Fetch
-from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
+from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient, decisive_failure
 from pipeline.fetch.deadline import Deadline
 from pipeline.jobs.page_change_job import PageChangeJob, within_not_found_grace
 from pipeline.records.diff import unified_diff_of_bytes
@@ -80,9 +80,7 @@ class HtmlJob(PageChangeJob):
             may_appear = within_not_found_grace(event, self._not_found_grace, self._now())
             if error.failure.error_type != _UNKNOWN or not may_appear:
                 raise
-            raise FetchFailedError(
-                error.failure, transient=True, retry_after_s=error.retry_after_s, wiki_id=error.wiki_id
-            ) from error
+            raise error.as_transient() from error
 
 
 def _content(latest: FetchedText, parent_id: int | None = None, diff: str | None = None) -> HtmlContent:
@@ -100,9 +98,8 @@ def _fetched(
         if isinstance(latest, BaseException):
             raise latest
         return latest, None
-    failures = [outcome for outcome in (latest, parent) if isinstance(outcome, BaseException)]
-    if failures:
-        counts = min(failures, key=lambda failure: isinstance(failure, FetchFailedError) and failure.transient)
+    counts = decisive_failure((latest, parent))
+    if counts is not None:
         if isinstance(counts, FetchFailedError) and isinstance(latest, FetchedText):
             counts.in_hand = _content(latest)
         raise counts

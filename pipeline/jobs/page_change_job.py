@@ -33,8 +33,12 @@ def within_not_found_grace(event: PageChange, limit: timedelta, now: datetime) -
     `limit` before `now`, which has a zone; not so when its time is odd.
     """
     # `meta.dt`, when it was received: an import's own time may be weeks old, and its revision new all the same.
-    received = event.raw["meta"].get("dt", event.raw["dt"])
+    return is_younger(event.raw["meta"].get("dt", event.raw["dt"]), limit, now)
+
+
+def is_younger(time: str, limit: timedelta, now: datetime) -> bool:
+    """Whether a time in RFC 3339 is less than `limit` before `now`, which has a zone; not so when it is odd."""
     try:
-        return now - datetime.fromisoformat(received) < limit
+        return now - datetime.fromisoformat(time) < limit
     except (ValueError, TypeError, OverflowError):
         return False  # such as a leap second, which the schema allows

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
+from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient, decisive_failure
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.header_fields import media_type
 from pipeline.fetch.route import Head, TryAgainError
 from pipeline.jobs.job import OutputPart
 from pipeline.jobs.message import SourceMessage
+from pipeline.jobs.page_change_job import is_younger
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
 from pipeline.rdf.kept_revisions import KeptRevisions, kept_directory
 from pipeline.rdf.munge import IncompleteEntityError, munge
@@ -125,10 +126,8 @@ class RdfResolveJob:
         texts = await asyncio.gather(
             *(self._text(event, rev_id, deadline) for rev_id in revisions), return_exceptions=True
         )
-        # Both end before either counts, so that the error event does not depend on which answer came first.
-        failures = [text for text in texts if isinstance(text, BaseException)]
-        if failures:
-            raise min(failures, key=lambda failure: isinstance(failure, FetchFailedError) and failure.transient)
+        if (failure := decisive_failure(texts)) is not None:
+            raise failure
         documents = [text.text for text in texts if isinstance(text, FetchedText)]
         resolve = functools.partial(self._resolve, event, before, documents)
         if sum(map(len, documents)) > _LARGE_CHARACTERS:
@@ -168,12 +167,10 @@ class RdfResolveJob:
                 route=EntityRoute(event.entity),
             )
         except FetchFailedError as error:
-            is_young = self._now() - datetime.fromisoformat(event.dt) < self._not_found_grace
-            if error.failure.error_type != _UNKNOWN or not is_young:
+            may_appear = is_younger(event.dt, self._not_found_grace, self._now())
+            if error.failure.error_type != _UNKNOWN or not may_appear:
                 raise
-            raise FetchFailedError(
-                error.failure, transient=True, retry_after_s=error.retry_after_s, wiki_id=error.wiki_id
-            ) from error
+            raise error.as_transient() from error
 
     def _kept_before(self, event: Operation) -> frozenset[Triple] | None:
         if self._kept is None or event.from_rev is None:
