@@ -19,6 +19,7 @@ from pipeline import log
 from pipeline.config.apply_config import Apply
 from pipeline.errors import PipelineError
 from pipeline.events import TripleStoreBack, TripleStoreDown
+from pipeline.outage_clock import OutageClock
 
 Row = Mapping[str, str]
 """A solution of a SELECT: the text of each variable's value."""
@@ -28,7 +29,6 @@ _QUERY = {"Content-Type": "application/sparql-query; charset=utf-8", "Accept": "
 _USER_AGENT = {"User-Agent": "enrichment-apply"}
 _CONNECT_S = 5.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
-_REMIND_S = 60.0
 _EXCERPT_CHARACTERS = 300
 _PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
 
@@ -59,18 +59,17 @@ class SparqlTarget:
     def __init__(
         self, settings: Apply, pause: Callable[[float], bool], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._settings, self._pause, self._clock = settings, pause, clock
+        self._settings, self._pause = settings, pause
         timeout_s = settings.timeout.total_seconds()
         self._pool = urllib3.PoolManager(
             timeout=urllib3.Timeout(connect=min(_CONNECT_S, timeout_s), read=timeout_s), retries=False
         )
-        self._down_since: float | None = None
-        self._logged_at = 0.0
+        self._outage = OutageClock(clock)
 
     @property
     def is_down(self) -> bool:
         """Whether the last attempt failed, so that the request at hand is sent again."""
-        return self._down_since is not None
+        return self._outage.is_running
 
     def update(self, text: str, is_needed: Callable[[], bool] = lambda: True) -> None:
         """Execute the request; returns when the store has answered that it is done, or when it is not needed any more.
@@ -123,18 +122,12 @@ class SparqlTarget:
                 return b""
 
     def _log_outage(self, url: str, reason: str) -> None:
-        now = self._clock()
-        if self._down_since is None:
-            self._down_since = now
-        elif now - self._logged_at < _REMIND_S:
-            return
-        self._logged_at = now
-        log.emit(TripleStoreDown(endpoint=url, seconds=round(now - self._down_since, 1), reason=reason))
+        if (seconds := self._outage.fail()) is not None:
+            log.emit(TripleStoreDown(endpoint=url, seconds=seconds, reason=reason))
 
     def _log_recovery(self, url: str) -> None:
-        if self._down_since is not None:
-            log.emit(TripleStoreBack(endpoint=url, seconds=round(self._clock() - self._down_since, 1)))
-        self._down_since = None
+        if (seconds := self._outage.end()) is not None:
+            log.emit(TripleStoreBack(endpoint=url, seconds=seconds))
 
 
 def _excerpt(answer: bytes) -> str:

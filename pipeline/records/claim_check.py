@@ -23,6 +23,7 @@ from pipeline import log
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError
 from pipeline.events import ClaimStoreBack, ClaimStoreDown
+from pipeline.outage_clock import OutageClock
 from pipeline.records.claim_key import PageRevision, key_of
 from pipeline.records.claim_origin import ClaimOrigin, origin_of
 from pipeline.records.record import Headers
@@ -42,7 +43,6 @@ _CONTENT_TYPE_HEADER = "claim-check-content-type"
 _CONNECT_S, _ANSWER_S = 5, 30
 _TRIES = 2
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
-_REMIND_S = 60.0
 # Answers of a 4xx status that are about the connection, or about another request to the same object, and not about this
 # one: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
 _PASSING_CODES = frozenset({"BadDigest", "IncompleteBody", "OperationAborted", "RequestTimeout", "SlowDown"})
@@ -99,13 +99,11 @@ class ClaimStore:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._config = config
-        self._clock = clock
         self._sleep = sleep
         self._client = SharedClient(config)
         # A store that is down is asked by one record at a time.
         self._asking = asyncio.Lock()
-        self._down_since: float | None = None
-        self._said_at = 0.0
+        self._outage = OutageClock(clock)
 
     async def keep(self, payload: bytes, about: PageRevision | None = None, origin: ClaimOrigin | None = None) -> Claim:
         """As `put`; waits while the store is down, however long that is. Raises StoreRefusedError.
@@ -113,7 +111,7 @@ class ClaimStore:
         All calls are made on one event loop. Where what is suppressed is removed, a call that is cancelled ends when
         the store has answered: a payload that came later could come behind its removal, and stay.
         """
-        if self._down_since is None:
+        if not self._outage.is_running:
             try:
                 return await self._put(payload, about, origin)
             except StoreDownError as error:
@@ -121,7 +119,7 @@ class ClaimStore:
         pause_s = _FIRST_PAUSE_S
         async with self._asking:
             while True:
-                if self._down_since is not None:
+                if self._outage.is_running:
                     await self._sleep(pause_s)
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
                 try:
@@ -191,26 +189,20 @@ class ClaimStore:
         )
 
     def _log_outage(self, error: StoreDownError) -> None:
-        now = self._clock()
-        if self._down_since is None:
-            self._down_since = now
-        elif now - self._said_at < _REMIND_S:
+        if (seconds := self._outage.fail()) is None:
             return
-        self._said_at = now
         log.emit(
             ClaimStoreDown(
                 store=self._place(),
-                seconds=round(now - self._down_since, 1),
+                seconds=seconds,
                 reason=str(error),
                 effect="records that need a claim check wait, and the lane with them",
             )
         )
 
     def _log_recovery(self) -> None:
-        if self._down_since is not None:
-            seconds = round(self._clock() - self._down_since, 1)
+        if (seconds := self._outage.end()) is not None:
             log.emit(ClaimStoreBack(store=self._place(), seconds=seconds))
-        self._down_since = None
 
     def _place(self) -> str:
         return f"bucket {self._config.bucket} at {self._config.endpoint or 'the default S3 endpoint'}"
