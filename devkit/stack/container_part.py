@@ -11,7 +11,7 @@ from devkit.docker.command import docker
 from devkit.guardian import Guardian
 from devkit.stack.container_data import ContainerData
 from devkit.stack.container_life import ContainerLife, follow
-from devkit.stack.parts.data_directory import KeptData
+from devkit.stack.parts.data_directory import KeptData, prepare_data
 from devkit.stack.parts.part import NOT_COPIED, Lever, Part, restore_nothing
 from devkit.stack.parts.part_life import Life, require_running
 from devkit.waiting import wait_until
@@ -82,13 +82,8 @@ class ContainerPart(Part):
                 self._end("kill")
             case "restart":
                 self._start_again()
-            case "copy":
-                assert self._data is not None
-                self._start_again(self._data.copy)
-            case "restore":
-                assert self._data is not None
-                self._data.require_copy()
-                self._start_again(self._data.restore)
+            case "copy" | "restore":
+                self._start_again(prepare_data(self._data, lever))
 
     def _start_again(self, meanwhile: Callable[[], None] = restore_nothing) -> None:
         """`meanwhile` is done while the container does not run; it is started also when that fails."""

@@ -4,9 +4,10 @@ Both are pulled while the part does not run. A copy that was not finished is no 
 """
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from devkit.errors import StackError
 
@@ -29,6 +30,17 @@ class KeptData(Protocol):
 def no_copy(part: str) -> StackError:
     """The error where there is nothing to be restored."""
     return StackError(f"{part} cannot be restored: {_NO_COPY}", hint="let a fault `copy` begin before it")
+
+
+def prepare_data(data: KeptData | None, lever: Literal["copy", "restore"]) -> Callable[[], None]:
+    """What the lever does once the part has ended. Raises StackError where there is nothing to be restored: the part
+    is not ended for that.
+    """
+    assert data is not None, "a part without data refuses the lever"
+    if lever == "copy":
+        return data.copy
+    data.require_copy()
+    return data.restore
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
-from devkit.stack.parts.data_directory import KeptData
+from devkit.stack.parts.data_directory import KeptData, prepare_data
 from devkit.stack.parts.part import NOT_COPIED, Lever, Part, restore_nothing
 from devkit.stack.parts.part_life import Life, require_running
 from devkit.waiting import wait_until
@@ -88,13 +88,8 @@ class ProcessPart(Part):
                 self._end(signal.SIGKILL)
             case "restart":
                 self._start_again()
-            case "copy":
-                assert self._data is not None
-                self._start_again(self._data.copy)
-            case "restore":
-                assert self._data is not None
-                self._data.require_copy()
-                self._start_again(self._data.restore)
+            case "copy" | "restore":
+                self._start_again(prepare_data(self._data, lever))
 
     def _start_again(self, meanwhile: Callable[[], None] = restore_nothing) -> None:
         """`meanwhile` is done while no process runs; one is started also when that fails."""
