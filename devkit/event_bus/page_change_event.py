@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from devkit.event_bus.mock_feed import ChangedPage, ChangedRevision, FeedEntry, FeedPlace, FeedUser, PageChange
 from devkit.traffic.json_bytes import json_bytes
-from devkit.traffic.life import PageLife, Place, Revision, Visibility
+from devkit.traffic.life import PageLife, Place, Revision, Visibility, format_sha1
 from devkit.traffic.page_change import Change, JsonObject, Kind, event_of, kafka_key
 from devkit.traffic.users import User
 
@@ -22,8 +22,6 @@ _FORMATS = {
     "Scribunto": "text/plain",
 }
 _JSON = "application/json"  # what all content models of Wikibase have
-_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
-_SHA1_DIGITS = 31
 
 
 def page_change_record(feed: str, entry: FeedEntry) -> tuple[bytes, bytes]:
@@ -100,7 +98,7 @@ def _revision(revision: ChangedRevision) -> Revision:
         comment=revision.comment,
         is_minor=revision.minor,
         size_bytes=revision.size,
-        sha1=_base36(revision.sha1),
+        sha1=format_sha1(int(revision.sha1, 16)),
         content_rev_id=revision.content_rev_id,
         visibility=_visibility(revision),
     )
@@ -121,12 +119,3 @@ def _prior_flags(change: PageChange) -> dict[str, bool]:
 
 def _user(user: FeedUser) -> User:
     return User(user.name, user.groups, is_bot="bot" in user.groups, user_id=user.id or None)
-
-
-def _base36(sha1: str) -> str:
-    """A hash of 40 hex digits as MediaWiki writes it."""
-    number, digits = int(sha1, 16), ""
-    for _ in range(_SHA1_DIGITS):
-        number, digit = divmod(number, 36)
-        digits = _BASE36[digit] + digits
-    return digits

@@ -139,8 +139,13 @@ class PageLife:
 
 
 def draw_sha1(rng: Random) -> str:
-    """A hash as MediaWiki writes it: base 36, always 31 characters."""
-    number, digits = rng.getrandbits(160), []
+    """A hash as MediaWiki writes it."""
+    return format_sha1(rng.getrandbits(160))
+
+
+def format_sha1(number: int) -> str:
+    """A hash of 160 bits as MediaWiki writes it: base 36, always 31 characters."""
+    digits = []
     for _ in range(31):
         number, digit = divmod(number, 36)
         digits.append(_BASE36[digit])
