@@ -41,11 +41,6 @@ def state_in_full(triples: Iterable[Triple]) -> TripleDiff:
     return TripleDiff(added=tuple(sorted(triples)))
 
 
-def apply_diff(diff: TripleDiff, before: AbstractSet[Triple]) -> frozenset[Triple]:
-    """The triples after the diff; shared ones that are not linked any more stay."""
-    return frozenset((before - set(diff.deleted)) | set(diff.added) | set(diff.linked_shared))
-
-
 def is_shared(triple: Triple, namespaces: ConceptNamespaces) -> bool:
     """Whether other entities may have the triple too."""
     subject, predicate, _ = split_terms(triple)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.rdf.revision_diff import TripleDiff, apply_diff, diff_revisions, is_shared, state_in_full
+from pipeline.rdf.revision_diff import TripleDiff, diff_revisions, is_shared, state_in_full
 from pipeline.rdf.triples import Triple
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
@@ -15,6 +15,11 @@ UNIVERSE = triples_of(
        <https://en.e.org/wiki/A> schema:about wd:Q1 ; a schema:Article ."""
 )
 REVISIONS = st.frozensets(st.sampled_from(UNIVERSE))
+
+
+def apply_diff(diff: TripleDiff, before: frozenset[Triple]) -> frozenset[Triple]:
+    """The triples after the diff; shared ones that are not linked any more stay."""
+    return frozenset((before - set(diff.deleted)) | set(diff.added) | set(diff.linked_shared))
 
 
 def owned(triples: frozenset[Triple]) -> set[Triple]:
