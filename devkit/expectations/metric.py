@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.checked_arm import CheckedArm, Flaw
+from devkit.expectations.program_argument import ProgramArgument
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import TWO_ARMS
@@ -28,10 +29,8 @@ _SHOWN = 3
 MetricName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_:][a-zA-Z0-9_:]*$")]
 
 
-class MetricPattern(BaseModel):
+class MetricPattern(ProgramArgument):
     """`name` as a query asks for it, a counter's with its `_total`; each of `labels` has that value."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: MetricName = Field(description="Name of the metric as a query asks for it, a counter's with its `_total`.")
     labels: dict[str, str] = Field(
@@ -84,7 +83,7 @@ class _Metric(ExpectationKind):
 
     def check(self, argument: MetricPattern, arm: CheckedArm) -> Iterator[Flaw]:
         """A metric that no page of the arm can have, and a missing metric whose name may be misspelt."""
-        if self.name == "metric_missing" and is_served(arm) and not _is_shown_elsewhere(argument, arm):
+        if self.name == "metric_missing" and is_served(argument, arm) and not _is_shown_elsewhere(argument, arm):
             others = "another arm" if len(arm.arms) > len(TWO_ARMS) else "the other arm"
             with_labels = " with these labels" if argument.labels else ""
             yield Flaw(
@@ -100,16 +99,18 @@ class _Metric(ExpectationKind):
         return "arm" if rises else None
 
 
-def is_served(arm: CheckedArm) -> bool:
-    """Whether the main program has an endpoint; also true if its configuration is invalid."""
-    return arm.main.configured is None or arm.main.configured.serves_metrics
+def is_served(wanted: MetricPattern, arm: CheckedArm) -> bool:
+    """Whether the program has an endpoint; also true if its configuration is invalid."""
+    configured = arm.program_of(wanted).configured
+    return configured is None or configured.serves_metrics
 
 
 def check_metric(wanted: MetricPattern, arm: CheckedArm, *further: CheckedArm) -> Iterator[Flaw]:
     """Names and labels that none of the arms serves, if the metrics of all arms are known."""
-    if not is_served(arm):
+    if not is_served(wanted, arm):
         yield Flaw("this arm serves no metrics: set metrics.port (0 takes a free one) in `pipeline`")
-    pages = [checked.main.configured.metrics if checked.main.configured else None for checked in (arm, *further)]
+    configured = [checked.program_of(wanted).configured for checked in (arm, *further)]
+    pages = [program.metrics if program else None for program in configured]
     served = [page for page in pages if page is not None]
     if len(served) == len(pages):
         for key, text in find_unserved(wanted, served):
@@ -126,7 +127,7 @@ def find_unserved(wanted: MetricPattern, pages: Iterable[ServedMetrics]) -> Iter
         known = (
             f"did you mean {near!r}?" if near else "docs/reference/metrics.md lists all, `metrics.rename` renames one"
         )
-        yield ("name",), f"the pipeline serves no metric {wanted.name!r} in this scenario; {known}"
+        yield ("name",), f"the program serves no metric {wanted.name!r} in this scenario; {known}"
         return
     for label in wanted.labels.keys() - labels:
         yield ("labels", label), f"{wanted.name} has no label {label!r}; {near_miss(label, sorted(labels))}"
@@ -141,7 +142,10 @@ def _is_shown_elsewhere(missing: MetricPattern, arm: CheckedArm) -> bool:
         for kind, argument in other.expected
         if kind == "metric_exists"
     ]
-    return any(missing.matches((pattern.name, frozenset(pattern.labels.items()))) for pattern in shown)
+    return any(
+        missing.program == pattern.program and missing.matches((pattern.name, frozenset(pattern.labels.items())))
+        for pattern in shown
+    )
 
 
 def no_page(scraped: Scraped) -> str:

@@ -38,6 +38,7 @@ from devkit.expectations.rate import RATE
 from devkit.expectations.refused import REFUSED
 from devkit.expectations.replays import REPLAYED_OFFSETS, REPLAYS
 from devkit.expectations.restarts import RESTARTS
+from devkit.expectations.store_matches import DIFFERING_ENTITIES, DIVERGENCE, STORE_MATCHES
 from devkit.expectations.success_rate import SUCCESS_RATE
 from devkit.expectations.watermark_step import WATERMARK_STEP
 from devkit.expectations.watermark_stood import WATERMARK_STOOD
@@ -86,6 +87,9 @@ _ALL: tuple[ExpectationKind, ...] = (
     METRIC_MISSING,
     METRIC,
     MEMORY,
+    STORE_MATCHES,
+    DIFFERING_ENTITIES,
+    DIVERGENCE,
     CONTAINER_KILLS,
     PEAK_MEMORY,
     Compare(kinds=lambda: EXPECTATIONS),

@@ -15,8 +15,9 @@ from devkit.observe.latency import Latencies, Page
 from devkit.observe.logs.first_errors import Complaint
 from devkit.observe.observable import UPSTREAM, Observable
 from devkit.observe.program_observation import ProgramObservation
-from devkit.observe.samples.metrics import NOTHING_SCRAPED, Scraped
+from devkit.observe.samples.metrics import Scraped
 from devkit.observe.samples.sample import Sample
+from devkit.observe.store_difference import StoreDifference
 from devkit.observe.time_series import TimeSeries
 from devkit.observe.timeline.action_outcomes import FaultOutcome, StepOutcome
 
@@ -147,8 +148,8 @@ class ArmObservation:
     """Manual interventions in the arm, so that it shows nothing of the scenario."""
     cold: str = ""
     """Why it began cold although it was to be warm."""
-    metrics: Scraped = NOTHING_SCRAPED
-    """What the main program's own endpoint showed."""
+    store: StoreDifference | None = None
+    """How the triple store differs from the truth; None where that is not known."""
     tried_first: FirstTry | None = None
     complaints: tuple[Complaint, ...] = ()
     """The first warnings and errors of the programs, in the order of time."""
@@ -183,6 +184,11 @@ class ArmObservation:
     def main(self) -> ProgramObservation:
         """The program of the expectations that name none."""
         return self.programs[0]
+
+    @property
+    def metrics(self) -> Scraped:
+        """What the main program's own endpoint showed."""
+        return self.main.metrics
 
     @property
     def hidden(self) -> tuple[str, ...]:

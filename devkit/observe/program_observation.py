@@ -8,6 +8,7 @@ from devkit.container.kill import ContainerFigures
 from devkit.observe.audit.model import Audit
 from devkit.observe.logs.logs import LoggedException
 from devkit.observe.observable import Observable
+from devkit.observe.samples.metrics import NOTHING_SCRAPED, Scraped
 from devkit.observe.settings import OtherSetting
 
 ONLY = "pipeline"
@@ -39,6 +40,8 @@ class ProgramObservation:
     log: Mapping[str, int]
     """Number of events on its standard output, by name."""
     not_observable: frozenset[Observable]
+    metrics: Scraped = NOTHING_SCRAPED
+    """What its own endpoint showed."""
     peak_memory_bytes: int | None = None
     """Resident memory of all its processes; None where no sample found one."""
     mean_cpu_cores: float | None = None

@@ -23,7 +23,8 @@ class Recording:
 
     def write(self, directory: Path) -> None:
         """Write or replace `observation.json`, without secrets."""
-        bare = replace(self, observation=replace(self.observation, metrics=NOTHING_SCRAPED))
+        programs = tuple(replace(program, metrics=NOTHING_SCRAPED) for program in self.observation.programs)
+        bare = replace(self, observation=replace(self.observation, programs=programs))
         (directory / RECORDING).write_bytes(orjson.dumps(redacted(_ADAPTER.dump_python(bare, mode="json"))))
 
     @staticmethod

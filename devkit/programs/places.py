@@ -6,8 +6,19 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class StorePlace:
+    """URLs of a triple store for SPARQL 1.1 queries and updates."""
+
+    query: str
+    update: str
+
+
+@dataclass(frozen=True)
 class Places:
-    """Addresses and names that a stack gives to a program's configuration; `wikis` are the mock's hosts by wiki."""
+    """Addresses and names that a stack gives to a program's configuration; `wikis` are the mock's hosts by wiki.
+
+    `triple_store` is None where the stack has none.
+    """
 
     bootstrap: str
     mock_endpoint: str
@@ -16,11 +27,15 @@ class Places:
     claim_bucket: str
     claim_prefix: str | None = None
     wikis: Mapping[str, str] = field(default_factory=dict)
+    triple_store: StorePlace | None = None
 
 
 CONFIG_FILE = "pipeline.yaml"
 """The file name of a program's configuration."""
-NOWHERE = Places("127.0.0.1:1", "http://127.0.0.1:1", "http://127.0.0.1:1", "s3a://nowhere/here", "nowhere")
+_NO_URL = "http://127.0.0.1:1"
+NOWHERE = Places(
+    "127.0.0.1:1", _NO_URL, _NO_URL, "s3a://nowhere/here", "nowhere", triple_store=StorePlace(_NO_URL, _NO_URL)
+)
 """A placeholder where only a scenario's own keys matter."""
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, get_args
 import psutil
 from pydantic import BaseModel
 
+from devkit.observe.applied_offsets import FollowerOffsets
 from devkit.observe.arm_observation import FirstTry
 from devkit.observe.expected_output.truth import ArmTruth
 from devkit.programs.launch import Launch
@@ -68,6 +69,9 @@ class ConfiguredProgram(Protocol):
 
     def launch(self, context: ProgramContext) -> Launch:
         """How its processes are started; writes what they read into the context's directory."""
+
+    def follows(self, context: ProgramContext) -> FollowerOffsets | None:
+        """How far it has come, for one that reads what the main program writes and shows it; None for others."""
 
     def try_start(self, context: ProgramContext) -> FirstTry | None:
         """Start it once and see whether it refuses; None where it would not say so. Raises StackError."""

@@ -8,6 +8,7 @@ from typing import Any
 import psutil
 from pydantic import BaseModel
 
+from devkit.observe.applied_offsets import FollowerOffsets
 from devkit.observe.arm_observation import FirstTry
 from devkit.observe.expected_output.registry import TRUTHS
 from devkit.observe.expected_output.truth import ArmTruth
@@ -58,6 +59,10 @@ class ConfiguredProgramBase:
     def effective(self) -> dict[str, Any]:
         """Under the keys of a configuration file, defaults included."""
         return effective(self.config)
+
+    def follows(self, context: ProgramContext) -> FollowerOffsets | None:  # noqa: ARG002 - part of the interface
+        """None: it reads source events, or shows nothing."""
+        return None
 
     def try_start(self, context: ProgramContext) -> FirstTry | None:  # noqa: ARG002 - part of the interface
         """None: it would not say that it refuses, nor why."""

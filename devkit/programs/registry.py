@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from devkit.errors import UsageError
+from devkit.programs.apply_program import ApplyKind
 from devkit.programs.command.program import CommandKind
 from devkit.programs.consumer import ConsumerKind
 from devkit.programs.program import Program, ProgramKind
@@ -12,7 +13,7 @@ from located_config.near import nearest
 from located_config.registry import Registry
 
 KINDS: Registry[ProgramKind] = Registry(
-    "kind of program", {kind.name: kind for kind in (SparkKind(), ConsumerKind(), CommandKind())}
+    "kind of program", {kind.name: kind for kind in (SparkKind(), ConsumerKind(), ApplyKind(), CommandKind())}
 )
 
 

@@ -31,7 +31,7 @@ from devkit.programs.launch import Addition, Launch
 from devkit.programs.process_start import ProcessStart, read_process_start
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.programs.view import View
-from pipeline.events import Failed, PipelineEvent, Started
+from pipeline.events import ApplyStarted, Failed, PipelineEvent, Started
 
 Restart = Literal["always", "on-failure", "never"]
 
@@ -155,7 +155,7 @@ class Supervisor:
         process = self._processes[-1]
         code = process.exit_code
         for event in self._new_events():
-            self._has_begun |= isinstance(event, Started)
+            self._has_begun |= isinstance(event, Started | ApplyStarted)
             if isinstance(event, Failed) and event.refused:
                 self._reason = event.error
             yield event

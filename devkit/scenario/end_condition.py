@@ -90,7 +90,7 @@ class Condition(_Model):
     )
     metric: MetricsReached = Field(
         default=(),
-        description="A metric of the main program is within bounds, summed over the series that match; or a list.",
+        description="A metric of a program is within bounds, summed over the series that match; or a list.",
         examples=[{"name": "enrichment_lag_events", "at_least": 500}],
     )
 

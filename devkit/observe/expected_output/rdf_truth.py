@@ -1,5 +1,6 @@
 """rdf-resolve: a mutation says what its operation says, and has exactly the difference of the two revisions."""
 
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -8,6 +9,7 @@ import pyoxigraph
 
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.expected_output.truth import WikiAnswers
+from devkit.observe.store_difference import EntityTruth
 from devkit.observe.wikibase.item_triples import Triple, is_shared, item_triples
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
@@ -37,18 +39,33 @@ class RdfTruth:
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
             return None
 
+    def stored(self, events: Sequence[SourceEvent]) -> Iterator[EntityTruth]:
+        """By the last operation of each entity that has to end as output."""
+        last: dict[str, dict[str, Any]] = {}
+        for event in events:
+            if event.entry.expected.fate == "output":
+                operation = orjson.loads(event.value)
+                entity = operation["entity"]
+                if entity not in last or operation["seq"] >= last[entity]["seq"]:
+                    last[entity] = operation
+        for entity, operation in last.items():
+            is_deleted = operation["op"] == "delete"
+            yield EntityTruth(entity, frozenset() if is_deleted else self.entity_triples(entity, operation["rev"]))
+
     def output(self, event: SourceEvent) -> "ExpectedMutation":
         """With the triples of both revisions."""
         operation = orjson.loads(event.value)
-        before = self._triples(operation, operation.get("from_rev"))
-        after = self._triples(operation, None if operation["op"] == "delete" else operation["rev"])
-        return ExpectedMutation(operation, self._stream, before, after)
+        entity, before, after = operation["entity"], operation.get("from_rev"), operation["rev"]
+        return ExpectedMutation(
+            operation,
+            self._stream,
+            frozenset() if before is None else self.entity_triples(entity, before),
+            frozenset() if operation["op"] == "delete" else self.entity_triples(entity, after),
+        )
 
-    def _triples(self, operation: dict[str, Any], rev: int | None) -> frozenset[Triple]:
-        if rev is None:
-            return frozenset()
-        entity = operation["entity"]
-        path = f"/wiki/Special:EntityData/{entity}.nt?flavor=dump&revision={rev}"
+    def entity_triples(self, entity: str, revision: int) -> frozenset[Triple]:
+        """What a query service has of it. Raises StackError where the wiki has no such revision."""
+        path = f"/wiki/Special:EntityData/{entity}.nt?flavor=dump&revision={revision}"
         return item_triples(self._body(self._wiki, path), entity)
 
 

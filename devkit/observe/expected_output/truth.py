@@ -6,12 +6,13 @@
 A job without a truth is not audited: nothing then says what its output must be.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.audit.source_event import SourceEvent
+from devkit.observe.store_difference import EntityTruth
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
 
@@ -69,6 +70,14 @@ class SplitOutputs(Protocol):
         """The number of a record among those of its output, from 0, and how many these are; None where its value does
         not say it.
         """
+
+
+@runtime_checkable
+class StoredOutputs(Protocol):
+    """A truth has this as well where another program writes the outputs into a triple store."""
+
+    def stored(self, events: Sequence[SourceEvent], /) -> Iterable[EntityTruth]:
+        """Of each entity that the events name, once all of them have been applied."""
 
 
 MakeTruth = Callable[[PipelineConfig, WikiAnswers], JobTruth]

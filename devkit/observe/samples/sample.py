@@ -110,6 +110,10 @@ class Sample(BaseModel):
     """Event time of the newest committed event of each source topic, or of each partition of a single one, in seconds
     since the epoch; empty where events have no times of their own.
     """
+    waiting: dict[str, int] = {}
+    """Records of the main program that one which reads them has not taken, by its name; without a program that does
+    not show it now.
+    """
     programs: dict[str, ProgramUse] = {}
     """Processes, cores and memory of each program, by its name, where the arm has several."""
 

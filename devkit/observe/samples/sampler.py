@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from devkit.observe.applied_offsets import FollowerOffsets
 from devkit.observe.checkpoint import Checkpoint, Offsets, of_topic
 from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.samples.sample import ProgramUse, Sample
@@ -35,7 +36,8 @@ class Look:
 class Sampler:
     """`clock` gives seconds since the arm's start. `usage` is of the main program's processes, which has a `name` where
     there are others `beside` it. `skew` is how far committed offsets are ahead of the rest in event time, in seconds,
-    and `event_times` to what event time each stream is committed, in seconds since the epoch.
+    and `event_times` to what event time each stream is committed, in seconds since the epoch. `followers` say how far
+    the programs have come that read what the main one writes.
     """
 
     counts: Callable[[], JournalCounts]
@@ -49,6 +51,7 @@ class Sampler:
     beside: Mapping[str, TreeUsage] = field(default_factory=dict)
     skew: Callable[[Offsets], float | None] = lambda _committed: None
     event_times: Callable[[Offsets], dict[str, float]] = lambda _committed: {}
+    followers: Mapping[str, FollowerOffsets] = field(default_factory=dict)
     _answers: tuple[int, ...] = field(default=(), init=False)
     _first: Offsets = field(default_factory=dict, init=False)
 
@@ -85,6 +88,7 @@ class Sampler:
             lags=_by_partition(self._lags(committed, source_ends)),
             event_time_skew_s=self.skew(committed),
             event_times=self.event_times(committed),
+            waiting=self._waiting(),
             programs=self._programs(usage),
             **_by_name(counts, counts.upstream, usage),
         )
@@ -105,6 +109,14 @@ class Sampler:
             return {}
         used = {self.name: main} | {name: usage.look() for name, usage in self.beside.items()}
         return {name: ProgramUse(**vars(usage)) for name, usage in used.items() if usage.processes}
+
+    def _waiting(self) -> dict[str, int]:
+        waiting = {}
+        for name, follower in self.followers.items():
+            if (taken := follower.look()) is not None:
+                ends = self._ends_of(*{topic for topic, _ in taken})
+                waiting[name] = sum(max(0, end - taken.get(place, 0)) for place, end in ends.items())
+        return waiting
 
     def _begun(self, offsets: Offsets) -> int:
         """Number of partitions that have come beyond where the arm found them."""

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from devkit.debug.pause_point import Phase
+from devkit.observe.applied_offsets import FollowerOffsets
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.expected_output.truth import JobTruth
 from devkit.observe.kafka.deferrals import Deferrals, DeferralTopic, NoDeferrals
@@ -24,7 +25,7 @@ from devkit.play.arm.log import ArmLog
 from devkit.play.arm.program_events import ProgramEvents
 from devkit.play.arm.rule_switches import RuleSwitches
 from devkit.play.arm.run_context import ArmHook, ArmInPlay, RunContext
-from devkit.programs.places import Places
+from devkit.programs.places import Places, StorePlace
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_run import Policy, ProgramRun
 from devkit.programs.program_state import ProgramState
@@ -50,7 +51,7 @@ class Arm:
         scenario, name = self.scenario, self.name = resolved.scenario, resolved.name
         self.directory = context.directory / name
         self.directory.mkdir(parents=True)
-        self.clock, self.state, self.scraper = ArmClock(), ArmState(), Scraper()
+        self.clock, self.state = ArmClock(), ArmState()
         self.log = ArmLog(name, context.timeline, context.progress)
         stack = context.stack
         self.bootstrap, self.client = stack.kafka.direct, stack.object_store.client()
@@ -62,10 +63,12 @@ class Arm:
             checkpoint=f"s3a://{CHECKPOINTS}/{prefix}",
             claim_bucket=CLAIM_CHECKS,
             claim_prefix=prefix if stack.prefix else None,
+            triple_store=StorePlace(store.query, store.update) if (store := stack.triple_store) else None,
         )
         self.places = places
         self.programs = tuple(self._make_run(program, places) for program in resolved.programs.values())
         self.main = self.programs[0]
+        self.scrapers = {run.name: Scraper() for run in self.programs}
         self.topics = self.main.configured.topics
         first = replace(places, checkpoint=f"{places.checkpoint}-tried-first")
         self.tried_first = resolved.tried_first.at(first) if resolved.tried_first else None
@@ -183,6 +186,21 @@ class Arm:
         """The expected output of the main program's job, by the mock's pages."""
         return truth_of(self.main.configured, self.context.stack.mock_api)
 
+    @property
+    def has_drained(self) -> bool:
+        """Whether nothing waits: for the main program, nor for one that reads what it writes."""
+        waiting = self.state.sample.waiting
+        return self.main.state.drained and all(waiting.get(name) == 0 for name in self.followers)
+
+    @functools.cached_property
+    def followers(self) -> dict[str, FollowerOffsets]:
+        """How far programs have come that read what the main one writes, by their name."""
+        offsets = {run.name: run.configured.follows(run.context) for run in self.programs}
+        followers = {name: follower for name, follower in offsets.items() if follower is not None}
+        for follower in followers.values():
+            self.closing.callback(follower.close)
+        return followers
+
     @functools.cached_property
     def deferrals(self) -> Deferrals:
         """Empty if the main program's configuration defers nothing. Raises StackError."""
@@ -209,6 +227,7 @@ class Arm:
             beside={run.name: TreeUsage(run.tree, first=run.first_pid) for run in self.programs[1:]},
             skew=skew.seconds,
             event_times=skew.reached,
+            followers=self.followers,
         )
 
     def pause(self, phase: Phase) -> float | None:

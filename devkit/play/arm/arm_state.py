@@ -7,6 +7,7 @@ from devkit.observe.arm_observation import FirstTry
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.audit.model import Audit
 from devkit.observe.samples.sample import NOTHING_SEEN, Sample
+from devkit.observe.store_difference import StoreDifference
 from devkit.observe.timeline.action_outcomes import StepOutcome
 from devkit.play.arm.collection import Collection
 from devkit.stack.parts.mock_api import JournalCounts, MockChange
@@ -41,6 +42,7 @@ class ArmState:
     ended_ms: int = 0
     duration_s: float = 0.0
     collection: Collection | None = None
+    store: StoreDifference | None = None
     audits_beside: dict[str, Audit] = field(default_factory=dict)
 
     @property

@@ -1,8 +1,13 @@
 """After an arm's end, audits its events and logs their latencies."""
 
+from typing import cast
+
 from devkit.observe.audit.replays import Replays
 from devkit.observe.audit.wrong_outcomes import FILE, write_wrong_outcomes
+from devkit.observe.expected_output.truth import StoredOutputs
+from devkit.observe.store_difference import StoreDifference
 from devkit.observe.timeline.kit_events import LatencyOfSecond
+from devkit.observe.wikibase.store_comparison import compare_store
 from devkit.play.arm.arm import Arm
 from devkit.play.arm.collection import Collection, Ended, collection, pages_matched
 from devkit.play.arm.secondary_audit import audit_beside
@@ -13,7 +18,8 @@ def collect(arm: Arm) -> None:
     state, main = arm.state, arm.main
     assert state.end is not None
     assert state.counts is not None
-    arm.scraper.write(arm.directory)
+    for run in arm.programs:
+        arm.scrapers[run.name].write(run.context.directory)
     arm.log.ended(state.end)
     state.duration_s = arm.clock.now_s()
     not_observable = main.view.not_observable(arm.deferrals)
@@ -42,10 +48,20 @@ def collect(arm: Arm) -> None:
         jobs_beside=jobs_beside(arm),
     )
     write_wrong_outcomes(state.collection.unmet, arm.directory / FILE)
+    state.store = _compare_store(arm)
     for run in arm.programs[1:]:
         if (audit := audit_beside(arm, run)) is not None:
             state.audits_beside[run.name] = audit
     log_latencies(arm, state.collection)
+
+
+def _compare_store(arm: Arm) -> StoreDifference | None:
+    store, truth = arm.context.stack.triple_store, cast("object", arm.truth)  # it may have both protocols
+    if store is None or not arm.followers or not isinstance(truth, StoredOutputs):
+        return None
+    arm.log.say("store", "every entity against its last revision")
+    truths = [*truth.stored(arm.traffic.source_events(arm.publisher))]
+    return compare_store(store, truths, next(iter(arm.followers.values())).graph)
 
 
 def jobs_beside(arm: Arm) -> frozenset[str]:

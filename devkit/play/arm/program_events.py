@@ -20,6 +20,7 @@ from devkit.programs.program_run import ProgramRun
 from devkit.programs.program_state import retried_task
 from located_config.count import counted
 from pipeline.events import (
+    ApplyStarted,
     BatchCommitted,
     BatchStarted,
     BatchWritten,
@@ -31,6 +32,7 @@ from pipeline.events import (
     Resumed,
     Started,
     StateCommitted,
+    StoreRewound,
     TaskRetried,
     Waiting,
 )
@@ -57,7 +59,7 @@ class ProgramEvents:
         state, say = self._state, self._log.say
         if not isinstance(event, ProcessOverLimit | ProcessEnded | ProcessRestarted | SupervisorGaveUp | StartRefused):
             state.log[event.event] += 1
-        state.has_words |= isinstance(event, Started | Failed)
+        state.has_words |= isinstance(event, Started | ApplyStarted | Failed)
         state.complaints.take(event, at_s=self._clock(), program=self._name, process=state.processes)
         # Its effective configuration has a file of its own.
         self._log.add(replace(event, effective=None) if isinstance(event, Configuration) else event)
@@ -69,6 +71,13 @@ class ProgramEvents:
                 ui = f", Spark UI {event.spark_ui}" if event.spark_ui != "off" else ""
                 start = "" if event.start is None else f", from {event.start}"
                 say(self._label, f"running{start}{ui}")
+            case ApplyStarted():
+                state.process, state.has_run = state.processes, True
+                start = "the first mutation" if event.kept_in == "new" else f"mutation {event.next_offset}"
+                say(self._label, f"running, from {start}")
+            case StoreRewound():
+                back = f"from mutation {event.expected_offset} to {event.store_offset}"
+                say(self._label, f"goes back {back}, where the store is")
             case Configuration():
                 state.confirmed = event.effective or state.confirmed
             case EffectiveSettings():

@@ -17,8 +17,9 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
     main.furthest |= {place: max(end, main.furthest.get(place, 0)) for place, end in look.committed.items()}
     if not last:
         state.samples.append(sample)
-        if main.metrics_url is not None:
-            arm.scraper.look(main.processes, main.metrics_url, sample.at_s)
+        for run in arm.programs:
+            if run.state.metrics_url is not None:
+                arm.scrapers[run.name].look(run.state.processes, run.state.metrics_url, sample.at_s)
     if published_all and state.traffic_over_s is None:
         state.traffic_over_s = sample.at_s
     # A topic without partitions in the sample has not drained.

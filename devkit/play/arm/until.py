@@ -14,7 +14,7 @@ class ArmStatus:
 
     `elapsed_s` counts from the arm's beginning, without its warm-up. `running_for_s` counts from when the main program
     first ran and was warm; None before that. `log` counts the events of each program, by the program's name. `metrics`
-    is the last page of the main program's newest process.
+    has the last page of each program's newest process, by the program's name.
     """
 
     drained: bool = False
@@ -24,7 +24,7 @@ class ArmStatus:
     elapsed_s: float = 0.0
     running_for_s: float | None = None
     log: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    metrics: Page = field(default_factory=dict)
+    metrics: Mapping[str, Page] = field(default_factory=dict)
 
 
 def arm_end(until: Until, status: ArmStatus, main: str, *, deadline_s: float) -> ArmEnd | None:
@@ -66,7 +66,8 @@ def reached(condition: Condition, status: ArmStatus, main: str) -> dict[str, flo
             return None
         values[f"log {log.event}"] = count
     for metric in condition.metric:
-        samples = [value for series, value in status.metrics.items() if metric.matches(series)]
+        page = status.metrics.get(metric.program or main, {})
+        samples = [value for series, value in page.items() if metric.matches(series)]
         if not samples or not metric.admits(sum(samples)):
             return None
         values[f"metric {metric.name}"] = sum(samples)

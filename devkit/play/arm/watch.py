@@ -88,14 +88,14 @@ def arm_status(arm: Arm) -> ArmStatus:
     """What conditions are checked against now."""
     main, now_s, from_s = arm.main, arm.clock.now_s(), arm.state.running_from_s
     return ArmStatus(
-        drained=main.state.drained,
+        drained=arm.has_drained,
         restarts=main.supervisor.restarts,
         replays=main.state.batches.replays,
         gave_up=main.supervisor.gave_up,
         elapsed_s=now_s - arm.state.warm_up_s,
         running_for_s=None if from_s is None else now_s - from_s,
         log={run.name: run.state.log for run in arm.programs},
-        metrics=arm.scraper.newest(main.state.processes),
+        metrics={run.name: arm.scrapers[run.name].newest(run.state.processes) for run in arm.programs},
     )
 
 

@@ -83,8 +83,12 @@ def declared(config: PipelineConfig) -> dict[str, Any]:
 
 def write_config(config: PipelineConfig, directory: Path, *, with_defaults: bool = True) -> Path:
     """The configuration as `pipeline.yaml` in `directory`; returns its absolute path."""
+    return write_json(effective(config) if with_defaults else declared(config), directory)
+
+
+def write_json(values: Mapping[str, Any], directory: Path) -> Path:
+    """Values of a configuration as `pipeline.yaml` in `directory`; returns its absolute path."""
     config_file = (directory / CONFIG_FILE).absolute()
-    values = effective(config) if with_defaults else declared(config)
     # JSON is YAML, and needs no thought about quoting.
     write_for_owner(config_file, orjson.dumps(values, option=orjson.OPT_INDENT_2))
     return config_file

@@ -17,10 +17,11 @@ from devkit.programs.program import Program, Role, ServedMetrics
 from devkit.programs.program_base import ConfiguredProgramBase, ProgramBase
 from devkit.programs.program_context import ProgramContext, Reporter
 from devkit.programs.program_state import ProgramState
+from devkit.programs.served_metrics import served_metrics
 from devkit.programs.spark.configuration import configuration, find_job
 from devkit.programs.spark.roles import role_of
-from devkit.programs.spark.served_metrics import served_metrics
 from devkit.programs.spark.view import SparkView
+from pipeline.metrics.catalogue import METRICS
 
 # A scenario's incident arm is what the unsafe policies are there for.
 _OPTIONS = ("--allow-unsafe",)
@@ -35,7 +36,7 @@ class ConfiguredSpark(ConfiguredProgramBase):
     @property
     def metrics(self) -> ServedMetrics:
         """By the catalogue."""
-        return served_metrics(self.config)
+        return served_metrics(METRICS, self.config.metrics.rename)
 
     def launch(self, context: ProgramContext) -> Launch:
         """Writes the configuration. Raises UsageError for a debugger where it runs in a container."""

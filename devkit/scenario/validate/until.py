@@ -39,13 +39,18 @@ def _check_logs(resolved: ResolvedScenario, condition: Condition, place: Locatio
 
 
 def _check_metrics(resolved: ResolvedScenario, condition: Condition, place: Location) -> Iterator[tuple[Location, str]]:
-    if any(arm.main.refusal for arm in resolved.arms.values()):
-        return
-    mains = [arm.main.configured for arm in resolved.arms.values()]
-    pages = [main.metrics for main in mains if main.metrics is not None]
+    named = resolved.scenario.programs
     for metric in condition.metric:
-        if not any(main.serves_metrics for main in mains):
+        if metric.program is not None and metric.program not in named:
+            yield (*place, "metric"), unknown_program(metric.program, named)
+            continue
+        programs = [arm.programs[metric.program or resolved.main_name] for arm in resolved.arms.values()]
+        if any(program.refusal for program in programs):
+            continue
+        configured = [program.configured for program in programs]
+        pages = [program.metrics for program in configured if program.metrics is not None]
+        if not any(program.serves_metrics for program in configured):
             yield (*place, "metric"), "no arm serves metrics: set metrics.port (0 takes a free one) in `pipeline`"
-        elif len(pages) == len(mains):
+        elif len(pages) == len(configured):
             for _, text in find_unserved(metric, pages):
                 yield (*place, "metric"), text

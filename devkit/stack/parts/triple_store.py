@@ -72,9 +72,9 @@ class TripleStore:
         """Whether it has no triple, neither in the default graph nor in a named one. Raises PartError."""
         return not self._ask(_HOLDS_SOMETHING)
 
-    def select(self, query: str) -> dict[str, Any]:
+    def select(self, query: str, timeout_s: float = _TIMEOUT_S) -> dict[str, Any]:
         """The answer to a query, as the SPARQL 1.1 Query Results JSON Format has it. Raises PartError."""
-        return self._select(query, _TIMEOUT_S)
+        return self._select(query, timeout_s)
 
     def change(self, update: str) -> None:
         """Carry out a SPARQL 1.1 update. Raises PartError."""

@@ -1,0 +1,82 @@
+"""Up to where the mutations of a topic have been applied to a triple store, where `python -m pipeline apply` keeps it.
+
+It is a triple of the store, or under `apply.offset: kafka` the committed offset of a consumer group.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from kafka import KafkaConsumer
+from kafka.structs import TopicPartition
+
+from devkit.errors import PartError
+from devkit.observe.checkpoint import Offsets
+from devkit.stack.parts.triple_store import TripleStore
+from devkit.stack.topic_reader import answering, connect
+
+_PARTITION = 0
+_TIMEOUT_S = 2.0
+NEXT_OFFSET = "urn:enrichment:next-offset"
+"""IRI of the predicate of that triple."""
+
+
+class FollowerOffsets(Protocol):
+    """How far a program has come that reads what the main one writes, and applies it to a triple store."""
+
+    @property
+    def graph(self) -> str | None:
+        """IRI of the named graph that it writes to; None for the default graph."""
+
+    def look(self) -> Offsets | None:
+        """The next offset of each partition; None where nothing says it now."""
+
+    def close(self) -> None:
+        """End the connections."""
+
+
+@dataclass(frozen=True)
+class OffsetInStore:
+    """See `FollowerOffsets`."""
+
+    store: TripleStore
+    topic: str
+    graph: str | None = None
+
+    def look(self) -> Offsets | None:
+        """None also where the store does not answer within two seconds, as a fault may hold it."""
+        pattern = f"<urn:enrichment:mutations:{self.topic}:{_PARTITION}> <{NEXT_OFFSET}> ?offset"
+        inside = pattern if self.graph is None else f"GRAPH <{self.graph}> {{ {pattern} }}"
+        try:
+            rows = self.store.select(f"SELECT ?offset {{ {inside} }}", timeout_s=_TIMEOUT_S)["results"]["bindings"]
+        except PartError:
+            return None
+        offsets = [int(row["offset"]["value"]) for row in rows]
+        return {(self.topic, _PARTITION): min(offsets)} if offsets else None
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+@dataclass
+class OffsetOfGroup:
+    """`bootstrap` is the broker's address without a proxy."""
+
+    bootstrap: str
+    topic: str
+    group: str
+    graph: str | None = None
+    connect: Callable[..., KafkaConsumer] = connect
+    _consumer: KafkaConsumer | None = field(default=None, init=False)
+
+    def look(self) -> Offsets | None:
+        """Raises StackError when the broker does not answer."""
+        self._consumer = self._consumer or self.connect(self.bootstrap, group_id=self.group)
+        with answering(f"Kafka did not say what group {self.group} has committed"):
+            offset = self._consumer.committed(TopicPartition(self.topic, _PARTITION))
+        return None if offset is None or offset < 0 else {(self.topic, _PARTITION): offset}
+
+    def close(self) -> None:
+        """The group has no member less: the consumer was never assigned a partition."""
+        if self._consumer is not None:
+            self._consumer.close()

@@ -1,0 +1,92 @@
+"""Compares the entities in a triple store with the truth, within the store: each server has its own form of literals.
+
+The truth of each entity is written into a named graph of its own, and what differs is asked for. These graphs are
+removed afterwards. The triple with the next offset of a mutation topic does not count.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from devkit.observe.applied_offsets import NEXT_OFFSET
+from devkit.observe.store_difference import EntityDifference, EntityTruth, StoreDifference
+from devkit.observe.stored_triples import select
+from devkit.observe.wikibase.item_triples import BASE, Triple
+from devkit.stack.parts.triple_store import TripleStore
+
+_TRUTH: Final = "urn:devkit:truth:"
+_REQUEST_TRIPLES: Final = 10_000
+_ENTITY: Final = f"<{BASE}/entity/"
+_STATEMENT: Final = f"<{BASE}/entity/statement/"
+_ABOUT: Final = "<http://schema.org/about>"
+
+
+def compare_store(store: TripleStore, truths: Sequence[EntityTruth], graph: str | None = None) -> StoreDifference:
+    """`graph` is the IRI of the named graph that holds the entities; None for the default graph. Raises PartError."""
+    stored = _in_graph("?s ?p ?o", graph)
+    graphs = f'FILTER(STRSTARTS(STR(?g), "{_TRUTH}"))'
+    try:
+        for update in _write_truths(truths):
+            store.change(update)
+        missing = Counter(
+            {
+                row["g"].removeprefix(f"<{_TRUTH}").removesuffix(">"): int(row["count"].split('"')[1])
+                for row in select(
+                    store,
+                    f"SELECT ?g (COUNT(*) AS ?count) {{ GRAPH ?g {{ ?s ?p ?o }} {graphs} "
+                    f"FILTER NOT EXISTS {{ {stored} }} }} GROUP BY ?g",
+                )
+            }
+        )
+        extra = select(
+            store, f"SELECT ?s ?p ?o {{ {stored} FILTER NOT EXISTS {{ GRAPH ?g {{ ?s ?p ?o }} {graphs} }} }}"
+        )
+    finally:
+        store.change(";\n".join(f"CLEAR SILENT GRAPH <{_TRUTH}{truth.entity}>" for truth in truths))
+    unexpected, orphans = _count_by_entity(extra)
+    differing = tuple(
+        EntityDifference(entity, missing[entity], unexpected[entity]) for entity in sorted(missing | unexpected)
+    )
+    return StoreDifference(len(truths), differing, orphans)
+
+
+def _write_truths(truths: Iterable[EntityTruth]) -> Iterator[str]:
+    blocks: list[str] = []
+    count = 0
+    for truth in truths:
+        lines = "\n".join(f"{' '.join(triple)} ." for triple in truth.triples)
+        blocks.append(f"GRAPH <{_TRUTH}{truth.entity}> {{\n{lines}\n}}")
+        count += len(truth.triples)
+        if count >= _REQUEST_TRIPLES:
+            yield f"INSERT DATA {{ {' '.join(blocks)} }}"
+            blocks, count = [], 0
+    if count:
+        yield f"INSERT DATA {{ {' '.join(blocks)} }}"
+
+
+def _count_by_entity(rows: Iterable[Mapping[str, str]]) -> tuple[Counter[str], int]:
+    """The triples of each entity, and how many belong to none of them."""
+    counts, orphans = Counter[str](), 0
+    for row in rows:
+        triple = Triple(row["s"], row["p"], row["o"])
+        if triple.predicate == f"<{NEXT_OFFSET}>":
+            continue
+        entity = _owner(triple)
+        if entity is None:
+            orphans += 1
+        else:
+            counts[entity] += 1
+    return counts, orphans
+
+
+def _owner(triple: Triple) -> str | None:
+    """The entity whose triple it is; None where several may have it."""
+    node = triple.object if triple.predicate == _ABOUT else triple.subject
+    for prefix in (_STATEMENT, _ENTITY):
+        if node.startswith(prefix):
+            return node.removeprefix(prefix).rstrip(">").partition("-")[0]
+    return None
+
+
+def _in_graph(pattern: str, graph: str | None) -> str:
+    return pattern if graph is None else f"GRAPH <{graph}> {{ {pattern} }}"
