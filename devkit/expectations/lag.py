@@ -1,4 +1,4 @@
-"""How many events wait: of all source partitions, of one partition, or of one page.
+"""How many events wait: of all source partitions, of one partition, of one page, or for a program that reads the output.
 
 The lag of partitions is by committed offsets, as on a dashboard. The lag of a page counts its events that are published
 and not emitted, by the times of the records.
@@ -12,6 +12,7 @@ from pydantic import Field, NonNegativeInt, model_validator
 from devkit.expectations.base import hidden_records
 from devkit.expectations.bounds import Number
 from devkit.expectations.checked_arm import CheckedArm, Flaw
+from devkit.expectations.program_argument import ProgramArgument
 from devkit.expectations.series_measure import SeriesArgument, SeriesMeasure
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.observable import Observable, why_not_observable
@@ -19,8 +20,10 @@ from devkit.observe.time_series import TimeSeries, waiting
 from located_config.near import near_miss
 
 
-class LagBound(Number, SeriesArgument):
-    """Bounds on a number of the course of a lag, in events. `topic` is needed where there are several."""
+class LagBound(Number, SeriesArgument, ProgramArgument):
+    """Bounds on a number of the course of a lag, in events. `topic` is needed where there are several. Of a `program`
+    that applies the main one's output it is the number of records that it has not applied.
+    """
 
     partition: NonNegativeInt | None = Field(
         default=None, description="Number of a source partition, from 0. Default: the lag of all together."
@@ -34,6 +37,8 @@ class LagBound(Number, SeriesArgument):
             raise ValueError("one of page and partition, not both")
         if self.topic is not None and self.partition is None:
             raise ValueError("a topic's lag is that of its partitions; write partition as well")
+        if self.program is not None and (self.page is not None or self.partition is not None):
+            raise ValueError("the lag of a program is that of all that it reads; leave out page and partition")
         return self
 
     def __str__(self) -> str:
@@ -43,6 +48,8 @@ class LagBound(Number, SeriesArgument):
 
 
 def _absent(argument: LagBound, observation: ArmObservation) -> str:
+    if argument.program is not None:
+        return ""
     needed: frozenset[Observable] = frozenset({"sources"} if argument.page else {"offsets"})
     if missing := needed & observation.not_observable:
         return why_not_observable(missing)
@@ -51,6 +58,11 @@ def _absent(argument: LagBound, observation: ArmObservation) -> str:
 
 
 def _series(argument: LagBound, observation: ArmObservation) -> TimeSeries:
+    if argument.program is not None:
+        name = argument.program
+        return tuple(
+            (sample.at_s, float(sample.waiting[name])) for sample in observation.samples if name in sample.waiting
+        )
     if argument.page is not None:
         return _page_series(argument.page, observation)
     if argument.partition is None:
@@ -79,6 +91,8 @@ def _page_series(title: str, observation: ArmObservation) -> TimeSeries:
 
 
 def _flaws(argument: LagBound, arm: CheckedArm) -> Iterator[Flaw]:
+    if argument.program is not None and not arm.program_of(argument).program.needs_triple_store:
+        yield Flaw(f"program {argument.program} does not apply what the main one writes; leave it out", ("program",))
     pages = [title.replace("_", " ") for title in arm.traffic.titles]
     if argument.page is not None and argument.page.replace("_", " ") not in pages:
         remedy = arm.traffic.remedy_for_page(argument.page)
@@ -107,7 +121,8 @@ LAG = SeriesMeasure(
     name="lag",
     summary=(
         "Waiting events: uncommitted source offsets of all partitions or of one `partition` (with its `topic` if "
-        "there are several), or the events of a `page` that are published and not yet emitted. Its `last`, "
+        "there are several), or the events of a `page` that are published and not yet emitted, or the records that a "
+        "`program` of the kind `apply` has not applied. Its `last`, "
         "`highest`, `lowest` or `mean`, or its `slope` a minute."
     ),
     example="{page: Hot, of: highest, at_least: 100}",

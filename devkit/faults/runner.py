@@ -226,10 +226,17 @@ class Runner:
     def _is_due(self, play: _Play, now: float) -> bool:
         item = play.item
         if item.at is not None:
-            return now >= item.at.total_seconds()
+            return now >= item.at.total_seconds() and not self._is_held_up(item)
         if play.held_s is None and item.when is not None and item.when.holds(self._seen, self._events):
             play.held_s = now
-        return play.held_s is not None and now >= play.held_s + (item.after or timedelta()).total_seconds()
+        is_due = play.held_s is not None and now >= play.held_s + (item.after or timedelta()).total_seconds()
+        return is_due and not self._is_held_up(item)
+
+    def _is_held_up(self, item: TimelineItem) -> bool:
+        """Whether a fault is at work on one of its parts that is over when it is done, such as a restart."""
+        parts = {need.part for need in item.do.needs()}
+        at_work = (other.item.do for other in self._plays if other.phase in ("beginning", "ending"))
+        return any(not do.lasts and parts & {need.part for need in do.needs()} for do in at_work)
 
     def _begin_and_release(self, play: _Play) -> None:
         try:

@@ -76,6 +76,12 @@ class Fetch(Section):
         "workers; one record may always exceed it. While spool files hold the same amount, no other "
         "record begins. `none` is unsafe: as many bodies are in memory as requests may be under way.",
     )
+    on_failure: Literal["error_event", "fail"] = Field(
+        default="error_event",
+        description="What a fetch comes to that has failed for good. `error_event`: an error event of its own, or the "
+        "slow lane where another try may succeed. `fail` is unsafe: it ends the query, and each restart meets it "
+        "again.",
+    )
     body_limit: Literal["decoded", "content_length"] = Field(
         default="decoded",
         description="What is compared with `claim_check.max_bytes` when a body is read. `decoded`: the bytes that it "

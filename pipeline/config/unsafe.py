@@ -85,6 +85,13 @@ UNSAFE: tuple[Unsafe[PipelineConfig], ...] = (
         lambda config: config.fetch.retry_budget == "none",
     ),
     Unsafe(
+        "fetch.on_failure",
+        "fail",
+        "One fetch that fails ends the query. The restart reads the same offsets and meets the same failure: the job is "
+        "up for a few seconds at a time, and gets no further.",
+        lambda config: config.fetch.on_failure == "fail",
+    ),
+    Unsafe(
         "fetch.retry_unknown",
         "any",
         "Each event of a deleted revision waits in its micro-batch, and asks in vain, however old it is. While a job "

@@ -22,13 +22,20 @@ from pipeline.records.claim_check import ClaimStore
 from pipeline.records.claim_origin import ClaimOrigin
 from pipeline.records.error_event import Failure, error_record
 from pipeline.records.page_change import InvalidEventError, PageChange
-from pipeline.records.record import Headers, Record
+from pipeline.records.record import Headers, Position, Record
 from pipeline.records.size import serialized_size
 from pipeline.records.suppression import Suppression, suppression_of
 
 CANARY_DOMAIN = "canary"
 MOST_KEY_BYTES = 16 * 1024
 """A key travels with a deferred event, and must leave room in the ledger's record."""
+
+
+class FailedFetchError(Exception):
+    """Under `fetch.on_failure: fail`: the fetch for the event at this position failed, and ends the query."""
+
+    def __init__(self, position: Position, error: FetchFailedError) -> None:
+        super().__init__(f"the fetch for {position} failed: {error.failure.error_type}, {error.failure.message}")
 
 
 class Removal(Protocol):
@@ -92,6 +99,8 @@ class Enrichment(Generic[E, F]):
         except InvalidEventError as error:
             return self.error(message, error.failure)
         except FetchFailedError as error:
+            if self._config.fetch.on_failure == "fail":
+                raise FailedFetchError(message.position, error) from error
             if not error.transient:
                 return self._error(message, error.failure, self._full_event(message, event, error.in_hand))
             return Unfinished(

@@ -90,8 +90,9 @@ EVERY: tuple[dict[str, Any], ...] = (
 )
 OF_START = {"refused", "never_ran", "other_settings"}
 OF_OTHERS = {"compare", "lag", "memory", "metric", "metric_exists", "metric_missing", "log", "error_events"}
-BESIDE = OF_START | OF_OTHERS
-"""What is judged by something else than what a pipeline shows: a start of its own, metrics, a log, samples."""
+OF_STORE = {"differing_entities", "divergence", "store_matches"}
+BESIDE = OF_START | OF_OTHERS | OF_STORE
+"""What is judged by something else than what a pipeline shows: a start of its own, metrics, a log, samples, a store."""
 
 SEEN = an_observation(
     last_sample=A_SAMPLE.model_copy(update={"partitions": 1, "partitions_read": 1}),

@@ -65,6 +65,9 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("metric_missing", {"name": "lag"}, None),
     ("container_kills", 1, None),
     ("peak_memory", {"at_most": "2GiB"}, None),
+    ("store_matches", True, None),
+    ("differing_entities", 0, None),
+    ("divergence", 0, "arm"),
     ("log", {"event": "waiting"}, "arm"),
 )
 

@@ -221,6 +221,28 @@ def test_a_fault_that_takes_as_long_as_it_takes_is_over_when_it_is_done() -> Non
     assert arm.runner.happened[0].to_s == 1
 
 
+@pytest.mark.parametrize(
+    ("part", "begins"),
+    [("kafka", [False, False, True]), ("another", [False, True, True])],
+    ids=["same part", "another"],
+)
+def test_what_is_due_waits_for_one_that_is_over_when_it_is_done(part: str, begins: list[bool]) -> None:
+    """A copy of a store may take long on a busy machine, and then meets what was to come after it."""
+    works: list[Callable[[], None]] = []
+    arm = Arm(
+        {"do": {"brief": {}}, "at": "1s"},
+        {"name": "y", "do": {"noted": {"part": part}}, "at": "2s"},
+        start=works.append,
+    )
+    seen = []
+    for second in (1, 2, 3):
+        arm.at(second)
+        seen.append(arm.runner.phases[1] != "waiting")
+        if second == 2:
+            works[0]()  # the first is done now
+    assert seen == begins
+
+
 def test_what_could_not_begin_is_undone_and_shows_nothing() -> None:
     arm = Arm({"do": {"noted": {"fails": "begin"}}, "at": "1s"})
     arm.at(1)

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from pipeline.fetch.client import FetchFailedError
+from pipeline.jobs.enrichment import FailedFetchError
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position
@@ -61,3 +62,12 @@ def test_what_a_lane_gives_up_has_it_too(bench: MakeBench) -> None:
         orjson.loads(bench(errors=errors).job().error(message, failure).value) for errors in (FULL, {})
     )
     assert of_full == of_bounded | {"raw_event": "{}"}
+
+
+@pytest.mark.parametrize("transient", [False, True])
+def test_under_fail_there_is_no_error_event_and_the_query_ends(
+    bench: MakeBench, make_event: MakeEvent, transient: bool
+) -> None:
+    answers = {LATEST: FetchFailedError(Failure("upstream_error", "status 500"), transient=transient), PARENT: PAGE}
+    with pytest.raises(FailedFetchError, match=r"the fetch for .*: upstream_error, status 500"):
+        bench(answers, fetch={"on_failure": "fail"}).error(make_event())

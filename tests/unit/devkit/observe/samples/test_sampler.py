@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devkit.observe.applied_offsets import FollowerOffsets
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.samples import sampler as sampler_module
@@ -187,3 +188,20 @@ def test_is_within_the_bucket_of_the_true_percentile(values: list[float], share:
     found = percentile(share, EDGES, counts)
     assert found is not None
     assert (EDGES[bucket - 1] if bucket else 0) - 1e-9 <= found <= EDGES[bucket] + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("taken", "waiting"),
+    [
+        ({("out", 0): 12}, {"apply": 18}),
+        ({("out", 0): 30}, {"apply": 0}),
+        ({("out", 0): 31}, {"apply": 0}),  # it has written more since the ends were asked for
+        (None, {}),
+    ],
+)
+def test_what_waits_for_a_program_that_reads_the_output(
+    taken: dict[tuple[str, int], int] | None, waiting: dict[str, int]
+) -> None:
+    sampler = Stack().sampler()
+    sampler.followers = {"apply": cast(FollowerOffsets, SimpleNamespace(look=lambda: taken))}
+    assert sampler.look(1).sample.waiting == waiting

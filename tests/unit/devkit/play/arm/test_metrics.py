@@ -20,7 +20,7 @@ class TestMetrics:
             urls.append(url)
             return f"up {len(urls)}\n"
 
-        stage.arm.scraper = Scraper(get)
+        stage.arm.scrapers = {stage.arm.main.name: Scraper(get)}
         return urls
 
     def test_at_each_sample_once_it_is_served(self, stage: Stage, asked: list[str]) -> None:
@@ -29,7 +29,7 @@ class TestMetrics:
         stage.sample()
         stage.sample()
         assert asked == ["http://here/metrics"] * 2
-        assert stage.arm.scraper.scraped().pages == 2
+        assert stage.arm.scrapers[stage.arm.main.name].scraped().pages == 2
 
     def test_not_of_a_process_that_has_ended(self, stage: Stage, asked: list[str]) -> None:
         stage.take(MetricsServed(url="http://here/metrics"))
@@ -41,7 +41,7 @@ class TestMetrics:
         stage.take(MetricsServed(url="http://there/metrics"))
         stage.sample()
         assert asked == ["http://here/metrics", "http://there/metrics"]
-        stage.arm.scraper.write(stage.directory)
+        stage.arm.scrapers[stage.arm.main.name].write(stage.directory)
         assert (stage.directory / "metrics-1.txt").read_text() == "up 1\n"
         assert (stage.directory / "metrics-2.txt").read_text() == "up 2\n"
 

@@ -1,0 +1,27 @@
+"""A triple store in this process: Oxigraph without its server."""
+
+from typing import Any
+
+import orjson
+import pyoxigraph
+
+from devkit.stack.parts.triple_store import TripleStore
+
+
+class MemoryStore(TripleStore):
+    """Asked and changed by the kit as a server is."""
+
+    def __init__(self) -> None:
+        super().__init__("q", "u", "q", "u")
+        self.data = pyoxigraph.Store()
+
+    def select(self, query: str, timeout_s: float = 60.0) -> dict[str, Any]:
+        answer = self.data.query(query)
+        assert isinstance(answer, pyoxigraph.QuerySolutions)
+        written = answer.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
+        assert written is not None
+        document: dict[str, Any] = orjson.loads(written)
+        return document
+
+    def change(self, update: str) -> None:
+        self.data.update(update)
