@@ -1,4 +1,4 @@
-"""How many events wait: of all source partitions, of one partition, of one page, or for a program that reads the output.
+"""How many events wait: of all source partitions, of one partition or page, or for a program that reads the output.
 
 The lag of partitions is by committed offsets, as on a dashboard. The lag of a page counts its events that are published
 and not emitted, by the times of the records.

@@ -87,8 +87,8 @@ UNSAFE: tuple[Unsafe[PipelineConfig], ...] = (
     Unsafe(
         "fetch.on_failure",
         "fail",
-        "One fetch that fails ends the query. The restart reads the same offsets and meets the same failure: the job is "
-        "up for a few seconds at a time, and gets no further.",
+        "One fetch that fails ends the query. The restart reads the same offsets and meets the same failure: the job "
+        "is up for a few seconds at a time, and gets no further.",
         lambda config: config.fetch.on_failure == "fail",
     ),
     Unsafe(
