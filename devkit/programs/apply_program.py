@@ -3,6 +3,7 @@
 Its configuration is `pipeline.config.apply_config.ApplyConfig`; by default it reads the output of `rdf-resolve`.
 """
 
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -140,8 +141,10 @@ class ApplyProgram(ProgramBase):
         store = places.triple_store
         if store is None:
             raise StackError("this stack has no triple store, and `run: apply` needs one")
+        # A group of its own, as a broker may keep the offsets of an earlier arm's topic.
+        group = re.sub(r"[^A-Za-z0-9._-]+", ".", f"apply.{places.checkpoint.removeprefix('s3a://')}")
         given = {
-            "source": {"bootstrap_servers": places.bootstrap, "topic": _MUTATIONS},
+            "source": {"bootstrap_servers": places.bootstrap, "topic": _MUTATIONS, "group": group},
             "apply": {"endpoint": store.update, "query_endpoint": store.query},
             "claim_check": {"endpoint": places.s3_endpoint, "bucket": places.claim_bucket},
             "metrics": {"port": 0},

@@ -82,7 +82,7 @@ def test_only_its_first_start_begins_with_the_first_mutation(tmp_path: Path) -> 
     [
         ({}, OffsetInStore(STORE, "rdf-streaming-updater.mutation")),
         ({"graph": "http://g"}, OffsetInStore(STORE, "rdf-streaming-updater.mutation", "http://g")),
-        ({"offset": "kafka"}, OffsetOfGroup("kafka:2", "rdf-streaming-updater.mutation", "enrichment-apply")),
+        ({"offset": "kafka"}, OffsetOfGroup("kafka:2", "rdf-streaming-updater.mutation", "apply.nowhere.here")),
     ],
 )
 def test_where_it_keeps_its_offset(settings: dict[str, Any], follower: FollowerOffsets, tmp_path: Path) -> None:
