@@ -142,6 +142,8 @@ class RdfResolveJob:
         self, event: Operation, fetched: ResolvedDiff | None, *, stream: str, limit_bytes: int | None
     ) -> Sequence[OutputPart]:
         """A record for each chunk; a single triple that is too large for one goes by claim check."""
+        if event.op == "delete" and self._kept is not None:
+            self._kept.drop(self._rdf.wiki, event.entity)
         diff = TripleDiff() if fetched is None else fetched.diff
         records = mutation_records(
             event,

@@ -60,6 +60,20 @@ class KeptRevisions:
         except lmdb.Error:
             return
 
+    def drop(self, wiki: str, entity: str) -> None:
+        """Keep nothing of an entity that is deleted: nothing asks for it again, and its content may be hidden."""
+        if self._file is None:
+            return
+        try:
+            with self._file.begin(write=True) as transaction:
+                removed = transaction.pop(_key(wiki, entity), db=self._revisions)
+                if removed is not None:
+                    transaction.delete(removed[_NUMBER_BYTES : 2 * _NUMBER_BYTES], db=self._order)
+                    total = self._count(transaction, _TOTAL) - len(removed)
+                    transaction.put(_TOTAL, total.to_bytes(_NUMBER_BYTES), db=self._counts)
+        except lmdb.Error:
+            return
+
     def close(self) -> None:
         """Release the file."""
         if self._file is not None:

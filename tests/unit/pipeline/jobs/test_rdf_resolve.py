@@ -127,6 +127,13 @@ def test_the_last_revision_of_an_entity_is_not_fetched_again(resolve: Resolve) -
     assert repeat == output
 
 
+def test_nothing_is_kept_of_an_entity_that_is_deleted(resolve: Resolve) -> None:
+    resolve(operation("import", rev=11), {11: document(11, OTHER)})
+    resolve(operation("delete", rev=11), {})
+    _, asked = resolve(operation("diff", from_rev=11), {11: document(11, OTHER), 12: document(12)})
+    assert asked == [("wikidatawiki", 11), ("wikidatawiki", 12)]
+
+
 def test_a_large_entity_takes_several_records(resolve: Resolve) -> None:
     labels = [f'wd:Q64 skos:altLabel "Berlin {number}"@de .\n' for number in range(40)]
     output, _ = resolve(

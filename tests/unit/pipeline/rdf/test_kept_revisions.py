@@ -43,6 +43,20 @@ def test_the_latest_revision_stays(kept: KeptRevisions) -> None:
     assert kept.get("wiki", "Q1", 6) == {"newer"}
 
 
+def test_what_is_dropped_is_gone_and_leaves_its_place(tmp_path: Path) -> None:
+    kept = KeptRevisions(tmp_path, 20_000)
+    for entity in (1, 2, 3):
+        kept.put("wiki", f"Q{entity}", 5, _triples_of(entity, 5))
+    kept.drop("wiki", "Q2")
+    kept.drop("wiki", "Q9")
+    assert kept.get("wiki", "Q2", 5) is None
+    kept.put("wiki", "Q2", 4, _triples_of(2, 4))
+    kept.put("wiki", "Q4", 5, _triples_of(4, 5))
+    found = {entity: kept.get("wiki", f"Q{entity}", rev) for entity, rev in ((1, 5), (2, 4), (3, 5), (4, 5))}
+    assert found == {1: _triples_of(1, 5), 2: _triples_of(2, 4), 3: _triples_of(3, 5), 4: _triples_of(4, 5)}
+    kept.close()
+
+
 def _triples_of(entity: int, rev: int) -> frozenset[str]:
     """Such as do not become smaller."""
     return frozenset({random.Random(f"{entity}/{rev}").randbytes(3000).hex()})
