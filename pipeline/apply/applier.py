@@ -8,17 +8,22 @@ after a restart the open prefixes are read again, and with them mutations that a
 again, in the same order. Until the topic's end at the start is reached, a batch may begin with a part of what the store
 has: what cancels out in it is sent as well, as one half of it may be there.
 
-A store may be restored from an older copy while it is written to. So its offset is looked at after each pause, and
-where it is an earlier one, the topic is read again from there.
+A request has no effect where the store was restored from an older copy, or where another process writes to it: see
+`MutationStore`. Its answer does not say so, and those sent after it have none either. So the position is confirmed some
+times a second, when nothing more comes, and at the end. Only then do offset, metrics and log count the requests since.
+
+    restored store    the topic is read again from its offset
+    another process   RefusedError: the one that started last goes on
 """
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from pipeline import log
-from pipeline.apply.accumulate import MutationBatch
+from pipeline.apply.accumulate import MutationBatch, Patch
 from pipeline.apply.chunk_record import ChunkRecord, Resolve, parse_record
 from pipeline.apply.mutation_store import PARTITION, MutationStore, StoreMovedError
 from pipeline.apply.reassemble import Mutation, Reassembler, RepeatFilter
@@ -30,8 +35,7 @@ from pipeline.events import MutationIncomplete, StoreRewound
 from pipeline.rdf.mutation import MutationChunk
 
 _POLL_S = 0.5
-_QUIET_S = 0.2
-"""No store is replaced by another one within that time."""
+_CONFIRM_S = 0.2
 _IDLE_S = 10.0
 
 
@@ -53,10 +57,21 @@ class Records(Protocol):
         """The same, without waiting and without failing."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A request that the store has answered, in `seconds`."""
+
+    batch: MutationBatch
+    patch: Patch
+    mutations: Sequence[Mutation]
+    seconds: float
+
+
 @dataclass
 class Applier:
     """`start` is the first offset that is read, and `replay_end` the topic's end then: what comes before it may be in
-    the store. `clock` is in seconds and never goes back.
+    the store, which was adopted before that. `clock` is in seconds and never goes back. `next_offset` is the last one
+    that is known to be in the store.
     """
 
     records: Records
@@ -71,27 +86,32 @@ class Applier:
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        self._answered_at = self.clock()
-        self._begin(self.start)
+        self._confirmed_at = self.clock()
         self._probe_credit = 0.0
+        self._has_progress = True
+        self._begin(self.start)
 
     def _begin(self, offset: int) -> None:
-        self.next_offset = self._read_to = offset
+        self.next_offset = self._sent_offset = self._read_to = offset
         self._batch = self._new_batch(is_replay=True)
         self._mutations: list[Mutation] = []
+        self._sent: list[_Sent] = []
 
     def run(self, is_stopped: Callable[[], bool]) -> None:
         """Until `is_stopped`, which is asked after each batch; what is not in the store then is read again. Raises
         PipelineError.
         """
-        try:
-            while not is_stopped():
+        with suppress(WaitEndedError):  # the request that the store did not answer comes again
+            is_over = False
+            while not is_over:
                 try:
-                    self._step(is_stopped)
+                    if is_over := is_stopped():
+                        self._confirm()
+                    else:
+                        self._step(is_stopped)
                 except StoreMovedError as error:
-                    self._rewind(error.offset)
-        except WaitEndedError:
-            pass  # the request that the store did not answer comes again
+                    is_over = False
+                    self._rewind(error)
         self._log()
 
     def _step(self, is_stopped: Callable[[], bool]) -> None:
@@ -102,19 +122,32 @@ class Applier:
         if not records:
             self._flush()
         if self.report.is_due():
+            self._confirm()
             self._log()
 
-    def _rewind(self, offset: int | None) -> None:
-        """Read again from the store's offset. Raises RefusedError where that is not an earlier one."""
-        if offset is None or offset > self.next_offset:
+    def _rewind(self, moved: StoreMovedError) -> None:
+        """Read again from the store's offset. Raises RefusedError where that is not an earlier one, where another
+        process has written it, and where the store has it for the second time.
+        """
+        offset = moved.offset
+        if offset is None or offset > self._sent_offset or moved.is_foreign:
             raise RefusedError(
                 f"the store's next offset of topic {self.records.topic} is {offset}, and {self.next_offset} was "
-                "written",
-                hint="one process may apply a topic to a store; was the store replaced while this one wrote to it?",
+                "written" + (" before another process wrote to it" if moved.is_foreign else ""),
+                hint="one process may apply a topic to a store: end the other one and start again"
+                if moved.is_foreign
+                else "was the store replaced while this one wrote to it?",
+            )
+        if offset == self.next_offset and not self._has_progress:
+            raise RefusedError(
+                f"the store answers that requests are executed, and its next offset of topic {self.records.topic} "
+                f"stays {offset}",
+                hint="it has to be an xsd:integer, and apply.query_endpoint the same store as apply.endpoint",
             )
         log.emit(StoreRewound(store_offset=offset, expected_offset=self.next_offset))
         self.replay_end = max(self.replay_end, self._read_to)
         self.reassembler, self.repeats = Reassembler(), RepeatFilter()
+        self._has_progress = False
         self._begin(offset)
         self.records.read_from(offset)
 
@@ -164,37 +197,41 @@ class Applier:
         return mutation
 
     def _flush(self) -> None:
-        if self._mutations or self.reassembler.restart_offset(self._read_to) > self.next_offset:
+        if self._mutations or self.reassembler.restart_offset(self._read_to) > self._sent_offset:
             self._apply(self._read_to)
-        elif self.clock() - self._answered_at >= _IDLE_S:
-            self._require_offset()
+        elif self._sent or self.clock() - self._confirmed_at >= _IDLE_S:
+            self._confirm()
 
     def _apply(self, offset: int) -> None:
         """All mutations that ended before `offset` are in the store then."""
         next_offset = self.reassembler.restart_offset(offset)
         batch, mutations = self._batch, self._mutations
         self._batch, self._mutations = self._new_batch(is_replay=True), []
-        if self.clock() - self._answered_at >= _QUIET_S:
-            self._require_offset()
         self._probe(batch)
         patch = batch.patch()
         began = self.clock()
         if self.settings.offset == "store":
-            self.store.apply(patch, before=self.next_offset, after=next_offset)
+            self.store.apply(patch, next_offset)
         else:
             self.store.apply_triples(patch)
-        self._answered_at = self.clock()
-        self.report.add_request(batch, patch, self.clock() - began)
-        for mutation in mutations:
-            self.report.add_mutation(mutation)
-        if self.settings.offset == "kafka":
             self.records.commit(next_offset)
-        self.next_offset = next_offset
+        self._sent_offset = next_offset
+        self._sent.append(_Sent(batch, patch, mutations, self.clock() - began))
+        if self.settings.offset == "kafka" or self.clock() - self._confirmed_at >= _CONFIRM_S:
+            self._confirm()
 
-    def _require_offset(self) -> None:
+    def _confirm(self) -> None:
+        """All requests so far took effect. Raises StoreMovedError."""
         if self.settings.offset == "store":
-            self.store.require_offset(self.next_offset)
-        self._answered_at = self.clock()
+            self.store.confirm()
+        self._confirmed_at = self.clock()
+        for sent in self._sent:
+            self.report.add_request(sent.batch, sent.patch, sent.seconds)
+            for mutation in sent.mutations:
+                self.report.add_mutation(mutation)
+        self._has_progress |= bool(self._sent)
+        self._sent = []
+        self.next_offset = self._sent_offset
 
     def _probe(self, batch: MutationBatch) -> None:
         """Where opposites do not cancel, what a batch expects of the store is not known."""
@@ -204,6 +241,8 @@ class Applier:
         if self._probe_credit < 1:
             return
         self._probe_credit -= 1
+        if self.clock() - self._confirmed_at >= _CONFIRM_S:
+            self._confirm()
         began = self.clock()
         divergence = self.store.measure_divergence(*batch.expectation())
         self.report.add_probe(divergence, self.clock() - began)

@@ -87,11 +87,14 @@ def run_apply(config: ApplyConfig, new: NewStart | None) -> None:
             next_offset=lambda: None if applier is None else applier.next_offset,
             is_store_down=lambda: target.is_down,
         )
-        store = MutationStore(target, ConceptNamespaces(settings.concept_base), topic_name, graph=settings.graph)
+        namespaces = ConceptNamespaces(settings.concept_base)
+        store = MutationStore(target, namespaces, topic_name, graph=settings.graph, atomic=settings.atomic)
         topic = open_topic(config)
         try:
+            # The store first: nothing that it has is behind the end of the topic then.
+            stored = store.adopt() if settings.offset == "store" else None
             bounds = topic.bounds()
-            start = _first_offset(config, topic, store, bounds, new)
+            start = _first_offset(config, topic, store, stored, bounds, new)
             topic.read_from(start)
             applier = Applier(
                 topic,
@@ -111,20 +114,28 @@ def run_apply(config: ApplyConfig, new: NewStart | None) -> None:
 
 
 def _first_offset(
-    config: ApplyConfig, topic: MutationTopic, store: MutationStore, bounds: Bounds, new: NewStart | None
+    config: ApplyConfig,
+    topic: MutationTopic,
+    store: MutationStore,
+    stored: int | None,
+    bounds: Bounds,
+    new: NewStart | None,
 ) -> int:
-    """The offset to begin at; a new one is written down where it is kept."""
+    """The offset to begin at; a new one is written down where it is kept. `stored` is the store's."""
     keeper = config.apply.offset
     committed = topic.committed_offset()
-    kept = store.next_offset() if keeper == "store" else committed
+    kept = stored if keeper == "store" else committed
     first, end = bounds.first[PARTITION], bounds.end[PARTITION]
     new_offset = None if new is None else _resolve_new(topic, bounds, new)
     offset = choose_offset(
         KeptOffset(topic.topic, keeper, kept, first, end), new=None if new is None else new.name, new_offset=new_offset
     )
-    if kept is None:
-        _keep(config, topic, store, offset)
-    elif keeper == "store" and committed is not None and committed > kept:
+    # Before anything is read, as a restart has no `--new`; and a store is this process's from here on.
+    if keeper == "store":
+        store.write_offset(offset)
+    elif kept is None:
+        topic.commit(offset)
+    if keeper == "store" and kept is not None and committed is not None and committed > kept:
         log.emit(StoreRewound(store_offset=kept, expected_offset=committed))
     log.emit(
         ApplyStarted(
@@ -136,14 +147,6 @@ def _first_offset(
         )
     )
     return offset
-
-
-def _keep(config: ApplyConfig, topic: MutationTopic, store: MutationStore, offset: int) -> None:
-    # Before anything is read, as a restart has no `--new`.
-    if config.apply.offset == "store":
-        store.write_offset(offset)
-    else:
-        topic.commit(offset)
 
 
 def _resolve_new(topic: MutationTopic, bounds: Bounds, new: NewStart) -> int:

@@ -1,10 +1,12 @@
 """What the store knows of a mutation topic: triples, the next offset, and how far both are from what was expected."""
 
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from pipeline.apply.accumulate import Patch
-from pipeline.apply.patch import StorePosition, count_query, position_query, write_update
+from pipeline.apply.patch import StorePosition, count_query, position_query, write_first_position, write_update
 from pipeline.apply.sparql_target import UpdateTarget
 from pipeline.errors import RefusedError
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
@@ -26,68 +28,122 @@ class Divergence:
 
 
 class StoreMovedError(Exception):
-    """The store's next offset is another one than the process has written: the store was restored from a copy, or
-    another process writes to it.
+    """The store has another position than the last request wrote, so no request had an effect since then: the store was
+    restored from a copy, or, where it `is_foreign`, another process writes to it.
     """
 
-    def __init__(self, offset: int | None) -> None:
+    def __init__(self, offset: int | None, *, is_foreign: bool) -> None:
         super().__init__(f"the store's next offset is {offset}")
-        self.offset = offset
+        self.offset, self.is_foreign = offset, is_foreign
 
 
 class MutationStore:
-    """Its methods raise what the target's do."""
+    """The store as one process writes to it. Its methods raise what the target's do.
+
+    Each request takes effect only where the store has the very position that the request before it wrote, and writes
+    one of its own that no other request has. So a request that the store executes late, or again, changes nothing. Of
+    two processes on one topic the one that called `write_offset` last has the store: no request of the other takes
+    effect from then on, and its next `confirm` says so.
+
+    This needs a store in which no other request comes between the condition of an operation and its changes. In any
+    other one a request that is executed late, or that another process sends, may undo a later one.
+    """
 
     def __init__(
-        self, target: UpdateTarget, namespaces: ConceptNamespaces, topic: str, *, graph: str | None = None
+        self,
+        target: UpdateTarget,
+        namespaces: ConceptNamespaces,
+        topic: str,
+        *,
+        graph: str | None = None,
+        atomic: bool = True,
     ) -> None:
-        self._target, self._namespaces, self._topic, self._graph = target, namespaces, topic, graph
+        """`atomic` is whether the target executes a request as one transaction."""
+        self._target, self._namespaces, self._topic = target, namespaces, topic
+        self._graph, self._atomic = graph, atomic
+        self._writer, self._numbers = uuid.uuid4().hex, count(1)
+        self._adopted: StorePosition | None = None
+        self._expected: StorePosition | None = None
 
     def next_offset(self) -> int | None:
         """The next offset in the store; None where it has none. Raises RefusedError where it has several, or no
         number.
         """
-        rows = self._target.select(position_query(self._topic, PARTITION, graph=self._graph))
-        offsets = sorted({row["offset"] for row in rows})
-        if len(offsets) > 1 or not all(offset.isdecimal() for offset in offsets):
-            raise RefusedError(
-                f"the store has no single next offset of topic {self._topic}, but {', '.join(offsets)[:200]}",
-                hint="something else has written to the store: load it again",
-            )
-        return int(offsets[0]) if offsets else None
+        position = self._read_position()
+        return None if position is None else position.next_offset
 
-    def require_offset(self, expected: int) -> None:
-        """Raises StoreMovedError where the store has another next offset."""
-        offset = self.next_offset()
-        if offset != expected:
-            raise StoreMovedError(offset)
+    def adopt(self) -> int | None:
+        """The same; the next request goes on from the position that the store has now."""
+        self._adopted = self._expected = self._read_position()
+        return None if self._adopted is None else self._adopted.next_offset
 
     def write_offset(self, next_offset: int) -> None:
-        """Set the next offset, whatever it is, and change no other triple."""
-        self._update(Patch(), next_offset, lambda: True)
-
-    def apply(self, patch: Patch, *, before: int, after: int) -> None:
-        """Change the triples and the next offset in one request. Where it has to be sent again, the store must have one
-        of the two offsets; it is not sent where that is `after`. Raises StoreMovedError.
+        """Set the next offset of the store that was adopted, or that has none, and change no other triple. Requests of
+        processes that were here before have no effect from then on. Raises RefusedError where one came meanwhile.
         """
+        position = self._position(next_offset)
+        if self._adopted is None:
+            text = write_first_position(position, graph=self._graph)
+        else:
+            text = self._text(Patch(), position, self._adopted)
+        self._target.update(text)
+        if self._read_position() != position:
+            raise RefusedError(
+                f"another process has written the next offset of topic {self._topic} into the store meanwhile",
+                hint="one process may apply a topic to a store: end the other one, then start again",
+            )
+        self._adopted, self._expected = self._adopted or position, position
 
-        def is_needed() -> bool:
-            offset = self.next_offset()
-            if offset not in (before, after):
-                raise StoreMovedError(offset)
-            return offset == before
+    def confirm(self) -> None:
+        """Returns where all requests so far took effect. Raises StoreMovedError elsewhere; the next request then goes
+        on from the position that the store has now.
+        """
+        adopted, expected = self._adopted, self._expected
+        if self.adopt() == (None if expected is None else expected.next_offset) and self._expected == expected:
+            self._adopted = adopted
+            return
+        found = self._adopted
+        if found is None or adopted is None:
+            raise StoreMovedError(None if found is None else found.next_offset, is_foreign=False)
+        # A copy from before the position that was adopted may have any request of a process that was here before.
+        is_known = found.request == adopted.request or (found.request or "").startswith(self._writer)
+        raise StoreMovedError(found.next_offset, is_foreign=not is_known and found.next_offset >= adopted.next_offset)
 
-        self._update(patch, after, is_needed)
+    def apply(self, patch: Patch, next_offset: int) -> None:
+        """Change the triples and the next offset in one request, which has no effect where the store was moved: see
+        `confirm`. The store was adopted before.
+        """
+        assert self._expected is not None, "without an expected position the request is unconditional"
+        position = self._position(next_offset)
+        self._target.update(self._text(patch, position, self._expected))
+        self._expected = position
 
     def apply_triples(self, patch: Patch) -> None:
-        """Change the triples and leave the next offset as it is."""
-        self._update(patch, None, lambda: True)
+        """Change the triples, whatever position the store has, and leave that as it is."""
+        if text := self._text(patch, None, None):
+            self._target.update(text)
 
-    def _update(self, patch: Patch, next_offset: int | None, is_needed: Callable[[], bool]) -> None:
-        position = None if next_offset is None else StorePosition(self._topic, PARTITION, next_offset)
-        text = write_update(patch, position, self._namespaces, graph=self._graph)
-        if text:
-            self._target.update(text, is_needed)
+    def _text(self, patch: Patch, position: StorePosition | None, expected: StorePosition | None) -> str:
+        return write_update(
+            patch, position, self._namespaces, graph=self._graph, expected=expected, atomic=self._atomic
+        )
+
+    def _position(self, next_offset: int) -> StorePosition:
+        return StorePosition(self._topic, PARTITION, next_offset, f"{self._writer}-{next(self._numbers)}")
+
+    def _read_position(self) -> StorePosition | None:
+        rows = self._target.select(position_query(self._topic, PARTITION, graph=self._graph))
+        offsets = sorted({row["offset"] for row in rows})
+        requests = sorted({row["request"] for row in rows if "request" in row})
+        if len(offsets) > 1 or len(requests) > 1 or not all(offset.isdecimal() for offset in offsets):
+            raise RefusedError(
+                f"the store has no single next offset of topic {self._topic}, but {', '.join(offsets)[:200]}"
+                + (f", written by {', '.join(requests)[:200]}" if requests else ""),
+                hint="something else has written to the store: load it again",
+            )
+        if not offsets:
+            return None
+        return StorePosition(self._topic, PARTITION, int(offsets[0]), requests[0] if requests else None)
 
     def measure_divergence(self, present: Sequence[Triple], absent: Sequence[Triple]) -> Divergence:
         """Asks for triples that should be there, and for others that should not."""

@@ -1,19 +1,24 @@
 """A patch as one SPARQL 1.1 Update request, which also writes the next offset into the store.
 
     delete by query the cleared entities: statements of them and of their forms and senses, those, sitelinks, the rest
-    DELETE DATA     triples
-    INSERT DATA     triples
-    DELETE/INSERT   the next offset of the topic's partition: one triple
+    DELETE/INSERT   triples
+    DELETE/INSERT   the position of the topic's partition: the next offset, and the id of the request that wrote it
+
+With an expected position each operation is conditional: it changes something only where the store has that position, so
+a request that is executed late, or twice, or while another process writes, changes nothing. The offset alone would not
+do, as it stays where it is while the prefix of a mutation is open. The answer does not say whether the position matched.
 
 The operations of a request are executed in their order (SPARQL 1.1 Update, section 3). Whether all of them are one
-transaction is the target's promise, not the standard's. Literals are compared as the target compares them.
+transaction is the target's promise, not the standard's. Without it the position changes by itself, behind all others,
+and once before that, between deletes by query and inserts: such a delete that is executed late must not meet what its
+own request inserted. Literals are compared as the target compares them.
 
 References and values stay, as other entities may link them; so do a property's definitions (`prop/…`), as other
 entities' triples name them. A sitelink that another entity has too loses nothing but its `schema:about`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.apply.accumulate import Patch
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
@@ -21,33 +26,44 @@ from pipeline.rdf.triples import Triple, serialize_triples, split_terms
 from pipeline.rdf.vocabulary import ONTOLEX_LEXICAL_FORM, ONTOLEX_SENSE, SCHEMA_ABOUT
 
 NEXT_OFFSET = "<urn:enrichment:next-offset>"
+LAST_REQUEST = "<urn:enrichment:last-request>"
 _XSD_INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"
 _SUB_ENTITY = f"({ONTOLEX_LEXICAL_FORM}|{ONTOLEX_SENSE})"
 
 
 @dataclass(frozen=True, slots=True)
 class StorePosition:
-    """Up to where a partition of a mutation topic is in the store. `next_offset` is the first one that is not."""
+    """Up to where a partition of a mutation topic is in the store. `next_offset` is the first one that is not, and
+    `request` is the id of the request that wrote it, without quotes and backslashes; None where none has one.
+    """
 
     topic: str
     partition: int
     next_offset: int
+    request: str | None = None
 
     @property
     def node(self) -> str:
-        """The subject of its triple."""
+        """The subject of its triples."""
         return position_node(self.topic, self.partition)
+
+    @property
+    def triples(self) -> tuple[Triple, ...]:
+        """What a store has that is there."""
+        offset = f'{self.node} {NEXT_OFFSET} "{self.next_offset}"^^{_XSD_INTEGER} .'
+        return (offset,) if self.request is None else (offset, f'{self.node} {LAST_REQUEST} "{self.request}" .')
 
 
 def position_node(topic: str, partition: int) -> str:
-    """The subject of the triple with the next offset; a topic's name has no characters that an IRI must not have."""
+    """The subject of a position's triples; a topic's name has no characters that an IRI must not have."""
     return f"<urn:enrichment:mutations:{topic}:{partition}>"
 
 
 def position_query(topic: str, partition: int, *, graph: str | None = None) -> str:
-    """A SELECT for the next offset in a store, `?offset`; no row where the store has none."""
-    pattern = f"{position_node(topic, partition)} {NEXT_OFFSET} ?offset"
-    return f"SELECT ?offset WHERE {{ {_in_graph(pattern, graph)} }}"
+    """A SELECT for the position in a store, `?offset` and `?request`; no row where the store has none."""
+    node = position_node(topic, partition)
+    pattern = f"{node} {NEXT_OFFSET} ?offset OPTIONAL {{ {node} {LAST_REQUEST} ?request }}"
+    return f"SELECT ?offset ?request WHERE {{ {_in_graph(pattern, graph)} }}"
 
 
 def count_query(triples: Sequence[Triple], *, graph: str | None = None) -> str:
@@ -58,75 +74,93 @@ def count_query(triples: Sequence[Triple], *, graph: str | None = None) -> str:
 
 
 def write_update(
-    patch: Patch, position: StorePosition | None, namespaces: ConceptNamespaces, *, graph: str | None = None
+    patch: Patch,
+    position: StorePosition | None,
+    namespaces: ConceptNamespaces,
+    *,
+    graph: str | None = None,
+    expected: StorePosition | None = None,
+    atomic: bool = True,
 ) -> str:
     """The text of the request; empty where nothing is to be done. `graph` is the IRI of a named graph for triples and
-    offset; None for the default one. Without a position the store's own stays as it is.
+    offset; None for the default one. Without a position the store's own stays as it is, without an expected one it may
+    be any. `atomic` says whether the target executes a request as one transaction.
     """
-    operations = _clear_entities([namespaces.entity_node(entity) for entity in patch.cleared], namespaces, graph)
-    if patch.deleted:
-        operations.append(_change_data("DELETE DATA", patch.deleted, graph))
-    if patch.inserted:
-        operations.append(_change_data("INSERT DATA", patch.inserted, graph))
-    if position is not None:
-        operations.append(_write_position(position, graph))
+    guard = "" if expected is None else _is_at(expected)
+    operations = _clear_entities([namespaces.entity_node(entity) for entity in patch.cleared], guard, namespaces, graph)
+    deleted, inserted = patch.deleted, patch.inserted
+    if position is not None and expected is not None:
+        if atomic:
+            deleted, inserted = (*deleted, *expected.triples), (*inserted, *position.triples)
+        elif operations:
+            cleared = replace(expected, request=f"{position.request}:cleared")
+            operations.append(_change_where(expected.triples, cleared.triples, guard, graph))
+            expected, guard = cleared, _is_at(cleared)
+    if deleted or inserted:
+        operations.append(_change_where(deleted, inserted, guard, graph))
+    if position is not None and expected is None:
+        operations.append(_write_position(position, "", graph))
+    elif position is not None and expected is not None and not atomic:
+        operations.append(_change_where(expected.triples, position.triples, guard, graph))
     return ";\n".join(operations) + "\n" if operations else ""
 
 
-def _clear_entities(entities: Sequence[str], namespaces: ConceptNamespaces, graph: str | None) -> list[str]:
+def write_first_position(position: StorePosition, *, graph: str | None = None) -> str:
+    """The text of a request that writes the position where the store has no next offset."""
+    return _write_position(position, f"FILTER NOT EXISTS {{ {position.node} {NEXT_OFFSET} ?any }}\n", graph) + "\n"
+
+
+def _is_at(position: StorePosition) -> str:
+    """A pattern with one solution where the store has the position, and none elsewhere."""
+    pattern = serialize_triples(position.triples)
+    if position.request is None:
+        pattern += f"FILTER NOT EXISTS {{ {position.node} {LAST_REQUEST} ?any }}\n"
+    return pattern
+
+
+def _clear_entities(entities: Sequence[str], guard: str, namespaces: ConceptNamespaces, graph: str | None) -> list[str]:
     if not entities:
         return []
-    values = f"VALUES ?entity {{ {' '.join(entities)} }}"
+    values = f"{guard}VALUES ?entity {{ {' '.join(entities)} }}"
     statement_prefix = namespaces.statement.removeprefix("<")
-    return [
-        _delete_where(
-            "?node ?predicate ?object",
-            f"""{values}
-  ?entity {_SUB_ENTITY}? ?owner .
-  ?owner ?link ?node .
-  FILTER(isIRI(?node) && STRSTARTS(STR(?node), "{statement_prefix}"))
-  ?node ?predicate ?object .""",
-            graph,
+    deletes = [
+        (
+            "?node ?predicate ?object .",
+            f"""?entity {_SUB_ENTITY}? ?owner .
+?owner ?link ?node .
+FILTER(isIRI(?node) && STRSTARTS(STR(?node), "{statement_prefix}"))
+?node ?predicate ?object .""",
         ),
-        _delete_where(
-            "?part ?predicate ?object",
-            f"""{values}
-  ?entity {_SUB_ENTITY} ?part .
-  ?part ?predicate ?object .""",
-            graph,
+        ("?part ?predicate ?object .", f"?entity {_SUB_ENTITY} ?part .\n?part ?predicate ?object ."),
+        (
+            "?page ?predicate ?object .",
+            f"""?page {SCHEMA_ABOUT} ?entity .
+?page ?predicate ?object .
+FILTER NOT EXISTS {{ ?page {SCHEMA_ABOUT} ?other . FILTER(?other NOT IN ({", ".join(entities)})) }}""",
         ),
-        _delete_where(
-            "?page ?predicate ?object",
-            f"""{values}
-  ?page {SCHEMA_ABOUT} ?entity .
-  ?page ?predicate ?object .
-  FILTER NOT EXISTS {{ ?page {SCHEMA_ABOUT} ?other . FILTER(?other NOT IN ({", ".join(entities)})) }}""",
-            graph,
-        ),
-        _delete_where(f"?page {SCHEMA_ABOUT} ?entity", f"{values}\n  ?page {SCHEMA_ABOUT} ?entity .", graph),
-        _delete_where("?entity ?predicate ?object", f"{values}\n  ?entity ?predicate ?object .", graph),
+        (f"?page {SCHEMA_ABOUT} ?entity .", f"?page {SCHEMA_ABOUT} ?entity ."),
+        ("?entity ?predicate ?object .", "?entity ?predicate ?object ."),
     ]
+    return [_change_where([deleted], [], f"{values}\n{pattern}\n", graph) for deleted, pattern in deletes]
 
 
-def _delete_where(template: str, pattern: str, graph: str | None) -> str:
-    return f"{_with_graph(graph)}DELETE {{ {template} }}\nWHERE {{\n  {pattern}\n}}"
+def _write_position(position: StorePosition, guard: str, graph: str | None) -> str:
+    old = [f"{position.node} {NEXT_OFFSET} ?offset .", f"{position.node} {LAST_REQUEST} ?request ."]
+    pattern = "".join(f"OPTIONAL {{ {triple} }}\n" for triple in old)
+    return _change_where(old, position.triples, guard + pattern, graph)
 
 
-def _change_data(operation: str, triples: Sequence[Triple], graph: str | None) -> str:
-    return f"{operation} {{\n{_in_graph(serialize_triples(triples), graph)}}}"
-
-
-def _write_position(position: StorePosition, graph: str | None) -> str:
-    node = position.node
-    offset = f'"{position.next_offset}"^^{_XSD_INTEGER}'
-    return (
-        f"{_with_graph(graph)}DELETE {{ {node} {NEXT_OFFSET} ?before }}\nINSERT {{ {node} {NEXT_OFFSET} {offset} }}\n"
-        f"WHERE {{ OPTIONAL {{ {node} {NEXT_OFFSET} ?before }} }}"
+def _change_where(deleted: Sequence[str], inserted: Sequence[str], pattern: str, graph: str | None) -> str:
+    """An operation. `deleted` and `inserted` are triples, which may have variables of the pattern; not both are empty,
+    and the pattern ends with its line, or is empty.
+    """
+    with_graph = "" if graph is None else f"WITH <{graph}>\n"
+    templates = "".join(
+        f"{word} {{\n{serialize_triples(triples)}}}\n"
+        for word, triples in (("DELETE", deleted), ("INSERT", inserted))
+        if triples
     )
-
-
-def _with_graph(graph: str | None) -> str:
-    return "" if graph is None else f"WITH <{graph}>\n"
+    return f"{with_graph}{templates}WHERE {{\n{pattern}}}"
 
 
 def _in_graph(text: str, graph: str | None) -> str:

@@ -3,8 +3,8 @@
     no answer · 5xx · 408 · 425 · 429   the same request again, after a pause, for as long as it takes
     any other status but 2xx            the store will not take it: the process ends
 
-Before an update is sent again, its sender may look whether it was executed although its answer did not come, and
-whether the store is still the same one. https://www.w3.org/TR/sparql11-protocol/
+An update whose answer did not come may have been executed, or be executed later, and is sent again all the same: it has
+to be one that is right however often and whenever it is executed. https://www.w3.org/TR/sparql11-protocol/
 """
 
 import time
@@ -46,8 +46,8 @@ class WaitEndedError(Exception):
 class UpdateTarget(Protocol):
     """A store. Its methods wait while it is down; they raise StoreRequestRefusedError and WaitEndedError."""
 
-    def update(self, text: str, is_needed: Callable[[], bool]) -> None:
-        """Execute a SPARQL 1.1 Update request. `is_needed` is asked when it has failed, before it is sent again."""
+    def update(self, text: str) -> None:
+        """Execute a SPARQL 1.1 Update request, at least once; it may be executed again later."""
 
     def select(self, text: str) -> list[Row]:
         """The solutions of a SELECT."""
@@ -71,11 +71,9 @@ class SparqlTarget:
         """Whether the last attempt failed, so that the request at hand is sent again."""
         return self._outage.is_running
 
-    def update(self, text: str, is_needed: Callable[[], bool] = lambda: True) -> None:
-        """Execute the request; returns when the store has answered that it is done, or when it is not needed any more.
-        Raises what `is_needed` raises.
-        """
-        self._post(self._settings.endpoint, text, _UPDATE, is_needed)
+    def update(self, text: str) -> None:
+        """Execute the request; returns when the store has answered that it is done."""
+        self._post(self._settings.endpoint, text, _UPDATE)
 
     def select(self, text: str) -> list[Row]:
         """The solutions of the query. Raises StoreRequestRefusedError also for an answer that is none."""
@@ -94,9 +92,7 @@ class SparqlTarget:
         """Ends the connections."""
         self._pool.clear()
 
-    def _post(
-        self, url: str, text: str, headers: Mapping[str, str], is_needed: Callable[[], bool] = lambda: True
-    ) -> bytes:
+    def _post(self, url: str, text: str, headers: Mapping[str, str]) -> bytes:
         pause_s = _FIRST_PAUSE_S
         while True:
             try:
@@ -118,8 +114,6 @@ class SparqlTarget:
             if not self._pause(pause_s):
                 raise WaitEndedError
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-            if not is_needed():
-                return b""
 
     def _log_outage(self, url: str, reason: str) -> None:
         if (seconds := self._outage.fail()) is not None:

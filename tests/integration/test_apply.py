@@ -170,6 +170,7 @@ def test_mutations_reach_the_store_once_also_when_it_is_restored(
     divergence = store.measure_divergence(present, [first])
     assert (divergence.missing, divergence.unexpected) == (0, 0)
 
+    store.adopt()
     store.write_offset(3)
     with closing(KafkaAdminClient(bootstrap_servers=running.kafka.direct)) as admin:
         admin.delete_records({TopicPartition(TOPIC, 0): 6})

@@ -1,6 +1,6 @@
 """A topic in memory, a store in memory, and what kills the process between any two of its steps."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -75,8 +75,7 @@ class StoreTarget:
     updates: list[str] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
 
-    def update(self, text: str, is_needed: Callable[[], bool] = lambda: True) -> None:
-        del is_needed
+    def update(self, text: str) -> None:
         is_last = self.killed_at == len(self.updates)
         if is_last and self.step == "before":
             raise KilledError
@@ -138,12 +137,14 @@ def applier_of(
     def clock() -> float:
         return float(next(ticks))
 
-    store = MutationStore(target, NAMESPACES, TOPIC, graph=settings.get("graph"))
+    store = MutationStore(target, NAMESPACES, TOPIC, graph=settings.get("graph"), atomic=settings.get("atomic", True))
     topic.position = start
     if isinstance(target, StoreTarget) and settings.get("offset") != "kafka":
         written = MutationStore(StoreTarget(target.store), NAMESPACES, TOPIC)
         if written.next_offset() is None:
             written.write_offset(start)
+    if settings.get("offset") != "kafka":
+        store.adopt()
     report = WorkReport(recorder or Recorder(), clock)
     return Applier(topic, store, settings_of(**settings), resolve, report, start, replay_end, clock=clock)
 

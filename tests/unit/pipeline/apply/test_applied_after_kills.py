@@ -1,7 +1,6 @@
 """Killed between any two steps, producer or consumer, a store has the last revisions in the end."""
 
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import chain
 from typing import Any
@@ -117,8 +116,8 @@ def test_the_next_offset_in_the_store_never_goes_back_and_ends_behind_the_last_r
     offsets = []
     applied = target.update
 
-    def update(text: str, is_needed: Callable[[], bool] = lambda: True) -> None:
-        applied(text, is_needed)
+    def update(text: str) -> None:
+        applied(text)
         offsets.append(MutationStore(target, NAMESPACES, TOPIC).next_offset())
 
     target.update = update  # type: ignore[method-assign]

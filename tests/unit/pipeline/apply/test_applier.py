@@ -128,9 +128,9 @@ def test_a_request_has_as_many_mutations_as_fit(
     kept = []
     apply = MutationStore.apply
 
-    def note(store: MutationStore, patch: Patch, *, before: int, after: int) -> None:
-        kept.append(after)
-        apply(store, patch, before=before, after=after)
+    def note(store: MutationStore, patch: Patch, next_offset: int) -> None:
+        kept.append(next_offset)
+        apply(store, patch, next_offset)
 
     monkeypatch.setattr(MutationStore, "apply", note)
     apply_until_idle(applier_of(FakeTopic(place_records([*IMPORT_Q1, *TO_B, *IMPORT_Q2])), target, **settings))
@@ -306,7 +306,7 @@ def test_a_stop_while_the_store_is_waited_for_ends_the_loop(monkeypatch: pytest.
     topic = FakeTopic(place_records(IMPORT_Q1))
     applier = applier_of(topic, target)
 
-    def wait(_text: str, _is_needed: object) -> None:
+    def wait(_text: str) -> None:
         raise WaitEndedError
 
     monkeypatch.setattr(target, "update", wait)

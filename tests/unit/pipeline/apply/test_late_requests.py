@@ -1,0 +1,309 @@
+"""A store that executes requests late, and two processes that apply one topic to it: what is applied stays applied."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyoxigraph
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.apply.accumulate import Patch
+from pipeline.apply.applier import Applier
+from pipeline.apply.mutation_store import Divergence, MutationStore, StoreMovedError
+from pipeline.apply.patch import NEXT_OFFSET, position_node
+from pipeline.apply.sparql_target import Row, SparqlTarget
+from pipeline.errors import RefusedError
+from pipeline.rdf.triples import Triple
+from pipeline.records.record import Record
+from tests.oxigraph_server import OxigraphServer
+from tests.unit.pipeline.apply.fake_parts import (
+    FakeTopic,
+    StoreTarget,
+    applier_of,
+    apply_until_idle,
+    operation_records,
+    place_records,
+    settings_of,
+)
+from tests.unit.pipeline.apply.histories import History, histories, may_stay
+from tests.unit.pipeline.apply.mutations import TOPIC, triples_in
+from tests.unit.pipeline.apply.test_applier import (
+    DELETE_Q1,
+    IMPORT_Q1,
+    IMPORT_Q2,
+    MORE_OF_Q2,
+    OF_Q2,
+    TO_B,
+    TO_C,
+    A,
+    B,
+    C,
+    edit_records,
+)
+from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
+
+OF_Q3 = 'wd:Q3 wdt:P1 "a" .'
+IMPORT_Q3 = edit_records("Q3", 1, "", OF_Q3 + 'wd:Q3 wdt:P1 "b" .')
+POLICIES: list[dict[str, Any]] = [
+    {"batch_triples": 1},
+    {"batch_triples": 6, "delete_weight": 2},
+    {"batch_triples": 6, "delete_weight": 2, "atomic": False},
+]
+
+
+@dataclass
+class LateTarget(StoreTarget):
+    """Some answers do not come, and the request is sent again. What was sent is executed at any later moment: whole, or
+    in the store without transactions operation by operation.
+    """
+
+    atomic: bool = True
+    draw: Callable[[st.SearchStrategy[Any]], Any] = field(kw_only=True)
+    pending: list[list[str]] = field(default_factory=list)
+    """The operations that are left of each request."""
+
+    def update(self, text: str) -> None:
+        for _ in range(self.draw(st.integers(0, 2))):
+            self.pending.append(self._split(text))
+        for operation in self._split(text):
+            self.execute_late()
+            self.store.update(operation)
+            self.updates.append(operation)
+        self.execute_late()
+
+    def select(self, text: str) -> list[Row]:
+        self.execute_late()
+        return super().select(text)
+
+    def execute_late(self) -> None:
+        while self.pending and self.draw(st.booleans()):
+            self.execute_one(self.draw(st.integers(0, len(self.pending) - 1)))
+
+    def execute_one(self, number: int) -> None:
+        self.store.update(self.pending[number].pop(0))
+        if not self.pending[number]:
+            del self.pending[number]
+
+    def _split(self, text: str) -> list[str]:
+        return [text] if self.atomic else text.split(";\n")
+
+
+def records_of(history: History) -> list[Record]:
+    seqs = Counter[str]()
+    records = []
+    for mutation in history.mutations:
+        seqs[mutation.entity] += 1
+        records += operation_records(mutation.entity, mutation.op, seqs[mutation.entity], mutation.diff)
+    return records
+
+
+def assert_last_revisions(store: pyoxigraph.Store, history: History) -> None:
+    expected = set[Triple]().union(*history.revisions.values())
+    triples = triples_in(store)
+    assert expected - triples == set()
+    assert {triple for triple in triples - expected if not may_stay(triple)} == set()
+
+
+@pytest.mark.parametrize("policies", POLICIES, ids=str)
+@settings(deadline=None, max_examples=40)
+@given(history=histories(), open_first=st.booleans(), poll_size=st.integers(1, 8), data=st.data())
+def test_a_request_that_is_executed_late_changes_nothing(
+    policies: dict[str, Any], history: History, open_first: bool, poll_size: int, data: st.DataObject
+) -> None:
+    """Also where the next offset stays the same, as the beginning of another mutation is open."""
+    target = LateTarget(pyoxigraph.Store(), atomic=policies.get("atomic", True), draw=data.draw)
+    records = [*IMPORT_Q3[:1], *records_of(history)] if open_first else records_of(history)
+    topic = FakeTopic(place_records(records), poll_size=poll_size)
+    apply_until_idle(applier_of(topic, target, **policies))
+    assert_last_revisions(target.store, history)
+    while target.pending:
+        target.execute_one(data.draw(st.integers(0, len(target.pending) - 1)))
+    assert_last_revisions(target.store, history)
+
+
+@dataclass
+class InterruptedTarget(StoreTarget):
+    """`interrupt` is called before and after each update."""
+
+    interrupt: Callable[[], None] = lambda: None
+
+    def update(self, text: str) -> None:
+        self.interrupt()
+        super().update(text)
+        self.interrupt()
+
+
+@pytest.mark.parametrize("policies", POLICIES, ids=str)
+@settings(deadline=None, max_examples=40)
+@given(history=histories(), poll_sizes=st.tuples(st.integers(1, 8), st.integers(1, 8)), data=st.data())
+def test_of_two_processes_the_one_that_started_last_goes_on(
+    policies: dict[str, Any], history: History, poll_sizes: tuple[int, int], data: st.DataObject
+) -> None:
+    """The second one starts and polls between any two requests of the first one, and ends after it."""
+    records = place_records(records_of(history))
+    target = InterruptedTarget(pyoxigraph.Store())
+    topics = [FakeTopic(records, poll_size=size) for size in poll_sizes]
+    first = applier_of(topics[0], target, **policies)
+    second: Applier | None = None
+
+    def start_second() -> Applier:
+        plain = StoreTarget(target.store)
+        start = MutationStore(plain, NAMESPACES, TOPIC).next_offset()
+        assert start is not None
+        applier = applier_of(topics[1], plain, start=start, replay_end=len(records), **policies)
+        applier.store.write_offset(start)
+        return applier
+
+    def interrupt() -> None:
+        nonlocal second
+        if second is None and data.draw(st.booleans()):
+            second = start_second()
+        if second is not None:
+            polls = iter(range(data.draw(st.integers(0, 3))))
+            second.run(lambda: next(polls, None) is None)
+
+    target.interrupt = interrupt
+    try:
+        apply_until_idle(first)
+    except RefusedError as error:
+        assert "before another process wrote to it" in str(error)
+        assert second is not None
+    else:
+        assert second is None
+        second = start_second()
+    topics[1].is_idle = False
+    apply_until_idle(second)
+    assert_last_revisions(target.store, history)
+
+
+def test_a_process_that_has_nothing_to_write_notices_another_one() -> None:
+    store = pyoxigraph.Store()
+    topic = FakeTopic(place_records([*IMPORT_Q1, *TO_B]), end=1)
+    applier = applier_of(topic, StoreTarget(store))
+    apply_until_idle(applier)
+    other = MutationStore(StoreTarget(store), NAMESPACES, TOPIC)
+    other.adopt()
+    other.write_offset(1)
+    steps = iter(range(12))
+    with pytest.raises(RefusedError, match="is 1, and 1 was written before another process wrote to it"):
+        applier.run(lambda: next(steps, None) is None)
+
+
+def test_a_store_whose_position_stays_the_same_ends_the_process() -> None:
+    """Its offset is a string, which the condition never matches."""
+    store = pyoxigraph.Store()
+    store.update(f"INSERT DATA {{ {position_node(TOPIC, 0)} {NEXT_OFFSET} '0' }}")
+    with pytest.raises(RefusedError, match=r"answers that requests are executed, and its next offset .* stays 0"):
+        apply_until_idle(applier_of(FakeTopic(place_records(IMPORT_Q1)), StoreTarget(store)))
+    assert triples_in(store) == set()
+
+
+def test_a_store_that_is_written_to_meanwhile_is_not_begun() -> None:
+    store = pyoxigraph.Store()
+    first, second = (MutationStore(StoreTarget(store), NAMESPACES, TOPIC) for _ in range(2))
+    assert (first.adopt(), second.adopt()) == (None, None)
+    for next_offset in (0, 5):
+        first.write_offset(next_offset)
+        with pytest.raises(RefusedError, match="another process has written the next offset"):
+            second.write_offset(7)
+        assert (first.next_offset(), second.adopt()) == (next_offset, next_offset)
+        first.adopt()
+        first.write_offset(next_offset)
+
+
+@dataclass
+class RecordingTarget:
+    """A real one; `updates` has what was sent."""
+
+    target: SparqlTarget
+    updates: list[str] = field(default_factory=list)
+
+    def update(self, text: str) -> None:
+        self.updates.append(text)
+        self.target.update(text)
+
+    def select(self, text: str) -> list[Row]:
+        return self.target.select(text)
+
+
+def real_target(server: OxigraphServer) -> RecordingTarget:
+    return RecordingTarget(SparqlTarget(settings_of(endpoint=server.update_url, timeout="20s"), lambda _: False))
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+@pytest.mark.parametrize("graph", [None, "http://e.org/graph"])
+def test_a_real_store_executes_each_request_once(server: OxigraphServer, graph: str | None, atomic: bool) -> None:
+    """All requests so far come again behind each one, the last one first."""
+    target = real_target(server)
+    store = MutationStore(target, NAMESPACES, TOPIC, graph=graph, atomic=atomic)
+    store.write_offset(0)
+    patches = [
+        Patch(inserted=tuple(triples_of(A + OF_Q3))),
+        Patch(deleted=tuple(triples_of(A)), inserted=tuple(triples_of(B))),
+        Patch(cleared=("Q1",), inserted=tuple(triples_of(C))),
+        Patch(cleared=("Q1", "Q3")),
+        Patch(inserted=tuple(triples_of(A))),
+    ]
+    for patch, present in zip(patches, (A + OF_Q3, B + OF_Q3, C + OF_Q3, "", A), strict=True):
+        store.apply(patch, 5)
+        for text in reversed(target.updates):
+            target.target.update(text)
+        store.confirm()
+        there = triples_of(present)
+        gone = [triple for triple in triples_of(A + B + C + OF_Q3) if triple not in there]
+        assert store.measure_divergence(there, gone) == Divergence(4, 0, 0)
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+def test_of_requests_that_reach_a_real_store_at_once_one_takes_effect(server: OxigraphServer, atomic: bool) -> None:
+    stores = [MutationStore(real_target(server), NAMESPACES, TOPIC, atomic=atomic) for _ in range(4)]
+    stores[0].write_offset(0)
+    for attempt in range(20):
+        texts = [f'wd:Q1 wdt:P1 "{attempt} {number}" .' for number in range(len(stores))]
+        written = [tuple(triples_of(text)) for text in texts]
+        for store in stores:
+            store.adopt()
+        with ThreadPoolExecutor(len(stores)) as threads:
+            barrier = threading.Barrier(len(stores))
+
+            def apply(store: MutationStore, triples: tuple[Triple, ...]) -> bool:
+                barrier.wait()  # noqa: B023
+                store.apply(Patch(cleared=("Q1",), inserted=triples), 5)
+                try:
+                    store.confirm()
+                except StoreMovedError as error:
+                    assert error.is_foreign
+                    return False
+                return True
+
+            took_effect = list(threads.map(apply, stores, written))
+        assert took_effect.count(True) == 1
+        there = written[took_effect.index(True)]
+        gone = [triple for triples in written for triple in triples if triples != there]
+        assert stores[0].measure_divergence(there, gone) == Divergence(4, 0, 0)
+
+
+def test_of_two_processes_on_a_real_store_one_goes_on(server: OxigraphServer) -> None:
+    """Both have adopted the same position, and apply the same topic at the same time, a request for each mutation."""
+    records = place_records([*IMPORT_Q1, *TO_B, *TO_C, *IMPORT_Q2, *DELETE_Q1])
+    MutationStore(real_target(server), NAMESPACES, TOPIC).write_offset(0)
+    appliers = [applier_of(FakeTopic(records), real_target(server), batch_triples=1) for _ in range(2)]
+
+    def run(applier: Applier) -> bool:
+        try:
+            apply_until_idle(applier)
+        except RefusedError as error:
+            assert "before another process wrote to it" in str(error)
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(run, appliers)) == [False, True]
+    store = MutationStore(real_target(server), NAMESPACES, TOPIC)
+    assert store.next_offset() == len(records)
+    assert store.measure_divergence(triples_of(OF_Q2 + MORE_OF_Q2), triples_of(A + B + C)) == Divergence(5, 0, 0)
