@@ -138,7 +138,7 @@ class Applier:
                 if moved.is_foreign
                 else "was the store replaced while this one wrote to it?",
             )
-        if offset == self.next_offset and not self._has_progress:
+        if moved.is_stuck and not self._has_progress:
             raise RefusedError(
                 f"the store answers that requests are executed, and its next offset of topic {self.records.topic} "
                 f"stays {offset}",

@@ -1,12 +1,21 @@
 """What the store knows of a mutation topic: triples, the next offset, and how far both are from what was expected."""
 
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from pipeline.apply.accumulate import Patch
-from pipeline.apply.patch import StorePosition, count_query, position_query, write_first_position, write_update
+from pipeline.apply.patch import (
+    LAST_REQUEST,
+    StorePosition,
+    count_query,
+    position_query,
+    position_triples,
+    write_first_position,
+    write_update,
+)
 from pipeline.apply.sparql_target import UpdateTarget
 from pipeline.errors import RefusedError
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
@@ -14,6 +23,7 @@ from pipeline.rdf.triples import Triple
 
 PARTITION = 0
 """The one partition of a mutation topic."""
+_FROM = re.compile(r"-from-(\d+)(?::cleared)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +38,14 @@ class Divergence:
 
 
 class StoreMovedError(Exception):
-    """The store has another position than the last request wrote, so no request had an effect since then: the store was
-    restored from a copy, or, where it `is_foreign`, another process writes to it.
+    """The store has another position than the last request wrote, so requests may have had no effect: the store was
+    restored from a copy, or executed a request late, or, where it `is_foreign`, another process writes to it. It
+    `is_stuck` where the position is the one that was adopted.
     """
 
-    def __init__(self, offset: int | None, *, is_foreign: bool) -> None:
+    def __init__(self, offset: int | None, *, is_foreign: bool = False, is_stuck: bool = False) -> None:
         super().__init__(f"the store's next offset is {offset}")
-        self.offset, self.is_foreign = offset, is_foreign
+        self.offset, self.is_foreign, self.is_stuck = offset, is_foreign, is_stuck
 
 
 class MutationStore:
@@ -45,8 +56,10 @@ class MutationStore:
     two processes on one topic the one that called `write_offset` last has the store: no request of the other takes
     effect from then on, and its next `confirm` says so.
 
-    This needs a store in which no other request comes between the condition of an operation and its changes. In any
-    other one a request that is executed late, or that another process sends, may undo a later one.
+    A store may let other requests come between the condition of an operation and its changes, as Oxigraph does when
+    they reach it at the same moment. Then one of them may undo what the other has done. But both leave their ids, and
+    an id ends with the offset from which its request went on. So the position is the least of these offsets, from where
+    all that either has touched is applied again.
     """
 
     def __init__(
@@ -85,7 +98,7 @@ class MutationStore:
         if self._adopted is None:
             text = write_first_position(position, graph=self._graph)
         else:
-            text = self._text(Patch(), position, self._adopted)
+            text = self._text(Patch(), position, self._expected)
         self._target.update(text)
         if self._read_position() != position:
             raise RefusedError(
@@ -104,10 +117,15 @@ class MutationStore:
             return
         found = self._adopted
         if found is None or adopted is None:
-            raise StoreMovedError(None if found is None else found.next_offset, is_foreign=False)
+            raise StoreMovedError(None if found is None else found.next_offset)
         # A copy from before the position that was adopted may have any request of a process that was here before.
-        is_known = found.request == adopted.request or (found.request or "").startswith(self._writer)
-        raise StoreMovedError(found.next_offset, is_foreign=not is_known and found.next_offset >= adopted.next_offset)
+        known = {*adopted.triples, *(triple for triple in found.triples if f' "{self._writer}-' in triple)}
+        requests = {triple for triple in found.triples if LAST_REQUEST in triple}
+        raise StoreMovedError(
+            found.next_offset,
+            is_foreign=not requests <= known and found.next_offset >= adopted.next_offset,
+            is_stuck=found == adopted,
+        )
 
     def apply(self, patch: Patch, next_offset: int) -> None:
         """Change the triples and the next offset in one request, which has no effect where the store was moved: see
@@ -129,21 +147,29 @@ class MutationStore:
         )
 
     def _position(self, next_offset: int) -> StorePosition:
-        return StorePosition(self._topic, PARTITION, next_offset, f"{self._writer}-{next(self._numbers)}")
+        before = next_offset if self._expected is None else self._expected.next_offset
+        request = f"{self._writer}-{next(self._numbers)}-from-{before}"
+        return StorePosition(self._topic, PARTITION, next_offset, request)
 
     def _read_position(self) -> StorePosition | None:
         rows = self._target.select(position_query(self._topic, PARTITION, graph=self._graph))
-        offsets = sorted({row["offset"] for row in rows})
+        texts = sorted({row["offset"] for row in rows})
         requests = sorted({row["request"] for row in rows if "request" in row})
-        if len(offsets) > 1 or len(requests) > 1 or not all(offset.isdecimal() for offset in offsets):
+        if not rows:
+            return None
+        starts = [start for request in requests if (start := _FROM.search(request))]
+        is_overlap = len(requests) > 1 and len(starts) == len(requests)
+        if not all(text.isdecimal() for text in texts) or (max(len(texts), len(requests)) > 1 and not is_overlap):
             raise RefusedError(
-                f"the store has no single next offset of topic {self._topic}, but {', '.join(offsets)[:200]}"
-                + (f", written by {', '.join(requests)[:200]}" if requests else ""),
+                f"the store has no single next offset of topic {self._topic}, but {', '.join(texts)[:200]}",
                 hint="something else has written to the store: load it again",
             )
-        if not offsets:
-            return None
-        return StorePosition(self._topic, PARTITION, int(offsets[0]), requests[0] if requests else None)
+        offsets = [int(text) for text in texts]
+        if not is_overlap:
+            return StorePosition(self._topic, PARTITION, offsets[0], requests[0] if requests else None)
+        least = min(*offsets, *(int(start[1]) for start in starts))
+        triples = position_triples(self._topic, PARTITION, offsets, requests)
+        return StorePosition(self._topic, PARTITION, least, stored=triples)
 
     def measure_divergence(self, present: Sequence[Triple], absent: Sequence[Triple]) -> Divergence:
         """Asks for triples that should be there, and for others that should not."""

@@ -4,9 +4,9 @@
     DELETE/INSERT   triples
     DELETE/INSERT   the position of the topic's partition: the next offset, and the id of the request that wrote it
 
-With an expected position each operation is conditional: it changes something only where the store has that position, so
+With an expected position each operation is conditional: it changes something only where the store has that position. So
 a request that is executed late, or twice, or while another process writes, changes nothing. The offset alone would not
-do, as it stays where it is while the prefix of a mutation is open. The answer does not say whether the position matched.
+do, as it stays where it is while a prefix is open. The answer does not say whether the position matched.
 
 The operations of a request are executed in their order (SPARQL 1.1 Update, section 3). Whether all of them are one
 transaction is the target's promise, not the standard's. Without it the position changes by itself, behind all others,
@@ -17,7 +17,7 @@ References and values stay, as other entities may link them; so do a property's 
 entities' triples name them. A sitelink that another entity has too loses nothing but its `schema:about`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.apply.accumulate import Patch
@@ -34,13 +34,15 @@ _SUB_ENTITY = f"({ONTOLEX_LEXICAL_FORM}|{ONTOLEX_SENSE})"
 @dataclass(frozen=True, slots=True)
 class StorePosition:
     """Up to where a partition of a mutation topic is in the store. `next_offset` is the first one that is not, and
-    `request` is the id of the request that wrote it, without quotes and backslashes; None where none has one.
+    `request` is the id of the request that wrote it, without quotes and backslashes; None where none has one. `stored`
+    are its triples where they are others, as requests at the same moment have left them.
     """
 
     topic: str
     partition: int
     next_offset: int
     request: str | None = None
+    stored: tuple[Triple, ...] = ()
 
     @property
     def node(self) -> str:
@@ -50,13 +52,22 @@ class StorePosition:
     @property
     def triples(self) -> tuple[Triple, ...]:
         """What a store has that is there."""
-        offset = f'{self.node} {NEXT_OFFSET} "{self.next_offset}"^^{_XSD_INTEGER} .'
-        return (offset,) if self.request is None else (offset, f'{self.node} {LAST_REQUEST} "{self.request}" .')
+        requests = [] if self.request is None else [self.request]
+        return self.stored or position_triples(self.topic, self.partition, [self.next_offset], requests)
 
 
 def position_node(topic: str, partition: int) -> str:
     """The subject of a position's triples; a topic's name has no characters that an IRI must not have."""
     return f"<urn:enrichment:mutations:{topic}:{partition}>"
+
+
+def position_triples(
+    topic: str, partition: int, next_offsets: Iterable[int], requests: Iterable[str]
+) -> tuple[Triple, ...]:
+    """What a store has of a partition with these offsets and ids."""
+    node = position_node(topic, partition)
+    offsets = (f'{node} {NEXT_OFFSET} "{offset}"^^{_XSD_INTEGER} .' for offset in next_offsets)
+    return (*offsets, *(f'{node} {LAST_REQUEST} "{request}" .' for request in requests))
 
 
 def position_query(topic: str, partition: int, *, graph: str | None = None) -> str:
@@ -113,7 +124,7 @@ def write_first_position(position: StorePosition, *, graph: str | None = None) -
 def _is_at(position: StorePosition) -> str:
     """A pattern with one solution where the store has the position, and none elsewhere."""
     pattern = serialize_triples(position.triples)
-    if position.request is None:
+    if position.request is None and not position.stored:
         pattern += f"FILTER NOT EXISTS {{ {position.node} {LAST_REQUEST} ?any }}\n"
     return pattern
 

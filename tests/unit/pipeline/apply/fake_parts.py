@@ -93,7 +93,8 @@ class StoreTarget:
         solutions = self.store.query(text)
         assert isinstance(solutions, pyoxigraph.QuerySolutions)
         names = [variable.value for variable in solutions.variables]
-        return [{name: solution[name].value for name in names} for solution in solutions]
+        rows = [{name: solution[name] for name in names} for solution in solutions]
+        return [{name: term.value for name, term in row.items() if term is not None} for row in rows]
 
 
 NO_TRIPLES = TripleDiff()
