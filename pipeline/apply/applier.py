@@ -27,7 +27,7 @@ from pipeline.apply.accumulate import MutationBatch, Patch
 from pipeline.apply.chunk_record import ChunkRecord, Resolve, parse_record
 from pipeline.apply.mutation_store import PARTITION, MutationStore, StoreMovedError
 from pipeline.apply.reassemble import Mutation, Reassembler, RepeatFilter
-from pipeline.apply.sparql_target import WaitEndedError
+from pipeline.apply.sparql_target import StoreRequestRefusedError, WaitEndedError
 from pipeline.apply.work_report import WorkReport
 from pipeline.config.apply_config import ONE_MUTATION, Apply
 from pipeline.errors import RefusedError
@@ -210,10 +210,18 @@ class Applier:
         self._probe(batch)
         patch = batch.patch()
         began = self.clock()
-        if self.settings.offset == "store":
-            self.store.apply(patch, next_offset)
-        else:
-            self.store.apply_triples(patch)
+        try:
+            if self.settings.offset == "store":
+                self.store.apply(patch, next_offset)
+            else:
+                self.store.apply_triples(patch)
+        except StoreRequestRefusedError as error:
+            if not mutations:
+                raise
+            offsets = f"{mutations[0].first_offset} to {mutations[-1].next_offset - 1}"
+            place = f"mutations of {self.records.topic}/{PARTITION} at offsets {offsets}"
+            raise StoreRequestRefusedError(f"{place}: {error}", hint=error.hint) from error
+        if self.settings.offset == "kafka":
             self.records.commit(next_offset)
         self._sent_offset = next_offset
         self._sent.append(_Sent(batch, patch, mutations, self.clock() - began))

@@ -7,6 +7,7 @@ the records byte for byte. The entity's `seq` stands in a header, as the schema 
 Triples are N-Triples lines, which are Turtle; any Turtle is read.
 """
 
+import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import orjson
 from pipeline.rdf.chunks import CHUNK_CHARACTERS, split_diff
 from pipeline.rdf.operation import ENTITY_ID, Op, Operation
 from pipeline.rdf.revision_diff import TripleDiff
-from pipeline.rdf.triples import TURTLE, InvalidRdfError, Triple, parse_triples, serialize_triples
+from pipeline.rdf.triples import TURTLE, InvalidRdfError, Triple, parse_triples, serialize_triples, split_terms
 from pipeline.records.error_event import Failure
 from pipeline.records.page_change import InvalidEventError
 from pipeline.records.record import Headers, Record
@@ -29,6 +30,8 @@ SEQ_HEADER = "entity-seq"
 _SEQ_DIGITS = 19
 _MAX_INTEGER = 2**53 - 1
 _EXCERPT_BYTES = 120
+# Any version of the same major one, as far as the stated schema admits its fields.
+_READABLE = re.compile(re.escape(RDF_CHANGE_URI.rpartition("/")[0]) + r"/2\.[0-9]+\.[0-9]+")
 _FIELDS = {
     "added": "rdf_added_data",
     "deleted": "rdf_deleted_data",
@@ -106,14 +109,17 @@ def read_chunk(value: bytes | None, headers: Headers, *, offset: int) -> Mutatio
         excerpt = (value or b"")[:_EXCERPT_BYTES].decode(errors="replace")
         text = f"{place} is not JSON: {error}; it begins {excerpt!r}"
         raise InvalidEventError(Failure("malformed_json", text)) from error
+    schema = document.get("$schema") if isinstance(document, dict) else None
+    if isinstance(schema, str) and not _READABLE.fullmatch(schema):
+        raise _invalid(f"{place} is of schema {schema[:200]!r}; only {RDF_CHANGE_URI} can be read")
     for violation in rdf_change_validator().iter_errors(document):
         field = "/".join(map(str, violation.instance_path)) or "(top)"
         raise _invalid(f"{place} is not a {RDF_CHANGE_URI} event at {field[:200]}: {violation.message[:250]}")
     if not ENTITY_ID.fullmatch(document["entity_id"]):
         raise _invalid(f"{place} has no entity's id at entity_id: {document['entity_id'][:100]!r}")
     seq = dict(headers).get(SEQ_HEADER, b"")
-    if not seq.isdigit():
-        raise _invalid(f"{place} has no number in its header {SEQ_HEADER}: {seq!r}")
+    if not seq.isdigit() or len(seq) > _SEQ_DIGITS:
+        raise _invalid(f"{place} has no number in its header {SEQ_HEADER}: {seq[:_EXCERPT_BYTES]!r}")
     request_id = document["meta"].get("request_id")
     if request_id is None:
         raise _invalid(f"{place} has no meta/request_id")
@@ -169,9 +175,17 @@ def _read_part(document: dict[str, Any], field: str, place: str) -> tuple[Triple
     if part["mime_type"] != TURTLE:
         raise _invalid(f"{place} has {field}/mime_type {part['mime_type'][:100]!r}; only {TURTLE!r} can be read")
     try:
-        return tuple(parse_triples(part["data"], source=f"{field}/data"))
+        triples = tuple(parse_triples(part["data"], source=f"{field}/data"))
     except InvalidRdfError as error:
         raise _invalid(f"{place}: {error}") from error
+    for triple in triples:
+        subject, _, object_term = split_terms(triple)
+        if subject.startswith("_:") or object_term.startswith(("_:", "<<")):
+            raise _invalid(
+                f"{place}: {field}/data has a blank node or a triple term, which no store could delete: "
+                f"{triple[:_EXCERPT_BYTES]!r}"
+            )
+    return triples
 
 
 def _size(record: Record) -> int:

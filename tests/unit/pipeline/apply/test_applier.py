@@ -10,7 +10,7 @@ import pytest
 from pipeline.apply.accumulate import Patch
 from pipeline.apply.chunk_record import ChunkRecord
 from pipeline.apply.mutation_store import MutationStore
-from pipeline.apply.sparql_target import WaitEndedError
+from pipeline.apply.sparql_target import StoreRequestRefusedError, WaitEndedError
 from pipeline.consumer.claims import Suppressed
 from pipeline.errors import PipelineError, RefusedError, UnreadableSourceError
 from pipeline.metrics import apply_catalogue as metrics
@@ -359,3 +359,16 @@ def test_nothing_is_skipped(record: ChunkRecord, resolve: Any, message: str) -> 
         apply_until_idle(applier_of(FakeTopic([record]), target, resolve=resolve))
     assert isinstance(caught.value, UnreadableSourceError) is (resolve is not unavailable)
     assert target.updates == []
+
+
+def test_what_the_store_refuses_names_the_mutations(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = StoreTarget(pyoxigraph.Store())
+    applier = applier_of(FakeTopic(place_records([*IMPORT_Q2, *IMPORT_Q1])), target)
+
+    def refuse(_text: str) -> None:
+        raise StoreRequestRefusedError("no such literal", hint="look at it")
+
+    monkeypatch.setattr(target, "update", refuse)
+    with pytest.raises(StoreRequestRefusedError, match=r"of rdf\.mutation/0 at offsets 0 to 2: no such") as caught:
+        apply_until_idle(applier)
+    assert caught.value.hint == "look at it"

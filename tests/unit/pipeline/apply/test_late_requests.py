@@ -140,7 +140,8 @@ class OverlappedTarget(StoreTarget):
             copy.bulk_extend(self.store)
             copy.update(text)
             before, after = set(self.store), set(copy)
-            self.pending.append((before - after, after - before))
+            written = {quad for quad in after if str(quad.subject) == position_node(TOPIC, 0)}
+            self.pending.append((before - after, (after - before) | written))
         super().update(text)
         if self.pending and self.draw(st.booleans()):
             self.execute_one()

@@ -153,8 +153,53 @@ def changed(**changes: Any) -> bytes:
             ((SEQ_HEADER, b"1"),),
             "mutation at offset 12: rdf_added_data/data: no Turtle at line 2, column 1: ",
         ),
+        (
+            changed(**{"$schema": "/mediawiki/wikibase/entity/rdf_change/3.0.0"}),
+            ((SEQ_HEADER, b"1"),),
+            "mutation at offset 12 is of schema '.*/3.0.0'; only .*/2.0.0 can be read",
+        ),
+        (
+            changed(**{"$schema": "/mediawiki/page/change/1.2.0"}),
+            ((SEQ_HEADER, b"1"),),
+            "is of schema '/mediawiki/page/",
+        ),
+        (
+            changed(),
+            ((SEQ_HEADER, b"1" * 5_000),),
+            "mutation at offset 12 has no number in its header entity-seq: b'1+'$",
+        ),
+        *[
+            (
+                changed(rdf_deleted_data={"mime_type": "text/turtle", "data": data}),
+                ((SEQ_HEADER, b"1"),),
+                "mutation at offset 12: rdf_deleted_data/data has a blank node or a triple term",
+            )
+            for data in (
+                "_:a <a:b> 1 .",
+                "<a:b> <a:b> _:a .",
+                "<a:b> <a:b> [] .",
+                "<a:b> <a:b> <<( <a:b> <a:b> 1 )>> .",
+            )
+        ],
     ],
-    ids=["json", "schema", "entity", "no seq", "seq", "request id", "sequence", "mime type", "turtle"],
+    ids=[
+        "json",
+        "schema",
+        "entity",
+        "no seq",
+        "seq",
+        "request id",
+        "sequence",
+        "mime type",
+        "turtle",
+        "major",
+        "other schema",
+        "long seq",
+        "node as subject",
+        "node as object",
+        "no label",
+        "triple term",
+    ],
 )
 def test_an_invalid_chunk_is_refused_with_its_place(
     value: bytes, headers: tuple[tuple[str, bytes], ...], message: str
