@@ -23,8 +23,8 @@ class ApplyStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreRewound:
-    """The store is behind what was applied to it before, as it was restored from an older copy: the mutations since
-    then are applied again.
+    """The store is behind what was applied to it before, as it was restored from an older copy, or has executed two
+    requests at the same moment: the mutations since then are applied again.
     """
 
     event: Literal["store_rewound"] = "store_rewound"

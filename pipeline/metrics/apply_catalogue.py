@@ -14,7 +14,7 @@ STORE_SECONDS = _metric(
 MUTATIONS = _metric(
     "mutations", "counter", "Mutations in requests that the store has executed, by operation.", "operation"
 )
-TRIPLES = _metric("triples", "counter", "Triples in their DELETE DATA and INSERT DATA.", "change")
+TRIPLES = _metric("triples", "counter", "Triples that they delete and insert by name.", "change")
 CLEARED = _metric("entities_cleared", "counter", "Entities that were deleted by query.")
 REPEATS = _metric("repeats_dropped", "counter", "Mutations dropped as they repeat an earlier one of their entity.")
 CHUNKS_DROPPED = _metric(

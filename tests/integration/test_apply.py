@@ -124,6 +124,36 @@ def apply_all(config: Path, stack: Stack, store: MutationStore, end: int, *argum
     return logged(config)
 
 
+def test_of_two_processes_the_one_that_started_last_goes_on(
+    stack: tuple[Guardian, Stack], server: OxigraphServer, config: Path, tmp_path: Path
+) -> None:
+    """Both read the same topic while mutations are written to it."""
+    running = stack[1]
+    recreate_topics(running.kafka.direct, {TOPIC: (1, {})})
+    store = MutationStore(
+        SparqlTarget(Apply(endpoint=server.update_url), lambda _: False), ConceptNamespaces(BASE), TOPIC
+    )
+    second_config = tmp_path / "second" / config.name
+    second_config.parent.mkdir()
+    second_config.write_text(config.read_text())
+    values = [triple("Q1", str(number)) for number in range(6)]
+    with running_apply(config, running, "--new", "earliest") as first:
+        produce(running, mutation("Q1", "import", 1, TripleDiff(added=(values[0],))))
+        wait_until(lambda: store.next_offset() == 1, what="the first process to apply", deadline=DEADLINE)
+        with running_apply(second_config, running) as second:
+            wait_until(lambda: "apply_started" in logged(second_config), what="the second process", deadline=DEADLINE)
+            for seq in range(2, 7):
+                diff = TripleDiff(added=(values[seq - 1],), deleted=(values[seq - 2],))
+                produce(running, mutation("Q1", "diff", seq, diff))
+            assert first.wait(30) == 2
+            wait_until(lambda: store.next_offset() == 6, what="the second process to apply", deadline=DEADLINE)
+            second.send_signal(signal.SIGTERM)
+            assert second.wait(20) == 0
+    assert "another process wrote to it" in logged(config)["failed"]["error"]
+    divergence = store.measure_divergence(values[-1:], values[:-1])
+    assert (divergence.missing, divergence.unexpected) == (0, 0)
+
+
 def test_mutations_reach_the_store_once_also_when_it_is_restored(
     stack: tuple[Guardian, Stack], server: OxigraphServer, config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
