@@ -17,8 +17,7 @@ from devkit.stack.topic_reader import answering, connect
 
 _PARTITION = 0
 _TIMEOUT_S = 2.0
-NEXT_OFFSET = "urn:enrichment:next-offset"
-"""IRI of the predicate of that triple."""
+_NEXT_OFFSET = "urn:enrichment:next-offset"
 
 
 class FollowerOffsets(Protocol):
@@ -45,7 +44,7 @@ class OffsetInStore:
 
     def look(self) -> Offsets | None:
         """None also where the store does not answer within two seconds, as a fault may hold it."""
-        pattern = f"<urn:enrichment:mutations:{self.topic}:{_PARTITION}> <{NEXT_OFFSET}> ?offset"
+        pattern = f"<urn:enrichment:mutations:{self.topic}:{_PARTITION}> <{_NEXT_OFFSET}> ?offset"
         inside = pattern if self.graph is None else f"GRAPH <{self.graph}> {{ {pattern} }}"
         try:
             rows = self.store.select(f"SELECT ?offset {{ {inside} }}", timeout_s=_TIMEOUT_S)["results"]["bindings"]

@@ -1,14 +1,13 @@
 """Compares the entities in a triple store with the truth, within the store: each server has its own form of literals.
 
 The truth of each entity is written into a named graph of its own, and what differs is asked for. These graphs are
-removed afterwards. The triple with the next offset of a mutation topic does not count.
+removed afterwards. The triples about the position in a mutation topic do not count.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from devkit.observe.applied_offsets import NEXT_OFFSET
 from devkit.observe.store_difference import EntityDifference, EntityTruth, StoreDifference
 from devkit.observe.stored_triples import select
 from devkit.observe.wikibase.item_triples import BASE, Triple
@@ -18,6 +17,7 @@ _TRUTH: Final = "urn:devkit:truth:"
 _REQUEST_TRIPLES: Final = 10_000
 _ENTITY: Final = f"<{BASE}/entity/"
 _STATEMENT: Final = f"<{BASE}/entity/statement/"
+_POSITION: Final = "<urn:enrichment:mutations:"
 _ABOUT: Final = "<http://schema.org/about>"
 
 
@@ -69,7 +69,7 @@ def _count_by_entity(rows: Iterable[Mapping[str, str]]) -> tuple[Counter[str], i
     counts, orphans = Counter[str](), 0
     for row in rows:
         triple = Triple(row["s"], row["p"], row["o"])
-        if triple.predicate == f"<{NEXT_OFFSET}>":
+        if triple.subject.startswith(_POSITION):
             continue
         entity = _owner(triple)
         if entity is None:

@@ -8,6 +8,7 @@ from devkit.observe.wikibase.store_comparison import compare_store
 from tests.unit.devkit.observe.memory_store import MemoryStore
 
 DECIMAL = "http://www.w3.org/2001/XMLSchema#decimal"
+POSITION = ("next-offset", "last-request")
 GRAPH = "http://wiki/graph"
 Q1, Q2 = f"<{BASE}/entity/Q1>", f"<{BASE}/entity/Q2>"
 STATEMENT = f"<{BASE}/entity/statement/Q1-5D1A>"
@@ -70,10 +71,10 @@ def without(*gone: Triple) -> tuple[Triple, ...]:
             id="a value and a page that nothing links are orphans",
         ),
         pytest.param(
-            (*ALL, Triple("<urn:enrichment:mutations:t:0>", "<urn:enrichment:next-offset>", '"7"')),
+            (*ALL, *(Triple("<urn:enrichment:mutations:t:0>", f"<urn:enrichment:{name}>", '"7"') for name in POSITION)),
             (),
             0,
-            id="the next offset does not count",
+            id="the position in the topic does not count",
         ),
     ],
 )
