@@ -20,6 +20,9 @@ _PROPERTIES: Final = 400
 _INSTANCE_OF: Final = 31
 _REFERENCES: Final = 5_000
 _OF_AN_ENTITY: Final = 8
+_OF_ALL_ENTITIES: Final = 200
+_OF_ALL_ONE_IN: Final = 4
+"""As on a real wiki, some references stand in many entities; few stand twice in the same one."""
 _RANKS: Final = ("DeprecatedRank", "NormalRank", "PreferredRank")
 
 
@@ -77,7 +80,10 @@ def _draw(key: bytes, subject: str, index: int, added: int, edit: int, count: in
     first = int.from_bytes(key[:4], "big")
     cited = max(_OF_AN_ENTITY, count // _OF_AN_ENTITY)
     supported = range((0, 1, 1, 2)[bits.below(4)])
-    references = tuple((first + bits.below(cited)) % _REFERENCES for _ in supported)
+    references = tuple(
+        bits.below(_OF_ALL_ENTITIES) if bits.below(_OF_ALL_ONE_IN) == 0 else (first + bits.below(cited)) % _REFERENCES
+        for _ in supported
+    )
     return Statement(
         subject=subject,
         property_number=number,
