@@ -60,7 +60,8 @@ class EntityRdf:
 def sitelinks_of(seed: int, located: Located) -> Sitelinks:
     """The sitelinks of an item at a revision. Raises ValueError for a source that is not that of an entity."""
     entity, source = entity_id_of(located.page), read_source(located)
-    return draw_sitelinks(_key(seed, located), entity, source) if entity[0] == "Q" else {}
+    keys = {item: _key(seed, located, item) for item in (entity, *source.merged)}
+    return draw_sitelinks(keys, source) if entity[0] == "Q" else {}
 
 
 def statement_count(seed: int, located: Located) -> int:
@@ -84,7 +85,7 @@ def describe_entity(seed: int, located: Located) -> Iterator[Triple]:
         yield f"wd:{entity}", "owl:sameAs", f"wd:{source.redirect}"
         yield from _describe_document(entity, located)
         return
-    key, edits = _key(seed, located), located.revision.number
+    key, edits = _key(seed, located, entity), located.revision.number
     statements = draw_statements(key, entity, statement_count(seed, located), edits)
     parts = [part for ids in lexeme_parts(key, entity) for part in ids[:1]] if entity[0] == "L" else []
     for part in parts:
@@ -105,8 +106,8 @@ def describe_entity(seed: int, located: Located) -> Iterator[Triple]:
     yield from chain.from_iterable(described.shared.values())
 
 
-def _key(seed: int, located: Located) -> bytes:
-    return digest(seed, "entity", located.page.wiki, entity_id_of(located.page))
+def _key(seed: int, located: Located, entity: str) -> bytes:
+    return digest(seed, "entity", located.page.wiki, entity)
 
 
 def _describe_document(entity: str, located: Located) -> Iterator[Triple]:

@@ -5,6 +5,9 @@
 
 Labels, descriptions, aliases and sitelinks that it gives replace the drawn ones of their language or site; an empty
 value or title removes one. Statements are always drawn. A revision without a text is drawn as a whole.
+
+`"merged": ["Q64"]`, which Wikibase does not have, gives an item the drawn sitelinks of others, of sites where it has
+none: so a catalog can say what a merge comes to without knowing what is drawn.
 """
 
 import json
@@ -24,14 +27,15 @@ Sitelinks = Mapping[str, tuple[str, tuple[str, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class EntitySource:
-    """`labels` and `descriptions` by language, `aliases` likewise, `sitelinks`, or the id
-    to which the entity redirects.
+    """`labels` and `descriptions` by language, `aliases` likewise, `sitelinks`, the ids of `merged` items, or the id to
+    which the entity redirects.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)
     descriptions: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sitelinks: Sitelinks = field(default_factory=dict)
+    merged: tuple[str, ...] = ()
     redirect: str | None = None
 
     @classmethod
@@ -52,6 +56,7 @@ class EntitySource:
                     site: (_text(link["title"]), tuple(_checked_id(badge) for badge in link.get("badges", ())))
                     for site, link in given.get("sitelinks", {}).items()
                 },
+                merged=tuple(map(_checked_id, given.get("merged", ()))),
             )
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"not the JSON of an entity: {error!r}") from None

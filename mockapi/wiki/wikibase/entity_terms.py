@@ -47,16 +47,23 @@ def describe_item(key: bytes, entity: str, edits: int, source: EntitySource) -> 
             yield subject, "skos:altLabel", text(name, language)
 
 
-def draw_sitelinks(key: bytes, entity: str, source: EntitySource) -> Sitelinks:
-    """Title and badges by site; no drawn title is that of another entity."""
+def draw_sitelinks(keys: Mapping[str, bytes], source: EntitySource) -> Sitelinks:
+    """Those of several items, by id: of a site the first has its own. No drawn title is that of another item."""
+    links: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for item, key in keys.items():
+        links = {**_own_sitelinks(key, item), **links}
+    links |= source.sitelinks
+    return {site: link for site, link in links.items() if link[0] and site in _SITES}
+
+
+def _own_sitelinks(key: bytes, item: str) -> dict[str, tuple[str, tuple[str, ...]]]:
     bits = _bits(key, "sitelinks")
     drawn: dict[str, tuple[str, tuple[str, ...]]] = {}
     for _ in range(bits.below(_MOST_SITELINKS + 1)):
         site = bits.of(tuple(_SITES))
-        title = f"{bits.of(prose(_SITES[site][1]).topics)} {entity[1:]}"
+        title = f"{bits.of(prose(_SITES[site][1]).topics)} {item[1:]}"
         drawn[site] = (title, (bits.of(_BADGES),) if bits.below(6) == 0 else ())
-    links = {**drawn, **source.sitelinks}
-    return {site: link for site, link in links.items() if link[0] and site in _SITES}
+    return drawn
 
 
 def describe_sitelinks(entity: str, links: Sitelinks) -> Iterator[Triple]:

@@ -11,6 +11,7 @@ from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, parse
 
 from mockapi.wiki.catalog import Located
 from mockapi.wiki.wikibase.entity_rdf import EntityRdf, sitelinks_of, statement_count
+from mockapi.wiki.wikibase.entity_source import Sitelinks
 
 MakeEntity = Callable[..., Located]
 FORMATS = {"ttl": RdfFormat.TURTLE, "nt": RdfFormat.N_TRIPLES}
@@ -162,6 +163,18 @@ def test_a_redirect_says_where_it_leads_and_which_revision_it_is(make_entity: Ma
     assert len(graph) == 7
 
 
+@given(st.lists(st.sampled_from(["Q4", "Q5", "Q42", "Q64"]), unique=True))
+def test_an_item_has_the_sitelinks_of_merged_ones_where_it_has_none(make_entity: MakeEntity, merged: list[str]) -> None:
+    source = {"type": "item", "id": "Q2", "merged": merged, "sitelinks": {"frwiki": {"title": ""}}}
+    expected: Sitelinks = {}
+    for item in ("Q2", *merged):
+        expected = {**sitelinks_of(7, make_entity(item)), **expected}
+    expected = {site: link for site, link in expected.items() if site != "frwiki"}
+    located = make_entity("Q2", 3, json.dumps(source))
+    assert sitelinks_of(7, located) == expected
+    assert {title for _, title in names(triples(located))} >= {title for title, _ in expected.values()}
+
+
 @pytest.mark.parametrize("group", ["labels", "descriptions", "sitelinks"])
 def test_what_a_source_gives_replaces_what_is_drawn_and_an_empty_one_removes_it(
     make_entity: MakeEntity, group: str
@@ -188,6 +201,7 @@ def test_what_a_source_gives_replaces_what_is_drawn_and_an_empty_one_removes_it(
         '{"labels": {"en": "x"}}',
         '{"labels": {"en": {"value": 1}}}',
         '{"redirect": "X"}',
+        '{"merged": ["X"]}',
         '{"labels": []}',
         '{"labels": {"e n": {"value": "x"}}}',
     ],
