@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.latency import Page
 from devkit.traffic.all_streams import generate_all
+from devkit.traffic.entity_life import CONTENT_MODELS
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.publish import ExpectedFate, Publisher, connect_producer, stated
 from devkit.traffic.received import as_generated, received_now
 from devkit.traffic.records import Expected, GeneratedPage, Traffic
 from devkit.traffic.warm_up_traffic import publish_warm_up, warm_up_traffic
-from devkit.traffic.wikibase_change import ITEM
 from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 
 
@@ -103,9 +103,14 @@ def _catalog(pages: Iterable[GeneratedPage]) -> list[CatalogPage]:
             namespace_id=page.namespace_id,
             title=page.title,
             # Of other pages an event may say a content model that the job filters: what they have is wikitext.
-            content_model=page.content_model if page.content_model == ITEM else "wikitext",
+            content_model=page.content_model if page.content_model in CONTENT_MODELS else "wikitext",
             revisions=tuple(
-                CatalogRevision(rev_id=revision.rev_id, parent_id=revision.parent_id, timestamp=revision.timestamp)
+                CatalogRevision(
+                    rev_id=revision.rev_id,
+                    parent_id=revision.parent_id,
+                    timestamp=revision.timestamp,
+                    text=revision.text,
+                )
                 for revision in page.revisions
             ),
         )

@@ -34,7 +34,9 @@ class Visibility:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """`parent_id` is 0 for the first; `content_rev_id` is the revision that brought the content in."""
+    """`parent_id` is 0 for the first; `content_rev_id` is the revision that brought the content in. `text` is the
+    source, None where the mock draws it.
+    """
 
     rev_id: int
     parent_id: int
@@ -46,6 +48,7 @@ class Revision:
     sha1: str
     content_rev_id: int
     visibility: Visibility = Visibility()
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Place:
 @dataclass(slots=True, eq=False)
 class PageLife:
     """A page now; the generator moves it on as events happen to it. A file has structured data unless it is said that
-    it has none.
+    it has none. `text` is the source of the revisions that come, None where the mock draws it.
     """
 
     wiki: str
@@ -71,6 +74,7 @@ class PageLife:
     redirect_to: Place | None = None
     revisions: list[Revision] = field(default_factory=list)
     has_structured_data: bool = True
+    text: str | None = None
 
     @property
     def latest(self) -> Revision:
@@ -113,7 +117,7 @@ class PageLife:
             namespace_id=self.place.namespace_id,
             title=self.place.title,
             content_model=self.content_model,
-            revisions=tuple(GeneratedRevision(r.rev_id, r.parent_id, r.timestamp) for r in self.revisions),
+            revisions=tuple(GeneratedRevision(r.rev_id, r.parent_id, r.timestamp, r.text) for r in self.revisions),
         )
 
     def _next_id(self) -> int:
@@ -134,8 +138,8 @@ class PageLife:
         revision = Revision(
             self._next_id(), parent_id, when, editor, comment, is_minor, size_bytes, sha1, content_rev_id
         )
-        self.revisions.append(revision)
-        return revision
+        self.revisions.append(replace(revision, text=self.text))
+        return self.latest
 
 
 def draw_sha1(rng: Random) -> str:

@@ -10,6 +10,9 @@ from located_config.share import Share
 UNREPEATED = ("canary", "not_json", "not_schema")
 """Kinds of the mix that have no page change of which there could be a repeat."""
 
+OF_ENTITIES = {"redirect": 0.01, "merge": 0.04}
+"""Kinds of the mix that pages do not have, with their default shares."""
+
 
 class Mix(BaseModel):
     """Shares of the drawn events; what they leave of 100% are plain edits.
@@ -34,6 +37,17 @@ class Mix(BaseModel):
     not_schema: Share = Field(
         default=0.01, description="Share of messages that are JSON but do not fit the schema of the events."
     )
+    redirect: Share | None = Field(
+        default=None,
+        description="Share of events after which an entity is a redirect. Only for `wikibase_change`; default there: "
+        "1%, as far as the other shares leave room.",
+    )
+    merge: Share | None = Field(
+        default=None,
+        description="Share of events that merge an item into another, which takes two: one item gets the sitelinks, "
+        "the other one becomes a redirect. Only for `wikibase_change`; default there: 4%, as far as the other shares "
+        "leave room.",
+    )
 
     @property
     def total(self) -> float:
@@ -42,7 +56,15 @@ class Mix(BaseModel):
 
     def shares(self) -> dict[str, float]:
         """Share by name, in the order of declaration."""
-        return {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: getattr(self, name) or 0.0 for name in type(self).model_fields}
+
+    def of_entities(self) -> Self:
+        """With default shares of what only entities have, as far as there is room."""
+        shares: dict[str, float] = {}
+        for name, share in OF_ENTITIES.items():
+            if getattr(self, name) is None:
+                shares[name] = max(0.0, min(share, 1 - self.total - sum(shares.values())))
+        return self.model_copy(update=shares)
 
     @model_validator(mode="after")
     def _at_most_all(self) -> Self:

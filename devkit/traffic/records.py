@@ -71,11 +71,12 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedRevision:
-    """`parent_id` is 0 for a page's first revision."""
+    """`parent_id` is 0 for a page's first revision. `text` is its source, None where the mock draws it."""
 
     rev_id: int
     parent_id: int
     timestamp: datetime
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def test_a_named_page_alone_is_traffic_enough() -> None:
     assert (spec.drawn_count, spec.event_count) == (0, 1)
 
 
-@given(st.lists(st.floats(0, 1), min_size=9, max_size=9))
+@given(st.lists(st.floats(0, 1), min_size=11, max_size=11))
 def test_a_mix_is_accepted_exactly_when_it_leaves_nothing_negative(shares: list[float]) -> None:
     fields = dict(zip(Mix.model_fields, shares, strict=True))
     if sum(shares) <= 1 + 1e-9:
@@ -93,3 +93,14 @@ def test_a_mix_is_accepted_exactly_when_it_leaves_nothing_negative(shares: list[
 
 def test_the_default_mix_leaves_most_events_plain_edits() -> None:
     assert Mix().total == pytest.approx(0.26)
+
+
+@pytest.mark.parametrize(
+    ("given_shares", "redirect", "merge"),
+    [({}, 0.01, 0.04), ({"merge": 0}, 0.01, 0), ({"create": 0.8}, 0.01, 0.01), ({"create": 0.82}, 0, 0)],
+)
+def test_shares_of_entities_alone_take_what_others_leave(
+    given_shares: dict[str, float], redirect: float, merge: float
+) -> None:
+    mix = Mix.model_validate(given_shares).of_entities()
+    assert (mix.redirect, mix.merge) == (pytest.approx(redirect), pytest.approx(merge))

@@ -53,7 +53,7 @@ def test_named_pages_come_on_top_at_their_moments() -> None:
     assert [slot.at for slot in slots] == sorted(slot.at for slot in slots)
 
 
-@pytest.mark.parametrize("share", ["create", "move", "delete", "undelete", "visibility_change", "canary"])
+@pytest.mark.parametrize("share", ["create", "move", "delete", "undelete", "visibility_change", "canary", "merge"])
 def test_a_share_of_one_leaves_room_for_nothing_else(share: str) -> None:
     assert {slot.kind for slot in plan(_spec(mix={**dict.fromkeys(Mix.model_fields, 0.0), share: 1.0}), Random(1))} == {
         share
