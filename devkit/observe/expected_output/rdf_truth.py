@@ -1,5 +1,6 @@
 """rdf-resolve: a mutation says what its operation says, and has exactly the difference of the two revisions."""
 
+import functools
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -10,18 +11,21 @@ import pyoxigraph
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.expected_output.truth import WikiAnswers
 from devkit.observe.store_difference import EntityTruth
-from devkit.observe.wikibase.item_triples import Triple, is_shared, item_triples
+from devkit.observe.wikibase.entity_triples import Triple, entity_triples, is_shared
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
 
+# An operation often begins at the revision that the entity's last one came to.
+_KEPT_REVISIONS = 64
 _PARTS = ("added", "deleted", "linked_shared", "unlinked_shared")
 
 
 class RdfTruth:
-    """See `JobTruth` and `SplitOutputs`. Entities are items."""
+    """See `JobTruth` and `SplitOutputs`."""
 
     def __init__(self, config: PipelineConfig, wiki: WikiAnswers) -> None:
         self._stream, self._wiki, self._body = config.sink.topic, config.rdf.wiki, wiki.body
+        self._kept = functools.lru_cache(maxsize=_KEPT_REVISIONS)(self._read)
 
     def expected(self, topic: str, value: bytes, stated: Expected) -> Expected:  # noqa: ARG002 - part of the interface
         """As the generator states it."""
@@ -52,6 +56,12 @@ class RdfTruth:
             is_deleted = operation["op"] == "delete"
             yield EntityTruth(entity, frozenset() if is_deleted else self.entity_triples(entity, operation["rev"]))
 
+    def entity_triples(self, entity: str, revision: int) -> frozenset[Triple]:
+        """All triples that a store has to have of an entity at a revision, shared ones as well. The last few are kept.
+        Raises StackError where the wiki has no such revision.
+        """
+        return self._kept(entity, revision)
+
     def output(self, event: SourceEvent) -> "ExpectedMutation":
         """With the triples of both revisions."""
         operation = orjson.loads(event.value)
@@ -63,10 +73,9 @@ class RdfTruth:
             frozenset() if operation["op"] == "delete" else self.entity_triples(entity, after),
         )
 
-    def entity_triples(self, entity: str, revision: int) -> frozenset[Triple]:
-        """What a query service has of it. Raises StackError where the wiki has no such revision."""
+    def _read(self, entity: str, revision: int) -> frozenset[Triple]:
         path = f"/wiki/Special:EntityData/{entity}.nt?flavor=dump&revision={revision}"
-        return item_triples(self._body(self._wiki, path), entity)
+        return entity_triples(self._body(self._wiki, path), entity)
 
 
 class ExpectedMutation:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from devkit.errors import UsageError
-from devkit.observe.wikibase.item_triples import Triple, item_triples
+from devkit.observe.wikibase.entity_triples import Triple, entity_triples
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.traffic.all_streams import generate_all
 from devkit.traffic.entity_life import entity_id
@@ -143,7 +143,7 @@ def test_a_merge_moves_triples_of_sitelinks() -> None:
     moved: dict[str, frozenset[Triple]] = {}
     lost = frozenset[Triple]()
     for step in steps(mix={**MIX, "redirect": 0, "merge": 0.2}, pages={"Q42": {}}):
-        after = item_triples(EntityRdf("nt").write(9, step.located), step.entity)
+        after = entity_triples(EntityRdf("nt").write(9, step.located), step.entity)
         before = documents.get(step.entity, frozenset())
         documents[step.entity] = after
         gained = frozenset(triple for triple in after - before if triple.object == ARTICLE)

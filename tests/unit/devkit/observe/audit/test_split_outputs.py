@@ -19,6 +19,7 @@ from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange
 from devkit.observe.expected_output.rdf_truth import RdfTruth
 from devkit.observe.expected_output.truth import WikiAnswers
+from devkit.observe.wikibase.entity_triples import entity_triples
 from devkit.traffic.all_streams import generate_all
 from devkit.traffic.manifest import ManifestEntry
 from devkit.traffic.model import TrafficSpec
@@ -162,6 +163,22 @@ def test_a_wrong_part_makes_the_output_wrong(
     figures = audit(played, records)
     assert figures.problems() == {"mismatched": 1}
     assert text in figures.examples[0]
+
+
+def test_each_revision_is_read_once(played: Played) -> None:
+    asked: list[str] = []
+
+    def asked_body(wiki: str, path: str) -> bytes:
+        asked.append(path)
+        return body(wiki, path)
+
+    truth = RdfTruth(CONFIG, WikiAnswers(html=lambda *_: "", body=asked_body))
+    for event in played.events * 2:
+        truth.output(event)
+    operation = orjson.loads(played.events[-1].value)
+    expected = entity_triples(document(operation["entity"], operation["rev"], "nt"), operation["entity"])
+    assert truth.entity_triples(operation["entity"], operation["rev"]) == expected
+    assert len(asked) == len(set(asked)) > 5
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
-"""The kit's reading of what is kept of an item: each rule by an example, and as the pipeline has it of drawn items."""
+"""The kit's reading of what is kept of an entity: each rule by an example, and as the pipeline has it of drawn ones."""
 
 import re
 
 import pytest
 
-from devkit.observe.wikibase.item_triples import BASE, Triple, is_shared, item_triples
+from devkit.observe.wikibase.entity_triples import BASE, Triple, entity_triples, is_shared
 from mockapi.wiki.wikibase.entity_rdf import EntityRdf
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
 from pipeline.rdf.munge import munge
+from pipeline.rdf.revision_diff import is_shared as pipeline_shares
 from pipeline.rdf.triples import parse_triples, split_terms
 from tests.unit.mockapi.wiki.wikibase.conftest import entity_at
 
@@ -17,12 +18,13 @@ PREFIXES = f"""
 @prefix wikibase: <http://wikiba.se/ontology#> . @prefix wd: <{BASE}/entity/> . @prefix s: <{BASE}/entity/statement/> .
 @prefix ref: <{BASE}/reference/> . @prefix v: <{BASE}/value/> . @prefix p: <{BASE}/prop/> .
 @prefix data: <https://www.wikidata.org/wiki/Special:EntityData/> . @prefix prov: <http://www.w3.org/ns/prov#> .
+@prefix ontolex: <http://www.w3.org/ns/lemon/ontolex#> .
 """
 
 
-def kept(turtle: str) -> set[str]:
+def kept(turtle: str, entity: str) -> set[str]:
     """Each triple with its terms cut to what comes last in their IRIs."""
-    triples = item_triples((PREFIXES + turtle).encode(), "Q1")
+    triples = entity_triples((PREFIXES + turtle).encode(), entity)
     return {" ".join(re.sub(r"<[^>]*?([^/#>]*)/?>", r"\1", term) for term in triple) for triple in triples}
 
 
@@ -55,20 +57,57 @@ def kept(turtle: str) -> set[str]:
     ],
     ids=["labels", "redirect", "document", "others", "statement", "linked", "sitelinks", "blank", "long"],
 )
-def test_what_is_kept(turtle: str, expected: set[str]) -> None:
-    assert kept(turtle) == expected
+def test_what_is_kept_of_an_item(turtle: str, expected: set[str]) -> None:
+    assert kept(turtle, "Q1") == expected
 
 
-@pytest.mark.parametrize("item", ["Q1", "Q2", "Q42"])
+@pytest.mark.parametrize(
+    ("entity", "turtle", "expected"),
+    [
+        ("P1", 'wd:P1 a wikibase:Property ; rdfs:label "a" .', {"P1 type Property", 'P1 label "a"'}),
+        ("P1", "wd:P1 wikibase:claim p:P1 . p:P1 a owl:Class . p:P2 a owl:Class .", {"P1 claim P1", "P1 type Class"}),
+        (
+            "P1",
+            "wd:P1 wikibase:novalue p:P1 . p:P1 owl:complementOf _:x . _:x owl:onProperty p:P2 .",
+            {"P1 novalue P1", "P1 complementOf x", "x onProperty P2"},
+        ),
+        ("L1", 'wd:L1 a wikibase:Lexeme ; rdfs:label "a" ; wikibase:lemma "a" .', {'L1 lemma "a"'}),
+        (
+            "L1",
+            'wd:L1 ontolex:sense wd:L1-S1 . wd:L1-S1 a wikibase:Sense ; rdfs:label "a" ; skos:definition "a" .'
+            "wd:L1-S1 p:P1 s:1 . s:1 wikibase:rank wikibase:NormalRank .",
+            {"L1 sense L1-S1", 'L1-S1 definition "a"', "L1-S1 P1 1", "1 rank NormalRank"},
+        ),
+        ("L1", 'wd:L2-F1 ontolex:representation "a" .', set[str]()),
+    ],
+    ids=["property", "predicate", "no value", "lexeme", "sense", "another's form"],
+)
+def test_what_is_kept_of_another_entity(entity: str, turtle: str, expected: set[str]) -> None:
+    assert kept(turtle, entity) == expected
+
+
 @pytest.mark.parametrize("revision", [1, 3])
-def test_the_pipeline_keeps_the_same_of_drawn_items(item: str, revision: int) -> None:
-    document = EntityRdf("ttl").write(9, entity_at(item, revision))
-    munged = munge(parse_triples(document, source=item), item, ConceptNamespaces(BASE))
-    assert item_triples(document, item) == {Triple(*split_terms(line)) for line in munged}
+@pytest.mark.parametrize(
+    ("entity", "source"),
+    [
+        *((entity, None) for entity in ("Q1", "Q2", "Q42", "P2", "P5", "P31", "L1", "L7")),
+        ("Q9", '{"redirect": "Q2"}'),
+        ("L9", '{"redirect": "L2"}'),
+        ("Q2", '{"merged": ["Q5", "Q64"]}'),
+    ],
+)
+def test_the_pipeline_keeps_the_same_of_drawn_entities(entity: str, source: str | None, revision: int) -> None:
+    document = EntityRdf("ttl").write(9, entity_at(entity, revision, source))
+    namespaces = ConceptNamespaces(BASE)
+    munged = munge(parse_triples(document, source=entity), entity, namespaces)
+    triples = {Triple(*split_terms(line)): line for line in munged}
+    assert entity_triples(document, entity) == triples.keys()
+    shared = {triple for triple, line in triples.items() if pipeline_shares(line, namespaces)}
+    assert set(filter(is_shared, triples)) == shared
 
 
 def test_shared_are_references_values_and_groups() -> None:
-    triples = item_triples(EntityRdf("ttl").write(9, entity_at("Q42")), "Q42")
+    triples = entity_triples(EntityRdf("ttl").write(9, entity_at("Q42")), "Q42")
     shared = [triple.subject for triple in triples if is_shared(triple)]
     below_base = {node.removeprefix(f"<{BASE}/").split("/")[0] for node in shared if node.startswith(f"<{BASE}/")}
     assert below_base == {"reference", "value"}

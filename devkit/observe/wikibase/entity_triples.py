@@ -1,4 +1,9 @@
-"""The triples that a query service has of an item, made of the item's document: the kit's own reading of the rules.
+"""The triples that a query service has of an entity, made of its document: the kit's own reading of the rules.
+
+    item       terms, statements with what they lead to, sitelinks with the groups of their wikis
+    property   the same without sitelinks, and the definitions of its predicates
+    lexeme     with its forms and senses and the statements of these; their labels only repeat other triples
+    redirect   where it leads, and its revision
 
 It shares no code with the pipeline, so that a mistake there is no mistake here. Terms are as in N-Triples.
 https://www.mediawiki.org/wiki/Wikibase/Indexing/RDF_Dump_Format
@@ -16,8 +21,11 @@ _ABOUT, _PART_OF, _GROUP = f"<{_SCHEMA}about>", f"<{_SCHEMA}isPartOf>", f"<{_WIK
 _ARTICLE, _DATASET = f"<{_SCHEMA}Article>", f"<{_SCHEMA}Dataset>"
 _REPEATED_LABELS = {f"<{_SCHEMA}name>", "<http://www.w3.org/2004/02/skos/core#prefLabel>"}
 _OF_DOCUMENT = {f"<{_SCHEMA}version>", f"<{_SCHEMA}dateModified>"}
-_COMMON_TYPES = {f"<{_WIKIBASE}{name}>" for name in ("Item", "Statement", "Reference")}
-_LINKED = tuple(f"<{BASE}/{path}/" for path in ("entity/statement", "reference", "value"))
+_LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
+_LEXEME_PARTS = {f"<http://www.w3.org/ns/lemon/ontolex#{name}>" for name in ("lexicalForm", "sense")}
+_COMMON_TYPES = {f"<{_WIKIBASE}{name}>" for name in ("Item", "Lexeme", "Form", "Sense", "Statement", "Reference")}
+_SHARED = tuple(f"<{BASE}/{path}/" for path in ("reference", "value"))
+_LINKED = (*_SHARED, *(f"<{BASE}/{path}/" for path in ("entity/statement", "prop", ".well-known/genid")))
 _MOST_CHARACTERS = 32_767
 
 
@@ -29,21 +37,23 @@ class Triple(NamedTuple):
     object: str
 
 
-def item_node(item: str) -> str:
-    """The term of an item."""
-    return f"<{BASE}/entity/{item}>"
+def entity_node(entity: str) -> str:
+    """The term of an entity."""
+    return f"<{BASE}/entity/{entity}>"
 
 
 def is_shared(triple: Triple) -> bool:
     """Whether another entity may have it too: of a reference, of a value, or the group of a wiki."""
-    return triple.subject.startswith(_LINKED[1:]) or triple.predicate == _GROUP
+    return triple.subject.startswith(_SHARED) or triple.predicate == _GROUP
 
 
-def item_triples(document: bytes, item: str) -> frozenset[Triple]:
-    """Of the dump's N-Triples or Turtle of an item, those that are kept."""
+def entity_triples(document: bytes, entity: str) -> frozenset[Triple]:
+    """Of the dump's N-Triples or Turtle of an entity, those that are kept."""
     nodes = _nodes(document)
-    root = item_node(item)
-    kept = {triple for triple in nodes[root] if triple.predicate not in _REPEATED_LABELS}
+    root = entity_node(entity)
+    parts = {triple.object for triple in nodes[root] if triple.predicate in _LEXEME_PARTS}
+    labels = _REPEATED_LABELS | {_LABEL} if entity[0] == "L" else _REPEATED_LABELS
+    kept = {triple for node in (root, *parts) for triple in nodes[node] if triple.predicate not in labels}
     for document_node, triples in nodes.items():
         objects = {(triple.predicate, triple.object) for triple in triples}
         if (_ABOUT, root) not in objects:
@@ -63,7 +73,7 @@ def _is_moved(triple: Triple) -> bool:
 
 
 def _follow_links(nodes: dict[str, list[Triple]], kept: set[Triple]) -> None:
-    """Statements, references and values that are linked from what is kept, and from these in turn."""
+    """Statements, references, values and definitions that are linked from what is kept, and from these in turn."""
     seen: set[str] = set()
     new = set(kept)
     while new:
