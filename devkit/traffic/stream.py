@@ -161,7 +161,9 @@ class Paced(_Model):
         default=Mix(), description="Kinds of the drawn events, as shares of 1; what they leave are plain edits."
     )
     pages: dict[str, NamedPage] = Field(
-        default={}, description="Pages with a part to play, by title, in the main namespace."
+        default={},
+        description="Pages with a part to play, by title, in the main namespace; entities by the titles "
+        "of their pages, such as `Q42` or `Property:P31`.",
     )
 
     @model_validator(mode="before")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from devkit.errors import UsageError
-from devkit.observe.wikibase.entity_triples import Triple, entity_triples
+from devkit.observe.wikibase.entity_triples import Triple, entity_triples, is_shared
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.traffic.all_streams import generate_all
 from devkit.traffic.entity_life import entity_id
@@ -152,6 +152,20 @@ def test_a_merge_moves_triples_of_sitelinks() -> None:
         elif step.source.merged:
             moved[step.source.merged[0]] = moved.get(step.source.merged[0], frozenset()) | gained
     assert len(lost & frozenset[Triple]().union(*moved.values())) > 30
+
+
+def test_ordinary_traffic_unlinks_what_other_entities_have() -> None:
+    owned: dict[str, frozenset[Triple]] = {}
+    owners: Counter[Triple] = Counter()
+    unlinking = 0
+    for step in steps(rate="20/s", **{"for": "10s"}, population=40, mix={}):
+        triples = entity_triples(EntityRdf("nt").write(9, step.located), step.entity)
+        before, after = owned.get(step.entity, frozenset()), frozenset(filter(is_shared, triples))
+        owners.subtract(before)
+        unlinking += any(owners[triple] for triple in before - after)
+        owners.update(after)
+        owned[step.entity] = after
+    assert unlinking > 40
 
 
 def test_named_entities_and_repeats() -> None:
