@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from devkit.observe.wikibase.item_triples import Triple
+from devkit.observe.wikibase.entity_triples import Triple
 
 
 @dataclass(frozen=True)

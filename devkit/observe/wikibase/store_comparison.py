@@ -10,7 +10,7 @@ from typing import Final
 
 from devkit.observe.store_difference import EntityDifference, EntityTruth, StoreDifference
 from devkit.observe.stored_triples import select
-from devkit.observe.wikibase.item_triples import BASE, Triple
+from devkit.observe.wikibase.entity_triples import BASE, Triple
 from devkit.stack.parts.triple_store import TripleStore
 
 _TRUTH: Final = "urn:devkit:truth:"

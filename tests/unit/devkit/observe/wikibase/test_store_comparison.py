@@ -3,7 +3,7 @@
 import pytest
 
 from devkit.observe.store_difference import EntityDifference, EntityTruth, StoreDifference
-from devkit.observe.wikibase.item_triples import BASE, Triple
+from devkit.observe.wikibase.entity_triples import BASE, Triple
 from devkit.observe.wikibase.store_comparison import compare_store
 from tests.unit.devkit.observe.memory_store import MemoryStore
 
