@@ -125,14 +125,14 @@ class World:
         """The wiki by which draws and counts are kept apart; empty in a catalog of one wiki."""
         return "" if len(self.wikis) == 1 else target.wiki or ""
 
-    def overlay(self, wiki: Wiki) -> Overlay:
-        """Made with the first write; each wiki of the world has its own."""
+    def overlay(self, wiki: Wiki, request_id: str) -> Overlay:
+        """For the writes of a request. Made with the first write; each wiki of the world has its own."""
         overlay = self._overlays.get(wiki.name)
         if overlay is None:
             overlay = self._overlays[wiki.name] = Overlay(
                 wiki, self.seed, self.now, record=self._record_change, groups_of=self._groups_of(wiki)
             )
-        return overlay
+        return overlay.for_request(request_id)
 
     def _record_change(self, change: PageChange) -> None:
         self._record(change)

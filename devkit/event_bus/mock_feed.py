@@ -64,6 +64,7 @@ class PageChange(_Model):
     wiki: str
     domain: str
     at: AwareDatetime
+    request_id: str
     page: ChangedPage
     revision: ChangedRevision
     performer: FeedUser

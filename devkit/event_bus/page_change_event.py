@@ -1,7 +1,7 @@
 """A change of the mock's feed as an event of mediawiki/page/change, field by field as MediaWiki's EventBus has it.
 
-A visibility change that suppresses, or that ends a suppression, names no performer. Ids are functions of the change, so
-an event that is published again is the same, byte by byte.
+A visibility change that suppresses, or that ends a suppression, names no performer. The event's id is a function
+of the change, so an event that is published again is the same, byte by byte; `request_id` is that of the write.
 """
 
 from datetime import UTC
@@ -40,7 +40,7 @@ def page_change_event(feed: str, entry: FeedEntry) -> JsonObject:
             page=_page(change, change.page, change.revision),
             moment=(change.revision.timestamp if makes_revision else change.at).astimezone(UTC),
             event_id=event_id(feed, entry.n),
-            request_id=_id(feed, entry.n, "request"),
+            request_id=change.request_id,
             performer=None if _is_suppression(change) else _user(change.performer),
             reason=change.reason,
             prior_revision=_revision(change.before) if makes_revision and change.before else None,
@@ -55,11 +55,7 @@ def page_change_event(feed: str, entry: FeedEntry) -> JsonObject:
 
 def event_id(feed: str, n: int) -> UUID:
     """`meta.id` of the event of change `n`."""
-    return _id(feed, n, "event")
-
-
-def _id(feed: str, n: int, what: str) -> UUID:
-    return uuid5(NAMESPACE_URL, f"{feed}/{n}/{what}")
+    return uuid5(NAMESPACE_URL, f"{feed}/{n}/event")
 
 
 def _kind_of(change: PageChange) -> Kind:

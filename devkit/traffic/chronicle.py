@@ -159,7 +159,7 @@ class Chronicle:
         when: datetime,
         performer: User | None,
     ) -> Change:
-        return Change(kind, page, when, self.draw_id(), self.draw_id(), performer)
+        return Change(kind, page, when, self.draw_id(), str(self.draw_id()), performer)
 
     def draw_id(self) -> UUID:
         """A random UUID, of the traffic's own randomness."""

@@ -50,7 +50,7 @@ class Change:
     moment: datetime
     """For a change that makes a revision, the revision's."""
     event_id: UUID
-    request_id: UUID
+    request_id: str
     performer: User | None
     """None when suppressed."""
     reason: str | None = None
@@ -109,7 +109,7 @@ def _meta(change: Change) -> JsonObject:
         "id": str(change.event_id),
         "domain": page.domain,
         "uri": page_uri(page.domain, page.place.title),
-        "request_id": str(change.request_id),
+        "request_id": change.request_id,
     }
 
 

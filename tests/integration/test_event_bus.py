@@ -25,6 +25,7 @@ from tests.integration.cli_run import CliRun, devkit
 
 Cli = Callable[..., CliRun]
 SOURCE, OUTPUT = "mediawiki.page_change.v1", "mediawiki.page_html_content_change.v1"
+CLIENTS_ID = "8c1f5e0c-made-by-mwclient"
 ENRICHED = timedelta(seconds=60)
 
 
@@ -52,7 +53,8 @@ def edit(run: RunState, *arguments: str) -> dict[str, Any]:
 
 
 def site_of(run: RunState) -> Any:
-    site = mwclient.Site(address_of(run, "mock API").removeprefix("http://"), scheme="http")
+    host = address_of(run, "mock API").removeprefix("http://")
+    site = mwclient.Site(host, scheme="http", custom_headers={"X-Request-Id": CLIENTS_ID})
     site.login("Admin", "dockerpass")
     return site
 
@@ -82,7 +84,7 @@ def _edits_of_any_client_come_out_enriched(run: RunState) -> None:
     for event in source:
         page_change_validator().validate(event)
     assert source[ours["offset"]]["revision"]["rev_id"] == ours["rev_id"]
-    assert source[-1]["page_change_kind"] == "create"
+    assert (source[-1]["page_change_kind"], source[-1]["meta"]["request_id"]) == ("create", CLIENTS_ID)
 
 
 def _what_is_edited_while_the_bus_is_dead_is_published_once(run: RunState) -> None:

@@ -12,6 +12,7 @@ from mockapi.plan import Plan
 from mockapi.rules.matching import Target
 from mockapi.server.request import Request
 from mockapi.wiki.accounts import Accounts, Session, User
+from mockapi.wiki.edits.overlay import Overlay
 from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.people import Author
 from mockapi.wiki.title import InvalidTitle, Title
@@ -33,6 +34,7 @@ class Call:
     world: "World"
     wiki: Wiki
     request: Request
+    request_id: str
     form: Form
     plan: Plan
     plan_of: Callable[[Target], Plan]
@@ -59,6 +61,11 @@ class Call:
         """Whose a write of this request is: the user's, or the client's address."""
         user = self.user
         return Author(self.request.client or "127.0.0.1", 0) if user is None else Author(user.name, user.id)
+
+    @property
+    def overlay(self) -> Overlay:
+        """For writes of this request to its wiki."""
+        return self.world.overlay(self.wiki, self.request_id)
 
     @property
     def now(self) -> datetime:

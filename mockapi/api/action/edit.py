@@ -121,7 +121,7 @@ def _save(call: Call, arguments: Arguments, title: Title) -> EditResult:
     elif section is not None:
         text = _text_of_section(call, title, section, text)
         into = partial(with_section, section)
-    return call.world.overlay(call.wiki).edit(
+    return call.overlay.edit(
         title,
         text,
         by=call.author,

@@ -89,6 +89,7 @@ class ActionApi:
             world=context.world,
             wiki=wiki,
             request=request,
+            request_id=context.request_id,
             form=self.form,
             plan=context.plan,
             plan_of=context.plan_of,

@@ -97,9 +97,7 @@ def _saved(call: Call, arguments: Arguments, located: Located, source: str) -> d
     """Saves the source; what answers say of the entity. Raises ApiError."""
     title = call.wiki.title_of(located.page)
     try:
-        saved = call.world.overlay(call.wiki).edit(
-            title, source, by=call.author, summary=arguments.text("summary") or ""
-        )
+        saved = call.overlay.edit(title, source, by=call.author, summary=arguments.text("summary") or "")
     except WriteError as error:
         raise refused(error) from None
     call.wrote = True

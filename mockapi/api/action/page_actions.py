@@ -66,7 +66,7 @@ async def _run_delete(call: Call, arguments: Arguments) -> None:
     title = page_title(call, arguments)
     require(call, "delete")
     try:
-        result = call.world.overlay(call.wiki).delete(title, by=call.author, reason=arguments.text("reason"))
+        result = call.overlay.delete(title, by=call.author, reason=arguments.text("reason"))
     except WriteError as error:
         raise refused(error) from None
     call.wrote = True
@@ -94,7 +94,7 @@ async def _run_undelete(call: Call, arguments: Arguments) -> None:
     title = writable(call.title(arguments.text("title") or ""))
     try:
         reason = arguments.text("reason") or ""
-        revisions = call.world.overlay(call.wiki).undelete(title, by=call.author, reason=reason)
+        revisions = call.overlay.undelete(title, by=call.author, reason=reason)
     except WriteError as error:
         raise refused(error) from None
     answer: dict[str, Tree] = {"title": title.text, "revisions": revisions, "fileversions": 0}
@@ -143,7 +143,7 @@ async def _run_move(call: Call, arguments: Arguments) -> None:
 
 def _moved(call: Call, arguments: Arguments, source: Title, target: Title) -> dict[str, Tree]:
     try:
-        result = call.world.overlay(call.wiki).move(
+        result = call.overlay.move(
             source,
             target,
             by=call.author,

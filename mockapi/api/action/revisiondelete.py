@@ -43,7 +43,7 @@ async def run(call: Call, arguments: Arguments) -> None:
         raise ApiError("badparams", 'At least one value is required for "hide" and/or "show".')
     rev_ids = arguments.integers("ids") or ()
     before = {rev_id: call.wiki.revision(rev_id) for rev_id in rev_ids}
-    results = call.world.overlay(call.wiki).hide(
+    results = call.overlay.hide(
         rev_ids,
         _parts(hide),
         by=call.author,

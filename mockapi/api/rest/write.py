@@ -181,7 +181,7 @@ async def write(context: Context, wiki: Wiki, text: str, draft: Draft) -> Reply:
     except InvalidTitle:
         raise _refused("invalidtitle", f'Bad title "{text}".') from None
     try:
-        result = context.world.overlay(wiki).edit(
+        result = context.world.overlay(wiki, context.request_id).edit(
             title,
             draft.source,
             by=author,

@@ -11,9 +11,10 @@ as changes of pages, see `page_change`.
 """
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from datetime import datetime
 from itertools import count
-from typing import Final
+from typing import Final, Self
 
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, HiddenPart, Located
 from mockapi.wiki.edits import source, summaries
@@ -52,6 +53,13 @@ class Overlay:
         self._record_change = record
         self._describer = Describer(wiki, seed, groups_of)
         self._log_ids = count(1)
+        self._request_id = ""
+
+    def for_request(self, request_id: str) -> Self:
+        """The same wiki's, for the writes of one request: their changes have its id."""
+        overlay = copy(self)
+        overlay._request_id = request_id  # noqa: SLF001 - of this class
+        return overlay
 
     def edit(
         self,
@@ -242,6 +250,7 @@ class Overlay:
                 kind,
                 page,
                 at=self._now(),
+                request_id=self._request_id,
                 by=by,
                 reason=reason,
                 before=None if before is None else self._wiki.latest(before),

@@ -71,6 +71,7 @@ class ChangeRevision:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageChange:
     """`page` and its current `revision` are as they stand after the change, `at` is its time by the wiki's clock.
+    `request_id` is that of the request which made it, the client's if it sent one.
 
     `reason` is what was said about a move, a deletion or a restoration, None for the other kinds. `before` is the
     revision that was current before an edit or a move, and for a visibility change the same revision before it.
@@ -80,6 +81,7 @@ class PageChange:
     wiki: str
     domain: str
     at: datetime
+    request_id: str
     page: ChangePage
     revision: ChangeRevision
     performer: ChangeUser
@@ -111,6 +113,7 @@ class Describer:
         page: CatalogPage,
         *,
         at: datetime,
+        request_id: str,
         by: Author,
         reason: str | None = None,
         before: Located | None = None,
@@ -123,6 +126,7 @@ class Describer:
             wiki=self.wiki.name,
             domain=self.wiki.domain,
             at=at,
+            request_id=request_id,
             page=self._page(page),
             revision=self._revision(self.wiki.latest(page)),
             performer=self._user(by),

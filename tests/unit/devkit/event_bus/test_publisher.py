@@ -27,8 +27,9 @@ def entry(n: int) -> FeedEntry:
         "sha1": "0" * 40,
     }
     page = {"page_id": 1, "namespace_id": 0, "title": "A", "content_model": "wikitext", "revision_count": 1}
-    change = {"kind": "create", "wiki": "w", "domain": "w.org", "at": "2026-11-27T05:06:00Z", "performer": user}
-    return FeedEntry.model_validate({"n": n, "epoch": 1, "change": {**change, "page": page, "revision": revision}})
+    change = {"kind": "create", "wiki": "w", "domain": "w.org", "at": "2026-11-27T05:06:00Z", "request_id": "r"}
+    more = {"page": page, "revision": revision, "performer": user}
+    return FeedEntry.model_validate({"n": n, "epoch": 1, "change": {**change, **more}})
 
 
 @dataclass

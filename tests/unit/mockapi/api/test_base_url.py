@@ -56,7 +56,7 @@ def test_links_lead_to_the_base_url(
 def test_a_redirect_in_css_leads_to_the_base_url(make_wiki: Callable[..., Any]) -> None:
     client = make_wiki(options=ProcessOptions(base_url=BASE))
     wiki = client.world.wikis.only
-    overlay = client.world.overlay(wiki)
+    overlay = client.world.overlay(wiki, "")
     overlay.move(wiki.title("MediaWiki:Common.css"), wiki.title("MediaWiki:Other.css"), by=Author("Admin", 1))
     assert f"@import url({BASE}/w/index.php?" in client.rest("page/MediaWiki%3ACommon.css").json["source"]
 

@@ -53,7 +53,7 @@ def asked(worlds: Worlds, query: str = "") -> tuple[int, Any]:
 
 def test_a_change_is_told_in_full(worlds: Worlds) -> None:
     (wiki,) = worlds.current.wikis
-    worlds.current.overlay(wiki).edit(wiki.title("Quay"), "one", by=Author("Admin", 1), summary="made")
+    worlds.current.overlay(wiki, "f00d").edit(wiki.title("Quay"), "one", by=Author("Admin", 1), summary="made")
     admin = {
         "name": "Admin",
         "id": 1,
@@ -73,6 +73,7 @@ def test_a_change_is_told_in_full(worlds: Worlds) -> None:
                     "wiki": "enwiki",
                     "domain": "en.wikipedia.org",
                     "at": "2026-11-27T04:00:00Z",
+                    "request_id": "f00d",
                     "page": {
                         "namespace_id": 0,
                         "title": "Quay",

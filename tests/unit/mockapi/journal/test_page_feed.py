@@ -31,7 +31,14 @@ def change(page_id: int = 1) -> PageChange:
     )
     page = ChangePage(page_id=page_id, namespace_id=0, title="A", content_model="wikitext", revision_count=1)
     return PageChange(
-        kind="create", wiki="w", domain="w.org", at=NOW, page=page, revision=revision, performer=USER, reason=None
+        kind="create",
+        wiki="w",
+        domain="w.org",
+        at=NOW,
+        request_id="f00d",
+        page=page,
+        revision=revision,
+        performer=USER,
     )
 
 
@@ -104,7 +111,7 @@ def test_the_feed_outlives_a_reset_with_another_epoch() -> None:
 
     def write(world: World, title: str) -> None:
         (wiki,) = world.wikis
-        world.overlay(wiki).edit(wiki.title(title), "text", by=Author("Admin", 1))
+        world.overlay(wiki, "").edit(wiki.title(title), "text", by=Author("Admin", 1))
 
     worlds.populate(2, None, ())
     first = worlds.current
