@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--delete", is_flag=True, help="Delete the page.")
 @click.option("--undelete", is_flag=True, help="Restore the page of this title that was deleted last.")
 @click.option("--hide", is_flag=True, help="Hide editor and comment of the current revision.")
-@click.option("--suppress", is_flag=True, help="Hide them from administrators too.")
+@click.option("--suppress", is_flag=True, help="Hide from administrators too; with --delete all revisions.")
 @click.option("--domain", metavar="DOMAIN", help="Wiki, by its domain. Default: the mock's only wiki.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option

@@ -26,7 +26,7 @@ _HIDDEN = "user|comment"
 class PageEdit:
     """What to do to the page `title`: one of `move_to`, `delete`, `undelete` and `hide`, or an edit with `text` as its
     new source, None for a line more. `size_bytes` is for the HTML of the revision; `create` lets an edit make the page.
-    `suppress` hides from administrators too.
+    `suppress` hides from administrators too, with `delete` all revisions of the page.
     """
 
     title: str
@@ -45,7 +45,7 @@ class PageEdit:
             "--move": self.move_to is not None,
             "--delete": self.delete,
             "--undelete": self.undelete,
-            "--hide": self.hide or self.suppress,
+            "--hide": self.hide or (self.suppress and not self.delete),
         }
         chosen = [name for name, is_asked in asked.items() if is_asked]
         edits = {"--text": self.text is not None, "--bytes": self.size_bytes is not None, "--create": self.create}
@@ -127,7 +127,10 @@ def _write(edit: PageEdit, client: WikiClient, faults: FaultControl) -> WikiChan
         moved = client.page(edit.move_to)
         return WikiChange("move", moved, moved.rev_id)
     if edit.delete:
-        client.write("delete", title=edit.title, reason=_REASON)
+        if edit.suppress:
+            client.delete_suppressed(edit.title, _REASON)
+        else:
+            client.write("delete", title=edit.title, reason=_REASON)
         return WikiChange("delete", page, page.rev_id)
     if edit.hide or edit.suppress:
         return _hide(edit, client, page)

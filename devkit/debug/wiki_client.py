@@ -1,7 +1,9 @@
 """A client of the mock's Action API that writes as any client does: it logs in, takes a token and posts."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import unescape
 from typing import Any, Final
 
 import requests
@@ -15,12 +17,16 @@ PASSWORD: Final = "dockerpass"
 """The administrator of a mock; public, as the mock guards nothing."""
 
 _API: Final = "/w/api.php"
+_INDEX: Final = "/w/index.php"
+_TOKEN: Final = re.compile(r'name="wpEditToken" value="([^"]*)"')
+_DELETED: Final = "<h1>Action complete</h1>"
 _ANSWER_S: Final = 60.0
 _SHOWN_PAGES: Final = 3
 _HINTS: Final[Mapping[str, str]] = {
     "contenttoobig": "a page's source is limited; `--bytes SIZE` gives its HTML any size",
     "articleexists": "move it to a title that is free, or delete the page that is there",
     "cantundelete": "only a page that was deleted by its title can be restored, and no other may have the title",
+    "undeleterevdel": "a page that was deleted with --suppress stays deleted",
     "mock-page-full": "edit another page",
 }
 
@@ -47,7 +53,7 @@ class WikiClient:
     """
 
     def __init__(self, endpoint: str, domain: str | None = None) -> None:
-        self._url, self._domain = endpoint + _API, domain
+        self._endpoint, self._domain = endpoint, domain
         self._session = loopback_session()
         if domain is not None:
             self._session.headers["Host"] = domain
@@ -83,32 +89,54 @@ class WikiClient:
         answer: dict[str, Any] = self._ask("POST", action=action, token=token, **parameters)[action]
         return answer
 
+    def delete_suppressed(self, title: str, reason: str) -> None:
+        """Delete the page and hide its revisions from administrators too; call `log_in` before it. The Action API has
+        no parameter for that, so this sends the form that people fill in.
+        """
+        about = {"title": title, "action": "delete"}
+        form = self._request("GET", _INDEX, about)
+        token = _TOKEN.search(form.text)
+        if token is None:
+            raise _unexpected(form, "the form of a deletion")
+        sent = {**about, "wpReason": reason, "wpSuppress": "1", "wpEditToken": unescape(token[1])}
+        answer = self._request("POST", _INDEX, sent)
+        if _DELETED not in answer.text:
+            raise _unexpected(answer, "a deletion")
+
     def _some_titles(self) -> list[str]:
         ids = "|".join(map(str, range(1, 10)))
         pages = self._ask("GET", action="query", pageids=ids)["query"]["pages"]
         return [page["title"] for page in pages if "title" in page and not page.get("missing")][:_SHOWN_PAGES]
 
     def _ask(self, method: str, **parameters: str) -> dict[str, Any]:
-        sent = {"format": "json", "formatversion": "2", **parameters}
-        fields = {"params": sent} if method == "GET" else {"data": sent}
-        try:
-            answer = self._session.request(method, self._url, timeout=_ANSWER_S, **fields)  # type: ignore[arg-type]
-        except requests.RequestException as error:
-            raise PartError(f"mock API did not answer at {self._url}: {network_cause(error)}", "mock-api") from error
-        if answer.status_code == 404:
-            raise self._no_wiki()
+        what = f"action={parameters['action']}"
+        answer = self._request(method, _API, {"format": "json", "formatversion": "2", **parameters})
         try:
             document: dict[str, Any] = answer.json()
         except ValueError as error:
-            text = f"mock API answered {answer.status_code} to action={parameters['action']}: {answer.text[:200]}"
-            raise PartError(text, "mock-api", hint="`devkit fault list` shows the faults that may cause it") from error
+            raise _unexpected(answer, what) from error
         if "error" in document:
             code, info = document["error"]["code"], document["error"]["info"]
-            raise UsageError(f"the wiki refuses action={parameters['action']}: {info} ({code})", hint=_HINTS.get(code))
+            raise UsageError(f"the wiki refuses {what}: {info} ({code})", hint=_HINTS.get(code))
         return document
+
+    def _request(self, method: str, path: str, sent: dict[str, str]) -> requests.Response:
+        url, fields = self._endpoint + path, {"params": sent} if method == "GET" else {"data": sent}
+        try:
+            answer = self._session.request(method, url, timeout=_ANSWER_S, **fields)  # type: ignore[arg-type]
+        except requests.RequestException as error:
+            raise PartError(f"mock API did not answer at {url}: {network_cause(error)}", "mock-api") from error
+        if answer.status_code == 404:
+            raise self._no_wiki()
+        return answer
 
     def _no_wiki(self) -> UsageError:
         hint = "`devkit tail source` shows the `meta.domain` of events of its wikis"
         if self._domain is None:
             return UsageError("the mock has several wikis", hint=f"choose one with --domain; {hint}")
         return UsageError(f"the mock has no wiki at {self._domain}", hint=hint)
+
+
+def _unexpected(answer: requests.Response, what: str) -> PartError:
+    text = f"mock API answered {answer.status_code} to {what}: {answer.text[:200]}"
+    return PartError(text, "mock-api", hint="`devkit fault list` shows the faults that may cause it")

@@ -58,7 +58,9 @@ class ChangedRevision(_Model):
 
 
 class PageChange(_Model):
-    """`before` is the revision before an edit or a move, or the same one before a change of its visibility."""
+    """`before` is the revision before an edit or a move, or the same one before a change of its visibility or a
+    suppressed deletion.
+    """
 
     kind: Literal["create", "edit", "move", "delete", "undelete", "visibility"]
     wiki: str

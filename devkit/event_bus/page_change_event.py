@@ -1,7 +1,8 @@
 """A change of the mock's feed as an event of mediawiki/page/change, field by field as MediaWiki's EventBus has it.
 
-A visibility change that suppresses, or that ends a suppression, names no performer. The event's id is a function
-of the change, so an event that is published again is the same, byte by byte; `request_id` is that of the write.
+A deletion or a visibility change that suppresses, or that ends a suppression, names no performer. A suppressed deletion
+keeps its reason, as EventBus has it. The event's id is a function of the change, so an event that is published again is
+the same, byte by byte; `request_id` is that of the write.
 """
 
 from datetime import UTC
@@ -44,10 +45,11 @@ def page_change_event(feed: str, entry: FeedEntry) -> JsonObject:
             performer=None if _is_suppression(change) else _user(change.performer),
             reason=change.reason,
             prior_revision=_revision(change.before) if makes_revision and change.before else None,
-            prior_flags=_prior_flags(change) if change.kind == "visibility" else {},
+            prior_flags={} if makes_revision else _prior_flags(change),
             prior_place=_place(change.place_before) if change.place_before else None,
             created_redirect=_page(change, change.created_redirect) if change.created_redirect else None,
             received=change.at.astimezone(UTC),
+            is_suppressed=change.kind == "delete" and _is_suppression(change),
             revision_count=change.page.revision_count,
         )
     )
@@ -63,8 +65,10 @@ def _kind_of(change: PageChange) -> Kind:
 
 
 def _is_suppression(change: PageChange) -> bool:
-    before = change.before
-    return change.kind == "visibility" and (change.revision.suppressed or (before is not None and before.suppressed))
+    """Whether who did it is kept secret. A deletion that does not suppress has nothing before it."""
+    if change.before is None or change.kind not in ("delete", "visibility"):
+        return False
+    return change.revision.suppressed or change.before.suppressed
 
 
 def _page(change: PageChange, page: ChangedPage, revision: ChangedRevision | None = None) -> PageLife:
@@ -106,11 +110,11 @@ def _visibility(revision: ChangedRevision) -> Visibility:
 
 
 def _prior_flags(change: PageChange) -> dict[str, bool]:
-    """The flags that changed, as they were."""
+    """The flags as they were: those that changed, and all for a suppressed deletion."""
     if change.before is None:
         return {}
-    now = _visibility(change.revision).flags()
-    return {name: flag for name, flag in _visibility(change.before).flags().items() if now[name] != flag}
+    before, now = _visibility(change.before).flags(), _visibility(change.revision).flags()
+    return {name: flag for name, flag in before.items() if change.kind == "delete" or now[name] != flag}
 
 
 def _user(user: FeedUser) -> User:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from mockapi.api.action.endpoint import ActionApi
+from mockapi.api.delete_form import DeleteForm
 from mockapi.api.endpoint import Endpoint, Match
 from mockapi.api.entity_data import EntityData
 from mockapi.api.gateway import Gateway
@@ -16,7 +17,14 @@ from mockapi.server.request import Request
 if TYPE_CHECKING:
     from mockapi.world import World
 
-ROUTES: Final[Sequence[Match]] = (ActionApi.match, EntityData.match, RunJobs.match, Restbase.match, Gateway.match)
+ROUTES: Final[Sequence[Match]] = (
+    ActionApi.match,
+    EntityData.match,
+    DeleteForm.match,
+    RunJobs.match,
+    Restbase.match,
+    Gateway.match,
+)
 
 
 def find(request: Request, world: "World") -> Endpoint:

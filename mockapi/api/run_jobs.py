@@ -58,7 +58,7 @@ class RunJobs:
         if missing:
             return _bad_request(f"Missing parameters: {', '.join(missing)}", context.request_id)
         body = orjson.dumps({"jobs": [], "backoffs": [], "elapsed": 0, "reached": "none-ready"})
-        return _reply(200, b"application/json", body, context.request_id)
+        return index_reply(200, b"application/json", body, context.request_id)
 
 
 def _bad_request(text: str, request_id: str) -> Reply:
@@ -66,10 +66,11 @@ def _bad_request(text: str, request_id: str) -> Reply:
         "<!DOCTYPE html><html><head><title>Bad Request</title></head>"
         f"<body><h1>Bad Request</h1><p>{text}</p></body></html>\n"
     )
-    return _reply(400, b"text/html; charset=utf-8", page.encode(), request_id)
+    return index_reply(400, b"text/html; charset=utf-8", page.encode(), request_id)
 
 
-def _reply(code: int, content_type: bytes, body: bytes, request_id: str) -> Reply:
+def index_reply(code: int, content_type: bytes, body: bytes, request_id: str) -> Reply:
+    """An answer of `index.php`, which no cache keeps."""
     headers = (
         NO_SNIFF,
         (b"vary", b"Accept-Encoding, Cookie"),

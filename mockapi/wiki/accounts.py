@@ -162,17 +162,19 @@ class Accounts:
         if session is not None:
             self._sessions.pop(session.id, None)
 
-    def token(self, kind: TokenKind, session: Session | None) -> str:
-        """What a write must show. Tokens for logging in need a session; the others are public without an account."""
+    def token(self, kind: TokenKind, session: Session | None, *about: str) -> str:
+        """What a write must show. Tokens for logging in need a session; the others are public without an account. A
+        token of the forms is for what it is `about` alone.
+        """
         if session is None or (session.user_id is None and kind not in _BEFORE_LOGIN):
             return ANONYMOUS_TOKEN
-        return digest(self._seed, "token", session.id, session.user_id, kind, size=20).hex() + ANONYMOUS_TOKEN
+        return digest(self._seed, "token", session.id, session.user_id, kind, *about, size=20).hex() + ANONYMOUS_TOKEN
 
-    def accepts(self, kind: TokenKind, session: Session | None, token: str) -> bool:
+    def accepts(self, kind: TokenKind, session: Session | None, token: str, *about: str) -> bool:
         """Whether `token` is the session's; without a session no token for logging in is."""
         if session is None and kind in _BEFORE_LOGIN:
             return False
-        return hmac.compare_digest(self.token(kind, session).encode(), token.encode(errors="surrogatepass"))
+        return hmac.compare_digest(self.token(kind, session, *about).encode(), token.encode(errors="surrogatepass"))
 
     def groups_of(self, user: User | None) -> tuple[str, ...]:
         """All groups of a user, the implicit ones last; those of everybody for None."""

@@ -69,6 +69,7 @@ def await_enriched(run: RunState, rev_id: int) -> dict[str, Any]:
 def test_edits_come_out_enriched_and_a_dead_bus_loses_and_repeats_none(run: RunState) -> None:
     _edits_of_any_client_come_out_enriched(run)
     _what_is_edited_while_the_bus_is_dead_is_published_once(run)
+    _a_suppressed_deletion_names_nobody(run)
 
 
 def _edits_of_any_client_come_out_enriched(run: RunState) -> None:
@@ -106,3 +107,12 @@ def _what_is_edited_while_the_bus_is_dead_is_published_once(run: RunState) -> No
     assert redirect is None or redirect["page"]["is_redirect"]  # it comes right after the move
     assert [event["revision"]["rev_id"] for event in published] == [*made, last["rev_id"]]
     assert published[-1]["page_change_kind"] == "move"
+
+
+def _a_suppressed_deletion_names_nobody(run: RunState) -> None:
+    deleted = edit(run, "Page 1", "--delete", "--suppress")
+    (event,) = [event for event in events(run, SOURCE) if event["page_change_kind"] == "delete"]
+    page_change_validator().validate(event)
+    assert (event["revision"]["rev_id"], event["comment"]) == (deleted["rev_id"], "devkit edit")
+    assert "performer" not in event
+    assert {"editor", "comment", "content_slots"} & event["revision"].keys() == set()

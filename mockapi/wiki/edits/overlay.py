@@ -2,7 +2,7 @@
 
     edit    ─> revision n + 1 of the page, or a new page: highest page id + 1, revision n = 1
     move    ─> the page takes its id and revisions to the new title; a redirect page is left at the old one
-    delete  ─> the page's revisions are unknown until undelete
+    delete  ─> the page's revisions are unknown until undelete; suppressed, they stay unknown
     hide    ─> parts of a revision are withheld from readers
 
 Ids depend on the order of writes alone: rev_id = page_id · 4096 + n holds for written pages too. Times are the clock's,
@@ -154,27 +154,36 @@ class Overlay:
             self._record("create", redirect, by=by)
         return MoveResult(redirect_created=leads is not None, over_redirect=in_the_way is not None)
 
-    def delete(self, title: Title, *, by: Author, reason: str | None = None) -> DeleteResult:
-        """Takes the page away from readers. Raises WriteError."""
+    def delete(self, title: Title, *, by: Author, reason: str | None = None, suppress: bool = False) -> DeleteResult:
+        """Takes the page away from readers. `suppress` hides all of its revisions from administrators too. Raises
+        WriteError.
+        """
         page = self._existing(title)
         if page is None:
             raise _missing_title()
         if reason is None:
             authors = {author(self._seed, Located(page, revision)).name for revision in page.revisions}
             reason = summaries.deletion_summary(self._facts(page), authors)
-        self._put_deleted(page, by, reason)
+        self._put_deleted(page, by, reason, suppress=suppress)
         return DeleteResult(reason=reason, log_id=next(self._log_ids))
 
     def undelete(self, title: Title, *, by: Author, reason: str = "") -> int:
         """Brings back the page of that title that was deleted last, with its id; returns how many revisions it has.
 
-        Raises WriteError when there is none, and, other than MediaWiki, when a new page has taken its place.
+        Raises WriteError when there is none, when its current source is hidden, as after a suppressed deletion, and,
+        other than MediaWiki, when a new page has taken its place.
         """
         deleted = self._wiki.deleted(title)
         if not deleted or self._existing(title) is not None:
             raise WriteError(
                 "cantundelete",
                 "Couldn't undelete: the requested revisions may not exist, or may have been undeleted already.",
+            )
+        if "text" in deleted[-1].revisions[-1].hidden:
+            raise WriteError(
+                "undeleterevdel",
+                "Undeletion will not be performed if it will result in the top page or file revision being partially "
+                "deleted.\nIn such cases, you must uncheck or unhide the newest deleted revisions.",
             )
         restored = deleted[-1].model_copy(update={"deleted": False})
         self._wiki.put(restored)
@@ -230,10 +239,14 @@ class Overlay:
             self._record("visibility", written, by=by, before=page)
         return HideResult(rev_id=rev_id)
 
-    def _put_deleted(self, page: CatalogPage, by: Author, reason: str) -> None:
+    def _put_deleted(self, page: CatalogPage, by: Author, reason: str, *, suppress: bool = False) -> None:
         deleted = page.model_copy(update={"deleted": True})
+        if suppress:
+            hidden = {"hidden": _PARTS, "suppressed": True}
+            revisions = tuple(revision.model_copy(update=hidden) for revision in page.revisions)
+            deleted = deleted.model_copy(update={"revisions": revisions})
         self._wiki.put(deleted)
-        self._record("delete", deleted, by=by, reason=reason)
+        self._record("delete", deleted, by=by, reason=reason, before=page if suppress else None)
 
     def _record(
         self,

@@ -74,7 +74,8 @@ class PageChange:
     `request_id` is that of the request which made it, the client's if it sent one.
 
     `reason` is what was said about a move, a deletion or a restoration, None for the other kinds. `before` is the
-    revision that was current before an edit or a move, and for a visibility change the same revision before it.
+    revision that was current before an edit or a move. For a visibility change and a suppressed deletion it is the same
+    revision as it was visible before.
     """
 
     kind: ChangeKind

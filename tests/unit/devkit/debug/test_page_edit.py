@@ -17,6 +17,8 @@ PAGE = WikiPage("enwiki", "Quay", 2, 8193)
         (PageEdit("A", delete=True, move_to="B"), "--move and --delete are several changes"),
         (PageEdit("A", undelete=True, text=""), "--undelete and --text are several changes"),
         (PageEdit("A", hide=True, size_bytes=1), "--hide and --bytes are several changes"),
+        (PageEdit("A", delete=True, hide=True, suppress=True), "--delete and --hide are several changes"),
+        (PageEdit("A", move_to="B", suppress=True), "--move and --hide are several changes"),
         (PageEdit("A", size_bytes=1024**3 + 1), "--bytes 1,073,741,825 bytes: the mock makes HTML of at most 1 GiB"),
     ],
 )
@@ -29,7 +31,12 @@ def test_what_no_wiki_can_do_is_refused(edit: PageEdit, problem: str) -> None:
 
 @pytest.mark.parametrize(
     "edit",
-    [PageEdit("A"), PageEdit("A", text="x", size_bytes=1024**3, create=True), PageEdit("A", hide=True, suppress=True)],
+    [
+        PageEdit("A"),
+        PageEdit("A", text="x", size_bytes=1024**3, create=True),
+        PageEdit("A", hide=True, suppress=True),
+        PageEdit("A", delete=True, suppress=True),
+    ],
 )
 def test_what_belongs_together_is_not_refused(edit: PageEdit) -> None:
     edit.check()

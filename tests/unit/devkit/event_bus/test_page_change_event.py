@@ -59,6 +59,11 @@ def event(kind: str, **more: Any) -> dict[str, Any]:
 MOVED = {"reason": "why", "before": revision(1), "place_before": {"namespace_id": 1, "title": "Talk:Pier"}}
 HIDDEN = {"before": revision(2), "revision": revision(2, hidden=["user", "comment"])}
 SUPPRESSED = {"before": revision(2), "revision": revision(2, hidden=["user"], suppressed=True)}
+DELETED_SUPPRESSED = {
+    "reason": "gone",
+    "before": revision(2, hidden=["user"]),
+    "revision": revision(2, hidden=["text", "user", "comment"], suppressed=True),
+}
 SHOWN_AGAIN = {"before": revision(2, hidden=["user"], suppressed=True)}
 
 CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
@@ -74,6 +79,16 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "delete",
         {"reason": "gone"},
         {"changelog_kind": "delete", "comment": "gone", "dt": "2026-11-27T05:06:07Z"},
+    ),
+    "suppressed deletion": (
+        "delete",
+        DELETED_SUPPRESSED,
+        {"changelog_kind": "delete", "comment": "gone", "dt": "2026-11-27T05:06:07Z"},
+    ),
+    "deletion of a suppressed revision": (
+        "delete",
+        {"reason": "gone", "revision": revision(2, hidden=["user"], suppressed=True)},
+        {"changelog_kind": "delete", "comment": "gone"},
     ),
     "undelete": (
         "undelete",
@@ -109,6 +124,13 @@ def test_each_kind_is_valid_and_has_its_fields(case: str) -> None:
         ("edit", {"revision": 8193}, True, None),
         ("move", {"page": {"page_title": "Talk:Pier", "namespace_id": 1}, "revision": 8193}, True, None),
         ("delete", None, True, 2),
+        (
+            "suppressed deletion",
+            {"revision": {"is_content_visible": True, "is_editor_visible": False, "is_comment_visible": True}},
+            False,
+            2,
+        ),
+        ("deletion of a suppressed revision", None, True, 2),
         ("undelete", None, True, None),
         ("visibility", {"revision": {"is_editor_visible": True, "is_comment_visible": True}}, True, None),
         ("suppression", {"revision": {"is_editor_visible": True}}, False, None),
@@ -133,6 +155,18 @@ def test_what_is_hidden_is_absent() -> None:
     assert {"editor", "comment"} & hidden.keys() == set()
     flags = [hidden[f"is_{part}_visible"] for part in ("content", "editor", "comment")]
     assert flags == [True, False, False]
+
+
+def test_a_suppressed_deletion_leaves_nothing_of_the_revision_but_its_id_and_time() -> None:
+    assert event("delete", **DELETED_SUPPRESSED)["revision"] == {
+        "rev_id": 8194,
+        "rev_parent_id": 8193,
+        "rev_dt": "2026-11-27T05:06:00Z",
+        "is_minor_edit": False,
+        "is_content_visible": False,
+        "is_editor_visible": False,
+        "is_comment_visible": False,
+    }
 
 
 def test_users_and_contents_are_those_of_mediawiki() -> None:

@@ -8,6 +8,7 @@ import pytest
 from mockapi.wiki.accounts import IMPLICIT
 from mockapi.wiki.edits.overlay import Overlay
 from mockapi.wiki.edits.page_change import ChangePlace, PageChange
+from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.people import Author
 from mockapi.wiki.wiki import Wiki
 
@@ -34,8 +35,8 @@ def move(title: str, target: str, *, noredirect: bool = False) -> Write:
     )
 
 
-def delete(title: str) -> Write:
-    return lambda overlay, wiki, by: overlay.delete(wiki.title(title), by=by, reason="why")
+def delete(title: str, *, suppress: bool = False) -> Write:
+    return lambda overlay, wiki, by: overlay.delete(wiki.title(title), by=by, reason="why", suppress=suppress)
 
 
 def undelete(title: str) -> Write:
@@ -48,6 +49,7 @@ def hide(rev_id: int, *parts: Any, suppress: bool | None = None) -> Write:
 
 MADE = (edit("Quay", "one"),)
 TWICE = (*MADE, edit("Quay", "two"))
+HIDDEN_PARTS = ("text", "user", "comment")
 FIRST, SECOND = 2 * 4096 + 1, 2 * 4096 + 2
 
 
@@ -72,6 +74,7 @@ FIRST, SECOND = 2 * 4096 + 1, 2 * 4096 + 2
             ],
         ),
         (MADE, delete("Quay"), [("delete", "Quay", FIRST, None, "why")]),
+        (MADE, delete("Quay", suppress=True), [("delete", "Quay", FIRST, FIRST, "why")]),
         ((*MADE, delete("Quay")), undelete("Quay"), [("undelete", "Quay", FIRST, None, "why")]),
         (MADE, hide(FIRST, "user"), [("visibility", "Quay", FIRST, FIRST, None)]),
         (MADE, hide(FIRST, "text"), []),
@@ -146,3 +149,20 @@ def test_visibility_is_told_as_it_was_and_as_it_is(
     assert change.before is not None
     assert (change.before.hidden, change.before.suppressed) == ((), False)
     assert (change.revision.hidden, change.revision.suppressed) == (("user", "comment"), True)
+
+
+def test_a_suppressed_deletion_hides_all_of_each_revision(
+    wiki: Wiki, followed: Overlay, changes: list[PageChange], alice: Author
+) -> None:
+    followed.edit(wiki.title("Quay"), "one", by=alice)
+    followed.edit(wiki.title("Quay"), "two", by=alice)
+    followed.delete(wiki.title("Quay"), by=alice, suppress=True)
+    (deleted,) = wiki.deleted(wiki.title("Quay"))
+    assert {(revision.hidden, revision.suppressed) for revision in deleted.revisions} == {(HIDDEN_PARTS, True)}
+    change = changes[-1]
+    assert change.before is not None
+    assert (change.before.hidden, change.before.suppressed) == ((), False)
+    assert (change.revision.hidden, change.revision.suppressed) == (HIDDEN_PARTS, True)
+    with pytest.raises(WriteError, match="in the top page") as refused:
+        followed.undelete(wiki.title("Quay"), by=alice)
+    assert refused.value.code == "undeleterevdel"
