@@ -4,13 +4,14 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import urllib3
 
 BINARY = Path(sys.executable).parent / "oxigraph"
-_DEADLINE_S = 20.0
+_DEADLINE_S = 180.0
 
 
 @dataclass
@@ -25,13 +26,12 @@ class OxigraphServer:
     def update_url(self) -> str:
         return f"http://127.0.0.1:{self.port}/update"
 
+    def command(self) -> Sequence[str | Path]:
+        return [BINARY, "serve", "--location", self.directory / "data", "--bind", f"127.0.0.1:{self.port}"]
+
     def start(self) -> None:
         with (self.directory / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [BINARY, "serve", "--location", self.directory / "data", "--bind", f"127.0.0.1:{self.port}"],
-                stdout=log,
-                stderr=log,
-            )
+            self.process = subprocess.Popen(self.command(), cwd=self.directory, stdout=log, stderr=log)
         until = time.monotonic() + _DEADLINE_S
         while not self._answers():
             assert self.process.poll() is None, (self.directory / "log").read_text()

@@ -107,7 +107,7 @@ def logged(config: Path) -> dict[str, dict[str, Any]]:
 def produce(stack: Stack, records: list[Record]) -> None:
     with closing(KafkaProducer(bootstrap_servers=stack.kafka.direct, acks="all")) as producer:
         for record in records:
-            producer.send(TOPIC, record.value, record.key, list(record.headers)).get(30)
+            producer.send(record.topic, record.value, record.key, list(record.headers)).get(30)
 
 
 def apply_all(config: Path, stack: Stack, store: MutationStore, end: int, *arguments: str) -> dict[str, dict[str, Any]]:
