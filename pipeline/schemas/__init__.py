@@ -28,6 +28,7 @@ EDIT_COUNT_URI = "/enrichment/page_edit_count/1.0.0"
 LAPSED_URI = "/enrichment/lapsed_action/1.0.0"
 OPERATION_URI = "/enrichment/rdf_operation/1.0.0"
 RDF_CHANGE_URI = "/mediawiki/wikibase/entity/rdf_change/2.0.0"
+FETCH_FAILURE_URI = "/rdf_streaming_updater/fetch_failure/1.2.0"
 
 
 @cache
@@ -84,6 +85,12 @@ def rdf_change_validator() -> jsonschema_rs.Draft7Validator:
     return _compiled(_stated("rdf_change.json"))
 
 
+@cache
+def fetch_failure_validator() -> jsonschema_rs.Draft7Validator:
+    """Validates parsed events of `FETCH_FAILURE_URI`."""
+    return _compiled(_stated("fetch_failure.json"))
+
+
 def validator_of(uri: str) -> jsonschema_rs.Draft7Validator | None:
     """Of the events that name this schema; None of one that is not stated here."""
     made = {
@@ -94,6 +101,7 @@ def validator_of(uri: str) -> jsonschema_rs.Draft7Validator | None:
         LAPSED_URI: lapsed_validator,
         OPERATION_URI: operation_validator,
         RDF_CHANGE_URI: rdf_change_validator,
+        FETCH_FAILURE_URI: fetch_failure_validator,
     }.get(uri)
     return None if made is None else made()
 

@@ -9,12 +9,14 @@ from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.schemas import (
     EDIT_COUNT_URI,
     ERROR_URI,
+    FETCH_FAILURE_URI,
     HTML_CHANGE_URI,
     LAPSED_URI,
     OPERATION_URI,
     PAGE_CHANGE_URI,
     RDF_CHANGE_URI,
     error_validator,
+    fetch_failure_validator,
     known_fields_validator,
     operation_validator,
     page_change_validator,
@@ -66,7 +68,25 @@ RDF_CHANGE: dict[str, Any] = {
 }
 
 
+FETCH_FAILURE = {
+    "$schema": FETCH_FAILURE_URI,
+    "meta": {"stream": "failures", "dt": "2026-03-02T09:00:00Z"},
+    "item": "Q42",
+    "op_type": "import",
+    "revision_id": 124,
+    "fetch_error_type": "ENTITY_NOT_FOUND",
+    "exception_type": "revision_not_found",
+    "exception_msg": "status 404",
+    "original_ingestion_dt": "2026-03-02T09:00:00Z",
+    "original_event_info": {
+        "$schema": OPERATION_URI,
+        "meta": {"stream": "operations", "dt": "2026-03-02T09:00:00Z"},
+    },
+}
+
+
 def test_minimal_events_are_valid() -> None:
+    fetch_failure_validator().validate(FETCH_FAILURE)
     page_change_validator().validate(PAGE_CHANGE)
     operation_validator().validate(OPERATION)
     rdf_change_validator().validate(RDF_CHANGE)
@@ -210,6 +230,30 @@ def test_an_rdf_change_out_of_bounds_is_refused(change: dict[str, Any]) -> None:
     assert not rdf_change_validator().is_valid({**RDF_CHANGE, **change})
 
 
+@pytest.mark.parametrize("name", FETCH_FAILURE)
+def test_every_required_member_of_a_fetch_failure_is_required(name: str) -> None:
+    remaining = {key: value for key, value in FETCH_FAILURE.items() if key != name}
+    assert not fetch_failure_validator().is_valid(remaining)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"unknown": 1},
+        {"op_type": "edit"},
+        {"fetch_error_type": "NOT_FOUND"},
+        {"revision_id": -1},
+        {"from_revision_id": 2**53},
+        {"meta": {"stream": "failures"}},
+        {"original_event_info": {"$schema": OPERATION_URI}},
+        {"original_ingestion_dt": "yesterday"},
+    ],
+    ids=str,
+)
+def test_a_fetch_failure_out_of_bounds_is_refused(change: dict[str, Any]) -> None:
+    assert not fetch_failure_validator().is_valid({**FETCH_FAILURE, **change})
+
+
 STATED = {
     "page_change.json": PAGE_CHANGE_URI,
     "page_html_content_change.json": HTML_CHANGE_URI,
@@ -218,6 +262,7 @@ STATED = {
     "page_edit_count.json": EDIT_COUNT_URI,
     "rdf_operation.json": OPERATION_URI,
     "rdf_change.json": RDF_CHANGE_URI,
+    "fetch_failure.json": FETCH_FAILURE_URI,
 }
 
 
