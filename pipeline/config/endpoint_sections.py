@@ -155,6 +155,11 @@ class Sink(Section):
     error_topic: Topic = Field(
         default=FIRST.error_topic, description=f"Topic of error events.{other_defaults('error_topic')}"
     )
+    fetch_failure_topic: Topic | None = Field(
+        default=FIRST.fetch_failure_topic,
+        description="Topic of fetch_failure events, for a job that makes them where a fetch fails."
+        f"{other_defaults('fetch_failure_topic')} The other jobs make error events.",
+    )
     lapsed_topic: Topic | None = Field(
         default=None,
         description="Topic of lapsed_action events, under `source.late: lapse`. Default: the error topic with "
@@ -169,6 +174,11 @@ class Sink(Section):
         "none, and `stall_timeout` ends the process. A value is unsafe: later events of a page may be"
         " produced before an earlier one.",
     )
+
+    @property
+    def error_topics(self) -> tuple[str, ...]:
+        """The topics that an event without output ends in: the error topic, and the job's for failed fetches."""
+        return (self.error_topic,) if self.fetch_failure_topic is None else (self.error_topic, self.fetch_failure_topic)
 
     @property
     def effective_lapsed_topic(self) -> str:

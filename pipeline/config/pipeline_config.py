@@ -81,6 +81,7 @@ def _of_job(job: JobDefaults) -> Mapping[tuple[str, str], str | tuple[str, ...]]
         ("source", "topics" if has_several else "topic"): job.source_topics if has_several else job.source_topics[0],
         ("sink", "topic"): job.output_topic,
         ("sink", "error_topic"): job.error_topic,
+        **({} if job.fetch_failure_topic is None else {("sink", "fetch_failure_topic"): job.fetch_failure_topic}),
         ("claim_check", "prefix"): job.claim_prefix,
         ("deferral", "topic"): job.deferred_topic,
     }
@@ -208,9 +209,16 @@ class PipelineConfig(Section):
         return (
             ("sink.topic", self.sink.topic),
             ("sink.error_topic", self.sink.error_topic),
+            *((("sink.fetch_failure_topic", topic),) if (topic := self.sink.fetch_failure_topic) is not None else ()),
             ("sink.lapsed_topic", self.sink.effective_lapsed_topic),
             ("deferral.topic", self.deferral.topic),
         )
+
+    @model_validator(mode="after")
+    def _writes_fetch_failures(self) -> Self:
+        if self.sink.fetch_failure_topic is not None and JOB_DEFAULTS[self.job].fetch_failure_topic is None:
+            raise ValueError(f"sink.fetch_failure_topic: {self.job} makes no fetch_failure events; remove it")
+        return self
 
     @model_validator(mode="after")
     def _topics_differ(self) -> Self:

@@ -5,7 +5,8 @@ standard error says at the end what was read.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from time import sleep
@@ -56,7 +57,8 @@ def consume(config_file: Path, remember: int, *, follow: bool) -> None:
                 hint="`python -m pipeline apply` puts them together",
             )
         opened = partial(opened_topic, sink_brokers(config), named_by=OF_SINK, fetch_bytes=PART_BYTES)
-        with opened(config.sink.topic) as outputs, opened(config.sink.error_topic) as errors:
+        with opened(config.sink.topic) as outputs, ExitStack() as stack:
+            errors = [stack.enter_context(opened(topic)) for topic in config.sink.error_topics]
             try:
                 records = deliveries(outputs, errors, counts, job=config.job, follow=follow)
                 for delivery, value in once(records, SeenEvents(remember), Claims(config.claim_check).resolve, counts):
@@ -73,20 +75,21 @@ def consume(config_file: Path, remember: int, *, follow: bool) -> None:
 
 def deliveries(
     outputs: SourceTopic,
-    errors: SourceTopic,
+    errors: Sequence[SourceTopic],
     counts: Counts,
     *,
     job: str,
     follow: bool,
     sleep: Callable[[float], None] = sleep,
 ) -> Iterator[Delivery]:
-    """The job's records in both topics, the oldest first, from the beginning to the present end. With `follow` it never
+    """The job's records in all topics, the oldest first, from the beginning to the present end. With `follow` it never
     ends: each poll adds the oldest records that are new. `counts` counts the error events of other jobs, which are
     skipped. Raises PipelineError.
     """
-    reached: dict[SourceTopic, Offsets] = {outputs: {}, errors: {}}
+    topics = (outputs, *errors)
+    reached: dict[SourceTopic, Offsets] = {topic: {} for topic in topics}
     while True:
-        stretches = [_stretch(topic, reached[topic]) for topic in (outputs, errors)]
+        stretches = [_stretch(topic, reached[topic]) for topic in topics]
         for topic, record in oldest_first(stretches):
             place = f"{topic.topic}/{record.partition}/{record.offset}"
             if topic is outputs:

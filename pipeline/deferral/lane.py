@@ -6,9 +6,9 @@
 Results may be computed ahead and at the same time, so ask `admit` again when the event's turn has come: if an earlier
 event of its page was deferred meanwhile, its result is thrown away.
 
-Output and error topic are written side by side, and a crash may keep a later record of one and lose an earlier one of
-the other. So a page's records of one batch, or one round, all go to the same of the two: when the topic would change,
-`may_emit` says no, and the rest of the page is for the next batch, or round.
+Topics are written side by side, and a crash may keep a later record of one and lose an earlier one of another. So a
+page's events of one batch, or one round, all go to the same topic: when it would change, `may_emit` says no, and the
+rest of the page is for the next batch, or round. An event whose records go to several goes by the first of them.
 """
 
 from dataclasses import dataclass, replace
@@ -19,7 +19,8 @@ from pipeline.deferral.snapshot import UNRESERVED, Fence, Reservation
 from pipeline.records.record import Headers, Position
 
 Admission = Literal["drop", "hold", "run"]
-Destination = Literal["output", "error"]
+Destination = str
+"""The topic of a record."""
 WAITS = "waits for an earlier event of its page"
 
 # For a job that defers nothing, and so has no ledger.
@@ -46,7 +47,7 @@ class Policy:
 
 
 class _Destinations:
-    """Which of the two topics each page writes to in this batch or round."""
+    """Which topic each page writes to in this batch or round."""
 
     def __init__(self) -> None:
         self._of: dict[Page, Destination] = {}

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from pipeline.deferral.batch_budget import BATCH_BUDGET, BatchBudget
 from pipeline.deferral.entry import Cause, Entry, Fact, Page, Resolved, Rewritten
-from pipeline.deferral.lane import WAITS, Destination, MainLane, SlowLane
+from pipeline.deferral.lane import WAITS, MainLane, SlowLane
 from pipeline.deferral.snapshot import UNRESERVED, Reservation
 from pipeline.deferral.wire import bounded_record, tombstone
 from pipeline.fetch.deadline import notice_begin
@@ -82,7 +82,6 @@ class MainTask:
     job: Processor
     lane: MainLane
     target: LedgerTarget
-    error_topic: str
     limit_s: float
     backoff_ms: Callable[[float | None], int]
     now_ms: Callable[[], int]
@@ -129,7 +128,7 @@ class MainTask:
                     message, reason_of(failure), cause_of(failure), wiki_id, is_tried=True, not_before_ms=not_before_ms
                 )
             case Record() as record:
-                if not self.lane.may_emit(page, destination(record, self.error_topic)):
+                if not self.lane.may_emit(page, record.topic):
                     return self._defer(message)
                 return record
 
@@ -168,7 +167,6 @@ class SlowTask:
 
     job: Processor
     lane: SlowLane
-    error_topic: str
     limit_s: float
     now_ms: Callable[[], int]
     reservations: Mapping[Position, Reservation]
@@ -210,7 +208,7 @@ class SlowTask:
                 return None
             gave_up = reason_of(outcome.failure)
             outcome = self.job.error(message, never_fetched(outcome.failure))
-        if outcome is not None and not self.lane.may_emit(page, destination(outcome, self.error_topic)):
+        if outcome is not None and not self.lane.may_emit(page, outcome.topic):
             return None
         self.report(Resolved(message.position, gave_up))
         return outcome
@@ -275,11 +273,6 @@ def given_up(reservation: Reservation) -> Failure:
     if reservation.cause == "too_large":
         return Failure("source_event_too_large", "the source event is too large to be deferred until its page's turn")
     return Failure("dropped_by_operator", f"dropped by an operator; it was deferred because: {reservation.reason}")
-
-
-def destination(record: Record, error_topic: str) -> Destination:
-    """Whether a record is an error event or an output, by its topic."""
-    return "error" if record.topic == error_topic else "output"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
     parse ─▶ filter ─▶ the job's fetch ─▶ the job's value ─▶ content limit ─▶ record limit ─▶ record
       │                    │                                      └──────┬──────┘
-      └──── error event ◀──┤                                        claim check
+      └──── error event ◀──┤ (or the job's own form of it)         claim check
             unfinished  ◀──┘ (may succeed later: the caller decides between waiting and an error event)
 
 An event that needs no fetch passes without one. Where claim checks of what is suppressed are removed, all that is done
@@ -10,13 +10,14 @@ to the store waits for the event's turn in its page (`pipeline.records.suppressi
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Generic, Protocol
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchFailedError, WikiClient
-from pipeline.jobs.job import E, F, Fetched, Job, OutputPart, SplittingJob
+from pipeline.jobs.job import E, F, FailureWritingJob, Fetched, Job, OutputPart, SplittingJob
 from pipeline.jobs.message import InTurn, Outcome, Processed, SourceMessage, Unfinished
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.claim_origin import ClaimOrigin
@@ -64,6 +65,7 @@ class Enrichment(Generic[E, F]):
         self._job = job
         # Asked once: it looks at each method of the job.
         self._splitting = job if isinstance(job, SplittingJob) else None
+        self._failure_writing = job if isinstance(job, FailureWritingJob) else None
         self._client = client
         self._claims = claims
 
@@ -102,7 +104,8 @@ class Enrichment(Generic[E, F]):
             if self._config.fetch.on_failure == "fail":
                 raise FailedFetchError(message.position, error) from error
             if not error.transient:
-                return self._error(message, error.failure, self._full_event(message, event, error.in_hand))
+                own = self._failure_record(message, event, error.failure)
+                return own or self._error(message, error.failure, self._full_event(message, event, error.in_hand))
             return Unfinished(
                 error.failure, retry_after_s=error.retry_after_s, tried=error.tried, wiki_id=error.wiki_id
             )
@@ -120,12 +123,25 @@ class Enrichment(Generic[E, F]):
         return None
 
     def error(self, message: SourceMessage, failure: Failure) -> Record:
-        """The error event of a message: ids and an excerpt, never the payload unless an unsafe policy wants it."""
-        return self._error(message, failure, self._full_event(message))
+        """The error event of a message: ids and an excerpt, never the payload unless an unsafe policy wants it. Or what
+        the job writes in its place.
+        """
+        own = None
+        if self._failure_writing is not None:
+            with suppress(InvalidEventError):
+                own = self._failure_record(message, self._job.parse(message), failure)
+        return own or self._error(message, failure, self._full_event(message))
 
     async def close(self) -> None:
         """Closes the client that was passed in, and not the claim store."""
         await self._client.close()
+
+    def _failure_record(self, message: SourceMessage, event: E, failure: Failure) -> Record | None:
+        """The job's own form of the failure; None where it is an error event."""
+        part = None if self._failure_writing is None else self._failure_writing.failure_part(message, event, failure)
+        if part is None:
+            return None
+        return self._record(part, self._job.key(message, event), self._headers(message, event))
 
     def _error(self, message: SourceMessage, failure: Failure, raw_event: bytes | None) -> Record:
         return error_record(
@@ -169,7 +185,7 @@ class Enrichment(Generic[E, F]):
         output: list[Record] = []
         payloads: dict[int, OutputPart] = {}
         for number, part in enumerate(self._parts(event, fetched, key, headers)):
-            output.append(Record(self._config.sink.topic, key, part.value, headers + part.headers))
+            output.append(self._record(part, key, headers))
             if part.slim is not None and (is_content_over or self._record_is_over(output[-1])):
                 payloads[number] = part
         if not payloads:
@@ -186,6 +202,10 @@ class Enrichment(Generic[E, F]):
             return self._measured(message, checked)
 
         return await by_claim_check() if self._removal is None else InTurn(by_claim_check)
+
+    def _record(self, part: OutputPart, key: bytes | None, headers: Headers) -> Record:
+        topic = self._config.sink.topic if part.topic is None else part.topic
+        return Record(topic, key, part.value, headers + part.headers)
 
     def _parts(self, event: E, fetched: F | None, key: bytes | None, headers: Headers) -> Sequence[OutputPart]:
         """`key` and `headers` are those of each record."""

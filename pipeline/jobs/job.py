@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from pipeline.fetch.deadline import Deadline
 from pipeline.jobs.message import SourceMessage
+from pipeline.records.error_event import Failure
 from pipeline.records.record import Headers
 
 
@@ -85,11 +86,13 @@ class Job(Protocol[E, F]):
 class OutputPart:
     """One of the records that an event's output is split into. `headers` are its own, beside those of every output.
     `slim` makes the value that it has when its payload goes to the object store, None where nothing can be left out.
+    `topic` is its own, None for the output topic.
     """
 
     value: bytes
     headers: Headers = ()
     slim: Callable[[], bytes] | None = None
+    topic: str | None = None
 
 
 @runtime_checkable
@@ -99,5 +102,16 @@ class SplittingJob(Job[E, F], Protocol[E, F]):
     def parts(self, event: E, fetched: F | None, /, *, stream: str, limit_bytes: int | None) -> Sequence[OutputPart]:
         """The records in order, a function of the arguments; none for an event without output. `limit_bytes` bounds a
         value and its own headers, None where nothing does: what cannot be split further may be larger.
+        """
+        ...
+
+
+@runtime_checkable
+class FailureWritingJob(Job[E, F], Protocol[E, F]):
+    """One that writes some failures in a form of its own, to a topic of its own."""
+
+    def failure_part(self, message: SourceMessage, event: E, failure: Failure, /) -> OutputPart | None:
+        """The record of an event that ends without output, a function of the arguments; None: its error event. It is
+        no larger than the largest error event.
         """
         ...

@@ -19,7 +19,7 @@ PAGE_CHANGE_TOPIC = "mediawiki.page_change.v1"
 class JobDefaults:
     """Topics, and the prefix of claim checks. Each job writes to places of its own, so that none writes into those of
     another. `requests` is the number of requests that an event makes, as far as capacity is planned. `splits_outputs`
-    is whether an output may take several records.
+    is whether an output may take several records. Without a `fetch_failure_topic` failed fetches are error events.
     """
 
     source_topics: tuple[str, ...] = (PAGE_CHANGE_TOPIC,)
@@ -29,6 +29,7 @@ class JobDefaults:
     claim_prefix: str
     requests: int = 1
     splits_outputs: bool = False
+    fetch_failure_topic: str | None = None
 
 
 JOB_DEFAULTS: Registry[JobDefaults] = Registry(
@@ -61,6 +62,7 @@ JOB_DEFAULTS: Registry[JobDefaults] = Registry(
             claim_prefix="rdf-resolve",
             requests=2,
             splits_outputs=True,
+            fetch_failure_topic="rdf-streaming-updater.fetch-failure",
         ),
     },
 )

@@ -4,7 +4,8 @@
     diff                the entity at two revisions: what makes the second of the first
     delete              nothing is fetched
 
-A mutation takes a record for each of its chunks, under the entity as key.
+A mutation takes a record for each of its chunks, under the entity as key. What cannot be fetched is a fetch_failure
+event.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ from pipeline.jobs.job import OutputPart
 from pipeline.jobs.message import SourceMessage
 from pipeline.jobs.page_change_job import is_younger
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
+from pipeline.rdf.fetch_failure import fetch_failure_value
 from pipeline.rdf.kept_revisions import KeptRevisions, kept_directory
 from pipeline.rdf.munge import IncompleteEntityError, munge
 from pipeline.rdf.mutation import mutation_records, write_slim_value
@@ -87,12 +89,14 @@ class EntityRoute:
 
 
 class RdfResolveJob:
-    """See `SplittingJob`."""
+    """See `SplittingJob` and `FailureWritingJob`."""
 
     def __init__(self, config: PipelineConfig, client: WikiClient, now: Callable[[], datetime]) -> None:
         """`now` gives the time with a zone."""
         self._client = client
+        self._name = config.job
         self._rdf = config.rdf
+        self._failure_topic = config.sink.fetch_failure_topic
         self._namespaces = ConceptNamespaces(config.rdf.concept_base)
         self._not_found_grace = config.fetch.not_found_grace
         self._now = now
@@ -154,6 +158,15 @@ class RdfResolveJob:
             max_record_bytes=None if limit_bytes is None else limit_bytes + serialized_size(event.key, b"", ()),
         )
         return [self._part(chunk.record, is_too_large=chunk.is_too_large) for chunk in records]
+
+    def failure_part(self, message: SourceMessage, event: Operation, failure: Failure) -> OutputPart | None:
+        """What a fetch came to, as fetch_failure event; None for other failures."""
+        if self._failure_topic is None:
+            return None
+        value = fetch_failure_value(
+            event, failure, message, topic=self._failure_topic, domain=self._rdf.domain, emitter=self._name
+        )
+        return None if value is None else OutputPart(value, topic=self._failure_topic)
 
     def _part(self, record: Record, *, is_too_large: bool) -> OutputPart:
         slim = functools.partial(write_slim_value, record.value) if is_too_large else None

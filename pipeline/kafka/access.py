@@ -54,6 +54,8 @@ def require_access(config: PipelineConfig) -> None:
     topic_setting = "source.topics" if source.topics else "source.topic"
     read = [(topic_setting, topic) for topic in source.all_topics]
     written_topics = [("sink.topic", sink.topic), ("sink.error_topic", sink.error_topic)]
+    if sink.fetch_failure_topic is not None:
+        written_topics.append(("sink.fetch_failure_topic", sink.fetch_failure_topic))
     if source.late == "lapse":
         written_topics.append(("sink.lapsed_topic", sink.effective_lapsed_topic))
     _require(source_brokers(config), [Needs(key, topic, ("READ",)) for key, topic in read])

@@ -125,7 +125,7 @@ def _refreshed_limits(config: PipelineConfig, known: Limits) -> Limits:
     """The limits now. A limit that no broker reports keeps its known value."""
     sink = config.sink
     lapsed = sink.effective_lapsed_topic
-    topics = [sink.topic, sink.error_topic, config.deferral.topic]
+    topics = [sink.topic, *sink.error_topics, config.deferral.topic]
     topics += [lapsed] if config.source.late == "lapse" else []
     try:
         with closing(admin_at(sink_brokers(config))) as admin:
@@ -138,6 +138,7 @@ def _refreshed_limits(config: PipelineConfig, known: Limits) -> Limits:
         error_topic=takes.get(sink.error_topic, known.error_topic),
         ledger_topic=takes.get(config.deferral.topic, known.ledger_topic),
         lapsed_topic=takes.get(lapsed, known.lapsed_topic),
+        fetch_failure_topic=takes.get(sink.fetch_failure_topic or "", known.fetch_failure_topic),
     )
 
 
@@ -146,8 +147,9 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
     sink, source = config.sink, config.source
     sources = source.all_topics
     producer = producer_sizes(sink)
+    _, *fetch_failure = sink.error_topics
     lapsed = (sink.effective_lapsed_topic,) if source.late == "lapse" else ()
-    topics = (sink.topic, sink.error_topic, config.deferral.topic, *lapsed)
+    topics = (sink.topic, *sink.error_topics, config.deferral.topic, *lapsed)
     if source.bootstrap_servers == sink.bootstrap_servers:
         at_source = at_sink = _ask(sink_brokers(config), (*topics, *sources))
     else:
@@ -161,6 +163,7 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
         error_topic=at_sink.topics.get(sink.error_topic),
         ledger_topic=at_sink.topics.get(config.deferral.topic),
         lapsed_topic=at_sink.topics.get(sink.effective_lapsed_topic),
+        fetch_failure_topic=at_sink.topics.get(sink.fetch_failure_topic or ""),
         broker_message=at_sink.brokers.get(_MESSAGE_LIMIT),
         broker_request=at_sink.brokers.get(_REQUEST_LIMIT),
     )
@@ -170,6 +173,7 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
         *((Missing(topic_setting, topic, source.bootstrap_servers), at_source) for topic in sources),
         (Missing("sink.topic", sink.topic, sink.bootstrap_servers), at_sink),
         (Missing("sink.error_topic", sink.error_topic, sink.bootstrap_servers), at_sink),
+        *((Missing("sink.fetch_failure_topic", topic, sink.bootstrap_servers), at_sink) for topic in fetch_failure),
         *((Missing("sink.lapsed_topic", topic, sink.bootstrap_servers), at_sink) for topic in lapsed),
     )
     missing = tuple(topic for topic, cluster in needed if topic.topic in cluster.missing)

@@ -47,6 +47,7 @@ class Limits:
     error_topic: int | None = None
     ledger_topic: int | None = None
     lapsed_topic: int | None = None
+    fetch_failure_topic: int | None = None
     broker_message: int | None = None
     broker_request: int | None = None
 
@@ -64,7 +65,7 @@ class Disagreement:
 
 
 def largest_error_event(config: PipelineConfig) -> int:
-    """Bytes, as the producer counts them, that no error event of the job exceeds."""
+    """Bytes, as the producer counts them, that no error event of the job exceeds, nor what it writes in its place."""
     longest = max(config.source.all_topics, key=len)
     record = error_record(
         config.sink.error_topic,
@@ -97,6 +98,8 @@ def largest_batch(limits: Limits, config: PipelineConfig) -> int:
     ever.
     """
     topics = [limits.output_topic, limits.error_topic]
+    if config.sink.fetch_failure_topic is not None:
+        topics.append(limits.fetch_failure_topic)
     if config.source.late == "lapse":
         topics.append(limits.lapsed_topic)
     if config.deferral.policy == "defer":
@@ -147,7 +150,7 @@ def _of_producer(limits: Limits) -> list[Disagreement]:
 
 def _of_error_events(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
     needed = largest_error_event(config)
-    topic = _or_default(limits.error_topic, limits)
+    takes = dict(zip(config.sink.error_topics, (limits.error_topic, limits.fetch_failure_topic), strict=False))
     problems = []
     if limits.max_request_size < needed:
         problems.append(
@@ -159,11 +162,14 @@ def _of_error_events(limits: Limits, config: PipelineConfig) -> list[Disagreemen
                 fatal=True,
             )
         )
-    if topic is not None and topic < needed:
+    for topic, limit in takes.items():
+        topic_bytes = _or_default(limit, limits)
+        if topic_bytes is None or topic_bytes >= needed:
+            continue
         problems.append(
             Disagreement(
-                f"error topic {config.sink.error_topic} takes {topic} bytes (max.message.bytes), an error event has "
-                f"up to {needed}: an event that fails would end the job, after each restart again",
+                f"error topic {topic} takes {topic_bytes} bytes (max.message.bytes), an error event has up to "
+                f"{needed}: an event that fails would end the job, after each restart again",
                 f"raise the topic's max.message.bytes to {needed} or more",
                 "error topic",
                 fatal=True,

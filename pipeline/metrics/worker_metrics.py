@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
 
-import orjson
-
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.message import Unfinished
 from pipeline.metrics import catalogue
 from pipeline.metrics.measurements import Measurements, Origin, Recorder
 from pipeline.records.claim_check import KEY_HEADER
+from pipeline.records.error_event import error_type_in
 from pipeline.records.record import Record
 
 if TYPE_CHECKING:
@@ -94,15 +93,15 @@ class Measured(Generic[M, O]):
             # An outcome without a record is an entry that stays deferred; it was counted when it was deferred.
             if outcome is None:
                 self.recorder.count(catalogue.EVENTS, "filtered")
-        elif record.topic == self.config.sink.error_topic:
+        elif record.topic in self.config.sink.error_topics:
             self.recorder.count(catalogue.EVENTS, "error")
-            self.recorder.count(catalogue.ERRORS, str(orjson.loads(record.value)["error_type"]))
-        elif record.topic == self.config.sink.topic:
+            self.recorder.count(catalogue.ERRORS, error_type_in(record.value))
+        elif record.topic == self.config.deferral.topic:
+            self.recorder.count(catalogue.EVENTS, "deferred")
+        else:
             self.recorder.count(catalogue.EVENTS, "output")
             if stored := sum(name == KEY_HEADER for each in record.all for name, _content in each.headers):
                 self.recorder.count(catalogue.CLAIM_CHECKS, by=stored)
-        else:
-            self.recorder.count(catalogue.EVENTS, "deferred")
         return record
 
 

@@ -61,7 +61,7 @@ def error_record(
         "dt": timestamp,
         "emitter_id": emitter,
         "error_type": failure.error_type,
-        "message": f"{_bounded(failure.message)} (source {position})",
+        "message": f"{bounded_message(failure.message)} (source {position})",
         "errored_schema_uri": schema[:MAX_SCHEMA_CHARACTERS],
         "errored_stream_name": stream,
     }
@@ -72,12 +72,18 @@ def error_record(
     return Record(topic, bounded_key, value, position.headers() + event_id_headers(event_id) + headers)
 
 
+def error_type_in(value: bytes) -> str:
+    """The error type that an error event has, or a fetch_failure event."""
+    event = orjson.loads(value)
+    return str(event["error_type"] if "error_type" in event else event["exception_type"])
+
+
 def rfc3339(moment: datetime) -> str:
     """UTC with milliseconds and `Z`; the moment has a time zone."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _bounded(message: str) -> str:
+def bounded_message(message: str) -> str:
     """At most `MAX_MESSAGE_BYTES` as JSON, and no secret, whatever the text: it may quote what an upstream sent."""
     message = redacted_text(message)
     # Cut first: only a short text is worth looking at character by character.

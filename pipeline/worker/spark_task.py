@@ -229,7 +229,6 @@ def _main_lane(
         job=_job(config_json, "main"),
         lane=MainLane(fence),
         target=replace(target, task=task_attempt()),
-        error_topic=config.sink.error_topic,
         limit_s=limit_s,
         backoff_ms=functools.partial(policy.backoff_ms, 1),
         now_ms=_now_ms,
@@ -251,7 +250,6 @@ def _slow_lane(
     task = SlowTask(
         job=_job(config_json, "slow"),
         lane=SlowLane(policy),
-        error_topic=config.sink.error_topic,
         limit_s=policy.slow_deadline_s,
         now_ms=_now_ms,
         reservations=reservations,

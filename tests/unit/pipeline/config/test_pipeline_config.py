@@ -248,3 +248,17 @@ def test_lapsed_events_go_beside_error_events(make_config: MakeConfig) -> None:
     assert make_config(sink={"error_topic": "a", "lapsed_topic": "b"}).sink.effective_lapsed_topic == "b"
     with pytest.raises(ValidationError, match=r"sink\.error_topic and sink\.lapsed_topic are both 'a'"):
         make_config(sink={"error_topic": "a", "lapsed_topic": "a"})
+
+
+def test_only_a_job_that_makes_fetch_failures_has_a_topic_of_them(make_config: MakeConfig) -> None:
+    made = make_config(job="rdf-resolve")
+    assert made.sink.error_topics == ("rdf-streaming-updater.error", "rdf-streaming-updater.fetch-failure")
+    assert ("sink.fetch_failure_topic", "rdf-streaming-updater.fetch-failure") in made.written_topics
+    assert make_config(job="rdf-resolve", sink={"fetch_failure_topic": None}).sink.error_topics == (
+        "rdf-streaming-updater.error",
+    )
+    assert make_config().sink.error_topics == ("mw_page_html_content_change_enrich.error",)
+    with pytest.raises(ValidationError, match=r"sink\.fetch_failure_topic: html-enrichment makes no fetch_failure"):
+        make_config(sink={"fetch_failure_topic": "failures"})
+    with pytest.raises(ValidationError, match=r"sink\.error_topic and sink\.fetch_failure_topic are both 'a'"):
+        make_config(job="rdf-resolve", sink={"error_topic": "a", "fetch_failure_topic": "a"})

@@ -79,7 +79,6 @@ def main_task(
         job=job,
         lane=lane or MainLane(fence),
         target=target,
-        error_topic=ERROR,
         limit_s=5,
         backoff_ms=lambda asked_s: round(700 + 1000 * (asked_s or 0)),
         now_ms=lambda: NOW_MS,
@@ -91,7 +90,6 @@ def slow_task(job: Job, reservations: dict[Position, Reservation], facts: list[F
     return SlowTask(
         job=job,
         lane=SlowLane(POLICY),
-        error_topic=ERROR,
         limit_s=120,
         now_ms=lambda: NOW_MS,
         reservations=reservations,

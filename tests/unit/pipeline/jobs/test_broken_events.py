@@ -159,7 +159,6 @@ def test_a_broken_event_leaves_the_main_lane_as_one_record(
         job=made.job(),
         lane=MainLane(OPEN_FENCE),
         target=LedgerTarget("ledger", epoch=1, limit_bytes=LEDGER_LIMIT, batch=1),
-        error_topic=made.config.sink.error_topic,
         limit_s=5,
         backoff_ms=lambda _: 1_000,
         now_ms=lambda: 1_000_000,

@@ -7,21 +7,23 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+import orjson
 import pytest
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.route import Head, TryAgainError
 from pipeline.jobs.enrichment import Enrichment
-from pipeline.jobs.job import SplittingJob
+from pipeline.jobs.job import FailureWritingJob, SplittingJob
 from pipeline.jobs.message import SourceMessage, Unfinished
-from pipeline.jobs.rdf_resolve import EntityRoute, RdfResolveJob
+from pipeline.jobs.rdf_resolve import EntityRoute, RdfResolveJob, ResolvedDiff
 from pipeline.rdf.mutation import read_chunk
 from pipeline.rdf.operation import Operation
 from pipeline.rdf.triples import Triple
 from pipeline.records.claim_check import ClaimStore
-from pipeline.records.error_event import Failure
+from pipeline.records.error_event import Failure, error_type_in
 from pipeline.records.record import Position, Record
+from pipeline.schemas import validator_of
 from tests.unit.pipeline.jobs.conftest import FakeClaims, FakeClient
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, PREFIXES, triples_of, version_of
 
@@ -54,6 +56,19 @@ class Texts(FakeClient):
 Resolve = Callable[..., Any]
 
 
+def resolver(
+    config: PipelineConfig, client: Texts, claims: FakeClaims | None = None
+) -> Enrichment[Operation, ResolvedDiff]:
+    job = RdfResolveJob(config, cast(WikiClient, client), lambda: WHEN + timedelta(hours=1))
+    assert isinstance(job, SplittingJob)
+    assert isinstance(job, FailureWritingJob)
+    return Enrichment(config, job, cast(WikiClient, client), cast(ClaimStore, claims or FakeClaims()))
+
+
+def message_of(value: bytes) -> SourceMessage:
+    return SourceMessage(Position("operations", 0, 7), b"Q64", value, WHEN)
+
+
 @pytest.fixture
 def resolve(make_config: Callable[..., PipelineConfig], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resolve:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where last revisions are kept
@@ -65,11 +80,8 @@ def resolve(make_config: Callable[..., PipelineConfig], tmp_path: Path, monkeypa
             **{"job": "rdf-resolve", "rdf": {"concept_base": NAMESPACES.base}, "checkpoint": str(tmp_path), **sections}
         )
         client = Texts(dict(answers))
-        job = RdfResolveJob(config, cast(WikiClient, client), lambda: WHEN + timedelta(hours=1))
-        assert isinstance(job, SplittingJob)
-        enrichment = Enrichment(config, job, cast(WikiClient, client), cast(ClaimStore, claims or FakeClaims()))
-        message = SourceMessage(Position("operations", 0, 7), operation.key, operation.value(), WHEN)
-        outcome = asyncio.run(enrichment.process(message, limit_s=5))
+        enrichment = resolver(config, client, claims)
+        outcome = asyncio.run(enrichment.process(message_of(operation.value()), limit_s=5))
         return outcome, [(wiki, rev) for wiki, rev, *_ in client.asked]
 
     return run
@@ -79,6 +91,8 @@ def operation(op: Any, rev: int = 12, from_rev: int | None = None, dt: str = "20
     return Operation("Q64", op, rev, from_rev, dt, 3, (Position("mediawiki.revision-create", 0, 4711),))
 
 
+DIFF = operation("diff", from_rev=11)
+ERRORS, FETCH_FAILURES = "rdf-streaming-updater.error", "rdf-streaming-updater.fetch-failure"
 OTHER = 'wd:Q64 rdfs:label "Barlin"@de .\n'
 MOVED = 'wd:Q64 schema:version {} ; schema:dateModified "2026-03-02T09:00:00Z"^^xsd:dateTime .\n'
 
@@ -173,7 +187,7 @@ def test_a_triple_that_no_record_takes_goes_by_claim_check(resolve: Resolve) -> 
     ],
     ids=["unknown", "unknown before", "no Turtle", "incomplete", "unknown at a leap second", "unknown and young"],
 )
-def test_what_cannot_be_fetched_is_an_error_event(
+def test_what_cannot_be_fetched_is_a_fetch_failure(
     resolve: Resolve, dt: str, answers: dict[int, Any], error_type: str | None
 ) -> None:
     outcome, _ = resolve(operation("diff", from_rev=11, dt=dt), answers, fetch={"not_found_grace": "10s"})
@@ -181,8 +195,46 @@ def test_what_cannot_be_fetched_is_an_error_event(
         assert isinstance(outcome, Unfinished)
         return
     assert isinstance(outcome, Record)
-    assert outcome.topic == "rdf-streaming-updater.error"
-    assert f'"error_type":"{error_type}"'.encode() in outcome.value
+    assert (outcome.topic, outcome.key) == (FETCH_FAILURES, b"Q64")
+    assert dict(outcome.headers)["source-offset"] == b"%019d" % 7
+    event = orjson.loads(outcome.value)
+    assert schema_violations(outcome.value) == []
+    assert (event["item"], event["exception_type"], event["meta"]["stream"]) == ("Q64", error_type, FETCH_FAILURES)
+
+
+@pytest.mark.parametrize(
+    ("value", "failure", "sink", "topic"),
+    [
+        (DIFF.value(), Failure("fetch_failed", "not fetched"), {}, FETCH_FAILURES),
+        (DIFF.value(), Failure("dropped_by_operator", "dropped"), {}, ERRORS),
+        (DIFF.value(), Failure("source_event_too_large", "large"), {}, ERRORS),
+        (b"{", Failure("fetch_failed", "not fetched"), {}, ERRORS),
+        (DIFF.value(), Failure("fetch_failed", "not fetched"), {"fetch_failure_topic": None}, ERRORS),
+    ],
+    ids=["fetch", "dropped", "too large", "no operation", "no topic for it"],
+)
+def test_what_ends_after_its_tries_goes_where_its_failure_says(
+    make_config: Callable[..., PipelineConfig], value: bytes, failure: Failure, sink: dict[str, Any], topic: str
+) -> None:
+    config = make_config(job="rdf-resolve", rdf={"keep_last": 0}, sink=sink)
+    record = resolver(config, Texts()).error(message_of(value), failure)
+    assert record.topic == topic
+    assert schema_violations(record.value) == []
+    assert error_type_in(record.value) == failure.error_type
+
+
+def test_an_operation_that_cannot_be_read_is_an_error_event(make_config: Callable[..., PipelineConfig]) -> None:
+    config = make_config(job="rdf-resolve", rdf={"keep_last": 0})
+    outcome = asyncio.run(resolver(config, Texts()).process(message_of(b"{"), limit_s=5))
+    assert isinstance(outcome, Record)
+    assert (outcome.topic, error_type_in(outcome.value)) == (ERRORS, "malformed_json")
+
+
+def schema_violations(value: bytes) -> list[str]:
+    event = orjson.loads(value)
+    validator = validator_of(event["$schema"])
+    assert validator is not None
+    return [violation.message for violation in validator.iter_errors(event)]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,9 @@ MESSAGE = SourceMessage(Position("s", 0, 7), b"Q1", b"a:bb:ccc", datetime(2026, 
 
 
 class Words:
-    """A record for each word of the event; `-` is an event without output, and what is behind `!` cannot be slim."""
+    """A record for each word of the event; `-` is an event without output, and what is behind `!` cannot be slim. What
+    is behind `>` goes to a topic of its own.
+    """
 
     def __init__(self) -> None:
         self.limits: list[int | None] = []
@@ -62,6 +64,7 @@ class Words:
                 word.encode(),
                 (("part", str(number).encode()),),
                 None if word.startswith("!") else partial(self.value, event, None, stream=stream),
+                "aside" if word.startswith(">") else None,
             )
             for number, word in enumerate(words)
         ]
@@ -127,6 +130,15 @@ def test_one_that_fits_in_no_way_makes_the_whole_event_an_error_event(process: P
     assert output.following == ()
     assert b"source_event_too_large" in output.value
     assert payloads == []
+
+
+def test_a_record_may_have_a_topic_of_its_own(process: Process) -> None:
+    output, payloads, _ = process(f"a:>bb:>{'x' * 2000}:c")
+    assert output is not None
+    assert [record.topic == "aside" for record in output.all] == [False, True, True, False]
+    assert {record.key for record in output.all} == {b"Q1"}
+    assert {dict(record.headers)["source-offset"] for record in output.all} == {b"%019d" % 7}
+    assert payloads == [b">" + b"x" * 2000], "it is measured as the others are"
 
 
 def test_an_event_without_output_leaves_none(process: Process) -> None:

@@ -253,6 +253,25 @@ def test_a_missing_topic_is_refused_by_name(
     require_topics(())
 
 
+def test_a_job_with_a_topic_of_fetch_failures_needs_it(make_config: MakeConfig, clusters: dict[str, Admin]) -> None:
+    own = make_config(
+        job="rdf-resolve",
+        source={"bootstrap_servers": SINK, "topic": OUTPUT},
+        sink={"bootstrap_servers": SINK, "topic": ERROR, "error_topic": "errors", "fetch_failure_topic": "failures"},
+    )
+    del clusters[SINK].brokers["2"]
+    clusters[SINK].makes_topics = "false"
+    clusters[SINK].topics["errors"] = MIB
+    assert ask_brokers(own).missing == (Missing("sink.fetch_failure_topic", "failures", SINK),)
+    clusters[SINK].topics["failures"] = 3 * MIB
+    brokers = ask_brokers(own)
+    assert (brokers.missing, brokers.limits.fetch_failure_topic) == ((), 3 * MIB)
+    clusters[SINK].topics["failures"] = 2 * MIB
+    watch = LimitsWatch(own, brokers.limits)
+    watch.look()
+    assert watch.limits.fetch_failure_topic == 2 * MIB
+
+
 @pytest.mark.parametrize("says", ["true", None], ids=["makes topics", "does not say"])
 def test_a_topic_that_a_broker_may_make_is_not_missing(
     make_config: MakeConfig, clusters: dict[str, Admin], says: str | None

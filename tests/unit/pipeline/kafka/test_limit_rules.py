@@ -55,6 +55,7 @@ def test_an_error_event_is_larger_by_the_headers_that_may_be_passed_on(make_conf
 
 LAPSING = {"source": {"read": "aligned", "late": "lapse"}}
 NOT_DEFERRING = {"deferral": {"policy": "none"}}
+RESOLVING = {"job": "rdf-resolve"}
 
 
 @pytest.mark.parametrize(
@@ -68,6 +69,8 @@ NOT_DEFERRING = {"deferral": {"policy": "none"}}
         ({"ledger_topic": 20_000}, NOT_DEFERRING, MIB),
         ({"lapsed_topic": 20_000}, {}, MIB),
         ({"lapsed_topic": 20_000}, LAPSING, 20_000),
+        ({"fetch_failure_topic": 20_000}, {}, MIB),
+        ({"fetch_failure_topic": 20_000}, RESOLVING, 20_000),
         ({"max_request_size": 300_000}, {}, 300_000),
         # A topic of which nothing is known, as it is still to be made, takes what its broker says.
         ({"ledger_topic": None, "broker_message": 400_000}, {}, 400_000),
@@ -128,10 +131,12 @@ def test_a_small_ledger_topic_does_not_matter_where_nothing_is_deferred_or_nothi
     assert disagreements(replace(small, source_topics={SOURCE: MIB // 2}), make_config()) == []
 
 
-@pytest.mark.parametrize("limit", ["max_request_size", "error_topic"])
-def test_error_events_have_to_fit(make_config: MakeConfig, limit: str) -> None:
+@pytest.mark.parametrize(
+    ("limit", "sections"), [("max_request_size", {}), ("error_topic", {}), ("fetch_failure_topic", RESOLVING)]
+)
+def test_error_events_have_to_fit(make_config: MakeConfig, limit: str, sections: dict[str, Any]) -> None:
     """To the byte: one less, and the first event that fails would be the end of the job, for ever."""
-    config = make_config()
+    config = make_config(**sections)
     needed = largest_error_event(config)
     enough = replace(AGREED, source_topics={}, **{limit: needed})
     assert disagreements(enough, config) == []

@@ -75,6 +75,20 @@ def test_messages_are_counted_by_what_became_of_them(make_config: MakeConfig) ->
     assert sum(measurements.histograms[RECORD_SECONDS.name, ()].counts) == len(messages)
 
 
+def test_fetch_failures_count_as_errors_and_topics_of_parts_as_outputs(make_config: MakeConfig) -> None:
+    config, recorder = make_config(job="rdf-resolve"), Recorder()
+    task: Measured[Record | None, Record | None] = Measured(Settles(), config, recorder)
+    assert config.sink.fetch_failure_topic is not None
+    failure = Record(config.sink.fetch_failure_topic, b"", orjson.dumps({"exception_type": "fetch_failed"}), ())
+    for message in (failure, record("of a part")):
+        task.settle(message, message)
+    assert counts(recorder.drain()) == {
+        (EVENTS.name, "error"): 1,
+        (EVENTS.name, "output"): 1,
+        ("enrichment_errors", "fetch_failed"): 1,
+    }
+
+
 @pytest.mark.parametrize(
     ("outcome", "timed"),
     [

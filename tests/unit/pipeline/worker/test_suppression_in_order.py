@@ -131,7 +131,6 @@ class World:
                 job=job,
                 lane=MainLane(OPEN_FENCE),
                 target=LedgerTarget(LEDGER, epoch=1, limit_bytes=1_000_000, batch=1, task=1),
-                error_topic=self.config.sink.error_topic,
                 limit_s=5,
                 backoff_ms=lambda _asked_s: 0,
                 now_ms=lambda: 0,
