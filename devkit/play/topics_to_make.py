@@ -31,7 +31,7 @@ def topics_to_make(
     wanted = {
         **dict.fromkeys(names.sources, source),
         names.output: (topics.output.partitions, topics.output.kafka_settings() | _CLOCK),
-        names.error: (topics.error.partitions, topics.error.kafka_settings() | _CLOCK),
+        **dict.fromkeys(names.errors, (topics.error.partitions, topics.error.kafka_settings() | _CLOCK)),
     }
     if names.lapsed is not None:
         wanted[names.lapsed] = (topics.error.partitions, _CLOCK)

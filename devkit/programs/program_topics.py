@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class ProgramTopics:
     """Their names. `defers` is whether anything is ever written to the deferral topic. `lapsed` is the topic of
     lapsed_action events, None for a program that makes none. `event_time` is whether the program goes by the time
-    that the records of its sources have from their producers.
+    that the records of its sources have from their producers. `fetch_failure` is the topic of fetch_failure events,
+    None for a program that makes none.
 
     `sources` are all that it reads, at least one; traffic that names no topic goes to the first.
     """
@@ -19,13 +20,19 @@ class ProgramTopics:
     defers: bool
     lapsed: str | None = None
     event_time: bool = False
+    fetch_failure: str | None = None
 
     @property
     def source(self) -> str:
         """The first of those that it reads."""
         return self.sources[0]
 
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The topics that an event without output ends in, the error topic first."""
+        return (self.error,) if self.fetch_failure is None else (self.error, self.fetch_failure)
+
     def names(self) -> tuple[str, ...]:
         """The deferral topic is among them even where nothing is ever written to it."""
         lapsed = () if self.lapsed is None else (self.lapsed,)
-        return *self.sources, self.output, self.error, self.deferral, *lapsed
+        return *self.sources, self.output, *self.errors, self.deferral, *lapsed

@@ -123,7 +123,7 @@ class DeliveryAudit:
         return replace(arrival, value=payload, headers=own)
 
     def add_error(self, arrival: Arrival) -> None:
-        """As `add_output`, for records of the error topic. Either topic may come first."""
+        """As `add_output`, for records of the error topics. Any topic may come first."""
         self.error_events.add(arrival)
         event, records = self._attribute(arrival)
         if event is None or records is None:

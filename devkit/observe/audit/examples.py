@@ -10,6 +10,8 @@ from located_config.count import counted
 
 MOST = 5
 _LONGEST = 200
+_ERROR_FIELDS = ("error_type", "message", "exception_type", "exception_msg")
+"""Type and message: of an error event the first two, of a fetch_failure event the others."""
 _SERIOUS = (
     "lost",
     "lapsed",
@@ -71,6 +73,6 @@ def error_text(arrival: Arrival) -> str:
         event = None
     if not isinstance(event, dict):
         return f"{counted(len(arrival.value), 'byte')} that are no JSON object"
-    text = ": ".join(str(event[key]) for key in ("error_type", "message") if key in event)
+    text = ": ".join(str(event[key]) for key in _ERROR_FIELDS if key in event)
     text = "".join(character if character.isprintable() else "?" for character in text)
     return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…") or "no error_type"

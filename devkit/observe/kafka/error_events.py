@@ -1,4 +1,4 @@
-"""The error topic by type: the number of events that ended there, and the size of their largest record."""
+"""The error topics by type: the number of events that ended there, and the size of their largest record."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class ErrorEvents:
 
 
 class ErrorTally:
-    """Fed with the records of the error topic. One that names no source event counts by itself."""
+    """Fed with the records of the error topics. One that names no source event counts by itself."""
 
     def __init__(self) -> None:
         self._sources: dict[str, set[Position]] = {}
@@ -43,12 +43,12 @@ class ErrorTally:
 
 
 def error_type(value: bytes) -> str | None:
-    """The `error_type` of an error event; None where it has none."""
+    """The `error_type` of an error event, or the `exception_type` of a fetch_failure event; None where it has none."""
     try:
         event = orjson.loads(value)
     except orjson.JSONDecodeError:
         return None
-    name = event.get("error_type") if isinstance(event, dict) else None
+    name = event.get("error_type", event.get("exception_type")) if isinstance(event, dict) else None
     return name if isinstance(name, str) else None
 
 

@@ -19,7 +19,7 @@ class SampledTopics:
 
     sources: tuple[str, ...]
     output: str
-    error: str
+    errors: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Sampler:
             committed=self._since(committed),
             source_end=self._since(source_ends),
             outputs=self._since(self._ends_of(self.topics.output)),
-            errors=self._since(self._ends_of(self.topics.error)),
+            errors=self._since(self._ends_of(*self.topics.errors)),
             process=process,
             upstream_clock_s=counts.clock_s,
             answer_p50_s=p50,
@@ -98,7 +98,7 @@ class Sampler:
         """Leave out of samples what topics hold by now (of the sources up to these offsets), what the upstream has
         answered and what processes have used. Raises StackError.
         """
-        self._first = source | self._ends_of(self.topics.output, self.topics.error)
+        self._first = source | self._ends_of(self.topics.output, *self.topics.errors)
         self._answers = ()  # the upstream has begun afresh
         for usage in (self.usage, *self.beside.values()):
             usage.look()

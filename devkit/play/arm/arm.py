@@ -217,7 +217,7 @@ class Arm:
         skew = EventTimeSkew(lambda first: self.publisher.landed(first))
         return Sampler(
             counts=self.context.stack.mock_api.counts,
-            topics=SampledTopics(sources=topics.sources, output=topics.output, error=topics.error),
+            topics=SampledTopics(sources=topics.sources, output=topics.output, errors=topics.errors),
             ends=ends,
             checkpoint=self.checkpoint,
             deferrals=self.deferrals,

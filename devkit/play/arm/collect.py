@@ -65,7 +65,7 @@ def _compare_store(arm: Arm) -> StoreDifference | None:
 
 
 def jobs_beside(arm: Arm) -> frozenset[str]:
-    """The other jobs that write to the main program's error topic.
+    """The other jobs that write to an error topic of the main program.
 
     If another program has the same job, nothing shows which of the two wrote an error event.
     """
@@ -73,7 +73,7 @@ def jobs_beside(arm: Arm) -> frozenset[str]:
     jobs = {
         program.config.job
         for program in secondary
-        if program.config and program.reads_source and program.topics.error == main.topics.error
+        if program.config and program.reads_source and set(program.topics.errors) & set(main.topics.errors)
     }
     return frozenset(jobs - {main.config and main.config.job})
 

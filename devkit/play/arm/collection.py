@@ -1,6 +1,7 @@
 """The data of an ended arm: its delivery audit, latencies, and the pages that a fault matched."""
 
 import functools
+import itertools
 from collections.abc import Collection as Several
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -131,7 +132,7 @@ def delivery_audit(
     for arrival in read_topic(bootstrap, topics.output):
         if arrival.source not in left_out:
             audit.add_output(arrival)
-    for arrival in read_topic(bootstrap, topics.error):
+    for arrival in itertools.chain.from_iterable(read_topic(bootstrap, topic) for topic in topics.errors):
         if arrival.source not in left_out and not (jobs_beside and _emitter(arrival) in jobs_beside):
             audit.add_error(arrival)
     for arrival in read_topic(bootstrap, topics.lapsed) if topics.lapsed is not None else ():

@@ -38,9 +38,9 @@ def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
 
 def _is_shared(arm: Arm, run: ProgramRun) -> bool:
     """Whether records of other programs may be in its topics."""
-    own = {run.configured.topics.output, run.configured.topics.error}
+    own = {run.configured.topics.output, *run.configured.topics.errors}
     writers = [other.configured for other in arm.programs if other is not run and other.configured.reads_source]
-    return any(own & {writer.topics.output, writer.topics.error} for writer in writers)
+    return any(own & {writer.topics.output, *writer.topics.errors} for writer in writers)
 
 
 def _source_events(publisher: Publisher, topics: ProgramTopics, fate: ExpectedFate) -> list[SourceEvent]:

@@ -124,4 +124,4 @@ def _await_commit(arm: Arm, ends: Offsets, sleep: Callable[[float], None]) -> st
 def _count_emitted(arm: Arm) -> int:
     """How many records the program has emitted."""
     ends = arm.sampler.ends
-    return sum(sum(ends.of(topic).values()) for topic in (arm.topics.output, arm.topics.error))
+    return sum(sum(ends.of(topic).values()) for topic in (arm.topics.output, *arm.topics.errors))

@@ -72,5 +72,5 @@ class CommandView:
         self._state.emitted, self._state.drained = emitted, published_all and emitted.is_all
 
     def _emitted(self) -> Iterator[Arrival]:
-        names = (self._topics.output, self._topics.error)
+        names = (self._topics.output, *self._topics.errors)
         return itertools.chain.from_iterable(read_topic(self._bootstrap, name) for name in names)

@@ -66,6 +66,7 @@ def topics_of(config: PipelineConfig) -> ProgramTopics:
         defers=config.deferral.policy == "defer",
         lapsed=config.sink.effective_lapsed_topic if config.source.late == "lapse" else None,
         event_time=config.source.read == "aligned" or has_watermark(config),
+        fetch_failure=config.sink.fetch_failure_topic,
     )
 
 

@@ -28,6 +28,7 @@ _TOPICS: tuple[Location, ...] = (
     ("source", "topic"),
     ("sink", "topic"),
     ("sink", "error_topic"),
+    ("sink", "fetch_failure_topic"),
     ("deferral", "topic"),
 )
 

@@ -70,6 +70,15 @@ def test_the_deferral_topic_is_compacted_and_takes_what_the_source_does(
     assert int(settings["min.compaction.lag.ms"]) >= 3_600_000
 
 
+@pytest.mark.parametrize(("job", "wanted"), [("rdf-resolve", ["rdf-streaming-updater.fetch-failure"]), (None, [])])
+def test_fetch_failures_have_a_topic_like_that_of_error_events(job: str | None, wanted: list[str]) -> None:
+    names = topics_of(configuration(NOWHERE, {}, job))
+    made = topics_to_make(Topics.model_validate({"error": {"partitions": 2, "max.message.bytes": "2MiB"}}), names)
+    assert names.errors == (names.error, *wanted)
+    assert set(names.errors) < set(names.names())
+    assert [topic for topic, settings in made.items() if settings == made[names.error]] == [names.error, *wanted]
+
+
 def test_lapsed_events_have_a_topic_where_the_program_makes_some() -> None:
     names = ProgramTopics((SOURCE,), OUTPUT, ERROR, DEFERRED, defers=False, lapsed="lapsed")
     assert topics_to_make(Topics(), names)["lapsed"] == (1, {"message.timestamp.type": "LogAppendTime"})

@@ -119,7 +119,7 @@ def played(load: Callable[..., Scenario], tmp_path: Path, monkeypatch: pytest.Mo
         stage.ends = {"tally.source": {0: 10}}
         arm.sampler = Sampler(
             counts=lambda: stage.counts,
-            topics=SampledTopics(arm.topics.sources, arm.topics.output, arm.topics.error),
+            topics=SampledTopics(arm.topics.sources, arm.topics.output, arm.topics.errors),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: stage.ends.get(topic, {}))),
             checkpoint=arm.checkpoint,
             deferrals=arm.deferrals,

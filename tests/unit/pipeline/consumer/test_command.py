@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 from pipeline.__main__ import main
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.consumer import command
+from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.ops.source import Bounds, SourceRecord
 from pipeline.records.record import Position
 
@@ -68,12 +70,16 @@ class Nothing(Topic):
 @pytest.fixture
 def consume(make_config: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     file = tmp_path / "pipeline.yaml"
-    config = make_config()
-    file.write_bytes(orjson.dumps(config.model_dump(mode="json", by_alias=True)))
     monkeypatch.setattr(command, "_LOOK_S", 0)
 
-    def run(outputs: Topic, *options: str, errors: Topic | None = None) -> Result:
+    def run(
+        outputs: Topic, *options: str, errors: Topic | None = None, failures: Topic | None = None, **sections: Any
+    ) -> Result:
+        config = make_config(**sections)
+        file.write_bytes(orjson.dumps(config.model_dump(mode="json", by_alias=True)))
         topics = {config.sink.topic: outputs, config.sink.error_topic: errors or Nothing(topic="error")}
+        if config.sink.fetch_failure_topic is not None:
+            topics[config.sink.fetch_failure_topic] = failures or Nothing(topic="failures")
 
         @contextmanager
         def opened(_bootstrap: str, topic: str, **_: Any) -> Iterator[Topic]:
@@ -110,6 +116,25 @@ def test_the_first_by_time_of_output_and_error_event_stands(consume: Callable[..
         "6 records, 0 claim checks resolved, 0 repeats removed (0 with other bytes), 2 error events, "
         "conflicts removed: 1 error after output, 1 output after error\n"
     )
+
+
+def test_a_fetch_failure_counts_as_an_error_event(
+    consume: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "rdf-resolve"
+    defaults = replace(JOB_DEFAULTS[name], splits_outputs=False)
+    monkeypatch.setattr(command, "JOB_DEFAULTS", {name: defaults})
+    outputs = [record(0, 0, "a", timestamp_ms=1), record(0, 1, "b", timestamp_ms=9)]
+    failures = [record(0, 0, "of b", source=1, timestamp_ms=2, job=name)]
+    errors = [record(0, 0, "of c", source=2, timestamp_ms=2, job=name)]
+    result = consume(
+        Topic(outputs),
+        errors=Topic(errors, topic="error"),
+        failures=Topic(failures, topic="failures"),
+        job=name,
+    )
+    assert (result.exit_code, ids(result)) == (0, ["a"])
+    assert "2 error events, conflicts removed: 0 error after output, 1 output after error" in result.stderr
 
 
 def test_error_events_of_another_job_contradict_nothing(consume: Callable[..., Result]) -> None:

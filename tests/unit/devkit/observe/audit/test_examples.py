@@ -33,6 +33,7 @@ def test_all_events_are_kept_each_problem_once() -> None:
     ("value", "text"),
     [
         (b'{"error_type": "timeout", "message": "no answer"}', "timeout: no answer"),
+        (b'{"exception_msg": "status 404", "exception_type": "gone"}', "gone: status 404"),
         (b"\xff\x00\x1b[31m", "7 bytes that are no JSON object"),
         (b"[1]", "3 bytes that are no JSON object"),
         (b"{}", "no error_type"),

@@ -30,6 +30,7 @@ from pipeline.jobs.enrichment import Enrichment
 from pipeline.jobs.message import SourceMessage
 from pipeline.jobs.rdf_resolve import RdfResolveJob
 from pipeline.records.claim_check import ClaimStore
+from pipeline.records.error_event import Failure
 from pipeline.records.record import Position as RecordPosition
 from pipeline.records.record import Record
 from tests.unit.mockapi.wiki.wikibase.conftest import entity_at
@@ -76,12 +77,16 @@ class Played:
     records: tuple[Arrival, ...]
 
 
+def resolver() -> Enrichment[Any, Any]:
+    client = Wiki()
+    job = RdfResolveJob(CONFIG, cast(WikiClient, client), lambda: datetime(2026, 3, 3, tzinfo=UTC))
+    return Enrichment(CONFIG, job, cast(WikiClient, client), cast(ClaimStore, FakeClaims()))
+
+
 @pytest.fixture(scope="module")
 def played() -> Played:
     """Ten operations, and the records that the job makes of them, one behind the other."""
-    client = Wiki()
-    job = RdfResolveJob(CONFIG, cast(WikiClient, client), lambda: datetime(2026, 3, 3, tzinfo=UTC))
-    enrichment = Enrichment(CONFIG, job, cast(WikiClient, client), cast(ClaimStore, FakeClaims()))
+    enrichment = resolver()
     wikis = {"wikidatawiki": "www.wikidata.org"}
     traffic = generate_all(TrafficSpec.model_validate({**SPEC, "mix": MIX, "wikis": wikis}))
     events, arrivals = [], list[Arrival]()
@@ -179,6 +184,32 @@ def test_each_revision_is_read_once(played: Played) -> None:
     expected = entity_triples(document(operation["entity"], operation["rev"], "nt"), operation["entity"])
     assert truth.entity_triples(operation["entity"], operation["rev"]) == expected
     assert len(asked) == len(set(asked)) > 5
+
+
+@pytest.mark.parametrize(
+    ("expected", "change", "problems"),
+    [
+        ("revision_not_found", {}, {}),
+        ("access_denied", {}, {"mismatched": 1}),
+        ("revision_not_found", {"item": 5}, {"mismatched": 1}),
+        (None, {}, {"misrouted": 1}),
+    ],
+    ids=["as expected", "another type", "schema", "an output expected"],
+)
+def test_a_fetch_failure_is_an_error(
+    played: Played, expected: str | None, change: dict[str, Any], problems: dict[str, int]
+) -> None:
+    event = played.events[0]
+    fate = event.entry.expected.model_copy(update={"fate": "error", "reason": expected} if expected else {})
+    failing = replace(event, entry=event.entry.model_copy(update={"expected": fate}))
+    message = SourceMessage(RecordPosition(*event.position), event.key, event.value, datetime.now(UTC))
+    failure = resolver().error(message, Failure("revision_not_found", "status 404"))
+    assert failure.topic == CONFIG.sink.fetch_failure_topic
+    record = replace(failure, value=orjson.dumps(orjson.loads(failure.value) | change))
+    held = DeliveryAudit([failing], truth=TRUTH, resolve=lambda _: b"")
+    held.add_error(replace(arrival(record, event.position), topic=failure.topic))
+    figures = held.finish({(TOPIC, 0): 1})
+    assert (figures.errors, figures.problems()) == (1, problems), figures.examples
 
 
 @pytest.mark.parametrize(

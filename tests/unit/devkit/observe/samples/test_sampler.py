@@ -49,10 +49,10 @@ class Stack:
     looked: list[str] = field(default_factory=list)
 
     def sampler(self) -> Sampler:
-        ends = {"in": {0: 100, 1: 40}, "in2": {0: 10}, "out": {0: 30}, "err": {0: 2}}
+        ends = {"in": {0: 100, 1: 40}, "in2": {0: 10}, "out": {0: 30}, "err": {0: 2}, "err2": {0: 5}}
         return Sampler(
             counts=lambda: JournalCounts.model_validate(self.counts),
-            topics=SampledTopics(("in", "in2"), "out", "err"),
+            topics=SampledTopics(("in", "in2"), "out", ("err", "err2")),
             ends=cast(TopicEnds, SimpleNamespace(of=ends.__getitem__)),
             checkpoint=cast(Checkpoint, SimpleNamespace(committed=lambda: self.look("committed", COMMITTED))),
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.look("deferred", 3))),
@@ -72,7 +72,7 @@ def test_a_sample_has_everything_that_was_seen() -> None:
         committed=40,
         source_end=150,
         outputs=30,
-        errors=2,
+        errors=7,
         requests=40,
         in_flight=6,
         process=2,

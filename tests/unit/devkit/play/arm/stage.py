@@ -78,7 +78,7 @@ class Stage:
     def sample(self, *, last: bool = False) -> None:
         self.arm.sampler = Sampler(
             counts=lambda: self.counts,
-            topics=SampledTopics((SOURCE,), OUTPUT, ERROR),
+            topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: self.ends.get(topic, {}))),
             checkpoint=self.arm.checkpoint,
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.deferred)),

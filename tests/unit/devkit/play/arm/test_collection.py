@@ -111,6 +111,24 @@ def test_an_error_event_of_a_job_beside_it_says_nothing_of_the_event(monkeypatch
     assert sum(kind.events for kind in found.error_events) == 1
 
 
+def test_fetch_failures_are_looked_up_as_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone, failing = source_event(0, fate="error", reason="gone"), source_event(1, fate="error", reason="timeout")
+    of_fetch = arrival(gone, b'{"exception_type": "gone", "exception_msg": "status 404"}', topic="failures")
+    topics = {SOURCE: [], OUTPUT: [], ERROR: [error_of(failing)], "failures": [of_fetch]}
+    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
+    found = collection(
+        [gone, failing],
+        Ended(committed={(SOURCE, 0): 2}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True, fetch_failure="failures"),
+        truth=TRUTH,
+        client=cast(Any, None),
+        pages_matched=set(),
+    )
+    assert (found.audit.problems(), found.audit.errors) == ({}, 2), found.audit.examples
+    assert [kind.type for kind in found.error_events] == ["gone", "timeout"]
+
+
 def test_lapsed_events_are_looked_up_where_the_program_makes_some(monkeypatch: pytest.MonkeyPatch) -> None:
     late = source_event(0)
     topics = {SOURCE: [], OUTPUT: [], ERROR: [], "lapsed": [arrival(late, b"{}", topic="lapsed")]}

@@ -107,7 +107,7 @@ class TestSamples:
         stage.commit(0)
         stage.arm.sampler = Sampler(
             counts=lambda: stage.counts,
-            topics=SampledTopics((SOURCE,), OUTPUT, ERROR),
+            topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
             ends=cast(TopicEnds, SimpleNamespace(of=ends)),
             checkpoint=stage.arm.checkpoint,
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),

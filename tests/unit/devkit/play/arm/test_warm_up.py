@@ -54,7 +54,7 @@ class Warming:
         cast(Any, arm.main).poll = self.poll
         arm.sampler = Sampler(
             counts=lambda: stage.counts,
-            topics=SampledTopics((SOURCE,), OUTPUT, ERROR),
+            topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: stage.ends.get(topic, {}))),
             checkpoint=arm.checkpoint,
             deferrals=arm.deferrals,

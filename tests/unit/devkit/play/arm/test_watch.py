@@ -91,7 +91,7 @@ def watched(stage: Stage, clock: Time) -> Watch:
     stage.arm.programs = ()
     stage.arm.sampler = Sampler(
         counts=lambda: stage.counts,
-        topics=SampledTopics((SOURCE,), OUTPUT, ERROR),
+        topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
         ends=cast(TopicEnds, SimpleNamespace(of=lambda _: {0: 161})),
         checkpoint=stage.arm.checkpoint,
         deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),

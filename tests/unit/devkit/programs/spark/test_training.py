@@ -30,10 +30,12 @@ STACK = cast(
 
 
 def named(value: Any) -> set[str]:
-    """All that a configuration has below a key for a topic; to that of late events nothing is written by default."""
+    """All that a configuration has below a key for a topic; to that of late events nothing is written by default, and
+    there may be none for failed fetches.
+    """
     if not isinstance(value, dict):
         return set()
-    own = {text for key, text in value.items() if key.endswith("topic") and key != "lapsed_topic"}
+    own = {text for key, text in value.items() if key.endswith("topic") and key != "lapsed_topic" and text is not None}
     return own.union(*(named(below) for below in value.values()))
 
 
