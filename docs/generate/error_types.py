@@ -7,7 +7,8 @@ from pipeline.records.error_types import ERROR_TYPES
 _INTRODUCTION = """\
 An event that has no output ends as an error event in `sink.error_topic`. It has the ids and the source position, the
 class (`error_type`) and a short `message`, never the payload. Metrics count them in
-[`enrichment_errors_total`](metrics.md), and a scenario expects one by `traffic.pages.TITLE.error`."""
+[`enrichment_errors_total`](metrics.md), and a scenario expects one by `traffic.pages.TITLE.error`. `rdf-resolve` writes
+fetch_failure events to `sink.fetch_failure_topic` where a fetch failed; there `exception_type` is the error type."""
 
 
 _CODES = """\

@@ -95,7 +95,7 @@ MUTANTS: tuple[Mutant, ...] = (
                 'excerpt = (value or b"")[:_EXCERPT_BYTES]',
                 'excerpt = (value or b"")',
             ),
-            Replacement("pipeline/records/error_event.py", "{_bounded(failure.message)}", "{failure.message}"),
+            Replacement("pipeline/records/error_event.py", "{bounded_message(failure.message)}", "{failure.message}"),
         ),
         test=f"{_DAY}::test_an_error_event_is_small_whatever_it_is_about",
         says="RecordTooLargeException",

@@ -23,7 +23,7 @@ from pipeline.records.error_event import Failure, error_record
 from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
 
-OUT, ERROR, LEDGER = "out", "error", "ledger"
+OUT, ERROR, FAILURES, LEDGER = "out", "error", "failures", "ledger"
 WHEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NOW_MS = 1_000_000
 TARGET = LedgerTarget(LEDGER, epoch=3, limit_bytes=10_000, batch=8, task=21)
@@ -297,15 +297,16 @@ def test_rows_that_the_ledger_has_leave_nothing_and_are_not_fetched(run_all: Run
     [
         ([None, "out", "error", "out"], [None, OUT, LEDGER, LEDGER]),
         (["error", "error", "out"], [ERROR, ERROR, LEDGER]),
+        (["failure", "error", "failure"], [FAILURES, LEDGER, LEDGER]),
         (["out", None, "out"], [OUT, None, OUT]),
     ],
-    ids=["error behind outputs", "output behind errors", "one topic"],
+    ids=["error behind outputs", "output behind errors", "error behind a failure", "one topic"],
 )
 def test_a_pages_records_of_a_batch_go_to_one_topic(
     run_all: RunAll, outcomes: list[str | None], left: list[str | None]
 ) -> None:
     """Two topics are written side by side, so a crash could keep the later record and lose the earlier one."""
-    kinds = {"out": output(message(0)), "error": failed(0), None: None}
+    kinds = {"out": output(message(0)), "error": failed(0), "failure": replace(failed(0), topic=FAILURES), None: None}
     job = Job({at: kinds[outcome] for at, outcome in enumerate(outcomes)})
     others = [message(90, "q"), message(91, "r")]
     job.answers[91] = failed(91)
