@@ -7,7 +7,9 @@ Validators are compiled once for each process.
 `page_html_content_change.json` is our own: html-enrichment adds a diff, and the schema of page changes is closed. It
 states what the job sees to, so that every output is valid. `streams.json` says which schema the events of each stream
 have, as a stream's configuration needs it; content-enrichment passes on the version of page change that it read.
-`rdf_change.json` is the public schema of RDF mutations.
+`rdf_change.json` is the public schema of RDF mutations. Those of the streaming updater's source events and side outputs
+are public too: `page_delete.json` is also that of suppressed pages, and `rdf_lapsed_action.json` that of its late
+events.
 
 What is read may have more fields than are stated here, as a minor version of a schema adds some.
 """
@@ -29,6 +31,21 @@ LAPSED_URI = "/enrichment/lapsed_action/1.0.0"
 OPERATION_URI = "/enrichment/rdf_operation/1.0.0"
 RDF_CHANGE_URI = "/mediawiki/wikibase/entity/rdf_change/2.0.0"
 FETCH_FAILURE_URI = "/rdf_streaming_updater/fetch_failure/1.2.0"
+REVISION_CREATE_URI = "/mediawiki/revision/create/2.0.0"
+PAGE_DELETE_URI = "/mediawiki/page/delete/1.0.0"
+PAGE_UNDELETE_URI = "/mediawiki/page/undelete/1.0.0"
+RDF_RECONCILE_URI = "/rdf_streaming_updater/reconcile/1.0.0"
+RDF_LAPSED_URI = "/rdf_streaming_updater/lapsed_action/1.1.0"
+STATE_INCONSISTENCY_URI = "/rdf_streaming_updater/state_inconsistency/1.1.0"
+
+_UPDATER_FILES = {
+    REVISION_CREATE_URI: "revision_create.json",
+    PAGE_DELETE_URI: "page_delete.json",
+    PAGE_UNDELETE_URI: "page_undelete.json",
+    RDF_RECONCILE_URI: "rdf_reconcile.json",
+    RDF_LAPSED_URI: "rdf_lapsed_action.json",
+    STATE_INCONSISTENCY_URI: "state_inconsistency.json",
+}
 
 
 @cache
@@ -91,8 +108,24 @@ def fetch_failure_validator() -> jsonschema_rs.Draft7Validator:
     return _compiled(_stated("fetch_failure.json"))
 
 
+@cache
+def updater_validator(uri: str) -> jsonschema_rs.Draft7Validator:
+    """Validates parsed events of a schema of the streaming updater's source events or side outputs, without any other
+    field where that is closed. Raises KeyError for another schema.
+    """
+    return _compiled(_stated(_UPDATER_FILES[uri]))
+
+
+@cache
+def updater_known_fields_validator(uri: str) -> jsonschema_rs.Draft7Validator:
+    """As `updater_validator`, wherever there are other fields beside those that the schema has."""
+    return _compiled(_opened(_stated(_UPDATER_FILES[uri])))
+
+
 def validator_of(uri: str) -> jsonschema_rs.Draft7Validator | None:
     """Of the events that name this schema; None of one that is not stated here."""
+    if uri in _UPDATER_FILES:
+        return updater_validator(uri)
     made = {
         PAGE_CHANGE_URI: page_change_validator,
         HTML_CHANGE_URI: html_change_validator,

@@ -14,7 +14,13 @@ from pipeline.schemas import (
     LAPSED_URI,
     OPERATION_URI,
     PAGE_CHANGE_URI,
+    PAGE_DELETE_URI,
+    PAGE_UNDELETE_URI,
     RDF_CHANGE_URI,
+    RDF_LAPSED_URI,
+    RDF_RECONCILE_URI,
+    REVISION_CREATE_URI,
+    STATE_INCONSISTENCY_URI,
     error_validator,
     fetch_failure_validator,
     known_fields_validator,
@@ -263,6 +269,12 @@ STATED = {
     "rdf_operation.json": OPERATION_URI,
     "rdf_change.json": RDF_CHANGE_URI,
     "fetch_failure.json": FETCH_FAILURE_URI,
+    "revision_create.json": REVISION_CREATE_URI,
+    "page_delete.json": PAGE_DELETE_URI,
+    "page_undelete.json": PAGE_UNDELETE_URI,
+    "rdf_reconcile.json": RDF_RECONCILE_URI,
+    "rdf_lapsed_action.json": RDF_LAPSED_URI,
+    "state_inconsistency.json": STATE_INCONSISTENCY_URI,
 }
 
 

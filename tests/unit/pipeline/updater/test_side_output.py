@@ -1,0 +1,105 @@
+"""The records of events that came too late or do not fit."""
+
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import pytest
+
+from pipeline.rdf.operation import ENTITY_ID
+from pipeline.schemas import RDF_LAPSED_URI, STATE_INCONSISTENCY_URI, validator_of
+from pipeline.updater.side_output import LapsedAction, StateInconsistency, side_record
+from tests.unit.pipeline.updater.source_events import source_event
+
+ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a"
+EVENT = source_event(
+    "revision-create", 124, 150, parent=123, appended_ms=1_772_442_001_000, event_id=ID, request_id="a request"
+)
+ORIGINAL = {
+    "$schema": "/a/schema/1.0.0",
+    "dt": "2026-03-02T09:00:00.150Z",
+    "meta": {
+        "stream": "mediawiki.revision-create",
+        "dt": "2026-03-02T09:00:00.150Z",
+        "domain": "www.wikidata.org",
+        "id": ID,
+        "request_id": "a request",
+    },
+}
+COMMON = {
+    "emitter_id": "job",
+    "item": "Q1",
+    "action_type": "revision-create",
+    "revision_id": 124,
+    "parent_revision_id": 123,
+    "original_ingestion_dt": "2026-03-02T09:00:01.000Z",
+    "original_event_info": ORIGINAL,
+}
+NEWER: dict[str, Any] = {"$schema": STATE_INCONSISTENCY_URI, "inconsistency": "newer_revision_seen"}
+
+
+def read(output: LapsedAction | StateInconsistency, emitter: str = "job") -> dict[str, Any]:
+    record = side_record(output, topic="side", emitter=emitter)
+    event: dict[str, Any] = orjson.loads(record.value)
+    validator = validator_of(event["$schema"])
+    assert validator is not None
+    validator.validate(event)
+    assert (record.topic, record.key) == ("side", b"Q1")
+    assert dict(record.headers)["source-offset"] == b"%019d" % output.event.position.offset
+    return event
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (LapsedAction(EVENT), {"$schema": RDF_LAPSED_URI}),
+        (StateInconsistency(EVENT, "newer_revision_seen", 0), NEWER | {"state_status": "UNDEFINED"}),
+        (
+            StateInconsistency(EVENT, "newer_revision_seen", 125),
+            NEWER | {"state_status": "CREATED", "state_revision_id": 125},
+        ),
+        (
+            StateInconsistency(EVENT, "newer_revision_seen", -125),
+            NEWER | {"state_status": "DELETED", "state_revision_id": 125},
+        ),
+    ],
+    ids=["late", "unknown", "created", "deleted"],
+)
+def test_a_record_says_which_event_and_beside_which_state(
+    output: LapsedAction | StateInconsistency, expected: dict[str, Any]
+) -> None:
+    event = read(output)
+    meta = event.pop("meta")
+    assert event == COMMON | expected
+    assert meta.pop("id")
+    assert meta == {
+        "stream": "side",
+        "dt": "2026-03-02T09:00:01.000Z",
+        "domain": "www.wikidata.org",
+        "request_id": "a request",
+    }
+
+
+def test_an_event_with_the_least_there_can_be_has_its_records() -> None:
+    event = source_event("reconcile-deletion", 0, 0)
+    assert ENTITY_ID.fullmatch(event.entity)
+    lapsed, inconsistent = read(LapsedAction(event)), read(StateInconsistency(event, "missed_undelete", 0))
+    assert "parent_revision_id" not in lapsed
+    assert inconsistent["original_event_info"]["meta"] == {
+        "stream": "rdf-streaming-updater.reconcile",
+        "dt": "2026-03-02T09:00:00.000Z",
+        "domain": "www.wikidata.org",
+    }
+
+
+def test_each_record_has_an_id_of_its_own_that_a_repeat_has_again() -> None:
+    elsewhere = replace(EVENT, position=replace(EVENT.position, offset=9))
+    outputs: list[LapsedAction | StateInconsistency] = [
+        LapsedAction(EVENT),
+        StateInconsistency(EVENT, "missed_undelete", -1),
+        LapsedAction(elsewhere),
+        LapsedAction(replace(EVENT, event_id=None)),
+    ]
+    ids = [read(output)["meta"]["id"] for output in outputs] + [read(outputs[0], emitter="another")["meta"]["id"]]
+    assert len(set(ids)) == 5
+    assert read(outputs[0])["meta"]["id"] == ids[0]
