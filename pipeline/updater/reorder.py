@@ -7,17 +7,17 @@
 The order is by revision and then by time: a revision comes before its deletion, and both may have the time of another
 topic's clock. Reconciliations are no part of an entity's history and are never buffered.
 
-An event that continues the last seen revision needs no wait, nor does one that is not newer: nothing in time before it
-can still change what becomes of it. With `continue_at_once` such an event passes while nothing is buffered, as in
-Wikimedia's updater. What comes behind it for an earlier revision is then left out as `newer_revision_seen`: the entity
-ends in the same state, by fewer operations. Without it each event waits for the whole window, and any order of arrival
-inside it gives the same outcomes.
+With `continue_at_once` a revision passes without a wait where nothing is buffered and its parent is the last seen one,
+and in any case where it is not newer than that, as in Wikimedia's updater. An event of an earlier revision that comes
+behind it is then left out as `newer_revision_seen`: the entity ends in the same state, by fewer operations. Without it
+each event waits for the whole window, and any order of arrival inside it gives the same outcomes.
 
 All times are milliseconds since 1970.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from pipeline.rdf.operation import Operation
 from pipeline.records.error_event import rfc3339
@@ -26,6 +26,7 @@ from pipeline.updater.source_event import SourceEvent, moment
 from pipeline.updater.transitions import decide
 
 Outcome = Operation | LapsedAction | StateInconsistency
+_by_order = attrgetter("order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +87,12 @@ def next_release_ms(state: EntityState, rules: ReorderRules) -> int | None:
     return min((event.time_ms + rules.window_ms for event in state.buffered), default=None)
 
 
-def _by_order(event: SourceEvent) -> tuple[int, int, int, str, int, int]:
-    return event.order
-
-
 def _waits(event: SourceEvent, last: int, rules: ReorderRules, *, is_first: bool) -> bool:
     if rules.window_ms == 0 or event.action in ("reconcile-creation", "reconcile-deletion"):
         return False
-    if not rules.continue_at_once or event.action != "revision-create" or event.parent is None or last <= 0:
+    if not rules.continue_at_once or event.action != "revision-create" or event.parent is None:
         return True
+    # No event continues an entity that is deleted or unknown: its `last` is no revision that could be a parent.
     is_next = event.parent == last and is_first
     return event.rev > last and not is_next
 

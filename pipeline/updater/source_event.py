@@ -82,7 +82,7 @@ class SourceEvent:
 
     @property
     def order(self) -> tuple[int, int, int, str, int, int]:
-        """By revision, then by time; the rest makes the order one, whichever of two came first."""
+        """By revision, then by time; action and position settle what is left, so that the order is one."""
         position = self.position
         rank = ACTIONS.index(self.action)
         return (self.rev, self.time_ms, rank, position.topic, position.partition, position.offset)
@@ -141,7 +141,7 @@ def parse_source_event(message: SourceMessage, pages: EntityPages) -> SourceEven
         action=action,
         rev=_revision_in(document, action, uri),
         # MediaWiki's 0 says that there is no parent.
-        parent=int(document.get("rev_parent_id", 0)) or None,
+        parent=(int(document.get("rev_parent_id", 0)) or None) if action == "revision-create" else None,
         time_ms=time_ms,
         appended_ms=(message.appended - _EPOCH) // _MILLISECOND if message.has_time else time_ms,
         position=message.position,

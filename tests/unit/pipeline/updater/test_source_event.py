@@ -79,11 +79,12 @@ def parsed(document: Any, appended: datetime = APPENDED) -> SourceEvent:
         (REDIRECT, "revision-create", 123),
         (REVISION_CREATE | {"rev_parent_id": 0}, "revision-create", None),
         (PAGE_DELETE, "page-delete", None),
+        (PAGE_DELETE | {"rev_parent_id": "a field of no schema"}, "page-delete", None),
         (PAGE_UNDELETE, "page-undelete", None),
         (RECONCILE, "reconcile-creation", None),
         (DELETION, "reconcile-deletion", None),
     ],
-    ids=["revision", "redirect", "first revision", "deletion", "undeletion", "to create", "to delete"],
+    ids=["revision", "redirect", "first revision", "deletion", "other field", "undeletion", "to create", "to delete"],
 )
 def test_an_event_by_its_schema(document: dict[str, Any], action: str, parent: int | None) -> None:
     validator = validator_of(document["$schema"])
