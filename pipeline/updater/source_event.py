@@ -47,7 +47,6 @@ _PAGE_ACTIONS: dict[str, Action] = {
     PAGE_DELETE_URI: "page-delete",
     PAGE_UNDELETE_URI: "page-undelete",
 }
-
 _URIS = {uri.rpartition("/")[0]: uri for uri in (*_PAGE_ACTIONS, RDF_RECONCILE_URI)}
 
 
