@@ -87,7 +87,9 @@ class AppliedStore:
         return MutationStore(target, NAMESPACES, TOPIC).next_offset()
 
     def triples(self) -> list[tuple[str, str, str]]:
-        return sorted(by_value(triple) for triple in read_triples(self.endpoint))
+        """All but the id of the last request, which no two processes share."""
+        triples = (by_value(triple) for triple in read_triples(self.endpoint))
+        return sorted(triple for triple in triples if triple[1] != "<urn:enrichment:last-request>")
 
     def log(self) -> list[dict[str, object]]:
         lines = (self.config.parent / "log").read_text().splitlines()
