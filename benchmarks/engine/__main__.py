@@ -20,6 +20,7 @@ from benchmarks.engine.pyflink_peer import REFERENCE as PYFLINK_REFERENCE
 from benchmarks.engine.slow_pages import SETTINGS as SLOW_SETTINGS
 from benchmarks.engine.slow_pages import slow_pages
 from benchmarks.engine.spark_engine import SETTINGS, Engine, read_settings
+from benchmarks.engine.updater import updater
 from benchmarks.engine.version_look import version_look
 from benchmarks.engine.workload import Workload
 from benchmarks.growth.bench import growth
@@ -218,6 +219,27 @@ def live_(rounds: int, seconds: float, only: str, settings: Path, name: str) -> 
 def version_look_(events: int, rounds: int, name: str) -> None:
     """Measure the look at schema versions. It is taken in the JVM, in the Python workers, and not at all."""
     version_look(Workload(events), rounds=rounds, directory=_directory(), name=name)
+
+
+@main.command("updater")
+@click.option(
+    "--operations",
+    type=click.IntRange(min=100),
+    default=3_000,
+    show_default=True,
+    help="Number of operations in the source.",
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of the operations and of the entities' sizes.")
+@click.option(
+    "--stored",
+    default=1_000_000,
+    show_default=True,
+    help="Number of triples that the store has before the last run of apply.",
+)
+@_name("updater")
+def updater_(operations: int, seed: int, stored: int, name: str) -> None:
+    """Measure the updater. Operations go through rdf-resolve and apply together, and mutations through apply alone."""
+    updater(operations, seed, stored, directory=_directory(), name=name)
 
 
 @main.command("aligned-source")

@@ -46,7 +46,7 @@ class Engine:
         """It runs in the project's own environment."""
 
     def start(self, place: Place) -> list[ManagedProcess]:
-        config = self._config(place)
+        config = self.configuration(place)
         spark = self.settings["spark"]
         store = place.stack.store
         spark_place = SparkPlace(
@@ -62,7 +62,8 @@ class Engine:
         started = replace(launch, environment=environment).spawn(place.stack.guardian, "engine", logs=place.directory)
         return [started]
 
-    def _config(self, place: Place) -> PipelineConfig:
+    def configuration(self, place: Place) -> PipelineConfig:
+        """Of the job, at this place."""
         topics, store = place.topics, place.stack.store
         places: dict[str, Any] = {
             "source": {"bootstrap_servers": place.bootstrap, "topic": topics.source},

@@ -88,14 +88,14 @@ class BenchStack:
         recreate_topics(self.kafka.bootstrap, {topic: (PARTITIONS, _STAMPED)})
 
     @contextmanager
-    def topics(self, source: str) -> Iterator[RunTopics]:
+    def topics(self, source: str, *, out_partitions: int = PARTITIONS) -> Iterator[RunTopics]:
         """Fresh ones around a source; what was written into them is gone afterwards."""
         name = f"run-{next(_NUMBERS)}"
         topics = RunTopics(source, f"{name}.out", f"{name}.errors", f"{name}.deferred")
         recreate_topics(
             self.kafka.bootstrap,
             {
-                topics.out: (PARTITIONS, _STAMPED),
+                topics.out: (out_partitions, _STAMPED),
                 topics.errors: (1, _STAMPED),
                 topics.deferred: (1, ledger_topic_settings(MIB)),
             },

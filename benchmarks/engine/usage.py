@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 _INTERVAL_S = 0.5
+_WITHOUT_ROLES = frozenset({"broker", "mock", "apply", "triple store"})
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class UsageWatch:
 
 def role_of(group: str, process: psutil.Process) -> str:
     """The group's name, or within a contestant what the process is."""
-    if group in ("broker", "mock"):
+    if group in _WITHOUT_ROLES:
         return group
     command = _command(process)
     if "pyspark.daemon" in command or "pyspark.worker" in command:
