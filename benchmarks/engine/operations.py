@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 import orjson
 
@@ -57,7 +58,7 @@ class Operations:
         publisher.result((timedelta(milliseconds=self.count) + _PUBLISHING).total_seconds())
         return self._traffic.source_events(publisher)
 
-    def describe(self, events: Sequence[SourceEvent]) -> dict[str, object]:
+    def describe(self, events: Sequence[SourceEvent]) -> dict[str, Any]:
         """How many entities and operations there are, by kind and by the entity's size."""
         sizes = {page.title: size_of(page, self.mock_seed) for page in self.catalog}
         operations = [orjson.loads(event.value) for event in events]

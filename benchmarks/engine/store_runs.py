@@ -134,7 +134,9 @@ class TripleStoreRuns:
         differing = compare_store(self._store, truths).differing
         if differing:
             shown = ", ".join(map(str, differing[:_SHOWN]))
-            raise StackError(f"{run}: {len(differing)} of {len(truths)} entities in the store are wrong: {shown}, …")
+            raise StackError(
+                f"{run}: {len(differing)} of {len(truths)} entities in the store are not as they must be, such as {shown}"
+            )
 
     def _places(self) -> Places:
         assert self._stack.store

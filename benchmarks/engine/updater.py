@@ -55,7 +55,10 @@ def updater(count: int, seed: int, stored_triples: int, *, directory: Path, name
     with bench_stack(directory / "stack", store=True) as stack, stack.topics(SOURCE, out_partitions=1) as topics:
         bench = _Bench(stack, TripleStoreRuns(stack), work, directory)
         described = work.describe(bench.events)
-        say(f"{described}, mock at {LATENCY}")
+        say(
+            f"{described['operations']:,} operations on {described['entities']:,} entities, "
+            f"{_listed(described['by_kind'])}; by statements {_listed(described['by_statements'])}; mock at {LATENCY}"
+        )
         say(f"\n{'together':<24}{'steady':>10}{'whole':>10}   reference: {REFERENCE['together']}")
         mutations, together[_KEPT] = bench.run_together(_KEPT, topics, "64MiB")
         with stack.topics(SOURCE, out_partitions=1) as others:
@@ -226,6 +229,10 @@ def _say_alone(label: str, figures: Mapping[str, Any]) -> None:
         f"{figures['triples_per_second']:>10}/s   {_by_role(figures['cores'])}; "
         f"apply.batch_triples {figures['batch_triples']:,}"
     )
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
 
 
 def _by_role(cores: Mapping[str, float]) -> str:
