@@ -135,7 +135,7 @@ class TripleStoreRuns:
         if differing:
             shown = ", ".join(map(str, differing[:_SHOWN]))
             raise StackError(
-                f"{run}: {len(differing)} of {len(truths)} entities in the store are not as they must be, such as {shown}"
+                f"{run}: {len(differing)} of {len(truths)} entities in the store are wrong, such as {shown}"
             )
 
     def _places(self) -> Places:
