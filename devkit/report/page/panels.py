@@ -18,6 +18,7 @@ from devkit.report.page.series import WINDOW_S, Points, rate, share
 MIB = 1024 * 1024
 _LONGEST_NAME = 12
 Style = Literal["main", "second", "third", "context"]
+_STREAMS: tuple[Style, ...] = ("main", "second", "third")
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,15 @@ def _offsets(arm: ArmRecord) -> list[Line]:
     return [
         Line("committed", _of(arm, lambda sample: sample.committed) if arm.shows_offsets else ()),
         Line("published", _of(arm, lambda sample: sample.source_end), "context"),
+    ]
+
+
+def _waiting(arm: ArmRecord) -> list[Line]:
+    """Of each program that applies what the main one writes."""
+    names = sorted({name for sample in arm.samples for name in sample.waiting})
+    return [
+        Line(name, tuple((sample.at_s, sample.waiting.get(name)) for sample in arm.samples), style)
+        for name, style in zip(names, _STREAMS, strict=False)
     ]
 
 
@@ -122,7 +132,6 @@ def _batches(arm: ArmRecord) -> list[Line]:
     return [Line("batch", tuple((batch.begin_s, batch.end_s - batch.begin_s) for batch in arm.batches))]
 
 
-_STREAMS: tuple[Style, ...] = ("main", "second", "third")
 _BESIDE: tuple[Style, ...] = ("second", "third", "context")
 
 
@@ -200,6 +209,12 @@ _OVER = f"over {WINDOW_S:g} s"
 
 PANELS: tuple[Panel, ...] = (
     Panel("Committed offset and lag", "events", _offsets, "The shaded area is the lag.", filled=True),
+    Panel(
+        "Mutations not applied",
+        "entries",
+        _waiting,
+        "Records of the main program that the other one has not applied; no line while nothing says how far it is.",
+    ),
     Panel(
         "Event time of each stream",
         "seconds",

@@ -11,6 +11,7 @@ from devkit.report.page.panels import PANELS, short_names
 from tests.unit.devkit.report import storm
 
 BEGIN_S = 1_790_000_000.0
+(WAITING,) = (panel for panel in PANELS if panel.title == "Mutations not applied")
 (EVENT_TIME,) = (panel for panel in PANELS if panel.title == "Event time of each stream")
 
 
@@ -46,6 +47,16 @@ def test_each_stream_stands_against_the_watermark(arm: ArmRecord) -> None:
 def test_of_many_streams_the_two_ends(arm: ArmRecord) -> None:
     found = at(arm, {"a": 10}, {"a": 20, "b": 30, "c": 90, "d": 15})
     assert lines(found) == {"furthest stream": ("main", [0, 80]), "furthest behind": ("second", [None, 5])}
+
+
+def test_what_waits_for_a_program_that_applies_it(arm: ArmRecord) -> None:
+    assert WAITING.lines(arm) == []
+    looks = ({}, {"apply": 90}, {}, {"apply": 0})
+    samples = tuple(
+        arm.samples[0].model_copy(update={"at_s": float(at_s), "waiting": look}) for at_s, look in enumerate(looks)
+    )
+    (line,) = WAITING.lines(replace(arm, samples=samples))
+    assert (line.label, line.points) == ("apply", ((0.0, None), (1.0, 90), (2.0, None), (3.0, 0)))
 
 
 def test_where_events_have_no_times_there_is_nothing(arm: ArmRecord) -> None:
