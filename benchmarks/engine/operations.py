@@ -60,7 +60,7 @@ class Operations:
 
     def describe(self, events: Sequence[SourceEvent]) -> dict[str, Any]:
         """How many entities and operations there are, by kind and by the entity's size."""
-        sizes = {page.title: size_of(page, self.mock_seed) for page in self.catalog}
+        sizes = {page.title.rpartition(":")[2]: size_of(page, self.mock_seed) for page in self.catalog}
         operations = [orjson.loads(event.value) for event in events]
         return {
             "operations": len(operations),
