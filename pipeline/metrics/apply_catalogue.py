@@ -24,7 +24,7 @@ CHUNKS_DROPPED = _metric(
     "reason",
 )
 UNLINKED = _metric("unlinked_triples", "counter", "Shared triples that were not linked any more and stay.")
-DELETES_IGNORED = _metric("deletes_ignored", "counter", "Deletes that were not applied, under apply.deletes: ignore.")
+DELETES_IGNORED = _metric("ignored_deletes", "counter", "Deletes that were not applied, under apply.deletes: ignore.")
 PROBED = _metric("probed_triples", "counter", "Triples that the store was asked about, under apply.count: probe.")
 DIVERGING = _metric(
     "diverging_triples",

@@ -21,6 +21,7 @@ ROOMS = ("devkit", "located_config", "mockapi", "pipeline")
 ALLOWED = {
     "devkit": {
         "located_config",
+        "pipeline.config.apply_config",
         "pipeline.config.pipeline_config",
         "pipeline.config.unsafe",
         "pipeline.driver.session.known_keys",
@@ -31,6 +32,7 @@ ALLOWED = {
         "pipeline.kafka.long_lived",
         "pipeline.kafka.record_quirks",
         "pipeline.memory.spark.spark_size",
+        "pipeline.metrics.apply_catalogue",
         "pipeline.metrics.catalogue",
         "pipeline.kafka.partition_offsets",
         "pipeline.kafka.errors",
