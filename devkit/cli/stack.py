@@ -29,8 +29,14 @@ _ANSWERING = timedelta(seconds=2)
     "--pipeline/--no-pipeline",
     default=True,
     show_default=True,
-    help="Start the job html-enrichment on the stack and the event bus, which makes events of the mock's edits, or "
-    "leave them out.",
+    help="Start a job on the stack and the event bus, which makes events of the mock's edits, or leave them out.",
+)
+@click.option(
+    "--job",
+    "job_name",
+    metavar="NAME",
+    help="Job to start: html-enrichment, content-enrichment, edit-counts, one of an extension, or rdf-updater: "
+    "rdf-resolve and apply, with a mock of a Wikibase and a triple store. Default: html-enrichment.",
 )
 @click.option(
     "--brokers", type=click.Choice(["1", "3"]), default="1", show_default=True, help="Number of Kafka brokers."
@@ -51,6 +57,7 @@ _ANSWERING = timedelta(seconds=2)
 def up(
     backend: str,
     addresses: Path | None,
+    job_name: str | None,
     kafka_port: int | None,
     s3_port: int | None,
     mock_port: int | None,
@@ -66,14 +73,21 @@ def up(
     """Bring up Kafka, object store, mock API, the pipeline and the event bus, and leave them up."""
     from devkit.guardian import Guardian
     from devkit.play.run_directory import make_run_directory
-    from devkit.programs.spark.standalone import default_topics, start_pipeline
+    from devkit.programs.spark.standalone import default_topics, places_of, start_pipeline
+    from devkit.programs.stack_job import DEFAULT, find_stack_job
+    from devkit.programs.standalone_apply import start_apply
     from devkit.stack.registry import add_event_bus, start_stack
     from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
+    from devkit.stack.wikibase_pages import SEED, wikibase_pages
 
     require_addresses_fit(backend, addresses)
+    if job_name is not None and not pipeline:
+        raise UsageError(f"--job {job_name} and --no-pipeline", hint="give one of them")
+    job = find_stack_job(job_name or DEFAULT)
+    triple_store |= job.applies
     if triple_store_port is not None and not triple_store:
         raise UsageError("--triple-store-port is for a triple store, and none is asked for", hint="add --triple-store")
-    topics = default_topics() if pipeline else ()
+    topics = default_topics(job) if pipeline else ()
     ports = Ports(kafka_port, s3_port, mock_port, triple_store_port)
     request = StackRequest(
         ports,
@@ -92,8 +106,12 @@ def up(
             if pipeline:
                 click.echo("starting the pipeline", err=True)
                 with stack.named_failures():
-                    spark_ui = start_pipeline(guardian, stack, directory)
-                    stack = add_event_bus(stack, guardian, directory, topics[0])
+                    if job.wikis:
+                        stack.mock_api.populate(seed=SEED, catalog=wikibase_pages(), rules=())
+                    spark_ui = start_pipeline(guardian, stack, directory, job)
+                    if job.applies:
+                        start_apply(guardian, stack, directory, places_of(stack, job))
+                    stack = add_event_bus(stack, guardian, directory, stream=job.stream, topic=topics[0])
         keep_stack(stack, guardian, directory, spark_ui=spark_ui)
 
 

@@ -1,4 +1,4 @@
-"""The process of the event bus: `python -m devkit.event_bus --mock URL --kafka HOST:PORT --topic NAME --port N`.
+"""The process of the event bus: `python -m devkit.event_bus --mock URL --kafka HOST:PORT --stream S --topic T --port N`.
 
 Answers on its port with its state as JSON. It goes on through outages of broker and mock, and ends by SIGTERM.
 """
@@ -18,8 +18,8 @@ from kafka.errors import KafkaError
 from devkit.errors import DevkitError, PartError
 from devkit.event_bus.mock_feed import MockFeed
 from devkit.event_bus.publisher import Bus
-from devkit.event_bus.streams import streams
-from devkit.event_bus.topic_position import Headers, last_published
+from devkit.event_bus.streams import STREAMS
+from devkit.event_bus.topic_position import Headers, all_values, last_published
 from devkit.stack.ports import LOOPBACK
 from pipeline.kafka.long_lived import LONG_LIVED
 
@@ -38,6 +38,10 @@ class KafkaTopics:
         """See `devkit.event_bus.topic_position`. Nothing that was sent before is still under way then."""
         self.close()
         return last_published(self._bootstrap, topic, feed)
+
+    def values(self, topic: str) -> list[bytes]:
+        """See `devkit.event_bus.topic_position`."""
+        return all_values(self._bootstrap, topic)
 
     def publish(self, topic: str, key: bytes, value: bytes, headers: Headers) -> tuple[int, int]:
         """See `devkit.event_bus.publisher.BusTopics`."""
@@ -139,11 +143,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m devkit.event_bus", description=__doc__)
     parser.add_argument("--mock", required=True, metavar="URL", help="The mock whose pages are followed.")
     parser.add_argument("--kafka", required=True, metavar="HOST:PORT", help="Brokers to publish to.")
-    parser.add_argument("--topic", required=True, help="Topic of page change events.")
+    parser.add_argument("--stream", required=True, choices=list(STREAMS), help="What is published of the changes.")
+    parser.add_argument("--topic", required=True, help="Topic of the stream.")
     parser.add_argument("--port", type=int, required=True, help="Port that answers with the state of the bus.")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, _end)
-    bus = Bus(MockFeed(options.mock), KafkaTopics(options.kafka), streams(options.topic), _log)
+    bus = Bus(MockFeed(options.mock), KafkaTopics(options.kafka), (STREAMS[options.stream](options.topic),), _log)
     _run(bus, StateServer(options.port, bus))
 
 

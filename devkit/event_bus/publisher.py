@@ -10,7 +10,7 @@ topic's end. Such a record has the same `meta.id`.
 What is lost: changes that the mock no longer keeps, or that were made to a mock which has ended. Both are logged.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -34,6 +34,9 @@ class BusTopics(Protocol):
 
     def last_published(self, topic: str, feed: str) -> int:
         """The newest change of the feed that the topic has, 0 for none."""
+
+    def values(self, topic: str) -> Iterable[bytes]:
+        """The values of all its records, partition by partition."""
 
     def publish(self, topic: str, key: bytes, value: bytes, headers: Headers) -> tuple[int, int]:
         """Returns partition and offset when all replicas have the record."""
@@ -65,6 +68,9 @@ class Bus:
         feed = self._feed.read(after=0).feed
         topics = [stream.topic for stream in self._streams]
         self.published = Published(feed, {topic: self._topics.last_published(topic, feed) for topic in topics})
+        for stream in self._streams:
+            if stream.resume is not None:
+                stream.resume(self._topics.values(stream.topic))
         self._log(f"follows feed {feed} from change {self.published.lowest() + 1} on")
 
     def step(self, wait_s: float = WAIT_S) -> int:

@@ -51,6 +51,31 @@ def last_published(bootstrap: str, topic: str, feed: str) -> int:
         consumer.close()
 
 
+def all_values(bootstrap: str, topic: str) -> list[bytes]:
+    """The values of all its records, partition by partition. Raises StackError, UsageError without the topic."""
+    consumer = connect(bootstrap, **LARGE)
+    values: dict[TopicPartition, list[bytes]] = {}
+    try:
+        with answering(f"topic {topic} could not be read"):
+            require_topic(consumer, topic)
+            places = places_of(consumer, topic)
+            consumer.assign(places)
+            ends = ends_of(consumer, places)
+            for place, begin in begins_of(consumer, places).items():
+                consumer.seek(place, begin)
+
+            def is_read() -> bool:
+                for place, records in consumer.poll(timeout_ms=_POLL_MS).items():
+                    new = (record.value for record in records if record.offset < ends[place])
+                    values.setdefault(place, []).extend(value for value in new if value is not None)
+                return has_read(consumer, ends)
+
+            wait_until(is_read, what=f"{topic} to be read", deadline=_DEADLINE, interval=timedelta(0))
+    finally:
+        consumer.close()
+    return [value for place in places for value in values.get(place, ())]
+
+
 def _last_in(consumer: KafkaConsumer, place: TopicPartition, begin: int, end: int, feed: str) -> int:
     """Reads backwards up to a record of the bus: one of another feed says that this one has none here."""
     while end > begin:

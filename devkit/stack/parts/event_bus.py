@@ -17,15 +17,18 @@ EVENT_BUS = "event-bus"
 _ANSWER_S = 5.0
 
 
-def start_event_bus(guardian: Guardian, logs: Path, *, mock: str, kafka: str, topic: str) -> ProcessPart:
-    """Start the bus from the mock at the URL `mock` to a topic at `kafka`, and wait until it follows.
+def start_event_bus(
+    guardian: Guardian, logs: Path, *, mock: str, kafka: str, stream: str, topic: str
+) -> ProcessPart:
+    """Start the bus from the mock at the URL `mock` to a topic at `kafka`, and wait until it follows. `stream` is one of
+    `devkit.event_bus.streams`.
 
     A process that is started again goes on behind the last change that the topic has. Raises StackError.
     """
     port = claim_port(None, "the event bus")
     address = f"http://{LOOPBACK}:{port}"
     argv = [sys.executable, "-m", "devkit.event_bus", "--mock", mock, "--kafka", kafka]
-    argv += ["--topic", topic, "--port", str(port)]
+    argv += ["--stream", stream, "--topic", topic, "--port", str(port)]
 
     def ready(life: Life) -> None:
         def follows() -> bool:
