@@ -12,6 +12,8 @@ MOCK_API = "mock API"
 KAFKA = "kafka"
 OBJECT_STORE = "object store"
 EVENT_BUS = "event bus"
+SPARQL_QUERY = "SPARQL query"
+SPARQL_UPDATE = "SPARQL update"
 
 _WHICH = "Id of the stack or of the running scenario, as `devkit status` shows it. Default: "
 

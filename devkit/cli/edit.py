@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devkit.cli.chosen_stack import EVENT_BUS, KAFKA, MOCK_API, address_of, run_id_option, running_stack
+from devkit.cli.chosen_stack import EVENT_BUS, KAFKA, MOCK_API, SPARQL_QUERY, address_of, run_id_option, running_stack
 from devkit.cli.options import size_of
 from devkit.cli.stack_report import naming_faults
 from devkit.errors import UsageError
 from devkit.guardian.run_state import LOGS, RunState
 
 if TYPE_CHECKING:
+    from devkit.debug.entity_edit import EntityEdit, PublishedOperation
     from devkit.debug.page_edit import PageEdit, PublishedEdit
 
 
-@click.command(short_help="Edit a page of a stack that is up, and print its event.")
+_ENTITY_JOB = "rdf-resolve"
+_ENTITY_STACK = "devkit up --job rdf-updater"
+
+
+@click.command(short_help="Edit a page or an entity of a stack that is up, and print its event.")
 @click.argument("page")
 @click.option("--text", metavar="TEXT", help="New source of the page; `-` reads it from standard input.")
 @click.option(
@@ -33,6 +38,10 @@ if TYPE_CHECKING:
 @click.option("--undelete", is_flag=True, help="Restore the page of this title that was deleted last.")
 @click.option("--hide", is_flag=True, help="Hide editor and comment of the current revision.")
 @click.option("--suppress", is_flag=True, help="Hide from administrators too; with --delete all revisions.")
+@click.option("--label", metavar="LANGUAGE=TEXT", help="Label of the entity; an empty text removes it.")
+@click.option("--sitelink", metavar="WIKI=TITLE", help="Sitelink of the item; an empty title removes it.")
+@click.option("--redirect-to", metavar="ID", help="Let the entity redirect to this one.")
+@click.option("--merge-into", metavar="ID", help="Move the item's sitelinks to this one, and let it redirect there.")
 @click.option("--domain", metavar="DOMAIN", help="Wiki, by its domain. Default: the mock's only wiki.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option
@@ -41,6 +50,10 @@ def edit(
     text: str | None,
     size: str | None,
     move_to: str | None,
+    label: str | None,
+    sitelink: str | None,
+    redirect_to: str | None,
+    merge_into: str | None,
     domain: str | None,
     run_id: str | None,
     *,
@@ -54,14 +67,16 @@ def edit(
     """Edit PAGE, a title, of a stack that `devkit up` keeps. Without an option the page gets one more line.
 
     The edit goes to the mock's Action API, as any client's does. The event bus makes an event of it, whose position
-    this prints.
+    this prints. On a stack with the updater PAGE is the id of an entity, and the event is an operation.
 
     \b
     devkit edit "Main Page"
     devkit edit "Main Page" --bytes 20MiB
     devkit edit "New page" --create --text "A ''new'' page."
     devkit edit "New page" --move "Newer page"
+    devkit edit Q42 --label en="Douglas Adams"
     """  # noqa: D301 — click's mark for lines that stay as they are
+    from devkit.debug.entity_edit import EntityEdit, make_entity_edit, parse_member
     from devkit.debug.mock_faults import FaultControl
     from devkit.debug.page_edit import PageEdit, make_edit
     from devkit.debug.pipeline_place import find_place
@@ -80,19 +95,67 @@ def edit(
         suppress=suppress,
     )
     wanted.check()
+    entity_edit = EntityEdit(
+        page,
+        parse_member("--label", label),
+        parse_member("--sitelink", sitelink),
+        redirect_to,
+        merge_into,
+        delete=delete,
+        undelete=undelete,
+    )
     run = running_stack(run_id)
     if EVENT_BUS not in run.addresses:
         raise UsageError(
             f"stack {run.run_id} has no event bus, which makes events of edits",
             hint="`devkit up` starts one with the pipeline",
         )
-    topic = find_place(Path(run.addresses[LOGS]) if LOGS in run.addresses else None).config.source.topic
-    mock = address_of(run, MOCK_API)
+    config = find_place(Path(run.addresses[LOGS]) if LOGS in run.addresses else None).config
+    topic, mock = config.source.topic, address_of(run, MOCK_API)
+    if _has_entities(config.job, entity_edit, wanted):
+        entity_edit.check()
+        with (
+            naming_faults(run, "the entity cannot be edited", "kafka", "mock-api"),
+            TopicTail(address_of(run, KAFKA), topic) as tail,
+        ):
+            operations = make_entity_edit(entity_edit, WikiClient(mock, domain), tail, lambda: _why_no_event(run))
+        _print_operations(operations, run, as_json=as_json)
+        return
     with naming_faults(run, "the page cannot be edited", "kafka", "mock-api"):
         client, faults = WikiClient(mock, domain), FaultControl(mock)
         with TopicTail(address_of(run, KAFKA), topic) as tail:
             published = make_edit(wanted, client, faults, tail, lambda: _why_no_event(run))
     _print(published, wanted, run_id, as_json=as_json)
+
+
+def _has_entities(job: str, edit: "EntityEdit", of_page: "PageEdit") -> bool:
+    """Whether the stack's job is about entities. Raises UsageError for an option that is for something else."""
+    if job == _ENTITY_JOB:
+        if options := of_page.only_of_pages():
+            raise UsageError(
+                f"{options[0]} is for pages, and {edit.entity} is to be an entity: the stack runs {job}",
+                hint="--label, --sitelink, --redirect-to, --merge-into, --delete and --undelete change an entity",
+            )
+        return True
+    if options := [name for name in edit.chosen() if name not in ("--delete", "--undelete")]:
+        raise UsageError(f"{options[0]} is for entities, and the stack runs {job}", hint=f"`{_ENTITY_STACK}` has some")
+    return False
+
+
+def _print_operations(operations: "tuple[PublishedOperation, ...]", run: RunState, *, as_json: bool) -> None:
+    for made in operations:
+        record = made.record
+        if as_json:
+            place = {"topic": record.topic, "partition": record.partition, "offset": record.offset}
+            click.echo(json.dumps({"entity": made.entity, "op": made.op, "rev_id": made.rev, **place}))
+        else:
+            click.echo(f"{made.op} of {made.entity}: revision {made.rev}")
+            click.echo(f"operation {record.topic}/{record.partition}/{record.offset}")
+    if not as_json and SPARQL_QUERY in run.addresses:
+        click.echo(
+            f"  {run.addresses[SPARQL_QUERY]} answers with it in a moment; `devkit lag` shows how far the programs are",
+            err=True,
+        )
 
 
 def _print(published: "PublishedEdit", wanted: "PageEdit", run_id: str | None, *, as_json: bool) -> None:

@@ -11,13 +11,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devkit.cli.chosen_stack import KAFKA, OBJECT_STORE, address_of, run_id_option, running_stack
+from devkit.cli.chosen_stack import (
+    KAFKA,
+    OBJECT_STORE,
+    SPARQL_QUERY,
+    SPARQL_UPDATE,
+    address_of,
+    run_id_option,
+    running_stack,
+)
 from devkit.cli.stack_report import naming_faults, report_faults
 from devkit.errors import UsageError
 from devkit.guardian.run_state import LOGS, RunState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from devkit.debug.pipeline_place import PipelinePlace
+    from devkit.debug.program_lag import PartitionLag
 
 
 @click.command(short_help="List the topics with their partitions, records and size.")
@@ -87,7 +98,9 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option
 def lag(run_id: str | None, *, as_json: bool) -> None:
-    """Print the number of source events that the pipeline has not committed, and of those that it has deferred."""
+    """Print the number of source events that the pipeline has not committed, and of those that it has deferred. With
+    the updater, also the number of records that are not in the triple store yet.
+    """
     from devkit.debug.program_lag import lag_of
 
     run = running_stack(run_id)
@@ -97,23 +110,46 @@ def lag(run_id: str | None, *, as_json: bool) -> None:
         program_lag = lag_of(
             place.config, checkpoint, bootstrap=address_of(run, KAFKA), now_ms=time.time_ns() // 1_000_000
         )
+    applied = _lag_of_apply(run)
     report_faults(run, err=True)
     if as_json:
         partitions = [vars(partition) | {"lag": partition.lag} for partition in program_lag.partitions]
         counts = {"lag": program_lag.total, "deferred": program_lag.deferred}
-        click.echo(json.dumps({"topics": program_lag.topics, "partitions": partitions, **counts}, indent=2))
+        of_apply = {} if applied is None else {"apply": vars(applied[1]) | {"lag": applied[1].lag}}
+        click.echo(json.dumps({"topics": program_lag.topics, "partitions": partitions, **counts, **of_apply}, indent=2))
         return
-    row = "{:>9} {:>10} {:>10} {:>8}  {}".format
     for topic in program_lag.topics:
-        click.echo(f"{topic} ({place.file})")
-        click.echo(row("partition", "committed", "end", "lag", "oldest waits"))
-        for partition in program_lag.partitions:
-            if partition.topic == topic:
-                committed = "none" if partition.committed is None else partition.committed
-                behind = "" if partition.behind_s is None else f"{partition.behind_s:.1f} s"
-                click.echo(row(partition.partition, committed, partition.end, partition.lag, behind).rstrip())
+        _print_lag(place.file, [partition for partition in program_lag.partitions if partition.topic == topic])
+    if applied is not None:
+        _print_lag(applied[0], [applied[1]])
     deferred_text = "never: it is off" if program_lag.deferred is None else program_lag.deferred
-    click.echo(f"lag {program_lag.total}, deferred {deferred_text}")
+    of_apply_text = "" if applied is None else f", to apply {applied[1].lag}"
+    click.echo(f"lag {program_lag.total}, deferred {deferred_text}{of_apply_text}")
+
+
+def _print_lag(config_file: Path, partitions: "Sequence[PartitionLag]") -> None:
+    """Of one topic, under the configuration of the program that reads it."""
+    row = "{:>9} {:>10} {:>10} {:>8}  {}".format
+    click.echo(f"{partitions[0].topic} ({config_file})")
+    click.echo(row("partition", "committed", "end", "lag", "oldest waits"))
+    for partition in partitions:
+        committed = "none" if partition.committed is None else partition.committed
+        behind = "" if partition.behind_s is None else f"{partition.behind_s:.1f} s"
+        click.echo(row(partition.partition, committed, partition.end, partition.lag, behind).rstrip())
+
+
+def _lag_of_apply(run: RunState) -> "tuple[Path, PartitionLag] | None":
+    """The configuration of `apply` on a stack that has it, and how far it is behind. Raises StackError."""
+    from devkit.debug.apply_lag import apply_config, lag_of_apply
+    from devkit.stack.parts.triple_store import TripleStore
+
+    config = apply_config(Path(run.addresses[LOGS])) if LOGS in run.addresses else None
+    if config is None:
+        return None
+    query, update = address_of(run, SPARQL_QUERY), address_of(run, SPARQL_UPDATE)
+    with naming_faults(run, "the lag cannot be read", "kafka", "triple-store"):
+        lag = lag_of_apply(config, TripleStore(query, update, query, update), bootstrap=address_of(run, KAFKA))
+    return config, lag
 
 
 @click.command(

@@ -39,6 +39,18 @@ class PageEdit:
     hide: bool = False
     suppress: bool = False
 
+    def only_of_pages(self) -> list[str]:
+        """The options that no entity takes."""
+        given = {
+            "--text": self.text is not None,
+            "--bytes": self.size_bytes is not None,
+            "--create": self.create,
+            "--move": self.move_to is not None,
+            "--hide": self.hide,
+            "--suppress": self.suppress,
+        }
+        return [name for name, is_given in given.items() if is_given]
+
     def check(self) -> None:
         """Raises UsageError for what no wiki can do."""
         asked = {

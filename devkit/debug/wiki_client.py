@@ -76,6 +76,11 @@ class WikiClient:
             raise UsageError(f"there is no page {title!r} on {page.wiki}", hint="; ".join(filter(None, hints)))
         return page
 
+    def write_entity(self, action: str, **parameters: str) -> None:
+        """A write to an entity by one of Wikibase's actions; call `log_in` before it."""
+        token = self._ask("GET", action="query", meta="tokens")["query"]["tokens"]["csrftoken"]
+        self._ask("POST", action=action, token=token, **parameters)
+
     def log_in(self) -> None:
         """As the administrator, who may do everything."""
         token = self._ask("GET", action="query", meta="tokens", type="login")["query"]["tokens"]["logintoken"]

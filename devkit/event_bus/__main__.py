@@ -1,4 +1,4 @@
-"""The process of the event bus: `python -m devkit.event_bus --mock URL --kafka HOST:PORT --stream S --topic T --port N`.
+"""The process of the event bus: `python -m devkit.event_bus --help` has its options.
 
 Answers on its port with its state as JSON. It goes on through outages of broker and mock, and ends by SIGTERM.
 """

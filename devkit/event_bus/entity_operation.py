@@ -64,7 +64,8 @@ class EntityOperations:
         elif last.in_store == rev:
             return None
         else:
-            op, moment, in_store = "import" if last.in_store is None else "diff", change.revision.timestamp, rev
+            op, in_store = "import" if last.in_store is None else "diff", rev
+            moment = change.at if change.kind == "undelete" else change.revision.timestamp
         seq = last.seq + 1
         operation: dict[str, object] = {"entity": entity, "op": op, "rev": rev}
         if op == "diff":

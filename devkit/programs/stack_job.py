@@ -15,9 +15,8 @@ from pipeline.jobs.names import FIRST_JOB, JOB_DEFAULTS, PAGE_CHANGE_TOPIC
 
 @dataclass(frozen=True)
 class StackJob:
-    """`job` is the one on Spark, `stream` is what the event bus publishes to its source topic. `wikis` is None for those
-    that the mock has by default, else domains by wiki. With `applies` `python -m pipeline apply` writes its mutations
-    into a triple store.
+    """`job` is the one on Spark, `stream` is what the event bus publishes to its source topic. `wikis` are domains by
+    wiki, None for the wiki that the mock has by default. With `applies` its mutations are applied to a triple store.
     """
 
     job: str

@@ -17,9 +17,7 @@ EVENT_BUS = "event-bus"
 _ANSWER_S = 5.0
 
 
-def start_event_bus(
-    guardian: Guardian, logs: Path, *, mock: str, kafka: str, stream: str, topic: str
-) -> ProcessPart:
+def start_event_bus(guardian: Guardian, logs: Path, *, mock: str, kafka: str, stream: str, topic: str) -> ProcessPart:
     """Start the bus from the mock at the URL `mock` to a topic at `kafka`, and wait until it follows. `stream` is one of
     `devkit.event_bus.streams`.
 
