@@ -1,4 +1,4 @@
-"""How far `python -m pipeline apply` of a stack that `devkit up` keeps is behind its topic, by the offset in the store."""
+"""How far `apply` of a stack that `devkit up` keeps is behind its topic, by the offset in the triple store."""
 
 import json
 from contextlib import closing

@@ -18,10 +18,10 @@ _ANSWER_S = 5.0
 
 
 def start_event_bus(guardian: Guardian, logs: Path, *, mock: str, kafka: str, stream: str, topic: str) -> ProcessPart:
-    """Start the bus from the mock at the URL `mock` to a topic at `kafka`, and wait until it follows. `stream` is one of
-    `devkit.event_bus.streams`.
+    """Start the bus from the mock at the URL `mock` to a topic at `kafka`, and wait until it follows.
 
-    A process that is started again goes on behind the last change that the topic has. Raises StackError.
+    `stream` is a name of `devkit.event_bus.streams`. A process that is started again goes on behind the last change
+    that the topic has. Raises StackError.
     """
     port = claim_port(None, "the event bus")
     address = f"http://{LOOPBACK}:{port}"

@@ -95,6 +95,27 @@ class TestLag:
         ]
         assert json.loads(devkit("lag", "--json").out)["topics"] == ["source", "links"]
 
+    def test_apply_has_a_table_where_the_stack_has_it(
+        self, devkit: Devkit, place: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store = {"SPARQL_query": "http://127.0.0.1:1/query", "SPARQL_update": "http://127.0.0.1:1/update"}
+        kept(kafka="127.0.0.1:1", object_store="http://127.0.0.1:1", logs=str(place.parent), **store)
+        config = place.parent / "apply" / "pipeline.yaml"
+        config.parent.mkdir()
+        config.write_text('{"source": {"topic": "mutations"}}')
+        unavailable = devkit("lag")
+        assert unavailable.code == 3
+        assert "the triple store did not answer http://127.0.0.1:1/query" in unavailable.err
+
+        monkeypatch.setattr("devkit.debug.apply_lag.lag_of_apply", lambda *_, **__: PartitionLag("m", 0, 5, 7, None))
+        assert devkit("lag").out.splitlines()[4:] == [
+            f"m ({config})",
+            "partition  committed        end      lag  oldest waits",
+            "        0          5          7        2",
+            "lag 41, deferred 3, to apply 2",
+        ]
+        assert json.loads(devkit("lag", "--json").out)["apply"]["lag"] == 2
+
     def test_json(self, devkit: Devkit, place: Path) -> None:
         found = json.loads(devkit("lag", "--json").out)
         assert (found["lag"], found["deferred"], found["partitions"][0]["lag"]) == (41, 3, 41)

@@ -256,3 +256,19 @@ class TestResume:
         finished = devkit("resume", *arguments)
         assert finished.code == 2
         assert "hint: running are: none" in finished.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--job", "rdf-updatr"), "--job rdf-updatr: there is no such job\nhint: did you mean 'rdf-updater'?"),
+        (("--job", "edit-counts", "--no-pipeline"), "--job edit-counts and --no-pipeline\nhint: give one of them"),
+        (("--triple-store-port", "7878"), "--triple-store-port is for a triple store, and none is asked for"),
+    ],
+)
+def test_what_up_cannot_bring_up_is_refused_before_it_starts_anything(
+    devkit: Devkit, here: Path, options: tuple[str, ...], message: str
+) -> None:
+    finished = devkit("up", *options)
+    assert (finished.code, message in finished.err) == (2, True), finished.err
+    assert not (here / "runs").exists()

@@ -1,5 +1,6 @@
 """Each change is published once and in order, whatever fails in between."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pytest
@@ -55,15 +56,20 @@ class FakeTopics:
 
     failures: list[str] = field(default_factory=list)
     records: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    sent: dict[str, list[bytes]] = field(default_factory=dict)
 
     def last_published(self, topic: str, feed: str) -> int:
         return max((n for of, n in self.records.get(topic, []) if of == feed), default=0)
+
+    def values(self, topic: str) -> list[bytes]:
+        return self.sent.get(topic, [])
 
     def publish(self, topic: str, key: bytes, value: bytes, headers: Headers) -> tuple[int, int]:
         failure = self.failures.pop(0) if self.failures else ""
         change = change_of(headers)
         assert change is not None
         if failure != "lost":
+            self.sent.setdefault(topic, []).append(value)
             self.records.setdefault(topic, []).append(change)
         if failure:
             raise PartError("the broker did not answer", "kafka")
@@ -78,14 +84,34 @@ def even_record_of(feed: str, entry: FeedEntry) -> tuple[bytes, bytes] | None:
     return None if entry.n % 2 else record_of(feed, entry)
 
 
-STREAMS = (BusStream("all", record_of), BusStream("even", even_record_of))
+class Numbered:
+    """Each record has the number behind that of the one before it."""
+
+    def __init__(self) -> None:
+        self.number = -1
+
+    def resume(self, values: Iterable[bytes]) -> None:
+        self.number = max(map(int, values), default=0)
+
+    def record_of(self, _feed: str, _entry: FeedEntry) -> tuple[bytes, bytes]:
+        self.number += 1
+        return b"key", str(self.number).encode()
+
+
+def streams() -> tuple[BusStream, ...]:
+    numbered = Numbered()
+    return (
+        BusStream("all", record_of),
+        BusStream("even", even_record_of),
+        BusStream("numbered", numbered.record_of, numbered.resume),
+    )
 
 
 def follow(feed: FakeFeed, topics: FakeTopics) -> list[str]:
     """As the process does, with another process for each error; returns the log."""
     log: list[str] = []
     while True:
-        bus = Bus(feed, topics, STREAMS, log.append)
+        bus = Bus(feed, topics, streams(), log.append)
         try:
             bus.locate()
             while bus.step():
@@ -101,12 +127,13 @@ def test_a_change_is_published_once_and_in_order(last: int, failures: list[str])
     follow(FakeFeed(last), topics)
     assert [n for _, n in topics.records.get("all", [])] == list(range(1, last + 1))
     assert [n for _, n in topics.records.get("even", [])] == list(range(2, last + 1, 2))
+    assert [int(value) for value in topics.values("numbered")] == list(range(1, last + 1))
 
 
 def test_a_mock_that_was_started_again_has_another_feed() -> None:
     feed, topics = FakeFeed(3), FakeTopics()
     log: list[str] = []
-    bus = Bus(feed, topics, STREAMS[:1], log.append)
+    bus = Bus(feed, topics, streams()[:1], log.append)
     bus.locate()
     while bus.step():
         pass
