@@ -1,0 +1,84 @@
+"""Edits of the mock's entities come into the triple store of a kept stack.
+
+Set-up: a stack with the updater, by its name. Checked: a label that `devkit edit` sets is in the store; after a restart
+of the event bus the next one is the step from it, and replaces it; a merge moves a sitelink; a deleted entity is gone;
+`devkit lag` says that nothing is left to do; nothing runs after `devkit down`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from devkit.cli.chosen_stack import SPARQL_QUERY, SPARQL_UPDATE, address_of
+from devkit.faults.attached_part import attached_parts
+from devkit.guardian.processes import RUN_VARIABLE, marked
+from devkit.guardian.run_state import RunState, known_runs
+from devkit.stack.parts.triple_store import TripleStore
+from devkit.waiting import wait_until
+from tests.integration.cli_run import CliRun, devkit
+
+Cli = Callable[..., CliRun]
+APPLIED = timedelta(seconds=90)
+LABELS = 'SELECT ?value { ENTITY <http://www.w3.org/2000/01/rdf-schema#label> ?value FILTER(LANG(?value) = "en") }'
+LINKS = "SELECT ?value { ?value <http://schema.org/about> ENTITY; a <http://schema.org/Article> }"
+
+
+@pytest.fixture
+def run(devkit_cli: Cli) -> Iterator[RunState]:
+    up = devkit_cli("up", "--job", "rdf-updater")
+    assert up.wait(240) == 0, up.output()
+    match = re.search(r"stack (\w+) stays up", up.output())
+    assert match
+    (state,) = [state for state in known_runs() if state.run_id == match[1]]
+    yield state
+    devkit("down", "--run-id", state.run_id)
+    assert marked(RUN_VARIABLE, state.run_id) == []
+
+
+def edit(run: RunState, *arguments: str) -> list[tuple[str, str]]:
+    """Operation and entity of each operation."""
+    finished = devkit("edit", *arguments, "--json", "--run-id", run.run_id)
+    assert finished.returncode == 0, finished.stderr
+    made = [json.loads(line) for line in finished.stdout.splitlines()]
+    return [(one["op"], one["entity"]) for one in made]
+
+
+def await_values(run: RunState, query: str, entity: str, expected: Callable[[list[str]], bool]) -> None:
+    """Until what the query finds of the entity is as expected."""
+    url, update = address_of(run, SPARQL_QUERY), address_of(run, SPARQL_UPDATE)
+    store = TripleStore(url, update, url, update)
+    found: list[str] = []
+
+    def is_applied() -> bool:
+        answer: Any = store.select(query.replace("ENTITY", f"<http://www.wikidata.org/entity/{entity}>"))
+        found[:] = [row["value"]["value"] for row in answer["results"]["bindings"]]
+        return expected(found)
+
+    wait_until(is_applied, what=f"the change of {entity} to be in the store", deadline=APPLIED)
+
+
+def test_edits_of_entities_come_into_the_store(run: RunState) -> None:
+    assert edit(run, "Q42", "--label", "en=Douglas Adams") == [("import", "Q42")]
+    await_values(run, LABELS, "Q42", lambda labels: labels == ["Douglas Adams"])
+
+    attached_parts(run)["event-bus"].pull("restart")
+    assert edit(run, "Q42", "--label", "en=Douglas Noel Adams") == [("diff", "Q42")]
+    await_values(run, LABELS, "Q42", lambda labels: labels == ["Douglas Noel Adams"])
+
+    assert edit(run, "Q42", "--sitelink", "enwiki=Adams") == [("diff", "Q42")]
+    assert edit(run, "Q42", "--merge-into", "Q5") == [("import", "Q5"), ("diff", "Q42")]
+    await_values(run, LINKS, "Q5", lambda links: "https://en.wikipedia.org/wiki/Adams" in links)
+    await_values(run, LINKS, "Q42", lambda links: not links)
+
+    assert edit(run, "Q5", "--delete") == [("delete", "Q5")]
+    await_values(run, LABELS, "Q5", lambda labels: not labels)
+
+    def is_nothing_left() -> bool:
+        lag = json.loads(devkit("lag", "--json", "--run-id", run.run_id).stdout)
+        return (lag["lag"], lag["apply"]["lag"]) == (0, 0)
+
+    wait_until(is_nothing_left, what="the lag to be 0", deadline=APPLIED)
