@@ -74,6 +74,9 @@ class ConfiguredTally:
         environment = {"BROKER": self.bootstrap, "SOURCE": self.topics.source, "OUT": self.topics.output}
         return Launch(self.argv, environment, again=Addition(("--again",)))
 
+    def follows(self, context):
+        return None
+
     def try_start(self, context):
         return None
 

@@ -97,6 +97,7 @@ class _Arm:
             "cpu_cores": round((0.4 + 0.3 * math.sin(at_s)) if running else 1.4, 3),
             "memory_bytes": int(9e8 + 4e6 * at_s) if running else int(2e8),
             "lag": published - self.committed,
+            "waiting": {"apply": (published - self.committed) // 2},
             "event_times": {
                 name: EVENT_TIME_S + self.committed * pace
                 for name, pace in (("codfw.page_change.v1", 6.0), ("eqiad.page_change.v1", 5.0))

@@ -21,7 +21,7 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSettings, ProgramSpec
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import not_stretched, stretch_scenario
-from devkit.traffic.generate import generate
+from devkit.traffic.all_streams import generate_all
 from tests.unit.devkit.conftest import Edited
 from tests.unit.devkit.headroom.durations import durations
 from tests.unit.devkit.scenario.arms_of import arms_of
@@ -51,7 +51,7 @@ def test_the_shipped_ones_can_be_stretched(path: Path) -> None:
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_its_events_are_the_same_in_number_order_and_size(path: Path) -> None:
     scenario = load_scenario(path)
-    before, after = generate(scenario.traffic), generate(stretch_scenario(resolve(scenario), 2).traffic)
+    before, after = generate_all(scenario.traffic), generate_all(stretch_scenario(resolve(scenario), 2).traffic)
     assert [len(record.value) for record in before.records] == [len(record.value) for record in after.records]
     assert [record.key for record in before.records] == [record.key for record in after.records]
 

@@ -1,18 +1,17 @@
 """Differences between incident and fix that a file does not name as a cause."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from devkit.programs.program_base import ConfiguredProgramBase
+from devkit.observe.program_observation import ProgramObservation
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.scenario.undeclared_differences import undeclared_differences
 from devkit.verdict.shown_cause import shown_causes
 from tests.unit.devkit.conftest import Edited
-from tests.unit.devkit.observed import an_observation
+from tests.unit.devkit.observed import a_program, an_observation
 
 SHIPPED = sorted((Path(__file__).parents[4] / "scenarios").glob("*.yaml"))
 INCIDENT = ("arms:\n  incident:\n", "arms:\n  incident:\n    {}\n")
@@ -72,16 +71,15 @@ def test_shipped_scenarios_name_theirs(path: Path) -> None:
     assert undeclared(load_scenario(path)) == NOT_NAMED.get(path.stem, ())
 
 
-def logged(scenario: Scenario, arm: str) -> Mapping[str, object]:
-    found = resolve(scenario).arms[arm].main.configured
-    assert isinstance(found, ConfiguredProgramBase)
-    return found.effective()
+def logged(scenario: Scenario, arm: str) -> tuple[ProgramObservation, ...]:
+    programs = resolve(scenario).arms[arm].programs
+    return tuple(a_program(name, confirmed=program.effective) for name, program in programs.items())
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_programs_of_shipped_scenarios_confirm_what_they_name(path: Path) -> None:
     scenario = load_scenario(path)
-    observed = {arm: an_observation(confirmed=logged(scenario, arm)) for arm in scenario.roles}
+    observed = {arm: an_observation(programs=logged(scenario, arm)) for arm in scenario.roles}
     found = shown_causes(resolve(scenario), observed)
     of_process = ("differs spark.", "differs arguments")
     named = [one for one in found if one.cause.startswith("differs ") and not one.cause.startswith(of_process)]

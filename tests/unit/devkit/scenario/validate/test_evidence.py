@@ -81,7 +81,7 @@ WRONG = [
     ([ends("{ metric: { name: a, at_least: 1 } }")], "until.any[0].metric: no arm serves metrics: set metrics.port"),
     (
         [METRICS, ends("{ metric: { name: enrichment_lag_event, at_least: 1 } }")],
-        "until.any[0].metric: the pipeline serves no metric 'enrichment_lag_event' in this scenario; did you mean",
+        "until.any[0].metric: the program serves no metric 'enrichment_lag_event' in this scenario; did you mean",
     ),
     (
         [("deadline: 90s", "deadline: 7s")],
@@ -109,7 +109,7 @@ WRONG = [
     ([(FIXED, "- log: { event: waitin }")], "the pipeline writes no event 'waitin'; did you mean 'waiting'?"),
     (
         [METRICS, exists("name: enrichment_lag_secnds")],
-        "expect.fixed[0].metric_exists.name: the pipeline serves no metric 'enrichment_lag_secnds' in this scenario; "
+        "expect.fixed[0].metric_exists.name: the program serves no metric 'enrichment_lag_secnds' in this scenario; "
         "did you mean 'enrichment_lag_seconds'?",
     ),
     ([METRICS, exists("name: enrichment_events")], "did you mean 'enrichment_events_total'?"),
@@ -120,7 +120,7 @@ WRONG = [
     ),
     (
         [METRICS, (INCIDENT, "- metric_missing: { name: lag }"), exists("name: lag")],
-        "expect.incident[0].metric_missing.name: the pipeline serves no metric 'lag'",
+        "expect.incident[0].metric_missing.name: the program serves no metric 'lag'",
     ),
     (
         [
