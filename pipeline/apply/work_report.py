@@ -24,6 +24,8 @@ class WorkReport:
         self._counts = Counter[str]()
         self._poll_s = self._store_s = 0.0
         self._logged_at = clock()
+        for reason in ("prefix", "orphan"):  # a rate needs the 0 before the first one
+            recorder.count(metrics.CHUNKS_DROPPED, reason, by=0)
 
     def add_poll(self, seconds: float) -> None:
         """A wait for records."""

@@ -88,6 +88,7 @@ LAST_COMMIT = _driver(
     "last_commit_timestamp_seconds", "gauge", "When Spark last told of a commit; at first, the start."
 )
 STALL_TIMEOUT = _driver("stall_timeout_seconds", "gauge", "The configured stall_timeout.")
+STARTED = _driver("started_timestamp_seconds", "gauge", "When the driver began; its age is the uptime.")
 DEFERRED = _driver("deferred_entries", "gauge", "Events in the ledger.")
 DEFERRED_BYTES = _driver("deferred_bytes", "gauge", "Bytes that they count there.")
 DEFERRED_PAGES = _driver("deferred_pages", "gauge", "Pages that they belong to.")
@@ -195,6 +196,7 @@ METRICS = (
     BATCH_ROWS,
     LAST_COMMIT,
     STALL_TIMEOUT,
+    STARTED,
     DEFERRED,
     DEFERRED_BYTES,
     DEFERRED_PAGES,

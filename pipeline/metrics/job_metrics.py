@@ -87,7 +87,7 @@ class JobMetrics(Collector):
         )
         self._jvm = JvmWatch(jvm, self._recorder, interval_s=config.metrics.jvm_interval.total_seconds())
         self._endpoint: Endpoint | None = None
-        self._committed_at = self._clocks.note()
+        self._started = self._committed_at = self._clocks.note()
         self._recorder.set(catalogue.STALL_TIMEOUT, config.stall_timeout.total_seconds())
 
     def start(self) -> str:
@@ -158,6 +158,7 @@ class JobMetrics(Collector):
 
     def _look_up(self) -> None:
         levels = self._recorder
+        levels.set(catalogue.STARTED, self._clocks.timestamp(self._started))
         levels.set(catalogue.LAST_COMMIT, self._clocks.timestamp(self._committed_at))
         if self._status is not None:
             entries, size, pages = self._status()

@@ -288,6 +288,7 @@ def test_metrics_count_mutations_by_operation() -> None:
     measured = recorder.measurements()
     ops: tuple[Op, ...] = ("import", "diff", "delete")
     assert [measured.counts[metrics.MUTATIONS.name, (op,)] for op in ops] == [2, 1, 1]
+    assert measured.counts[metrics.CHUNKS_DROPPED.name, ("orphan",)] == 0
     assert measured.level((metrics.EVENT_TIME.name, ())) == 1_772_442_000
     assert sum(measured.histograms[metrics.STORE_SECONDS.name, ("update",)].counts) == 1
 

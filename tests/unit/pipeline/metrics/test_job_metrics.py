@@ -102,6 +102,7 @@ def test_no_worker_stands_for_the_others(make_config: MakeConfig) -> None:
 
 
 LAST_COMMIT = "enrichment_last_commit_timestamp_seconds"
+STARTED = "enrichment_started_timestamp_seconds"
 
 
 @dataclass
@@ -131,7 +132,8 @@ def test_a_batch_is_committed_when_spark_says_so_and_not_when_it_is_written(make
     metrics.batch_written(0.3)
     assert samples(metrics)[LAST_COMMIT] == NOW_S
     metrics.batch_committed(PROGRESS)
-    assert samples(metrics)[LAST_COMMIT] == NOW_S + 5
+    found = samples(metrics)
+    assert (found[LAST_COMMIT], found[STARTED]) == (NOW_S + 5, NOW_S)
 
 
 @pytest.mark.parametrize("step", [-3600.0, 3600.0])
