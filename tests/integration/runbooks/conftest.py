@@ -13,6 +13,7 @@ from devkit.programs.places import merge
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from pipeline.jobs.names import JOB_DEFAULTS
 from tests.integration.crash.bench import Bench
+from tests.integration.runbooks.apply_place import ApplyPlace
 from tests.integration.runbooks.operator import Operator
 
 JOB = "html-enrichment"
@@ -31,13 +32,14 @@ TOPICS: dict[str, Any] = {
     "deferral": {"topic": NAMES.deferred_topic},
 }
 
-MakeOperator = Callable[..., Operator]
+MakeOperator = Callable[..., Operator[Bench]]
+MakeApplyOperator = Callable[[str], Operator[ApplyPlace]]
 
 
 @pytest.fixture
 def make_operator(stack: tuple[Guardian, Stack], tmp_path: Path) -> Iterator[MakeOperator]:
     """Makes the job and the traffic of a page; nothing runs yet. What an earlier page's job left is removed."""
-    made: list[Operator] = []
+    made: list[Operator[Bench]] = []
 
     def make(
         page: str,
@@ -45,13 +47,31 @@ def make_operator(stack: tuple[Guardian, Stack], tmp_path: Path) -> Iterator[Mak
         traffic: Mapping[str, Any] = TRAFFIC,
         rules: Sequence[Mapping[str, Any]] = (),
         settings: Mapping[str, Any] | None = None,
-    ) -> Operator:
+    ) -> Operator[Bench]:
         remove_leftovers(stack[1])
         bench = Bench(
             *stack, tmp_path / "job", JOB, traffic=traffic, rules=rules, settings=merge(TOPICS, settings or {})
         )
         made.append(Operator(bench, page))
         return made[-1]
+
+    yield make
+    for operator in made:
+        operator.close()
+        operator.bench.close()
+
+
+@pytest.fixture
+def make_apply_operator(stack: tuple[Guardian, Stack], tmp_path: Path) -> Iterator[MakeApplyOperator]:
+    """Makes `apply`, an empty topic of mutations and an empty triple store; `apply` does not run yet."""
+    made: list[Operator[ApplyPlace]] = []
+
+    def make(page: str) -> Operator[ApplyPlace]:
+        place = ApplyPlace(*stack, tmp_path / "apply")
+        operator = Operator(place, page, program="apply", log="apply.log", started="apply_started")
+        operator.names = {"9411": str(place.metrics_port), "127.0.0.1:9092": stack[1].kafka.bootstrap}
+        made.append(operator)
+        return operator
 
     yield make
     for operator in made:

@@ -1,6 +1,7 @@
 """An operator who does what a page says: its commands in a shell, in the directory of a real job, section by section.
 
-    python -m pipeline run … >> job.log 2>&1 &      starts the job, and waits until it says `started` or has ended
+    python -m pipeline run … >> job.log 2>&1 &      starts the job, and waits until it says `started` or has ended;
+                                                    `apply` likewise, with apply.log
     kill -TERM "$JOB"                               and waits for its end; `$JOB` is its process, of two the later one
     echo $?                                         what the page shows is the exit code of the command before
     any other                                       runs to its end; its output is what the page shows, its exit code 0
@@ -15,12 +16,12 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import orjson
 import yaml
 
-from devkit.guardian import ManagedProcess
+from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.audit.arrivals import Position, read_topic
 from devkit.programs.places import merge
 from devkit.waiting import wait_until
@@ -29,20 +30,44 @@ from tests.integration.json_lines import json_lines
 from tests.runbook_page import RUNBOOKS, Command, Settings, sections
 
 _REPOSITORY = Path(__file__).parents[3]
-_JOB = re.compile(r"(python -m pipeline run .*) >> job\.log 2>&1 &")
+_JOB = re.compile(r"(python -m pipeline (?:run|apply) .*) >> (?:job|apply)\.log 2>&1 &")
 _COMMAND_S = 150
 _EXIT_CODE, _STOP = "echo $?", 'kill -TERM "$JOB"'
 
 
-class Operator:
-    """Works through one page, at the place of the job of `bench`; the directory has its `pipeline.yaml`."""
+class Place(Protocol):
+    """Where a program runs, with its file in its directory."""
 
-    def __init__(self, bench: Bench, page: str) -> None:
+    guardian: Guardian
+    config_file: Path
+
+    @property
+    def job_environment(self) -> dict[str, str]:
+        """What its processes run with."""
+
+
+P = TypeVar("P", bound=Place)
+
+
+class Operator(Generic[P]):
+    """Works through one page, at the place of the program of `bench`: a job in `job.log`, or `apply` in `apply.log`."""
+
+    def __init__(
+        self,
+        bench: P,
+        page: str,
+        *,
+        program: str = "run html-enrichment",
+        log: str = "job.log",
+        started: str = "started",
+    ) -> None:
+        """`started` is the event of the log that shows that the program works."""
         self.bench = bench
+        self._program, self._started = program, started
         self.names: dict[str, str] = {}
         """What stands in the page for what is only known here, as the address of a broker."""
         self.directory = bench.config_file.parent
-        self.log = self.directory / "job.log"
+        self.log = self.directory / log
         self._sections = {section.heading: section for section in sections((RUNBOOKS / page).read_text())}
         self._left = [heading for heading, section in self._sections.items() if section.parts]
         self._jobs: list[ManagedProcess] = []
@@ -74,7 +99,7 @@ class Operator:
 
     def start(self, *options: str) -> None:
         """Start the job, as something else than the page does."""
-        self._start(f"python -m pipeline run html-enrichment --config pipeline.yaml {' '.join(options)}")
+        self._start(f"python -m pipeline {self._program} --config {self.bench.config_file.name} {' '.join(options)}")
 
     def stop(self) -> int:
         """SIGTERM, and the exit code."""
@@ -148,13 +173,13 @@ class Operator:
         return {**os.environ, **self.bench.job_environment, "PATH": path, "PYTHONPATH": str(_REPOSITORY), **job}
 
     def _start(self, command: str) -> None:
-        before = len(self.logged("started"))
-        shell = ["bash", "-c", f"cd {self.directory} && exec {command} >> job.log 2>&1"]
+        before = len(self.logged(self._started))
+        shell = ["bash", "-c", f"cd {self.directory} && exec {command} >> {self.log} 2>&1"]
         name, logs = f"operator-{len(self._jobs)}", self.directory / "logs"
         job = self.bench.guardian.spawn(name, shell, logs=logs, env=self._environment(), program=True)
         self._jobs.append(job)
         wait_until(
-            lambda: len(self.logged("started")) > before or job.exit_code is not None,
+            lambda: len(self.logged(self._started)) > before or job.exit_code is not None,
             what="the job to start",
             deadline=DEADLINE + timedelta(seconds=60),
         )

@@ -1,0 +1,37 @@
+"""docs/runbooks/store-diverges.md: something else deletes a triple of the store, which a mutation then misses.
+
+The test takes the place of rdf-resolve: it answers the operation that the page writes. Checked beside what the page
+shows: the operation is one that rdf-resolve can read, and the store has what the entity is at the end.
+"""
+
+from devkit.observe.audit.arrivals import read_topic
+from pipeline.rdf.operation import parse_operation
+from pipeline.rdf.revision_diff import TripleDiff
+from tests.integration.runbooks.apply_place import ENTITY, OPERATIONS, statement
+from tests.integration.runbooks.conftest import MakeApplyOperator
+
+
+def test_the_page(make_apply_operator: MakeApplyOperator) -> None:
+    operator = make_apply_operator("store-diverges.md")
+    place = operator.bench
+    operator.start("--new", "earliest")
+    place.write(added=[statement("a"), statement("b")])
+    operator.until(lambda: place.next_offset() == 1, "the import to be in the store")
+    place.delete_by_hand("a")
+    place.delete_by_hand("b")
+    place.write(added=[statement("c")], deleted=[statement("a")])
+    operator.until(lambda: operator.logged("mutations_applied", missing=1), "the divergence to be noticed")
+
+    operator.step("First check")
+    operator.step("Reconcile an entity")
+    lines = place.line_count()
+    (record,) = read_topic(operator.names["127.0.0.1:9092"], OPERATIONS)
+    operation = parse_operation(record.value)
+    assert (operation.entity, operation.op) == (ENTITY, "reconcile")
+    place.write_mutation(operation, TripleDiff(added=(statement("b"), statement("c"))))
+    operator.until(lambda: place.line_count() > lines, "the reconcile to be logged")
+    operator.step("It is over when")
+    operator.finish()
+    assert operator.stop() == 0
+    divergence = place.divergence(present=["b", "c"], absent=["a"])
+    assert (divergence.missing, divergence.unexpected) == (0, 0)
