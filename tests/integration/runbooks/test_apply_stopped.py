@@ -18,6 +18,7 @@ def test_the_page(make_apply_operator: MakeApplyOperator) -> None:
     operator.start()
     place.write(added=[statement("c")], deleted=[statement("a")])
     operator.until(lambda: place.next_offset() == 2, "the diff to be in the store")
+    operator.until(lambda: operator.logged("mutations_applied", next_offset=2), "the offset to be reported")
     place.empty_store()
     assert operator.await_end() == 2
 
