@@ -1,7 +1,7 @@
 """All streams of a scenario's traffic as one: their records in the order in which they are published, each with its
 topic.
 
-    happened ── pauses hold back ──> in order ── pace ──> published
+    happened ── pauses and delays hold back ──> in order ── pace ──> published
         └── shift ──> meta.dt, and the record's own time
 """
 
@@ -26,8 +26,11 @@ def generate_all(spec: TrafficSpec) -> Traffic:
     pages: list[GeneratedPage] = []
     for topic, generator, stream in spec.each():
         generated = GENERATORS[generator](stream, tuple(pages))
-        of_topic = (replace(record, topic=topic) for record in generated.records)
-        records += of_topic if own is None else (_at_its_time(record, stream) for record in of_topic)
+        of_topic = (replace(record, topic=record.topic or topic) for record in generated.records)
+        if own is None:
+            records += (replace(record, at=record.at + record.delay) for record in of_topic)
+        else:
+            records += (_at_its_time(record, stream) for record in of_topic)
         pages += generated.pages
     if own is not None:
         end = max((record.at for record in records if not record.closes), default=timedelta(0))
@@ -45,7 +48,7 @@ def _at_its_time(record: SourceRecord, stream: Stream) -> SourceRecord:
         expected = expected.model_copy(update={"may_lapse": True})
     return replace(
         record,
-        at=held_back(happened, stream.pauses),
+        at=held_back(happened, stream.pauses) + record.delay,
         timestamp_ms=timestamp_ms(happened, stream.shift),
         expected=expected,
     )

@@ -47,6 +47,8 @@ from located_config.rate import Rate
 DIRECTORY = "directory"
 """Under this name the context of a validation says from where the path of a capture, or of another file, is."""
 
+_SOURCE_GENERATOR = "wikibase_source"
+
 TRAFFIC = "traffic"
 """What the time of all of the traffic is called, as a part of an arm."""
 
@@ -70,8 +72,8 @@ Generator = Annotated[
     AfterValidator(_known),
     _Schema(),
     Field(
-        description="Kind of the events: `page_change`, `wikibase_change` (operations for `rdf-resolve`), or one of "
-        "your own (docs/extend.md).",
+        description="Kind of the events: `page_change`, `wikibase_change` (operations for `rdf-resolve`), "
+        "`wikibase_source` (the events from which operations are made), or one of your own (docs/extend.md).",
         examples=["page_change"],
     ),
 ]
@@ -86,6 +88,12 @@ class FurtherStream(Paced):
         examples=["acme.links_change.v1"],
     )
     generator: Generator = "page_change"
+
+    @model_validator(mode="after")
+    def _of_one_topic(self) -> Self:
+        if self.generator == _SOURCE_GENERATOR:
+            raise ValueError(f"generator: {_SOURCE_GENERATOR} has topics of its own, write it under traffic itself")
+        return self
 
 
 def _seed_or_capture(schema: dict[str, Any]) -> None:
@@ -134,6 +142,19 @@ class TrafficSpec(Stream):
         if not isinstance(value, dict) or value.get("from") is None or isinstance(value["from"], Playback):
             return value
         return played(value, (info.context or {}).get(DIRECTORY, Path()))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_topics_of_a_wikibase(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or value.get("generator") != _SOURCE_GENERATOR:
+            return value
+        return {**value, "wikibase_topics": value.get("wikibase_topics") or {}}
+
+    @model_validator(mode="after")
+    def _topics_by_generator(self) -> Self:
+        if self.wikibase_topics is not None and self.generator != _SOURCE_GENERATOR:
+            raise ValueError(f"wikibase_topics: generator {self.generator} has one topic, leave them out")
+        return self
 
     @model_validator(mode="after")
     def _each_page_once(self) -> Self:

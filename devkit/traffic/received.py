@@ -26,11 +26,13 @@ def as_generated(record: SourceRecord) -> SourceRecord:
 
 
 def received_now(record: SourceRecord, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> SourceRecord:
-    """The record as received at `now`; a broken message that has no such time stays as it is."""
+    """The record as received at `now`, or as much before as it is published late; a broken message that has no such
+    time stays as it is.
+    """
     if record.received is not None:
         return replace(record, value=_stamped(record.value, record.received, now()))
-    before = to_milliseconds(EPOCH + record.at + RECEIVED_AFTER).encode()
-    return replace(record, value=record.value.replace(before, to_milliseconds(now()).encode()))
+    before = to_milliseconds(EPOCH + record.at - record.delay + RECEIVED_AFTER).encode()
+    return replace(record, value=record.value.replace(before, to_milliseconds(now() - record.delay).encode()))
 
 
 def _stamped(value: bytes, before: str, now: datetime) -> bytes:

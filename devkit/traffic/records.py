@@ -52,7 +52,8 @@ class SourceRecord:
     """One Kafka record; `at` counts from the start of the traffic. `topic` None is the first source topic.
 
     A generator says in `at` when the event happens; when it is published is worked out from that (`all_streams`), and
-    with `closes` it is behind everything else. `timestamp_ms` is the record's own time, None where the kit leaves it to
+    with `closes` it is behind everything else. `delay` is how much later than it happens it is published, whatever its
+    stream's pauses are. `timestamp_ms` is the record's own time, None where the kit leaves it to
     Kafka. `partition` None leaves it to the key; one that the topic does not have goes round. `received` is the text of
     `meta.dt`, where that is not the one of the traffic's own calendar.
     """
@@ -67,6 +68,7 @@ class SourceRecord:
     received: str | None = None
     timestamp_ms: int | None = None
     closes: bool = False
+    delay: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,15 @@ def _wikibase_change(stream: Stream, beside: Sequence[GeneratedPage]) -> Traffic
     return generate_operations(stream, beside)
 
 
+def _wikibase_source(stream: Stream, beside: Sequence[GeneratedPage]) -> Traffic:
+    from devkit.traffic.wikibase_source import generate_source_events
+
+    return generate_source_events(stream, beside)
+
+
 GENERATORS: Registry[Generate] = Registry(
-    "generator of events", {"page_change": _page_change, "wikibase_change": _wikibase_change}
+    "generator of events",
+    {"page_change": _page_change, "wikibase_change": _wikibase_change, "wikibase_source": _wikibase_source},
 )
 
 

@@ -25,6 +25,7 @@ from devkit.traffic.event_patch import Patch
 from devkit.traffic.event_time import ProducerPause, Repeats, held_back
 from devkit.traffic.mix import UNREPEATED, Mix, apportion
 from devkit.traffic.shape import Canaries, TrafficPhase, counted_at, spans
+from devkit.traffic.wikibase_topics import WikibaseTopics
 from located_config.count import counted
 from located_config.duration import PositiveDuration, Shift, format_duration
 from located_config.near import near_miss
@@ -275,10 +276,15 @@ class Paced(_Model):
     @property
     def event_count(self) -> int:
         """All events, those of named pages and canaries included."""
-        canaries = self.canaries.count(self.for_) if self.canaries else 0
+        canaries = self.canaries.count(self.for_) * self._topic_count if self.canaries else 0
         repeats = len(self.repeats.indices(self.drawn_count)) if self.repeats else 0
         edits = sum(page.edits for page in self.pages.values() if page.share is None)
         return self.drawn_count + canaries + repeats + edits
+
+    @property
+    def _topic_count(self) -> int:
+        """Topics that each have the canaries of `canaries`."""
+        return 1
 
     @property
     def last_event(self) -> timedelta:
@@ -323,6 +329,22 @@ class Stream(Paced):
         default={"enwiki": "en.wikipedia.org"},
         description="Host of each wiki by its database name; named pages live in the first.",
     )
+
+    wikibase_topics: WikibaseTopics | None = Field(
+        default=None,
+        description="Topics of the events, for `generator: wikibase_source` alone. Default there: those of the data "
+        "centre eqiad, without delays.",
+        examples=[{"active": {"eqiad": "0s", "codfw": "5m"}, "delays": {"page-delete": "4s"}}],
+    )
+
+    @property
+    def last_event(self) -> timedelta:
+        """When the last event but for closing canaries is published, at the pace at which events happen."""
+        return super().last_event + (self.wikibase_topics.longest_delay if self.wikibase_topics else timedelta(0))
+
+    @property
+    def _topic_count(self) -> int:
+        return len(self.wikibase_topics.names) if self.wikibase_topics else 1
 
     @field_validator("wikis")
     @classmethod
