@@ -60,8 +60,7 @@ class Source(Section):
         default="proportional",
         description="How a micro-batch is shared among partitions. `proportional`: by their number of waiting events, "
         "as Spark's own source does. `aligned`: by event time, the timestamp of the record, so that a job that "
-        "has a watermark loses no event while it catches up; `proportional` is unsafe for such a job."
-        f"{other_defaults('read')}",
+        "has a watermark loses no event while it catches up; `proportional` is unsafe for such a job.",
     )
     slice: PositiveDuration = Field(
         default=timedelta(seconds=30),
@@ -162,14 +161,9 @@ class Sink(Section):
         f"{other_defaults('fetch_failure_topic')} The other jobs make error events.",
     )
     lapsed_topic: Topic | None = Field(
-        default=FIRST.lapsed_topic,
+        default=None,
         description="Topic of lapsed_action events, under `source.late: lapse`. Default: the error topic with "
-        f"`.lapsed` in the place of `.error`.{other_defaults('lapsed_topic')}",
-    )
-    inconsistency_topic: Topic | None = Field(
-        default=FIRST.inconsistency_topic,
-        description="Topic of state_inconsistency events, for a job that makes them."
-        f"{other_defaults('inconsistency_topic')}",
+        "`.lapsed` in the place of `.error`.",
     )
     max_request_size: Annotated[Size, Field(alias="max.request.size", gt=0)] = Field(
         default=MIB, description="The producer's own setting: the largest record, and request, that it sends, in bytes."
