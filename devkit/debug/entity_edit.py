@@ -10,11 +10,11 @@ from devkit.debug.tail import TopicTail
 from devkit.debug.wiki_client import WikiClient
 from devkit.errors import StackError, UsageError
 from devkit.stack.topic_reader import TopicRecord
+from devkit.traffic.entity_life import entity_title
 from devkit.waiting import wait_until
 
 _PUBLISHED: Final = timedelta(seconds=30)
 _REASON: Final = "devkit edit"
-_PREFIXES: Final = {"P": "Property:", "L": "Lexeme:"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +132,6 @@ def _change(edit: EntityEdit, client: WikiClient) -> None:
         client.write_entity("wbcreateredirect", **{"from": edit.entity, "to": edit.redirect_to, "summary": _REASON})
     elif edit.merge_into is not None:
         client.write_entity("wbmergeitems", fromid=edit.entity, toid=edit.merge_into, summary=_REASON)
-
-
-def entity_title(entity: str) -> str:
-    """The title of the page of an entity."""
-    return _PREFIXES.get(entity[:1], "") + entity
 
 
 def _operation(record: TopicRecord) -> PublishedOperation | None:

@@ -9,18 +9,16 @@ operation on. That operation also says its `seq`.
 """
 
 import json
-import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Final
 
 from devkit.event_bus.mock_feed import PATH, FeedEntry
+from devkit.traffic.entity_life import CONTENT_MODELS, entity_id
 from devkit.traffic.json_bytes import json_bytes
-from devkit.traffic.moments import to_milliseconds
+from devkit.traffic.rdf_operation import rdf_operation
 
-_NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:rdf-operation")
-_CONTENT_MODELS: Final = frozenset({"wikibase-item", "wikibase-property", "wikibase-lexeme"})
 _FEED_PARTITION: Final = 0
 
 
@@ -55,9 +53,9 @@ class EntityOperations:
     def record_of(self, feed: str, entry: FeedEntry) -> tuple[bytes, bytes] | None:  # noqa: ARG002 - as all streams
         """Key and value of the record for a change; None for one that is no operation."""
         change = entry.change
-        if change.page.content_model not in _CONTENT_MODELS or change.kind in ("move", "visibility"):
+        if change.page.content_model not in CONTENT_MODELS or change.kind in ("move", "visibility"):
             return None
-        entity, rev = change.page.title.rpartition(":")[2], change.revision.rev_id
+        entity, rev = entity_id(change.page.title), change.revision.rev_id
         last = self._last.get(entity, _NONE)
         if change.kind == "delete":
             op, moment, in_store = "delete", change.at, None
@@ -67,14 +65,7 @@ class EntityOperations:
             op, in_store = "import" if last.in_store is None else "diff", rev
             moment = change.at if change.kind == "undelete" else change.revision.timestamp
         seq = last.seq + 1
-        operation: dict[str, object] = {"entity": entity, "op": op, "rev": rev}
-        if op == "diff":
-            operation["from_rev"] = last.in_store
-        operation |= {
-            "dt": to_milliseconds(moment.astimezone(UTC)),
-            "seq": seq,
-            "id": str(uuid.uuid5(_NAMESPACE, f"{entity} {rev} {op} {seq}")),
-            "sources": [[PATH, _FEED_PARTITION, entry.n]],
-        }
+        source, when = (PATH, _FEED_PARTITION, entry.n), moment.astimezone(UTC)
+        operation = rdf_operation(entity, op, rev, from_rev=last.in_store, when=when, seq=seq, source=source)
         self._last[entity] = _LastOperation(seq, in_store)
         return entity.encode(), json_bytes(operation)

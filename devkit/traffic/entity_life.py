@@ -44,8 +44,8 @@ def entity_id(title: str) -> str:
 
 
 def entity_title(entity: str) -> str:
-    """The title of an entity's page."""
-    return _PLACES[entity[0]][1] + entity
+    """The title of an entity's page; what is no entity's id stays as it is."""
+    return _PLACES.get(entity[:1], (0, ""))[1] + entity
 
 
 def entity_page(wiki: str, domain: str, page_id: int, entity: str) -> PageLife:

@@ -12,7 +12,6 @@
 a diff.
 """
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -22,12 +21,12 @@ from devkit.errors import UsageError
 from devkit.traffic.entity_life import EntityLife
 from devkit.traffic.entity_population import EntityPopulation, require_entities
 from devkit.traffic.json_bytes import json_bytes
-from devkit.traffic.moments import EPOCH, to_milliseconds
+from devkit.traffic.moments import EPOCH
+from devkit.traffic.rdf_operation import rdf_operation
 from devkit.traffic.records import Expected, GeneratedPage, SourceRecord, Traffic
 from devkit.traffic.stream import Stream
 from devkit.traffic.timetable import Slot, plan
 
-_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:rdf-operation")
 _SOURCE_TOPIC = "mediawiki.revision-create"
 
 
@@ -60,7 +59,15 @@ class _Operations:
         is_broken = slot.kind in ("not_json", "not_schema")
         when = EPOCH + self._stream.shift + slot.at
         op = "import" if is_broken else self._change(entity, slot, when)
-        operation = _operation(entity, op, index, when)
+        operation = rdf_operation(
+            entity.id,
+            op,
+            entity.page.latest.rev_id,
+            from_rev=entity.in_store,
+            when=when,
+            seq=entity.sequence + 1,
+            source=(_SOURCE_TOPIC, 0, index),
+        )
         value, expected = json_bytes(operation), self._expected(entity, op, str(operation["id"]), slot)
         if slot.kind == "not_json":
             value, expected = value[:-1], Expected(fate="error", reason="malformed_json")
@@ -95,17 +102,6 @@ class _Operations:
             latest_revision=None if op == "delete" else entity.page.latest.rev_id,
             parent_revision=entity.in_store if op == "diff" else None,
         )
-
-
-def _operation(entity: EntityLife, op: str, index: int, when: datetime) -> dict[str, object]:
-    """The next operation of the entity."""
-    rev, sequence = entity.page.latest.rev_id, entity.sequence + 1
-    operation: dict[str, object] = {"entity": entity.id, "op": op, "rev": rev}
-    if op == "diff":
-        operation["from_rev"] = entity.in_store
-    operation_id = str(uuid.uuid5(_NAMESPACE, f"{entity.id} {rev} {op} {sequence}"))
-    sources = [[_SOURCE_TOPIC, 0, index]]
-    return {**operation, "dt": to_milliseconds(when), "seq": sequence, "id": operation_id, "sources": sources}
 
 
 def _require_operations(stream: Stream) -> None:
