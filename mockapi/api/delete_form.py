@@ -62,7 +62,7 @@ class DeleteForm:
         if form.values.get("action") != _ACTION:
             return None
         wiki = world.wikis.serving(request.host)
-        targets = subjects(wiki, form) if wiki else (Target(),)
+        targets = subjects(wiki, form)
         return cls(wiki, form, targets, f"action={_ACTION}&title={form.values.get('title', '')}")
 
     def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:

@@ -61,7 +61,7 @@ class ActionApi:
             return None
         wiki = world.wikis.serving(request.host)
         form = read_form(request)
-        return cls(wiki, form, subjects(wiki, form) if wiki else (Target(),), key_of(form))
+        return cls(wiki, form, subjects(wiki, form), key_of(form))
 
     def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
         """As the part says it that gives such an answer: a proxy, the API, or the web server before it."""

@@ -18,8 +18,10 @@ _PAGE_IDS: Final = ("pageids", "pageid", "fromid")
 _REVISIONS: Final = ("revids", "ids")
 
 
-def subjects(wiki: Wiki, form: Form) -> tuple[Target, ...]:
-    """The targets, at least one. A page that is asked for stands for its current revision."""
+def subjects(wiki: Wiki | None, form: Form) -> tuple[Target, ...]:
+    """The targets, at least one: of no wiki for None. A page that is asked for stands for its current revision."""
+    if wiki is None:
+        return (Target(),)
     targets = tuple(dict.fromkeys(islice(_targets(wiki, form), VALUES_OF_BOTS)))
     return targets or (Target(wiki=wiki.name),)
 
