@@ -25,16 +25,17 @@ from devkit.play.arm.log import ArmLog
 from devkit.play.arm.program_events import ProgramEvents
 from devkit.play.arm.rule_switches import RuleSwitches
 from devkit.play.arm.run_context import ArmHook, ArmInPlay, RunContext
-from devkit.programs.places import Places, StorePlace
+from devkit.programs.places import Places
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_run import Policy, ProgramRun
 from devkit.programs.program_state import ProgramState
 from devkit.programs.program_truth import truth_of
+from devkit.programs.stack_places import stack_places
 from devkit.scenario.placeholders import filled, placeholder_value
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram
 from devkit.scenario.stack_settings import limits_of_kit
 from devkit.scenario.traffic import ScenarioTraffic, with_errors_of
-from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
+from devkit.stack.stack import CHECKPOINTS
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import ExpectedFate, Publisher, stated
 
@@ -56,15 +57,7 @@ class Arm:
         stack = context.stack
         self.bootstrap, self.client = stack.kafka.direct, stack.object_store.client()
         prefix = f"{stack.prefix}{name}/{scenario.name}"
-        places = Places(
-            bootstrap=stack.kafka.bootstrap,
-            mock_endpoint=stack.mock_api.endpoint,
-            s3_endpoint=stack.object_store.endpoint,
-            checkpoint=f"s3a://{CHECKPOINTS}/{prefix}",
-            claim_bucket=CLAIM_CHECKS,
-            claim_prefix=prefix if stack.prefix else None,
-            triple_store=StorePlace(store.query, store.update) if (store := stack.triple_store) else None,
-        )
+        places = stack_places(stack, prefix, claim_prefix=prefix if stack.prefix else None)
         self.places = places
         self.programs = tuple(self._make_run(program, places) for program in resolved.programs.values())
         self.main = self.programs[0]

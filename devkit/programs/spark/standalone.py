@@ -5,12 +5,13 @@ from pathlib import Path
 
 from devkit.guardian import Guardian
 from devkit.programs.first_event import await_first_event
-from devkit.programs.places import NOWHERE, Places, StorePlace
+from devkit.programs.places import NOWHERE, Places
 from devkit.programs.spark.configuration import configuration
 from devkit.programs.spark.launch import prepare_launch
 from devkit.programs.spark.place import SparkPlace
 from devkit.programs.stack_job import StackJob
-from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
+from devkit.programs.stack_places import stack_places
+from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
 from pipeline.config.pipeline_config import PipelineConfig, ledger_topic_settings
 from pipeline.events import Started
@@ -27,16 +28,7 @@ def default_topics(job: StackJob) -> tuple[str, ...]:
 
 def places_of(stack: Stack, job: StackJob) -> Places:
     """Where the programs of `job` find what they need."""
-    store = stack.triple_store
-    return Places(
-        bootstrap=stack.kafka.bootstrap,
-        mock_endpoint=stack.mock_api.endpoint,
-        s3_endpoint=stack.object_store.endpoint,
-        checkpoint=f"s3a://{CHECKPOINTS}/{stack.prefix}{job.job}",
-        claim_bucket=CLAIM_CHECKS,
-        wikis=job.wikis or {},
-        triple_store=StorePlace(store.query, store.update) if store else None,
-    )
+    return stack_places(stack, f"{stack.prefix}{job.job}", wikis=job.wikis)
 
 
 def start_pipeline(guardian: Guardian, stack: Stack, logs: Path, job: StackJob) -> str:
