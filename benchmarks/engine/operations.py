@@ -1,4 +1,4 @@
-"""Operations on the items of a Wikibase, as the kit's generator makes them.
+"""Operations on the entities of a Wikibase, eight of ten of them items, as the kit's generator makes them.
 
 All but the share DELETES are edits: the first of an entity imports it, each other one is a diff. The mock draws how
 many statements an entity has, from a seed with which the entities have exactly the shares of SIZES.
@@ -78,6 +78,6 @@ def find_seed(catalog: Sequence[CatalogPage], first: int) -> int:
 
 
 def size_of(page: CatalogPage, seed: int) -> str:
-    """Which of SIZES an item has under a seed of the mock."""
+    """Which of SIZES an entity has under a seed of the mock."""
     statements = statement_count(seed, Located(page, page.revisions[0]))
     return next(size for size in SIZES if statements <= _SPREAD * int(size))

@@ -35,11 +35,12 @@ _NUMBERS = itertools.count(1)
 
 @dataclass(frozen=True)
 class RunTopics:
-    """Of one run. Only the engine has errors and deferred records."""
+    """Of one run. Only the engine has errors and deferred records, and of its jobs only rdf-resolve has `failures`."""
 
     source: str
     out: str
     errors: str
+    failures: str
     deferred: str
 
 
@@ -91,19 +92,20 @@ class BenchStack:
     def topics(self, source: str, *, out_partitions: int = PARTITIONS) -> Iterator[RunTopics]:
         """Fresh ones around a source; what was written into them is gone afterwards."""
         name = f"run-{next(_NUMBERS)}"
-        topics = RunTopics(source, f"{name}.out", f"{name}.errors", f"{name}.deferred")
+        topics = RunTopics(source, f"{name}.out", f"{name}.errors", f"{name}.failures", f"{name}.deferred")
         recreate_topics(
             self.kafka.bootstrap,
             {
                 topics.out: (out_partitions, _STAMPED),
                 topics.errors: (1, _STAMPED),
+                topics.failures: (1, _STAMPED),
                 topics.deferred: (1, ledger_topic_settings(MIB)),
             },
         )
         try:
             yield topics
         finally:
-            remove_topics(self.kafka.bootstrap, [topics.out, topics.errors, topics.deferred])
+            remove_topics(self.kafka.bootstrap, [topics.out, topics.errors, topics.failures, topics.deferred])
 
 
 @contextmanager

@@ -90,14 +90,17 @@ class _Bench:
         self.runs.restore()
         place = Place(self.stack, topics, self.work.count, self.directory / label.replace(" ", "-"))
         place.directory.mkdir(parents=True)
-        engine = Engine(name="resolve", overrides=_job(keep_last))
-        out, errors = self.stack.log(topics.out), self.stack.log(topics.errors)
+        engine = Engine(name="resolve", overrides=_job(topics, keep_last))
+        out, *errors = map(self.stack.log, (topics.out, topics.errors, topics.failures))
         whole = WholeMutations(out)
 
         def is_done(offset: int) -> bool:
-            if errors.look():
-                first = next(errors.records())
-                raise StackError(f"{label}: {errors.count} operations ended as errors, the first: {first.value!r:.500}")
+            for log in errors:
+                if log.look():
+                    first = next(log.records())
+                    raise StackError(
+                        f"{label}: {log.count} operations ended as errors, the first: {first.value!r:.500}"
+                    )
             return whole.look() >= self.work.count and offset >= out.count
 
         began_s = time.time()
@@ -167,9 +170,10 @@ class _Bench:
         self.runs.require_truth(self._truths, label)
 
 
-def _job(keep_last: str | int) -> Mapping[str, Any]:
+def _job(topics: RunTopics, keep_last: str | int) -> Mapping[str, Any]:
     return {
         "job": "rdf-resolve",
+        "sink": {"fetch_failure_topic": topics.failures},
         "mediawiki": {"wikis": {WIKI: DOMAIN}},
         "claim_check": {"bucket": CLAIM_CHECKS},
         "rdf": {"keep_last": keep_last},

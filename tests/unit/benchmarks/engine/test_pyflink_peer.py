@@ -38,7 +38,7 @@ def started(peer: PyFlinkPeer, directory: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Place, "bootstrap", "broker:1")
     monkeypatch.setattr(Place, "endpoint", "http://mock:2")
     guardian = Spawned()
-    topics = RunTopics("source", "out", "errors", "deferred")
+    topics = RunTopics("source", "out", "errors", "failures", "deferred")
     peer.start(Place(cast(Any, Somewhere(guardian)), topics, 10, directory))
     return guardian
 
