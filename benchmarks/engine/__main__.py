@@ -13,7 +13,7 @@ from benchmarks.engine.asyncio_peer import AsyncioPeer
 from benchmarks.engine.backfill import BARE, backfill
 from benchmarks.engine.contestant import Contestant
 from benchmarks.engine.entity_state import entity_state
-from benchmarks.engine.guard import describe, guard, has_grown, read_lines, record
+from benchmarks.engine.guard import describe, guard, has_grown, last_alike, read_lines, record
 from benchmarks.engine.live import live
 from benchmarks.engine.pyflink_peer import AS_IT_COMES, ASYNC, SYNC
 from benchmarks.engine.pyflink_peer import REFERENCE as PYFLINK_REFERENCE
@@ -129,8 +129,8 @@ def guard_(events: int, rounds: int, *, is_recorded: bool) -> None:
     Exit code 1: the engine's share of the hand-written program's processor time grew by more than 10 %.
     """
     lines = read_lines()
-    last = lines[-1] if lines else None
     line = guard(events, rounds, _directory())
+    last = last_alike(line, lines)
     if is_recorded:
         record(line)
     click.echo(describe(line, last))

@@ -1,7 +1,8 @@
 """A guard for the engine's speed: processor time an event beside the hand-written program's, a line for each commit.
 
 It measures as `backfill` does. Rates and milliseconds depend on the machine; the engine's share of the hand-written
-program's does so far less, so that is what is compared with the last line.
+program's does so far less, so that is what is compared, with the last line of the same kind of processor: from one kind
+to another it differs by a fifth.
 """
 
 import statistics
@@ -46,6 +47,11 @@ class GuardLine(BaseModel):
     rate_share: float
     first_output_s: float
     machine: dict[str, object]
+
+    @property
+    def processor(self) -> str:
+        """Which kind, and how many cores of it."""
+        return f"{self.machine.get('processor')}, {self.machine.get('cores')} cores"
 
 
 def guard(events: int, rounds: int, directory: Path) -> GuardLine:
@@ -95,11 +101,16 @@ def describe(line: GuardLine, last: GuardLine | None) -> str:
         f"{line.all_ms[PEER]:.2f}; by rate {line.rate_share:.2f}; first output after {line.first_output_s:.1f} s\n"
     )
     if last is None:
-        return text + "there is no line to compare with"
+        return f"{text}there is no line of this kind of processor to compare with: {line.processor}"
     change = f"share {line.share:.2f}, {last.share:.2f} at {last.commit} ({line.share / last.share - 1:+.1%})"
     if has_grown(line, last):
         return f"{text}SLOWER: {change}; more than {GROWTH:.0%} is too much"
     return f"{text}ok: {change}"
+
+
+def last_alike(line: GuardLine, lines: Sequence[GuardLine]) -> GuardLine | None:
+    """The last of them that was measured on the same kind of processor."""
+    return next((one for one in reversed(lines) if one.processor == line.processor), None)
 
 
 def read_lines(path: Path = LINES) -> list[GuardLine]:

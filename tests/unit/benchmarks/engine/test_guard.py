@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engine.guard import GuardLine, describe, has_grown, read_lines, record, summarize
+from benchmarks.engine.guard import GuardLine, describe, has_grown, last_alike, read_lines, record, summarize
 from benchmarks.engine.race import Outcome
 from benchmarks.engine.usage import Usage
 from devkit.errors import DevkitError
@@ -94,7 +94,14 @@ def test_says_when_the_share_has_grown(own: float, hand_written: float, *, grown
 
 
 def test_without_a_last_line_there_is_nothing_to_compare() -> None:
-    assert "no line to compare with" in describe(line([engine()], [peer()]), None)
+    assert "there is no line of this kind of processor" in describe(line([engine()], [peer()]), None)
+
+
+def test_only_lines_of_the_same_kind_of_processor_are_compared() -> None:
+    first, second = line([engine()], [peer()]), line([engine(2.0)], [peer()])
+    other = second.model_copy(update={"machine": {"cores": 2, "processor": "other"}})
+    assert last_alike(first, [first, second, other]) == second
+    assert last_alike(first, [other]) is None
 
 
 def test_a_recorded_line_is_read_as_the_last(tmp_path: Path) -> None:
