@@ -8,13 +8,13 @@ use it, by whatever address, as it has an id; see `devkit.faults.journal`.
 
 from collections.abc import Set
 
-_WITHIN = ": "
+WITHIN = ": "
 _PART = "part "
 
 
 def topic_claims(topic: str, *pieces: str) -> frozenset[str]:
     """Claims on these pieces of a topic, or without any on all of it."""
-    return frozenset(f"topic {topic}{_WITHIN}{piece}" for piece in pieces) or frozenset({f"topic {topic}"})
+    return frozenset(f"topic {topic}{WITHIN}{piece}" for piece in pieces) or frozenset({f"topic {topic}"})
 
 
 def part_claims(part: str) -> frozenset[str]:
@@ -33,4 +33,4 @@ def clashes(claims: Set[str], held: Set[str]) -> list[str]:
 
 
 def _overlap(claim: str, other: str) -> bool:
-    return claim == other or claim.startswith(other + _WITHIN) or other.startswith(claim + _WITHIN)
+    return claim == other or claim.startswith(other + WITHIN) or other.startswith(claim + WITHIN)

@@ -12,8 +12,8 @@ from pydantic import Field
 from typing_extensions import override
 
 from devkit.errors import WaitTimeoutError
-from devkit.faults.fault import Acting, Context, Fault, Need, Proof
-from devkit.faults.programs.target import select_processes
+from devkit.faults.fault import Acting, Context, Need, Proof
+from devkit.faults.programs.target import ProcessFault
 from devkit.guardian.processes import is_alive
 from devkit.programs.program import Role
 from devkit.waiting import wait_until
@@ -21,7 +21,7 @@ from devkit.waiting import wait_until
 _DYING = timedelta(seconds=5)
 
 
-class KillProcess(Fault):
+class KillProcess(ProcessFault):
     """The program's supervisor does with its end what it does with any; nothing is started here."""
 
     name: ClassVar[str] = "kill_process"
@@ -29,9 +29,7 @@ class KillProcess(Fault):
     example: ClassVar[str] = "{process: worker}"
     lasts: ClassVar[bool] = False
 
-    process: Role = Field(description="Role of the process: Spark's driver, an executor or a Python worker.")
     signal: Literal["KILL", "TERM"] = Field(default="KILL", description="Signal that it gets, SIGKILL or SIGTERM.")
-    every: bool = Field(default=False, description="Whether every process of that role gets it, or one of them.")
 
     @override
     def needs(self) -> tuple[Need, ...]:
@@ -41,7 +39,7 @@ class KillProcess(Fault):
     def begin(self, context: Context) -> Acting:
         number = signals.Signals[f"SIG{self.signal}"]
         reached, ended = list[psutil.Process](), list[psutil.Process]()
-        for process in select_processes(context, self.process, every=self.every):
+        for process in self.select(context):
             (reached if _sent(process, number) else ended).append(process)
         return _Signalled(number, self.process, reached, ended)
 

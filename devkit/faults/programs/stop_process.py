@@ -6,24 +6,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import psutil
-from pydantic import Field
 from typing_extensions import override
 
-from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.programs.target import select_processes
+from devkit.faults.claims import WITHIN
+from devkit.faults.fault import Acting, Context, Need, Proof, Undo
+from devkit.faults.programs.target import ProcessFault
 from devkit.faults.suspension import process_data, resume_process
-from devkit.programs.program import Role
 
 
-class StopProcess(Fault):
+class StopProcess(ProcessFault):
     """It gets SIGSTOP, as a debugger or a suspended machine would stop it; at the end SIGCONT."""
 
     name: ClassVar[str] = "stop_process"
     summary: ClassVar[str] = "a driver, executor or Python worker of the program stands still"
     example: ClassVar[str] = "{process: driver}"
-
-    process: Role = Field(description="Role of the process: Spark's driver, an executor or a Python worker.")
-    every: bool = Field(default=False, description="Whether every process of that role is stopped, or one of them.")
 
     @override
     def needs(self) -> tuple[Need, ...]:
@@ -31,12 +27,13 @@ class StopProcess(Fault):
 
     @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
-        return frozenset({f"{self.process} processes"})
+        processes = f"{self.process} processes"
+        return frozenset({processes if self.program is None else f"{processes}{WITHIN}{self.program}"})
 
     @override
     def begin(self, context: Context) -> Acting:
         stopped = []
-        for process in select_processes(context, self.process, every=self.every):
+        for process in self.select(context):
             with contextlib.suppress(psutil.NoSuchProcess):
                 context.plan(Undo(data=process_data(process)))
                 process.suspend()

@@ -200,8 +200,9 @@ class ArmFaults:
             cluster_id=partial(cluster_id, self._stack.kafka.direct),
         )
 
-    def _processes(self, role: Role) -> list[psutil.Process]:
-        return [process for run in self._arm.programs for process in run.processes(role)]
+    def _processes(self, role: Role, program: str | None) -> list[psutil.Process]:
+        runs = [run for run in self._arm.programs if program in (None, run.name)]
+        return [process for run in runs for process in run.processes(role)]
 
     def _report(self, outcome: Happened) -> None:
         if outcome.to_s is None:

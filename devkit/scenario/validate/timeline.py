@@ -8,6 +8,7 @@ from devkit.faults.condition import Bounds
 from devkit.faults.fault import Fault
 from devkit.faults.parts.copy import Copy
 from devkit.faults.parts.restore import Restore
+from devkit.faults.programs.target import ProcessFault
 from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.logs.logs import LOGGED
 from devkit.programs.unknown_program import unknown_program
@@ -67,6 +68,8 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
             yield (*place, "do", item.do.name), few
         for key, why in _check_target(item.do, parts):
             yield (*place, "do", item.do.name, key), why
+        if isinstance(item.do, ProcessFault) and item.do.program not in (None, *scenario.programs):
+            yield (*place, "do", item.do.name, "program"), unknown_program(item.do.program, sorted(scenario.programs))
         if isinstance(item.do, Restore) and (without_copy := arms - copied):
             without = ", ".join(sorted(without_copy))
             yield (*place, "do", item.do.name), f"has nothing to restore: no `copy` acts in {without}"

@@ -50,7 +50,7 @@ def test_a_process_that_goes_on_or_is_gone(process: psutil.Process, *, is_gone: 
 
 def begun_alone(process: psutil.Process) -> Page:
     page = Journal("run2").open("x", StopProcess(process="driver"))
-    StopProcess(process="driver").begin(Context({}, "", page.plan, processes=lambda _role: [process]))
+    StopProcess(process="driver").begin(Context({}, "", page.plan, processes=lambda _role, _program: [process]))
     return page
 
 

@@ -41,8 +41,8 @@ def spawn() -> Iterator[Spawn]:
 
 
 def of(processes: Sequence[psutil.Process], *, plans: list[Undo] | None = None) -> Context:
-    def by_role(role: str) -> Sequence[psutil.Process]:
-        return processes if role == "worker" else ()
+    def by_role(role: str, program: str | None) -> Sequence[psutil.Process]:
+        return processes if (role, program) in (("worker", None), ("worker", "apply")) else ()
 
     plan = plans.append if plans is not None else lambda _undo: None
     return replace(context(plan=plan), processes=by_role)
@@ -94,9 +94,16 @@ def test_one_that_had_ended_of_itself_was_not_killed(spawn: Spawn, signal: str, 
     assert proof.did.startswith(f"SIG{signal} to worker {other.pid}: ended; worker {gone.pid} had ended before")
 
 
+def test_only_the_processes_of_the_named_program_are_reached(spawn: Spawn) -> None:
+    process = spawn()
+    assert KillProcess(process="worker", program="apply").begin(of([process])).end().acted
+    with pytest.raises(StackError, match="no worker process of the program decide runs"):
+        KillProcess(process="worker", program="decide").begin(of([process]))
+
+
 @pytest.mark.parametrize("fault", [KillProcess(process="driver"), StopProcess(process="driver")])
 def test_without_such_a_process_the_fault_does_not_begin(fault: Fault, spawn: Spawn) -> None:
-    with pytest.raises(StackError, match="no driver process") as error:
+    with pytest.raises(StackError, match="no driver process of a program") as error:
         fault.begin(of([spawn()]))
     assert "when" in (error.value.hint or "")
 

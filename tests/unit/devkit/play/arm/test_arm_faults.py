@@ -74,6 +74,7 @@ class Arm:
                 view=SimpleNamespace(shows_offsets=True),
                 supervisor=SimpleNamespace(restarts=2),
                 processes=lambda role: [role],
+                name="",
             ),
         )
         log = ArmLog("fixed", self.timeline, Progress(self.shown))
@@ -206,7 +207,8 @@ def test_before_the_first_sample_nothing_is_known(arm_with: Make) -> None:
 
 
 def test_faults_find_the_processes_of_the_programs(arm_with: Make) -> None:
-    assert arm_with().faults._context(lambda _undo: None).processes("driver") == ["driver"]
+    processes = arm_with().faults._context(lambda _undo: None).processes
+    assert (processes("driver", None), processes("driver", "other")) == (["driver"], [])
 
 
 def test_what_is_not_observable_is_not_seen(arm_with: Make) -> None:

@@ -43,6 +43,7 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
         ("{name: x, do: {pause: {part: kafka}}, when: {event: batch_writen}}", "did you mean 'batch_written'?"),
         ("{name: x, do: {pause: {part: kafka}}, when: {met: huge pge}}", "did you mean 'huge page'?"),
         ("{name: x, do: {pause: {part: kafka}}, when: program enrich running}", "there is no program 'enrich'"),
+        ("{name: x, do: {kill_process: {process: driver, program: enrich}}, at: 1s}", "there is no program 'enrich'"),
         ("{name: x, do: {move_leader: {topic: output}}, at: 1s}", "do.move_leader: needs at least 2 brokers"),
         ("{name: x, do: {recreate_topic: {topic: source}}, at: 1s}", "recreate_topic.topic: "),
         ("{name: x, do: {pause: {part: kafak}}, at: 1s}", "the stack has no part 'kafak'; did you mean 'kafka'?"),
