@@ -8,7 +8,7 @@ class ProgramTopics:
     """Their names. `defers` is whether anything is ever written to the deferral topic. `lapsed` is the topic of
     lapsed_action events, None for a program that makes none. `event_time` is whether the program goes by the time
     that the records of its sources have from their producers. `fetch_failure` is the topic of fetch_failure events,
-    None for a program that makes none.
+    None for a program that makes none, and so is `inconsistency` that of state_inconsistency events.
 
     `sources` are all that it reads, at least one; traffic that names no topic goes to the first.
     """
@@ -21,6 +21,7 @@ class ProgramTopics:
     lapsed: str | None = None
     event_time: bool = False
     fetch_failure: str | None = None
+    inconsistency: str | None = None
 
     @property
     def source(self) -> str:
@@ -32,7 +33,11 @@ class ProgramTopics:
         """The topics that an event without output ends in, the error topic first."""
         return (self.error,) if self.fetch_failure is None else (self.error, self.fetch_failure)
 
+    @property
+    def side(self) -> tuple[str, ...]:
+        """The topics of events that are neither outputs nor errors."""
+        return tuple(topic for topic in (self.lapsed, self.inconsistency) if topic is not None)
+
     def names(self) -> tuple[str, ...]:
         """The deferral topic is among them even where nothing is ever written to it."""
-        lapsed = () if self.lapsed is None else (self.lapsed,)
-        return *self.sources, self.output, *self.errors, self.deferral, *lapsed
+        return *self.sources, self.output, *self.errors, self.deferral, *self.side

@@ -34,7 +34,7 @@ class Expected(_Model):
     `page` and the revisions are None when the event gives a consumer no page change to act on: canaries and errors.
     `event_id` is None when the bytes cannot be parsed. An output with neither revision passes without a fetch.
     `repeat`: an earlier event of its topic has the same `event_id`, so a program may drop one of them. `may_lapse`: it
-    comes so late that it may end as a lapsed event instead.
+    comes so late that it may end as a lapsed event instead. `may_end_in` is an error type in which it may end as well.
     """
 
     fate: Fate
@@ -45,6 +45,7 @@ class Expected(_Model):
     parent_revision: int | None = None
     repeat: bool = False
     may_lapse: bool = False
+    may_end_in: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,8 @@ class Source(Section):
         default="proportional",
         description="How a micro-batch is shared among partitions. `proportional`: by their number of waiting events, "
         "as Spark's own source does. `aligned`: by event time, the timestamp of the record, so that a job that "
-        "has a watermark loses no event while it catches up; `proportional` is unsafe for such a job.",
+        "has a watermark loses no event while it catches up; `proportional` is unsafe for such a job."
+        f"{other_defaults('read')}",
     )
     slice: PositiveDuration = Field(
         default=timedelta(seconds=30),
@@ -161,9 +162,14 @@ class Sink(Section):
         f"{other_defaults('fetch_failure_topic')} The other jobs make error events.",
     )
     lapsed_topic: Topic | None = Field(
-        default=None,
+        default=FIRST.lapsed_topic,
         description="Topic of lapsed_action events, under `source.late: lapse`. Default: the error topic with "
-        "`.lapsed` in the place of `.error`.",
+        f"`.lapsed` in the place of `.error`.{other_defaults('lapsed_topic')}",
+    )
+    inconsistency_topic: Topic | None = Field(
+        default=FIRST.inconsistency_topic,
+        description="Topic of state_inconsistency events, for a job that makes them."
+        f"{other_defaults('inconsistency_topic')}",
     )
     max_request_size: Annotated[Size, Field(alias="max.request.size", gt=0)] = Field(
         default=MIB, description="The producer's own setting: the largest record, and request, that it sends, in bytes."

@@ -33,6 +33,7 @@ from pipeline.config.metrics_section import Metrics
 from pipeline.config.rdf_section import Rdf
 from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic, require_something
 from pipeline.config.state_section import Count, Deduplicate, State
+from pipeline.config.updater_section import Updater
 from pipeline.jobs.names import FIRST_JOB, JOB_DEFAULTS, JobDefaults, JobName
 
 __all__ = [
@@ -70,6 +71,8 @@ __all__ = [
 
 # Two ways to say one thing.
 _SOURCE_TOPICS = frozenset({"topic", "topics"})
+# What only some jobs write.
+_TOPICS_OF_SOME = ("fetch_failure_topic", "lapsed_topic", "inconsistency_topic")
 # What a batch needs besides its slow records: to hand on, have acknowledged and commit what it has.
 _TIME_TO_WRITE = timedelta(seconds=10)
 
@@ -81,9 +84,11 @@ def _of_job(job: JobDefaults) -> Mapping[tuple[str, str], str | tuple[str, ...]]
         ("source", "topics" if has_several else "topic"): job.source_topics if has_several else job.source_topics[0],
         ("sink", "topic"): job.output_topic,
         ("sink", "error_topic"): job.error_topic,
-        **({} if job.fetch_failure_topic is None else {("sink", "fetch_failure_topic"): job.fetch_failure_topic}),
         ("claim_check", "prefix"): job.claim_prefix,
         ("deferral", "topic"): job.deferred_topic,
+        **{("sink", key): topic for key in _TOPICS_OF_SOME if (topic := getattr(job, key)) is not None},
+        **({} if job.read == "proportional" else {("source", "read"): job.read}),
+        **({} if job.defers else {("deferral", "policy"): "none"}),
     }
 
 
@@ -126,7 +131,10 @@ class PipelineConfig(Section):
         default=Breaker(), description="When requests to an unhealthy wiki, or to the whole endpoint, stop."
     )
     count: Count = Field(default=Count(), description="How `edit-counts` counts.")
-    rdf: Rdf = Field(default=Rdf(), description="Which Wikibase `rdf-resolve` reads, and how it cuts mutations.")
+    rdf: Rdf = Field(
+        default=Rdf(), description="Which Wikibase the streaming updater reads, and how it cuts mutations."
+    )
+    updater: Updater = Field(default=Updater(), description="How `rdf-decide` puts the events of an entity in order.")
     state: State = Field(default=State(), description="Where the state of the job lies, if it has some.")
     heap_dump: HeapDumps = Field(
         default=HeapDumps(), description="What is written when the driver's JVM runs out of memory."
@@ -203,6 +211,29 @@ class PipelineConfig(Section):
             )
         return self
 
+    @model_validator(mode="after")
+    def _decidable(self) -> Self:
+        if self.job != "rdf-decide":
+            return self
+        source = self.source
+        refused = (
+            ("source.read", source.read != "aligned", "its watermark would drop events; write aligned"),
+            ("source.late", source.late != "process", "updater.reorder says what is late; write process"),
+            ("source.deduplicate", source.deduplicate is not None, "repeats change no entity; remove it"),
+            ("source.pass_headers", bool(source.pass_headers), "events wait without headers; remove it"),
+            ("deferral.policy", self.deferral.policy != "none", "it fetches nothing; write none"),
+            ("state.provider", self.state.provider != "rocksdb", "its timers need it; write rocksdb"),
+        )
+        for key, is_refused, reason in refused:
+            if is_refused:
+                raise ValueError(f"{key}: not for rdf-decide, as {reason}")
+        return self
+
+    @property
+    def lapses(self) -> bool:
+        """Whether the job writes lapsed_action events."""
+        return self.source.late == "lapse" or JOB_DEFAULTS[self.job].lapsed_topic is not None
+
     @property
     def written_topics(self) -> tuple[tuple[str, str], ...]:
         """The topics that the job writes to, at the sink's brokers, each with its key in the configuration."""
@@ -211,13 +242,19 @@ class PipelineConfig(Section):
             ("sink.error_topic", self.sink.error_topic),
             *((("sink.fetch_failure_topic", topic),) if (topic := self.sink.fetch_failure_topic) is not None else ()),
             ("sink.lapsed_topic", self.sink.effective_lapsed_topic),
+            *((("sink.inconsistency_topic", topic),) if (topic := self.sink.inconsistency_topic) is not None else ()),
             ("deferral.topic", self.deferral.topic),
         )
 
     @model_validator(mode="after")
-    def _writes_fetch_failures(self) -> Self:
+    def _writes_its_topics(self) -> Self:
         if self.sink.fetch_failure_topic is not None and JOB_DEFAULTS[self.job].fetch_failure_topic is None:
             raise ValueError(f"sink.fetch_failure_topic: {self.job} makes no fetch_failure events; remove it")
+        makes_inconsistencies = JOB_DEFAULTS[self.job].inconsistency_topic is not None
+        if makes_inconsistencies != (self.sink.inconsistency_topic is not None):
+            remedy = "name one" if makes_inconsistencies else "remove it"
+            makes = "makes" if makes_inconsistencies else "makes no"
+            raise ValueError(f"sink.inconsistency_topic: {self.job} {makes} state_inconsistency events; {remedy}")
         return self
 
     @model_validator(mode="after")

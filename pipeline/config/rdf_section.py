@@ -15,12 +15,14 @@ def _concept_base(base: str) -> str:
 
 
 class Rdf(Section):
-    """The Wikibase of `rdf-resolve`."""
+    """The Wikibase of `rdf-decide` and `rdf-resolve`."""
 
     wiki: str = Field(
         default="wikidatawiki", min_length=1, description="Wiki of `mediawiki.wikis` that has the entities."
     )
-    domain: Host = Field(default="www.wikidata.org", description="`meta.domain` of mutations.")
+    domain: Host = Field(
+        default="www.wikidata.org", description="`meta.domain` of the wiki's events, and of mutations."
+    )
     concept_base: Annotated[str, AfterValidator(_concept_base)] = Field(
         default="http://www.wikidata.org",
         description="IRI below which the entities' nodes are, without a slash at its end.",

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from pipeline.config.apply_config import ONE_MUTATION, ApplyConfig
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.jobs.names import JOB_DEFAULTS
 
 C = TypeVar("C", bound=BaseModel)
 
@@ -129,7 +130,7 @@ UNSAFE: tuple[Unsafe[PipelineConfig], ...] = (
         "deferral.policy",
         "none",
         "A record that takes long holds its micro-batch, and nothing commits meanwhile.",
-        lambda config: config.deferral.policy == "none",
+        lambda config: config.deferral.policy == "none" and JOB_DEFAULTS[config.job].defers,
     ),
     Unsafe(
         "sink.delivery_timeout",
@@ -159,6 +160,13 @@ UNSAFE: tuple[Unsafe[PipelineConfig], ...] = (
         "The state grows with each event, for ever: so do the time of a batch and the checkpoint, until the memory or "
         "the disk is full. The restart loads it all again.",
         lambda config: config.source.deduplicate is not None and config.source.deduplicate.within == "ever",
+    ),
+    Unsafe(
+        "updater.reorder",
+        "0s",
+        "Events of several topics are decided in the order in which they are read. A revision that is read behind the "
+        "deletion of its page is left out, or makes an entity that is gone, and the store stays wrong.",
+        lambda config: config.job == "rdf-decide" and not config.updater.reorder,
     ),
     Unsafe(
         "missing_checkpoint",

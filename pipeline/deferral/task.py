@@ -240,8 +240,15 @@ def finished(outcome: Processed) -> Outcome:
 
 
 def page_of(message: SourceMessage) -> Page:
-    """The page of a message: topic, partition and key, so that a page is never in two partitions."""
-    return message.position.topic, message.position.partition, message.key
+    """The page of a message: topic, partition and key, so that a page is never in two partitions. What was decided is
+    of several topics, and its key says all.
+    """
+    return page(message.position.topic, message.position.partition, message.key, message.decided)
+
+
+def page(topic: str, partition: int, key: bytes | None, is_decided: bool) -> Page:
+    """As `page_of` has it."""
+    return ("", 0, key) if is_decided else (topic, partition, key)
 
 
 def appended_us(message: SourceMessage) -> int:

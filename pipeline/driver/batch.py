@@ -31,10 +31,11 @@ from pipeline.kafka.cluster import sink_brokers
 from pipeline.kafka.sink import BATCH_BYTES, write
 from pipeline.metrics.progress import Progress
 from pipeline.metrics.worker_metrics import reporting
+from pipeline.state.decided_by_entity import TURN
 from pipeline.state.deduplicate import PAGE_ORDER
-from pipeline.state.state_mark import counts_edits
+from pipeline.state.state_mark import counts_edits, decides_operations
 from pipeline.worker.arrow import ArrowFunction
-from pipeline.worker.spark_task import COUNTED, RECORD_DDL, columns_of, enrich, enrich_around
+from pipeline.worker.spark_task import COUNTED, DECIDED, RECORD_DDL, columns_of, enrich, enrich_around
 from pipeline.worker.task_attempt import EndedTask, reporting_attempts, retried
 from pipeline.worker.task_results import accumulated_list
 
@@ -253,11 +254,12 @@ class BatchWriter:
 
     def _write(self, batch: "DataFrame", number: int) -> None:
         self._watch.end()  # Spark has planned it; what it waits for before it begins has no limit
-        rows = batch.select(*columns_of(self._config.source), *((COUNTED,) if counts_edits(self._config) else ()))
+        rows = batch.select(*columns_of(self._config.source), *_columns_of_state(self._config))
         slots = main_slots(batch.sparkSession.sparkContext.defaultParallelism, self._config)
         if self._by_page:
             workers = self._by_page
-            rows = rows.sortWithinPartitions(*PAGE_ORDER)
+            turns = ("key", TURN) if decides_operations(self._config) else ()
+            rows = rows.sortWithinPartitions(*turns, *PAGE_ORDER)
         else:
             # Those of the topic once they are known: a batch has only those with news, and to count them takes a plan.
             workers = max(1, min(self._partitions or batch.rdd.getNumPartitions(), slots))
@@ -307,6 +309,13 @@ class BatchWriter:
                 log.emit(event)
 
 
+def _columns_of_state(config: PipelineConfig) -> tuple[str, ...]:
+    """The columns that come from the operator before the batch."""
+    if decides_operations(config):
+        return DECIDED, TURN
+    return (COUNTED,) if counts_edits(config) else ()
+
+
 def _own(error: Exception) -> PipelineError | None:
     """What is not Spark's failure: of that Spark would say only that Python raised something."""
     if isinstance(error, PipelineError):
@@ -319,6 +328,7 @@ def _own(error: Exception) -> PipelineError | None:
 def _lanes(spark: "SparkSession", config: PipelineConfig, metrics: "JobMetrics | None") -> Lanes:
     topic = LedgerTopic(sink_brokers(config), config.deferral.topic, config.sink.max_request_size)
     rounds = SparkRounds(spark, config, metrics.measurements["slow"] if metrics else None)
-    # A window leaves in a later batch than that which read its events.
-    replay = functools.partial(replayed_from, spark, config.checkpoint, leaves_later=counts_edits(config))
+    # A window leaves in a later batch than that which read its events, as does what waits for its turn.
+    leaves_later = counts_edits(config) or decides_operations(config)
+    replay = functools.partial(replayed_from, spark, config.checkpoint, leaves_later=leaves_later)
     return Lanes(config, topic, rounds, replay=replay)

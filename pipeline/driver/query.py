@@ -60,7 +60,7 @@ from pipeline.kafka.sink import producer_options
 from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
 from pipeline.ops.spark_checkpoint import require_whole
-from pipeline.state.state_mark import counts_edits, pinned
+from pipeline.state.state_mark import counts_edits, decides_operations, pinned
 from pipeline.state.store_settings import store_settings
 
 if TYPE_CHECKING:
@@ -315,6 +315,7 @@ def _begin(
     from pipeline.driver.job_checkpoint import Ownership
     from pipeline.metrics.progress import ProgressListener
     from pipeline.state.counted_by_window import counted_by_window
+    from pipeline.state.decided_by_entity import decided_by_entity
     from pipeline.state.deduplicate import without_repeats
 
     if not allow_unsafe:
@@ -346,6 +347,8 @@ def _begin(
         delay_ms = checkpoint.own.state.delay_ms
         if counts_edits(config):
             rows = counted_by_window(source_streams(spark, config, new, delay_ms), config, tasks=tasks)
+        elif decides_operations(config):
+            rows = decided_by_entity(source_stream(spark, config, new, delay_ms), config, tasks=tasks)
         else:
             source = source_stream(spark, config, new, delay_ms)
             rows = without_repeats(source, config, tasks=tasks, shortest_ms=delay_ms)

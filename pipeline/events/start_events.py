@@ -83,6 +83,10 @@ class BrokerLimits:
     fetch_failure_topic: int | None = None
     """Largest record in bytes that the topic of fetch_failure events accepts; null where it is not known, or not used.
     """
+    inconsistency_topic: int | None = None
+    """Largest record in bytes that the topic of state_inconsistency events accepts; null where it is not known, or not
+    used.
+    """
     batch_size: int | None = None
     """Bytes of the largest batch that the producer sends, its `batch.size`: each topic accepts that. Omitted by a
     program that does not say.

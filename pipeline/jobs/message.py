@@ -18,7 +18,8 @@ class SourceMessage:
     """A message of the source topic as Spark hands it over. `appended` is the time of its record, the epoch where that
     has none (`pipeline.kafka.record_quirks`). `horizon` is the latest event time that was read before
     its batch, None where the source does not say. `headers` are those to pass on. `counted` are the events that it
-    stands for, itself among them, None where that is itself alone.
+    stands for, itself among them, None where that is itself alone. `decided` is one that the job's state has made
+    something of: its key and value are not those of its record.
     """
 
     position: Position
@@ -28,6 +29,7 @@ class SourceMessage:
     horizon: datetime | None = None
     headers: Headers = ()
     counted: tuple[Position, ...] | None = None
+    decided: bool = False
 
     @property
     def has_time(self) -> bool:

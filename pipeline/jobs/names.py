@@ -3,7 +3,7 @@ configuration needs to know of a job.
 """
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -19,7 +19,9 @@ PAGE_CHANGE_TOPIC = "mediawiki.page_change.v1"
 class JobDefaults:
     """Topics, and the prefix of claim checks. Each job writes to places of its own, so that none writes into those of
     another. `requests` is the number of requests that an event makes, as far as capacity is planned. `splits_outputs`
-    is whether an output may take several records. Without a `fetch_failure_topic` failed fetches are error events.
+    is whether an output may take several records. Without a `fetch_failure_topic` failed fetches are error events. A
+    job with a `lapsed_topic` says itself what is late, and one with an `inconsistency_topic` writes state_inconsistency
+    events. `read` is how sources are read; one that fetches nothing has nothing to defer.
     """
 
     source_topics: tuple[str, ...] = (PAGE_CHANGE_TOPIC,)
@@ -30,6 +32,10 @@ class JobDefaults:
     requests: int = 1
     splits_outputs: bool = False
     fetch_failure_topic: str | None = None
+    lapsed_topic: str | None = None
+    inconsistency_topic: str | None = None
+    read: Literal["proportional", "aligned"] = "proportional"
+    defers: bool = True
 
 
 JOB_DEFAULTS: Registry[JobDefaults] = Registry(
@@ -63,6 +69,23 @@ JOB_DEFAULTS: Registry[JobDefaults] = Registry(
             requests=2,
             splits_outputs=True,
             fetch_failure_topic="rdf-streaming-updater.fetch-failure",
+        ),
+        "rdf-decide": JobDefaults(
+            source_topics=(
+                "mediawiki.revision-create",
+                "mediawiki.page-delete",
+                "mediawiki.page-undelete",
+                "mediawiki.page-suppress",
+            ),
+            output_topic="rdf-streaming-updater.operation",
+            error_topic="rdf-streaming-updater.decide-error",
+            deferred_topic="rdf-streaming-updater.decide-deferred",
+            claim_prefix="rdf-decide",
+            splits_outputs=True,
+            lapsed_topic="rdf-streaming-updater.lapsed-action",
+            inconsistency_topic="rdf-streaming-updater.state-inconsistency",
+            read="aligned",
+            defers=False,
         ),
     },
 )

@@ -14,6 +14,7 @@ from pipeline.jobs.edit_counts import EditCountsJob
 from pipeline.jobs.html import HtmlJob
 from pipeline.jobs.job import Job
 from pipeline.jobs.names import JOB_DEFAULTS, JobDefaults
+from pipeline.jobs.rdf_decide import RdfDecideJob
 from pipeline.jobs.rdf_resolve import RdfResolveJob
 
 MakeJob = Callable[[PipelineConfig, WikiClient], Job[Any, Any]]
@@ -23,6 +24,7 @@ _makes: dict[str, MakeJob] = {
     "content-enrichment": lambda config, client: ContentJob(config, client, lambda: datetime.now(UTC)),
     "edit-counts": lambda config, _client: EditCountsJob(config.count),
     "rdf-resolve": lambda config, client: RdfResolveJob(config, client, lambda: datetime.now(UTC)),
+    "rdf-decide": lambda config, _client: RdfDecideJob(config),
 }
 JOBS: Mapping[str, MakeJob] = MappingProxyType(_makes)
 

@@ -56,8 +56,10 @@ def require_access(config: PipelineConfig) -> None:
     written_topics = [("sink.topic", sink.topic), ("sink.error_topic", sink.error_topic)]
     if sink.fetch_failure_topic is not None:
         written_topics.append(("sink.fetch_failure_topic", sink.fetch_failure_topic))
-    if source.late == "lapse":
+    if config.lapses:
         written_topics.append(("sink.lapsed_topic", sink.effective_lapsed_topic))
+    if sink.inconsistency_topic is not None:
+        written_topics.append(("sink.inconsistency_topic", sink.inconsistency_topic))
     _require(source_brokers(config), [Needs(key, topic, ("READ",)) for key, topic in read])
     needed = [Needs(key, topic, ("WRITE",)) for key, topic in written_topics]
     if config.deferral.policy == "defer":

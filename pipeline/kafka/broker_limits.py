@@ -126,7 +126,8 @@ def _refreshed_limits(config: PipelineConfig, known: Limits) -> Limits:
     sink = config.sink
     lapsed = sink.effective_lapsed_topic
     topics = [sink.topic, *sink.error_topics, config.deferral.topic]
-    topics += [lapsed] if config.source.late == "lapse" else []
+    topics += [lapsed] if config.lapses else []
+    topics += [sink.inconsistency_topic] if sink.inconsistency_topic is not None else []
     try:
         with closing(admin_at(sink_brokers(config))) as admin:
             takes = _with_limits(_Cluster(), admin, (), topics).topics
@@ -139,6 +140,7 @@ def _refreshed_limits(config: PipelineConfig, known: Limits) -> Limits:
         ledger_topic=takes.get(config.deferral.topic, known.ledger_topic),
         lapsed_topic=takes.get(lapsed, known.lapsed_topic),
         fetch_failure_topic=takes.get(sink.fetch_failure_topic or "", known.fetch_failure_topic),
+        inconsistency_topic=takes.get(sink.inconsistency_topic or "", known.inconsistency_topic),
     )
 
 
@@ -148,8 +150,9 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
     sources = source.all_topics
     producer = producer_sizes(sink)
     _, *fetch_failure = sink.error_topics
-    lapsed = (sink.effective_lapsed_topic,) if source.late == "lapse" else ()
-    topics = (sink.topic, *sink.error_topics, config.deferral.topic, *lapsed)
+    lapsed = (sink.effective_lapsed_topic,) if config.lapses else ()
+    inconsistency = () if sink.inconsistency_topic is None else (sink.inconsistency_topic,)
+    topics = (sink.topic, *sink.error_topics, config.deferral.topic, *lapsed, *inconsistency)
     if source.bootstrap_servers == sink.bootstrap_servers:
         at_source = at_sink = _ask(sink_brokers(config), (*topics, *sources))
     else:
@@ -164,6 +167,7 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
         ledger_topic=at_sink.topics.get(config.deferral.topic),
         lapsed_topic=at_sink.topics.get(sink.effective_lapsed_topic),
         fetch_failure_topic=at_sink.topics.get(sink.fetch_failure_topic or ""),
+        inconsistency_topic=at_sink.topics.get(sink.inconsistency_topic or ""),
         broker_message=at_sink.brokers.get(_MESSAGE_LIMIT),
         broker_request=at_sink.brokers.get(_REQUEST_LIMIT),
     )
@@ -175,6 +179,7 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
         (Missing("sink.error_topic", sink.error_topic, sink.bootstrap_servers), at_sink),
         *((Missing("sink.fetch_failure_topic", topic, sink.bootstrap_servers), at_sink) for topic in fetch_failure),
         *((Missing("sink.lapsed_topic", topic, sink.bootstrap_servers), at_sink) for topic in lapsed),
+        *((Missing("sink.inconsistency_topic", topic, sink.bootstrap_servers), at_sink) for topic in inconsistency),
     )
     missing = tuple(topic for topic, cluster in needed if topic.topic in cluster.missing)
     ids = {topic: at_source.ids[topic] for topic in sources if topic in at_source.ids}

@@ -48,6 +48,7 @@ class Limits:
     ledger_topic: int | None = None
     lapsed_topic: int | None = None
     fetch_failure_topic: int | None = None
+    inconsistency_topic: int | None = None
     broker_message: int | None = None
     broker_request: int | None = None
 
@@ -100,8 +101,10 @@ def largest_batch(limits: Limits, config: PipelineConfig) -> int:
     topics = [limits.output_topic, limits.error_topic]
     if config.sink.fetch_failure_topic is not None:
         topics.append(limits.fetch_failure_topic)
-    if config.source.late == "lapse":
+    if config.lapses:
         topics.append(limits.lapsed_topic)
+    if config.sink.inconsistency_topic is not None:
+        topics.append(limits.inconsistency_topic)
     if config.deferral.policy == "defer":
         topics.append(limits.ledger_topic)
     limits_known = [takes for topic in topics if (takes := _or_default(topic, limits)) is not None]

@@ -23,13 +23,14 @@ class StateMark(BaseModel):
     """`operator` is Spark's name for it, `schema_version` that of the key's form. `streams` are those of the union that
     the state is of. `delay_ms` is that of the watermark: of counts, and the shortest that repeats were ever looked for;
     None without a watermark, and in the mark of an earlier version. `window_ms`, `lateness_ms` and `headers` are those
-    of counts, None where nothing is counted; `lateness_ms` also where nothing lapses.
+    of counts, None where nothing is counted; `lateness_ms` also where nothing lapses. How long events wait in a
+    state by entity is not fixed: what waits leaves by what holds when its time is over.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    operator: Literal["dedupeWithinWatermark", "dedupe", "stateStoreSave"]
-    key: Literal["id", "event", "page"]
+    operator: Literal["dedupeWithinWatermark", "dedupe", "stateStoreSave", "transformWithStateInPySparkExec"]
+    key: Literal["id", "event", "page", "entity"]
     schema_version: PositiveInt = _SCHEMA
     provider: Literal["rocksdb", "heap"]
     partitions: PositiveInt
@@ -69,6 +70,14 @@ class StateMark(BaseModel):
                 headers=bool(config.source.pass_headers),
                 streams=len(config.source.all_topics) if config.source.read == "proportional" else 1,
             )
+        if decides_operations(config):
+            return cls(
+                operator="transformWithStateInPySparkExec",
+                key="entity",
+                provider=config.state.provider,
+                partitions=partitions,
+                delay_ms=_LEAST_MS,
+            )
         deduplicate = config.source.deduplicate
         assert deduplicate is not None
         return cls(
@@ -83,6 +92,7 @@ class StateMark(BaseModel):
         """As in `deduplicate by id, 4 partitions in rocksdb`."""
         ever = ", within: ever" if self.operator == "dedupe" else ""
         operation = "deduplicate" if self.window_ms is None else f"count in windows of {self.window_ms / 1000:g} s"
+        operation = "decide" if self.key == "entity" else operation
         partitions = "1 partition" if self.partitions == 1 else f"{self.partitions} partitions"
         return f"{operation} by {self.key}{ever}, {partitions} in {self.provider}"
 
@@ -154,7 +164,7 @@ def differences(mark: StateMark, own: StateMark) -> list[str]:
 
 def has_state(config: PipelineConfig) -> bool:
     """Whether the job remembers anything from one batch to the next."""
-    return counts_edits(config) or config.source.deduplicate is not None
+    return counts_edits(config) or decides_operations(config) or config.source.deduplicate is not None
 
 
 def counts_edits(config: PipelineConfig) -> bool:
@@ -162,8 +172,13 @@ def counts_edits(config: PipelineConfig) -> bool:
     return config.job == "edit-counts"
 
 
+def decides_operations(config: PipelineConfig) -> bool:
+    """Whether events are decided by the state of their entity, before the job sees them."""
+    return config.job == "rdf-decide"
+
+
 def _needing(config: PipelineConfig) -> str:
-    return f"the job {config.job}" if counts_edits(config) else "source.deduplicate"
+    return "source.deduplicate" if config.source.deduplicate else f"the job {config.job}"
 
 
 def _milliseconds(duration: timedelta) -> int:

@@ -1,7 +1,7 @@
 """Spark's own settings for the state store, as the configuration and the checkpoint have them."""
 
 from pipeline.config.pipeline_config import MIB, PipelineConfig
-from pipeline.state.state_mark import StateMark, counts_edits
+from pipeline.state.state_mark import StateMark, counts_edits, decides_operations
 
 _STORE = "spark.sql.streaming.stateStore"
 _ROCKSDB = f"{_STORE}.rocksdb"
@@ -17,9 +17,11 @@ def store_settings(config: PipelineConfig, mark: StateMark) -> dict[str, str]:
         # Of the operator alone: every other shuffle of a job names its own number.
         "spark.sql.shuffle.partitions": str(mark.partitions),
         f"{_STORE}.providerClass": _PROVIDERS[mark.provider],
-        # A batch without events, after each that moves the watermark: windows leave in it. What removes repeats would
-        # only forget sooner.
-        "spark.sql.streaming.noDataMicroBatches.enabled": str(counts_edits(config)).lower(),
+        # A batch without events, after each that moves the watermark: windows leave in it, and timers fire. What
+        # removes repeats would only forget sooner.
+        "spark.sql.streaming.noDataMicroBatches.enabled": str(
+            counts_edits(config) or decides_operations(config)
+        ).lower(),
     }
     if mark.provider == "rocksdb":
         settings |= {

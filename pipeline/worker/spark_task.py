@@ -23,7 +23,7 @@ from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.deferral.entry import Entry, Page
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Fence, Reservation
-from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, RoundWriter, Settled, SlowTask, page_of
+from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, RoundWriter, Settled, SlowTask, page, page_of
 from pipeline.fetch import breakers
 from pipeline.fetch.client import WikiClient
 from pipeline.fetch.in_flight import InFlightBytes
@@ -69,6 +69,8 @@ HORIZON = "horizon"
 """A column more, where the job has to know which events are late."""
 COUNTED = "counted"
 """A column more, where a row stands for several events."""
+DECIDED = "decided"
+"""A column more, where a state before the job makes something of events: whether it has of this one."""
 HEADERS = "headers"
 """A column more, where some are passed on."""
 
@@ -385,9 +387,14 @@ def _repeated_pages(
     rewound = itertools.chain((batch for batch in (first, second) if batch is not None), batches)
     if second is not None:
         return rewound, lambda _page: True
-    columns = [first.column(name).to_pylist() for name in ("topic", "partition", "key")] if first is not None else []
-    events = Counter(zip(*columns, strict=True))
+    events = Counter(_pages(first)) if first is not None else Counter[Page]()
     return rewound, lambda page: events[page] > 1
+
+
+def _pages(batch: pa.RecordBatch) -> list[Page]:
+    topics, partitions, keys = (batch.column(name).to_pylist() for name in ("topic", "partition", "key"))
+    decided = batch.column(DECIDED).to_pylist() if DECIDED in batch.schema.names else [False] * len(batch)
+    return list(map(page, topics, partitions, keys, decided))
 
 
 def _measured(config: PipelineConfig, task: Task[SourceMessage, Processed]) -> Task[SourceMessage, Processed]:
@@ -445,14 +452,16 @@ def messages_of(batches: Iterator[pa.RecordBatch], source: Source | None = None)
         passes = source is not None and bool(source.pass_headers) and HEADERS in batch.schema.names
         columns.append(batch.column(HEADERS) if passes else pa.nulls(len(batch)))
         columns.append(batch.column(COUNTED) if COUNTED in batch.schema.names else pa.nulls(len(batch)))
+        columns.append(batch.column(DECIDED) if DECIDED in batch.schema.names else pa.nulls(len(batch)))
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
-        for topic, partition, offset, key, value, timestamp_us, horizon_us, header_rows, events in rows:
+        for topic, partition, offset, key, value, timestamp_us, horizon_us, header_rows, events, decided in rows:
             horizon = None if horizon_us is None else _moment(horizon_us)
             headers = _passed(header_rows, source) if header_rows and source else ()
             counted = None if events is None else tuple(Position(**position_fields) for position_fields in events)
             position = Position(topic, partition, offset)
             # Null is that of a record without a time.
-            yield SourceMessage(position, key, value, _moment(timestamp_us or 0), horizon, headers, counted)
+            appended = _moment(timestamp_us or 0)
+            yield SourceMessage(position, key, value, appended, horizon, headers, counted, bool(decided))
 
 
 def _passed(header_rows: list[dict[str, Any]], source: Source) -> Headers:

@@ -73,6 +73,24 @@ class SplitOutputs(Protocol):
 
 
 @runtime_checkable
+class FatesTogether(Protocol):
+    """A truth has this as well where how an event ends depends on others."""
+
+    def fates(self, events: Sequence[SourceEvent], /) -> Sequence[SourceEvent]:
+        """All events, each with the outcome that it must have beside the others."""
+
+
+@runtime_checkable
+class NumberedOutputs(Protocol):
+    """A truth has this as well where outputs are in the order of numbers of their own, and not in that of their events
+    in the source.
+    """
+
+    def number(self, value: bytes, /) -> tuple[str, int] | None:
+        """What an output is numbered with, and its number there; None where its value does not say it."""
+
+
+@runtime_checkable
 class StoredOutputs(Protocol):
     """A truth has this as well where another program writes the outputs into a triple store."""
 

@@ -9,6 +9,7 @@ import orjson
 if TYPE_CHECKING:  # the expectations are made of this, and they must not need Kafka
     from devkit.observe.audit.arrivals import Arrival, Position
 
+_TYPE_FIELDS = ("error_type", "exception_type", "inconsistency")
 UNTYPED = ""
 """The type of a record without one."""
 
@@ -43,13 +44,15 @@ class ErrorTally:
 
 
 def error_type(value: bytes) -> str | None:
-    """The `error_type` of an error event, or the `exception_type` of a fetch_failure event; None where it has none."""
+    """The `error_type` of an error event, the `exception_type` of a fetch_failure event, or the `inconsistency` of a
+    state_inconsistency event; None where it has none.
+    """
     try:
         event = orjson.loads(value)
     except orjson.JSONDecodeError:
         return None
-    name = event.get("error_type", event.get("exception_type")) if isinstance(event, dict) else None
-    return name if isinstance(name, str) else None
+    names = [event.get(field) for field in _TYPE_FIELDS] if isinstance(event, dict) else []
+    return next((name for name in names if isinstance(name, str)), None)
 
 
 def of_type(kinds: Iterable[ErrorEvents], name: str | None) -> list[ErrorEvents]:

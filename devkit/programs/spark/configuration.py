@@ -64,9 +64,10 @@ def topics_of(config: PipelineConfig) -> ProgramTopics:
         error=config.sink.error_topic,
         deferral=config.deferral.topic,
         defers=config.deferral.policy == "defer",
-        lapsed=config.sink.effective_lapsed_topic if config.source.late == "lapse" else None,
+        lapsed=config.sink.effective_lapsed_topic if config.lapses else None,
         event_time=config.source.read == "aligned" or has_watermark(config),
         fetch_failure=config.sink.fetch_failure_topic,
+        inconsistency=config.sink.inconsistency_topic,
     )
 
 
