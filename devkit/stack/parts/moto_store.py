@@ -94,6 +94,16 @@ def keeping(application: Application, kept: KeptObjects) -> Application:
     return answer
 
 
+class OneContinue(MotoRequestHandler):
+    """Werkzeug answers `Expect: 100-continue`, and so does the class of Python's that it extends; the client of S3A's
+    transfer manager takes the second status 100 for the answer to its request.
+    """
+
+    def handle_expect_100(self) -> bool:
+        """Leaves it to Werkzeug."""
+        return True
+
+
 def main() -> None:
     """Serve the object store until SIGTERM, with the objects that its directory has."""
     parser = argparse.ArgumentParser(prog="python -m devkit.stack.parts.moto_store", description=__doc__)
@@ -105,7 +115,7 @@ def main() -> None:
     kept = KeptObjects(s3_backends[DEFAULT_ACCOUNT_ID]["aws"], options.data)
     kept.load()
     application = keeping(DomainDispatcherApplication(create_backend_app), kept)
-    run_simple(LOOPBACK, options.port, application, threaded=True, request_handler=MotoRequestHandler)
+    run_simple(LOOPBACK, options.port, application, threaded=True, request_handler=OneContinue)
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
