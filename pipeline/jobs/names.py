@@ -13,6 +13,14 @@ from located_config.near import near_miss
 from located_config.registry import Registry
 
 PAGE_CHANGE_TOPIC = "mediawiki.page_change.v1"
+_DATA_CENTRES = ("eqiad", "codfw")
+_WIKIBASE_STREAMS = (
+    "mediawiki.revision-create",
+    "mediawiki.page-delete",
+    "mediawiki.page-undelete",
+    "mediawiki.page-suppress",
+    "rdf-streaming-updater.reconcile",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,12 +79,7 @@ JOB_DEFAULTS: Registry[JobDefaults] = Registry(
             fetch_failure_topic="rdf-streaming-updater.fetch-failure",
         ),
         "rdf-decide": JobDefaults(
-            source_topics=(
-                "mediawiki.revision-create",
-                "mediawiki.page-delete",
-                "mediawiki.page-undelete",
-                "mediawiki.page-suppress",
-            ),
+            source_topics=tuple(f"{centre}.{stream}" for centre in _DATA_CENTRES for stream in _WIKIBASE_STREAMS),
             output_topic="rdf-streaming-updater.operation",
             error_topic="rdf-streaming-updater.decide-error",
             deferred_topic="rdf-streaming-updater.decide-deferred",
