@@ -145,7 +145,7 @@ def run(
 ) -> None:
     """Run JOB until SIGTERM, continuing from its checkpoint unless --new says where to begin.
 
-    JOB is html-enrichment, content-enrichment, edit-counts, rdf-resolve or one that an extension adds.
+    JOB is html-enrichment, content-enrichment, edit-counts, rdf-resolve, rdf-decide or one that an extension adds.
     """
     on_signals(stop_early)
     try:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from pipeline.errors import RefusedError, failure
 from pipeline.ops.moment import show
+from pipeline.state.decided_by_entity import ENTITY
 from pipeline.state.state_mark import StateMark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _STORE = "default"
+_BY_ENTITY = "transformWithStateInPySparkExec"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int)
     """
     try:
         stores = spark.read.format("state-metadata").load(checkpoint).where(f"stateStoreName = '{_STORE}'").collect()
-        by_partition = _rows_by_partition(spark, checkpoint, batch) if stores else {}
+        by_partition = _rows_by_partition(spark, checkpoint, batch, str(stores[0]["operatorName"])) if stores else {}
     except Exception as error:
         raise failure(f"state of checkpoint {checkpoint} after batch {batch}: reading it", str(error)) from error
     if not stores:
@@ -62,12 +64,15 @@ def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int)
     )
 
 
-def _rows_by_partition(spark: "SparkSession", checkpoint: str, batch: int) -> dict[int, StorePartition]:
+def _rows_by_partition(
+    spark: "SparkSession", checkpoint: str, batch: int, operator: str
+) -> dict[int, StorePartition]:
     """Only partitions that have rows."""
     from pyspark.sql import functions
     from pyspark.sql.types import StructType
 
-    rows = spark.read.format("statestore").option("batchId", batch).load(checkpoint)
+    variable = {"stateVarName": ENTITY} if operator == _BY_ENTITY else {}
+    rows = spark.read.format("statestore").options(batchId=batch, **variable).load(checkpoint)
     value = rows.schema["value"].dataType
     has_time = isinstance(value, StructType) and "expiresAtMicros" in value.fieldNames()
     expires = functions.col("value.expiresAtMicros") if has_time else functions.lit(None).cast("long")

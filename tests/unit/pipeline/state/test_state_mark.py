@@ -156,3 +156,17 @@ def test_how_late_events_may_be_is_only_of_a_job_in_which_they_lapse(make_config
     begun = pinned(None, counting(make_config), checkpoint="place", slots=2, exists=False)
     assert begun is not None
     assert (begun.delay_ms, begun.lateness_ms, begun.headers) == (30_000, None, False)
+
+
+def test_decided_entities_fix_their_partitions_and_not_how_long_events_wait(make_config: MakeConfig) -> None:
+    begun = pinned(None, make_config(job="rdf-decide"), checkpoint="place", slots=2, exists=False)
+    assert begun is not None
+    assert begun == StateMark(
+        operator="transformWithStateInPySparkExec", key="entity", provider="rocksdb", partitions=2, delay_ms=1
+    )
+    assert begun.in_words() == "decide by entity, 2 partitions in rocksdb"
+    later = make_config(job="rdf-decide", updater={"reorder": "5m", "continue_at_once": False})
+    assert pinned(begun, later, checkpoint="place", slots=8, exists=True) == begun
+    other = make_config(job="rdf-decide", state={"partitions": 4})
+    assert "state.partitions is 2, not 4" in refused(begun, other)
+    assert "has no state, and the job rdf-decide needs it" in refused(None, later)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.state.state_mark import StateMark
 from pipeline.state.store_settings import store_settings
@@ -32,6 +34,7 @@ def test_a_map_in_the_heap_has_no_settings_of_its_own(make_config: Callable[...,
     }
 
 
-def test_windows_may_leave_in_a_batch_without_events(make_config: Callable[..., PipelineConfig]) -> None:
-    settings = store_settings(make_config(job="edit-counts"), MARK)
+@pytest.mark.parametrize("job", ["edit-counts", "rdf-decide"])
+def test_what_waits_may_leave_in_a_batch_without_events(make_config: Callable[..., PipelineConfig], job: str) -> None:
+    settings = store_settings(make_config(job=job), MARK)
     assert settings["spark.sql.streaming.noDataMicroBatches.enabled"] == "true"
