@@ -64,9 +64,7 @@ def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int)
     )
 
 
-def _rows_by_partition(
-    spark: "SparkSession", checkpoint: str, batch: int, operator: str
-) -> dict[int, StorePartition]:
+def _rows_by_partition(spark: "SparkSession", checkpoint: str, batch: int, operator: str) -> dict[int, StorePartition]:
     """Only partitions that have rows."""
     from pyspark.sql import functions
     from pyspark.sql.types import StructType

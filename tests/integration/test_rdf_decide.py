@@ -2,11 +2,13 @@
 
 Set-up: lives of entities (edits, deletions, undeletions, events that fit nothing) whose events lie in the topic of
 their kind, each up to 40 s of event time behind its turn; a reconciliation, events of another wiki, and some that
-cannot be read. Canaries end it, and one event comes an hour late. The process is killed before a batch is written, and
-between the write and the commit of a later one.
+cannot be read. Canaries end it, and one event comes an hour late. The process is killed when a batch is planned, when
+its state is written and none of its operations, and when these are written and the batch is not committed. Operations
+are never written before the state of their batch: a shuffle is between the two.
 
 Checked: operations and side outputs are those of a single call of `accept` and `release`, byte for byte, in order by
-entity; what was written twice is the same twice; headers name the events; the state is what `state show` says.
+entity; what was written twice is the same twice; headers name the events; no row came too late for the operator; and
+the commands on state and checkpoint know the job.
 """
 
 import json
@@ -54,10 +56,11 @@ KINDS = {
     "reconcile": (RDF_RECONCILE_URI, "reconcile"),
 }
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 5, "rate": "1/s", "for": "1s", "population": 1}
-NOT_WRITTEN = CrashPoint(
-    target="pipeline.driver.version_check:VersionCheck.require_readable", moment="before", within="_write", call=2
-)
-NOT_COMMITTED = CrashPoint(target="pipeline.driver.batch:write", moment="after", within="_emit", call=4)
+LOOK = "pipeline.driver.version_check:VersionCheck.require_readable"
+NOTHING_WRITTEN = CrashPoint(target=LOOK, moment="before", within="_write", call=4)
+STATE_WRITTEN = CrashPoint(target=LOOK, moment="after", within="_write")
+NOT_COMMITTED = CrashPoint(target="pipeline.driver.batch:write", moment="after", within="_emit", call=2)
+CRASHES = (NOTHING_WRITTEN, STATE_WRITTEN, NOT_COMMITTED)
 
 
 @dataclass(frozen=True)
@@ -180,11 +183,12 @@ def make(make_bench: MakeBench, name: str, **updater: Any) -> Bench:
     topics = [f"{name}.{kind}" for kind in KINDS]
     settings: dict[str, Any] = {
         "job": "rdf-decide",
-        "source": {"topics": topics, "slice": "15s", "idle_after": "0s"},
+        "source": {"topics": topics, "slice": "60s", "idle_after": "0s"},
         "sink": {"lapsed_topic": f"{name}.lapsed", "inconsistency_topic": f"{name}.inconsistency"},
         "updater": {"reorder": "60s", **updater},
         "state": {"partitions": 2},
-        "batch": {"max_offsets": 12},
+        # Enough for a look at the events' versions, which runs the operator before anything is written.
+        "batch": {"max_offsets": 100},
     }
     return make_bench(traffic=TRAFFIC, rules=[], settings=settings)
 
@@ -208,7 +212,7 @@ def side_outputs(bench: Bench, outcomes: Iterable[Outcome]) -> dict[str, set[tup
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("crashes", [(), (NOT_WRITTEN, NOT_COMMITTED)], ids=["without a crash", "with two"])
+@pytest.mark.parametrize("crashes", [(), CRASHES], ids=["without a crash", "killed"])
 def test_operations_are_those_of_the_modules(make_bench: MakeBench, crashes: tuple[CrashPoint, ...]) -> None:
     bench = make(make_bench, f"decide{len(crashes)}", continue_at_once=False)
     messages = publish(bench, published_events())
@@ -236,9 +240,21 @@ def test_operations_are_those_of_the_modules(make_bench: MakeBench, crashes: tup
     values = [arrival.value for arrival in bench.outputs()]
     assert (len(values) > len(set(values))) == bool(crashes), "the batch that was not committed left again"
     assert (written_before > 0) == bool(crashes)
+    assert all(line["late_dropped"] == 0 for line in run.logged("state_committed"))
+    assert_commands(bench, entities=len(expected))
+
+
+def assert_commands(bench: Bench, *, entities: int) -> None:
+    """What the commands say of a job that is stopped."""
     shown = bench.command("state", "show", "--json", spark=True)
     assert shown.returncode == 0, shown.stderr
-    assert json.loads(shown.stdout)["rows"] == len(expected)
+    assert json.loads(shown.stdout)["rows"] == entities
+    verified = bench.command("state", "verify", spark=True)
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert "state       decide by entity, 2 partitions in rocksdb" in bench.command("checkpoint", "show").stdout
+    moved = bench.command("checkpoint", "set-offsets", "--at", START.isoformat(), "--stopped", "--yes")
+    assert moved.returncode == 2
+    assert "has a state, which belongs to its own batches" in moved.stderr
 
 
 def assert_records(bench: Bench, messages: Sequence[SourceMessage], outcomes: Iterable[Outcome]) -> None:
