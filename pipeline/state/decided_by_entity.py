@@ -149,7 +149,7 @@ class DecideByEntity(StatefulProcessor):
             return iter([_unread(row) for row in invalid])
         before = self._state()
         step = accept(before, events, timerValues.getCurrentWatermarkInMs(), self._rules)
-        return self._ended(before, step, (*before.buffered, *events), first_turn=0)
+        return self._ended(before, step, (*before.buffered, *events), has_fired=False)
 
     def handleExpiredTimer(  # noqa: N802 - names of the interface, as they are passed
         self,
@@ -160,17 +160,18 @@ class DecideByEntity(StatefulProcessor):
         """The events whose time to wait is over."""
         before = self._state()
         step = release(before, timerValues.getCurrentWatermarkInMs(), self._rules)
-        return self._ended(before, step, before.buffered, first_turn=_FIRST_RELEASED)
+        return self._ended(before, step, before.buffered, has_fired=True)
 
     def _state(self) -> EntityState:
-        last, seq = self._entity.get() or (0, 0)
+        # Spark warns of each value that is asked for and not there.
+        last, seq = (self._entity.get() if self._entity.exists() else None) or (0, 0)
         buffered = tuple(SourceEvent.from_bytes(bytes(row[0])) for row in self._buffered.get())
         return EntityState(last, seq, buffered)
 
     def _ended(
-        self, before: EntityState, step: Step, events: Iterable[SourceEvent], *, first_turn: int
+        self, before: EntityState, step: Step, events: Iterable[SourceEvent], *, has_fired: bool
     ) -> Iterator[Row]:
-        """Keeps the state, and gives the rows of what came of the events."""
+        """Keeps the state, and gives the rows of what came of the events. `has_fired`: by a timer."""
         state = step.state
         if (state.last, state.seq) != (before.last, before.seq):
             self._entity.update((state.last, state.seq))
@@ -180,12 +181,13 @@ class DecideByEntity(StatefulProcessor):
             else:
                 self._buffered.clear()
         next_ms = next_release_ms(state, self._rules)
-        if next_ms is not None:
+        # The timer that has fired is gone, also where a longer window than its own has nothing leave yet.
+        if next_ms is not None and (has_fired or next_ms != next_release_ms(before, self._rules)):
             self._handle.registerTimer(next_ms)
         by_position = {event.position: event for event in events}
         decided = decided_events(step.outcomes, by_position)
         rows = []
-        for turn, made in enumerate(decided, first_turn):
+        for turn, made in enumerate(decided, _FIRST_RELEASED if has_fired else 0):
             event = made.event
             assert event is not None
             position = event.position

@@ -48,7 +48,8 @@ class Store:
             self.values[name] = value
 
         return SimpleNamespace(
-            get=lambda: iter(self.values.get(name, [])) if missing == [] else self.values.get(name),
+            exists=lambda: name in self.values,
+            get=lambda: iter(self.values.get(name, [])) if missing == [] else self.values[name],
             update=write,
             put=write,
             clear=lambda: write(missing),
@@ -105,11 +106,19 @@ def test_events_wait_for_their_timer(operator: Operator) -> None:
     assert operator.store.values == {ENTITY: (-1, 2), "buffered": []}
 
 
-def test_a_timer_with_nothing_to_do_writes_nothing(operator: Operator) -> None:
+def test_a_timer_of_a_shorter_window_changes_nothing_and_is_set_again(operator: Operator) -> None:
     operator.accept([source_event("revision-create", 1, 10)])
     writes = operator.store.writes
     assert operator.expire(0) == []
     assert operator.store.writes == writes
+    assert operator.store.timers == [START_MS + 10 + WINDOW_MS] * 2
+
+
+def test_a_timer_that_is_there_is_not_set_again(operator: Operator) -> None:
+    """Spark would warn of each."""
+    for rev, time in ((1, 10), (2, 20), (3, 5)):
+        operator.accept([source_event("revision-create", rev, time)])
+    assert operator.store.timers == [START_MS + time + WINDOW_MS for time in (10, 5)]
 
 
 def test_rows_have_the_events_place_and_leave_by_turn(operator: Operator) -> None:
@@ -199,4 +208,4 @@ _SCHEMA = pa.schema(
 
 
 def _mapped(config: PipelineConfig, batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    return cast(Iterator[pa.RecordBatch], with_events(config)(iter(batches)))
+    return with_events(config)(iter(batches))

@@ -45,7 +45,7 @@ def test_an_event_without_an_id_has_none() -> None:
 
 def test_outcomes_are_grouped_by_their_event_in_order() -> None:
     inconsistent = StateInconsistency(OTHER, "newer_revision_seen", 2)
-    outcomes = [operation(EVENT), inconsistent, operation(OTHER, 4), LapsedAction(EVENT)]
+    outcomes: list[Outcome] = [operation(EVENT), inconsistent, operation(OTHER, 4), LapsedAction(EVENT)]
     events = {event.position: event for event in (EVENT, OTHER)}
     assert list(decided_events(outcomes, events)) == [
         DecidedEvent(EVENT, (operation(EVENT),)),
