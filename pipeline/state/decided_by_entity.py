@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 GROUP, EVENT, TURN = "decide_group", "source_event", "turn"
-ENTITY = "entity"
-"""The name of the state that has a row for each entity."""
+ENTITY, BUFFERED = "entity", "buffered"
+"""The state's variables: a row for each entity, and a list for each that has events which wait."""
 DELAY_MS = 1
 """Of the watermark: the least by which a late row's time does not move it."""
 _EVENT_TIME, _TIME_US = "event_time", "timestamp_us"
@@ -134,7 +134,7 @@ class DecideByEntity(StatefulProcessor):
         self._rules = ReorderRules(round(updater.reorder / timedelta(milliseconds=1)), updater.continue_at_once)
         self._handle = handle
         self._entity = handle.getValueState(ENTITY, "last long, seq long")
-        self._buffered = handle.getListState("buffered", f"{EVENT} binary")
+        self._buffered = handle.getListState(BUFFERED, f"{EVENT} binary")
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
         """The events of an entity that came with the batch; what cannot be read, as it is."""

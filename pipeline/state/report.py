@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from pipeline.errors import RefusedError, failure
 from pipeline.ops.moment import show
-from pipeline.state.decided_by_entity import ENTITY
+from pipeline.state.decided_by_entity import BUFFERED, ENTITY
 from pipeline.state.state_mark import StateMark
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _STORE = "default"
 _BY_ENTITY = "transformWithStateInPySparkExec"
@@ -30,12 +30,15 @@ class StorePartition:
 
 @dataclass(frozen=True, slots=True)
 class StateReport:
-    """A state as the last committed batch left it. `bytes` are those of all its files in the checkpoint."""
+    """A state as the last committed batch left it. `bytes` are those of all its files in the checkpoint. `waiting` are
+    the entities that have events which wait for their time, None where the state is not of entities.
+    """
 
     operator: str
     batch: int
     bytes: int
     partitions: tuple[StorePartition, ...]
+    waiting: int | None = None
 
     @property
     def rows(self) -> int:
@@ -49,28 +52,36 @@ def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int)
     """
     try:
         stores = spark.read.format("state-metadata").load(checkpoint).where(f"stateStoreName = '{_STORE}'").collect()
-        by_partition = _rows_by_partition(spark, checkpoint, batch, str(stores[0]["operatorName"])) if stores else {}
+        operator = str(stores[0]["operatorName"]) if stores else ""
+        of_entities = operator == _BY_ENTITY
+        variable = {"stateVarName": ENTITY} if of_entities else {}
+        by_partition = _rows_by_partition(_rows(spark, checkpoint, batch, **variable)) if stores else {}
+        lists = {"stateVarName": BUFFERED, "flattenCollectionTypes": "false"}
+        waiting = _rows(spark, checkpoint, batch, **lists).count() if of_entities else None
     except Exception as error:
         raise failure(f"state of checkpoint {checkpoint} after batch {batch}: reading it", str(error)) from error
     if not stores:
         raise RefusedError(f"checkpoint {checkpoint} has no state", hint="source.deduplicate gives a job one")
     return StateReport(
-        operator=str(stores[0]["operatorName"]),
+        operator=operator,
         batch=batch,
         bytes=size,
         partitions=tuple(
             by_partition.get(number, StorePartition(number, 0)) for number in range(int(stores[0]["numPartitions"]))
         ),
+        waiting=waiting,
     )
 
 
-def _rows_by_partition(spark: "SparkSession", checkpoint: str, batch: int, operator: str) -> dict[int, StorePartition]:
+def _rows(spark: "SparkSession", checkpoint: str, batch: int, **options: str) -> "DataFrame":
+    return spark.read.format("statestore").options(batchId=batch, **options).load(checkpoint)
+
+
+def _rows_by_partition(rows: "DataFrame") -> dict[int, StorePartition]:
     """Only partitions that have rows."""
     from pyspark.sql import functions
     from pyspark.sql.types import StructType
 
-    variable = {"stateVarName": ENTITY} if operator == _BY_ENTITY else {}
-    rows = spark.read.format("statestore").options(batchId=batch, **variable).load(checkpoint)
     value = rows.schema["value"].dataType
     has_time = isinstance(value, StructType) and "expiresAtMicros" in value.fieldNames()
     expires = functions.col("value.expiresAtMicros") if has_time else functions.lit(None).cast("long")
@@ -93,9 +104,11 @@ def problems(report: StateReport, mark: StateMark | None, logged_rows: int | Non
             for field, actual, expected in pairs
             if actual != expected
         ]
-    if logged_rows is not None and logged_rows != report.rows:
+    # Spark counts the lists of what waits as well.
+    rows = report.rows + (report.waiting or 0)
+    if logged_rows is not None and logged_rows != rows:
         reasons.append(
-            f"{report.rows} rows after batch {report.batch}, and the job's log says {logged_rows}: files of the state "
+            f"{rows} rows after batch {report.batch}, and the job's log says {logged_rows}: files of the state "
             "are not those of this job; restore the checkpoint, or begin at another with `run --new`"
         )
     return reasons
@@ -121,6 +134,8 @@ def lines_of(report: StateReport) -> Iterator[str]:
     yield f"operator    {report.operator}"
     yield f"after batch {report.batch}"
     yield f"rows        {report.rows}"
+    if report.waiting is not None:
+        yield f"waiting     {report.waiting} entities with events whose time has not come"
     yield f"bytes       {report.bytes} in the checkpoint"
     row = "{:>9} {:>12}  {:<26} {}".format
     yield row("partition", "rows", "first is forgotten at", "last at")
@@ -141,6 +156,7 @@ def document(report: StateReport) -> str:
             "batch": report.batch,
             "rows": report.rows,
             "bytes": report.bytes,
+            **({} if report.waiting is None else {"waiting": report.waiting}),
             "partitions": [
                 {
                     "partition": partition.partition,

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -241,15 +242,16 @@ def test_operations_are_those_of_the_modules(make_bench: MakeBench, crashes: tup
     assert (len(values) > len(set(values))) == bool(crashes), "the batch that was not committed left again"
     assert (written_before > 0) == bool(crashes)
     assert all(line["late_dropped"] == 0 for line in run.logged("state_committed"))
-    assert_commands(bench, entities=len(expected))
+    assert_commands(bench, run.process.stdout, entities=len(expected))
 
 
-def assert_commands(bench: Bench, *, entities: int) -> None:
+def assert_commands(bench: Bench, log: Path, *, entities: int) -> None:
     """What the commands say of a job that is stopped."""
     shown = bench.command("state", "show", "--json", spark=True)
     assert shown.returncode == 0, shown.stderr
-    assert json.loads(shown.stdout)["rows"] == entities
-    verified = bench.command("state", "verify", spark=True)
+    state = json.loads(shown.stdout)
+    assert (state["rows"], state["waiting"]) == (entities, 0)
+    verified = bench.command("state", "verify", "--log", str(log), spark=True)
     assert verified.returncode == 0, verified.stdout + verified.stderr
     assert "state       decide by entity, 2 partitions in rocksdb" in bench.command("checkpoint", "show").stdout
     moved = bench.command("checkpoint", "set-offsets", "--at", START.isoformat(), "--stopped", "--yes")

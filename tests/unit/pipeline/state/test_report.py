@@ -1,6 +1,7 @@
 """What is said of a state, and what of it is wrong. That Spark reads it so, the integration test shows."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from pipeline.state.report import StateReport, StorePartition, document, lines_of, logged_rows, problems
@@ -39,3 +40,13 @@ def test_it_is_shown_as_text_and_as_json() -> None:
     shown = json.loads(document(REPORT))
     assert (shown["rows"], shown["bytes"], shown["batch"]) == (5, 1234, 7)
     assert shown["partitions"][0]["first_expires"] == "2026-01-01T00:00:00+00:00"
+
+
+def test_of_entities_it_says_how_many_have_events_that_wait() -> None:
+    report = replace(REPORT, operator="transformWithStateInPySparkExec", waiting=3)
+    assert "waiting     3 entities" in "\n".join(lines_of(report))
+    assert json.loads(document(report))["waiting"] == 3
+    assert "waiting" not in document(REPORT)
+    mark = MARK.model_copy(update={"operator": report.operator})
+    assert problems(report, mark, 8) == []
+    assert "8 rows after batch 7, and the job's log says 5" in problems(report, mark, 5)[0]
