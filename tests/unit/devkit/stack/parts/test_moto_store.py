@@ -1,5 +1,7 @@
 """moto's objects on disk: what a second process with the same directory has, without starting one."""
 
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,10 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.s3.models import S3Backend, s3_backends
+from werkzeug.serving import make_server
 
-from devkit.stack.parts.moto_store import REGION, KeptObjects, keeping
+from devkit.stack.parts.moto_store import REGION, KeptObjects, OneContinue, keeping
+from devkit.stack.ports import LOOPBACK
 
 BUCKET = "checkpoints"
 LONG = "é/" + "x" * 900
@@ -140,3 +144,25 @@ def test_what_may_have_changed_is_kept_before_it_is_answered(method: str, path: 
 
     answer = keeping(application, Kept())({"REQUEST_METHOD": method, "PATH_INFO": path}, lambda *_: None)
     assert (list(answer), happened) == ([b"ok"], ["changed", *kept])
+
+
+def test_a_client_that_waits_for_it_gets_one_status_100() -> None:
+    """Two are one too many for the client that has S3A upload a file."""
+
+    def application(_environ: Any, start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Length", "2")])
+        return [b"ok"]
+
+    with make_server(LOOPBACK, 0, application, threaded=True, request_handler=OneContinue) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            with socket.create_connection((LOOPBACK, server.port), timeout=10) as connection:
+                head = b"PUT /b/k HTTP/1.1\r\nHost: s\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: 1"
+                connection.sendall(head + b"\r\n\r\na")
+                received = b"".join(iter(lambda: connection.recv(4096), b""))
+        finally:
+            server.shutdown()
+            thread.join()
+    statuses = [line.split()[1] for line in received.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
+    assert statuses == [b"100", b"200"]
