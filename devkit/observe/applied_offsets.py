@@ -5,7 +5,7 @@ It is a triple of the store, or under `apply.offset: kafka` the committed offset
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
@@ -21,11 +21,7 @@ _NEXT_OFFSET = "urn:enrichment:next-offset"
 
 
 class FollowerOffsets(Protocol):
-    """How far a program has come that reads what the main one writes, and applies it to a triple store."""
-
-    @property
-    def graph(self) -> str | None:
-        """IRI of the named graph that it writes to; None for the default graph."""
+    """How far a program has come that reads what another one writes."""
 
     def look(self) -> Offsets | None:
         """The next offset of each partition; None where nothing says it now."""
@@ -34,9 +30,18 @@ class FollowerOffsets(Protocol):
         """End the connections."""
 
 
+@runtime_checkable
+class AppliedOffsets(FollowerOffsets, Protocol):
+    """The same of one that applies it to a triple store."""
+
+    @property
+    def graph(self) -> str | None:
+        """IRI of the named graph that it writes to; None for the default graph."""
+
+
 @dataclass(frozen=True)
 class OffsetInStore:
-    """See `FollowerOffsets`."""
+    """See `AppliedOffsets`."""
 
     store: TripleStore
     topic: str

@@ -33,8 +33,8 @@ def topics_to_make(
         names.output: (topics.output.partitions, topics.output.kafka_settings() | _CLOCK),
         **dict.fromkeys(names.errors, (topics.error.partitions, topics.error.kafka_settings() | _CLOCK)),
     }
-    for side_topic in names.side:
-        wanted[side_topic] = (topics.error.partitions, _CLOCK)
+    if names.lapsed is not None:
+        wanted[names.lapsed] = (topics.error.partitions, _CLOCK)
     if names.defers:
         source_bytes = topics.source.max_message_bytes or _KAFKA_DEFAULT_MESSAGE_BYTES
         wanted[names.deferral] = (1, ledger_topic_settings(source_bytes + _HEADERS_BYTES))

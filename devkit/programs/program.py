@@ -71,7 +71,9 @@ class ConfiguredProgram(Protocol):
         """How its processes are started; writes what they read into the context's directory."""
 
     def follows(self, context: ProgramContext) -> FollowerOffsets | None:
-        """How far it has come, for one that reads what the main program writes and shows it; None for others."""
+        """How far it has come, for one that reads what another program writes and shows it otherwise than by a
+        checkpoint; None for others.
+        """
 
     def try_start(self, context: ProgramContext) -> FirstTry | None:
         """Start it once and see whether it refuses; None where it would not say so. Raises StackError."""

@@ -61,7 +61,7 @@ class ConfiguredProgramBase:
         return effective(self.config)
 
     def follows(self, context: ProgramContext) -> FollowerOffsets | None:  # noqa: ARG002 - part of the interface
-        """None: it reads source events, or shows nothing."""
+        """None: its checkpoint shows it, or nothing does."""
         return None
 
     def try_start(self, context: ProgramContext) -> FirstTry | None:  # noqa: ARG002 - part of the interface

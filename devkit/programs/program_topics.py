@@ -31,13 +31,14 @@ class ProgramTopics:
     @property
     def errors(self) -> tuple[str, ...]:
         """The topics that an event without output ends in, the error topic first."""
-        return (self.error,) if self.fetch_failure is None else (self.error, self.fetch_failure)
+        topics = self.error, self.fetch_failure, self.inconsistency
+        return tuple(topic for topic in topics if topic is not None)
 
     @property
-    def side(self) -> tuple[str, ...]:
-        """The topics of events that are neither outputs nor errors."""
-        return tuple(topic for topic in (self.lapsed, self.inconsistency) if topic is not None)
+    def written(self) -> tuple[str, ...]:
+        """The topics that an event may end in."""
+        return self.output, *self.errors, *(() if self.lapsed is None else (self.lapsed,))
 
     def names(self) -> tuple[str, ...]:
         """The deferral topic is among them even where nothing is ever written to it."""
-        return *self.sources, self.output, *self.errors, self.deferral, *self.side
+        return *self.sources, *self.written, self.deferral

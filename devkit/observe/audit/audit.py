@@ -10,6 +10,7 @@ from devkit.observe.audit.claim_check import CLAIM_HEADERS, KEY_HEADER, ClaimErr
 from devkit.observe.audit.event_records import Ending, EventRecords
 from devkit.observe.audit.examples import Examples, error_text
 from devkit.observe.audit.model import Audit
+from devkit.observe.audit.numbered_landings import NumberedLandings
 from devkit.observe.audit.order import Landing, LateEvent, late_events
 from devkit.observe.audit.output_parts import OutputParts
 from devkit.observe.audit.record_checks import (
@@ -24,11 +25,17 @@ from devkit.observe.audit.record_checks import (
 from devkit.observe.audit.replays import NO_REPLAYS, Excused, Replays
 from devkit.observe.audit.source_event import RepeatedEvents, SourceEvent, place
 from devkit.observe.checkpoint import Offsets, SourcePartition
-from devkit.observe.expected_output.truth import JobTruth, SourcesOfOutput, SplitOutputs
+from devkit.observe.expected_output.truth import (
+    FatesTogether,
+    JobTruth,
+    NumberedOutputs,
+    SourcesOfOutput,
+    SplitOutputs,
+)
 from devkit.observe.kafka.deferrals import DeferredEntries
 from devkit.observe.kafka.error_events import ErrorTally, error_type
 from devkit.observe.logs.timeouts import reports_timeout
-from devkit.traffic.records import Fate
+from devkit.traffic.records import Expected, Fate
 from located_config.count import counted
 
 _FATES: Mapping[Fate, str] = {
@@ -60,9 +67,13 @@ class DeliveryAudit:
         resolve: Callable[[dict[str, bytes]], bytes],
         grown: Collection[str] = (),
     ) -> None:
+        self._together = _fates_together(truth)
+        if self._together is not None:
+            events = self._together.fates([*events])
         self._events = {event.position: event for event in events}
         self._truth = truth
         self._split = _split_outputs(truth)
+        self._numbered = _numbered_landings(truth)
         self._resolve = resolve
         self._emitted: dict[Position, EventRecords] = {}
         # Of those, the events that are a part of a record which names another one.
@@ -90,6 +101,8 @@ class DeliveryAudit:
             if event is None or records is None:
                 continue
             if self._takes_first(part, records, "output"):
+                if self._numbered is not None:
+                    self._numbered.add(part, event.position)
                 if source != arrival.source:
                     self._parts.add(event.position)
                 # Its id is that of the event which its headers name.
@@ -130,7 +143,7 @@ class DeliveryAudit:
             return
         records.timed_out |= event.entry.expected.fate != "error" and reports_timeout(error_text(arrival))
         if self._takes_first(arrival, records, "error"):
-            records.error_text = error_text(arrival)
+            records.error_text, records.error_type = error_text(arrival), error_type(arrival.value)
             self._verify_error(arrival, event)
 
     def add_lapsed(self, arrival: Arrival) -> None:
@@ -183,7 +196,8 @@ class DeliveryAudit:
         event that had to be emitted: nothing else names them.
         """
         deferrals = DeferredEntries() if deferrals is None else deferrals  # one with nothing deferred now is empty
-        replays = replace(replays, by_state=isinstance(self._truth, SourcesOfOutput))
+        by_state = self._together is not None or isinstance(self._truth, SourcesOfOutput)
+        replays = replace(replays, by_state=by_state)
         counts, examples = self._counts.copy(), self._examples.copy()
         for late in self._late():
             counts["out_of_order"] += 1
@@ -246,8 +260,12 @@ class DeliveryAudit:
 
     def _late(self) -> Iterator[LateEvent]:
         """Order counts first occurrences only, for each source partition and page. A record that is made of several
-        events has the place of the one that it names: what lies between them leaves before it or behind it.
+        events has the place of the one that it names: what lies between them leaves before it or behind it. Outputs
+        that are numbered have the order of their numbers instead.
         """
+        if self._numbered is not None:
+            yield from self._numbered.late()
+            return
         pages: dict[tuple[SourcePartition, bytes], dict[Position, Landing]] = {}
         for position, records in self._emitted.items():
             if records.first is not None and position not in self._parts:
@@ -313,10 +331,11 @@ class DeliveryAudit:
         if self._truth is None:
             return
         expected, actual_type = event.entry.expected, error_type(arrival.value)
-        if expected.fate == "error" and actual_type != expected.reason:
+        if expected.fate == "error" and actual_type != expected.reason and not _may_end_in(expected, actual_type):
             self._count("mismatched", arrival, f"error_type is {actual_type!r}; expected {expected.reason!r}")
             return
-        wrong = wrong_error_key(arrival, event.key) or wrong_event_id(arrival, event) or schema_violation(arrival.value)
+        wrong = wrong_error_key(arrival, self._error_key(event)) or wrong_event_id(arrival, event)
+        wrong = wrong or schema_violation(arrival.value)
         wrong = wrong or self._error_ids.wrong(arrival.value, event) or self._places.wrong(arrival)
         if wrong:
             self._count("mismatched", arrival, wrong)
@@ -324,9 +343,13 @@ class DeliveryAudit:
     def _verify_lapsed(self, arrival: Arrival, event: SourceEvent) -> None:
         if self._truth is None:
             return
-        wrong = wrong_error_key(arrival, event.key) or wrong_event_id(arrival, event) or schema_violation(arrival.value)
+        wrong = wrong_error_key(arrival, self._error_key(event)) or wrong_event_id(arrival, event)
+        wrong = wrong or schema_violation(arrival.value)
         if wrong := wrong or wrong_lapsed_source(arrival.value, event):
             self._count("mismatched", arrival, wrong)
+
+    def _error_key(self, event: SourceEvent) -> bytes:
+        return event.key if self._together is None else self._together.key(event)
 
     def _count(self, what: str, arrival: Arrival, wrong: str) -> None:
         self._counts[what] += 1
@@ -336,6 +359,18 @@ class DeliveryAudit:
 
 def _split_outputs(truth: object) -> SplitOutputs | None:
     return truth if isinstance(truth, SplitOutputs) else None
+
+
+def _fates_together(truth: object) -> FatesTogether | None:
+    return truth if isinstance(truth, FatesTogether) else None
+
+
+def _numbered_landings(truth: object) -> NumberedLandings | None:
+    return NumberedLandings(truth) if isinstance(truth, NumberedOutputs) else None
+
+
+def _may_end_in(expected: Expected, error: str | None) -> bool:
+    return error is not None and error == expected.may_end_in
 
 
 def _count_records(
@@ -377,6 +412,8 @@ def _count_misrouted(counts: Counter[str], examples: Examples, event: SourceEven
     first, fate = records.first, event.entry.expected.fate
     if first is None or records.ended in (fate, "lapsed"):
         return  # what lapsed is counted as that
+    if records.ended == "error" and _may_end_in(event.entry.expected, records.error_type):
+        return
     how = "ended as output" if records.ended == "output" else f"ended as error event ({records.error_text})"
     counts["misrouted"] += 1
     examples.add("misrouted", _which(event, first), f"{how}; expected {_FATES[fate]}", event.position)

@@ -22,8 +22,8 @@ Ending = Literal["output", "error", "lapsed"]
 
 @dataclass
 class EventRecords:
-    """`error_text` is that of the first error event, `timed_out` whether an error event reports a timeout that was not
-    the event's fate; `repeated` is the first of the repeats.
+    """`error_text` and `error_type` are those of the first error event, `timed_out` whether an error event reports a
+    timeout that was not the event's fate; `repeated` is the first of the repeats.
     """
 
     firsts: dict[Ending, Landing] = field(default_factory=dict)
@@ -31,6 +31,7 @@ class EventRecords:
     repeated: Landing | None = None
     differing: Counter[Ending] = field(default_factory=Counter)
     error_text: str = ""
+    error_type: str | None = None
     timed_out: bool = False
     _digests: dict[Ending, str] = field(default_factory=dict)
 

@@ -10,8 +10,10 @@ from located_config.count import counted
 
 MOST = 5
 _LONGEST = 200
-_ERROR_FIELDS = ("error_type", "message", "exception_type", "exception_msg")
-"""Type and message: of an error event the first two, of a fetch_failure event the others."""
+_ERROR_FIELDS = ("error_type", "message", "exception_type", "exception_msg", "inconsistency")
+"""Type and message: of an error event the first two, of a fetch_failure event the next two. The last is the type of a
+state_inconsistency event.
+"""
 _SERIOUS = (
     "lost",
     "lapsed",

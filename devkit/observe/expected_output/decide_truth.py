@@ -38,7 +38,7 @@ class DecideTruth:
         ]
 
     def key(self, event: SourceEvent) -> bytes:
-        """The entity; of an event of none, the source's."""
+        """The entity, for operations, inconsistencies and lapsed events; the source's for an event of none."""
         if event.entry.expected.page is None or event.entry.expected.fate == "filtered":
             return event.key
         return EntityEvent.of(event).entity.encode()
@@ -95,7 +95,8 @@ def _is_of_entity(event: SourceEvent) -> bool:
 
 def _with_fate(event: SourceEvent, decision: Decision) -> SourceEvent:
     may_end_in = NEWER if decision.may_be_newer else None
-    fate: dict[str, object] = {"parent_revision": decision.from_rev, "may_end_in": may_end_in}
+    # A repeat is decided like any other event.
+    fate: dict[str, object] = {"parent_revision": decision.from_rev, "may_end_in": may_end_in, "repeat": False}
     if not decision.is_operation:
         fate |= {"fate": "error", "reason": decision.outcome}
     expected = event.entry.expected.model_copy(update=fate)

@@ -3,6 +3,7 @@
 """
 
 from devkit.observe.expected_output.content_truth import ContentTruth
+from devkit.observe.expected_output.decide_truth import DecideTruth
 from devkit.observe.expected_output.edit_counts_truth import EditCountsTruth
 from devkit.observe.expected_output.html_truth import HtmlTruth
 from devkit.observe.expected_output.rdf_truth import RdfTruth
@@ -16,6 +17,7 @@ TRUTHS: Registry[MakeTruth] = Registry(
         "content-enrichment": ContentTruth,
         "edit-counts": EditCountsTruth,
         "rdf-resolve": RdfTruth,
+        "rdf-decide": DecideTruth,
     },
 )
 

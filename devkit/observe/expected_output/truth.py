@@ -74,10 +74,15 @@ class SplitOutputs(Protocol):
 
 @runtime_checkable
 class FatesTogether(Protocol):
-    """A truth has this as well where how an event ends depends on others."""
+    """A truth has this as well where how an event ends depends on others. The program keeps such events in a state, and
+    they may leave it after their commit.
+    """
 
     def fates(self, events: Sequence[SourceEvent], /) -> Sequence[SourceEvent]:
         """All events, each with the outcome that it must have beside the others."""
+
+    def key(self, event: SourceEvent, /) -> bytes:
+        """Of each record of an event, in whichever topic it ends."""
 
 
 @runtime_checkable

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from devkit.observe.audit.arrivals import Arrival, Position
+    from devkit.traffic.manifest import Manifest
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class Emitted:
     def is_all(self) -> bool:
         """True with nothing due. Where records are counted, repeats may hide missing events."""
         return self.count >= self.due
+
+
+def due_events(manifest: "Manifest") -> "set[Position]":
+    """The published events that have to end as some record."""
+    return {(it.topic, it.partition, it.offset) for it in manifest.entries if it.expected.fate != "filtered"}
 
 
 class Emissions:

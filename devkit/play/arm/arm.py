@@ -1,17 +1,21 @@
 """What the phases of an arm share: its programs, topics, clock and state."""
 
 import functools
+import itertools
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from devkit.debug.pause_point import Phase
 from devkit.observe.applied_offsets import FollowerOffsets
+from devkit.observe.audit.arrivals import read_topic
 from devkit.observe.checkpoint import Checkpoint
-from devkit.observe.expected_output.truth import JobTruth
+from devkit.observe.committed_offsets import CommittedOffsets
+from devkit.observe.expected_output.truth import FatesTogether, JobTruth
 from devkit.observe.kafka.deferrals import Deferrals, DeferralTopic, NoDeferrals
+from devkit.observe.kafka.emitted import Emissions
 from devkit.observe.kafka.event_time_skew import EventTimeSkew
 from devkit.observe.logs.first_errors import FirstComplaints
 from devkit.observe.program_observation import ONLY
@@ -29,6 +33,7 @@ from devkit.programs.places import Places
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_run import Policy, ProgramRun
 from devkit.programs.program_state import ProgramState
+from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.program_truth import truth_of
 from devkit.programs.stack_places import stack_places
 from devkit.scenario.placeholders import filled, placeholder_value
@@ -181,23 +186,54 @@ class Arm:
 
     @property
     def has_drained(self) -> bool:
-        """Whether nothing waits: for the main program, nor for one that reads what it writes."""
+        """Whether nothing waits: for the main program, nor for one that reads what another one writes."""
         waiting = self.state.sample.waiting
         return self.main.state.drained and all(waiting.get(name) == 0 for name in self.followers)
 
     @functools.cached_property
     def followers(self) -> dict[str, FollowerOffsets]:
-        """How far programs have come that read what the main one writes, by their name."""
-        offsets = {run.name: run.configured.follows(run.context) for run in self.programs}
+        """How far programs have come that read what others write, by their name, each behind the one that it reads: at
+        a look nothing is then between two of them. Raises StackError.
+        """
+        offsets = {run.name: self._follower(run) for run in self.chained}
         followers = {name: follower for name, follower in offsets.items() if follower is not None}
         for follower in followers.values():
             self.closing.callback(follower.close)
         return followers
 
     @functools.cached_property
+    def chained(self) -> tuple[ProgramRun, ...]:
+        """The programs that read nothing but what others of the arm write, each behind the one that it reads."""
+        chained: list[ProgramRun] = []
+        written, left = {self.topics.output}, [*self.programs[1:]]
+        while found := [run for run in left if written.issuperset(run.configured.topics.sources)]:
+            chained += found
+            written |= {run.configured.topics.output for run in found}
+            names = {run.name for run in found}
+            left = [run for run in left if run.name not in names]
+        return tuple(chained)
+
+    def _follower(self, run: ProgramRun) -> FollowerOffsets | None:
+        shown = run.configured.follows(run.context)
+        if shown is not None or not run.view.shows_offsets:
+            return shown
+        topics = run.configured.topics
+        return CommittedOffsets(self.checkpoint_of(run), topics.sources, self._deferrals_in(topics))
+
+    @functools.cached_property
+    def emissions(self) -> Emissions | None:
+        """What the main program has emitted, where its events wait in its state; None where its commits say that."""
+        topics, truth = self.topics.written, cast("object", self.truth)  # it may have both protocols
+        if not isinstance(truth, FatesTogether):
+            return None
+        return Emissions(lambda: itertools.chain.from_iterable(read_topic(self.bootstrap, name) for name in topics))
+
+    @functools.cached_property
     def deferrals(self) -> Deferrals:
         """Empty if the main program's configuration defers nothing. Raises StackError."""
-        topics = self.topics
+        return self._deferrals_in(self.topics)
+
+    def _deferrals_in(self, topics: ProgramTopics) -> Deferrals:
         deferrals = DeferralTopic(self.bootstrap, topics.deferral) if topics.defers else NoDeferrals()
         self.closing.callback(deferrals.close)
         return deferrals

@@ -2,6 +2,7 @@
 
 from typing import cast
 
+from devkit.observe.applied_offsets import AppliedOffsets
 from devkit.observe.audit.replays import Replays
 from devkit.observe.audit.wrong_outcomes import FILE, write_wrong_outcomes
 from devkit.observe.expected_output.truth import StoredOutputs
@@ -56,12 +57,14 @@ def collect(arm: Arm) -> None:
 
 
 def _compare_store(arm: Arm) -> StoreDifference | None:
+    """By the truth of the main program, whichever other programs are between it and the store."""
     store, truth = arm.context.stack.triple_store, cast("object", arm.truth)  # it may have both protocols
-    if store is None or not arm.followers or not isinstance(truth, StoredOutputs):
+    applied = next((it for it in arm.followers.values() if isinstance(it, AppliedOffsets)), None)
+    if store is None or applied is None or not isinstance(truth, StoredOutputs):
         return None
     arm.log.say("store", "every entity against its last revision")
     truths = [*truth.stored(arm.traffic.source_events(arm.publisher))]
-    return compare_store(store, truths, next(iter(arm.followers.values())).graph)
+    return compare_store(store, truths, applied.graph)
 
 
 def jobs_beside(arm: Arm) -> frozenset[str]:

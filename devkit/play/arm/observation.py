@@ -65,7 +65,7 @@ def observation(arm: Arm) -> ArmObservation:
         checkpoint=None if "offsets" in not_observable else arm.checkpoint.size(),
         evidence=(*rule_evidence(rules, state.counts, switches), *arm.faults.evidence()),
         not_observable=not_observable,
-        emitted=main.state.emitted if "offsets" in not_observable else None,
+        emitted=main.state.emitted if arm.emissions is not None or "offsets" in not_observable else None,
         caveats=(*state.caveats, *manual_changes(arm)),
         cold=state.cold,
         tried_first=state.tried_first,
@@ -113,7 +113,7 @@ def programs(arm: Arm, not_observable_of_main: frozenset[Observable]) -> tuple[P
 
 def _observe_program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -> ProgramObservation:
     peak_memory_bytes, mean_cpu_cores = use_of(arm.state.samples, run.name)
-    output, audit = run.configured.topics.output, arm.state.audits_beside.get(run.name)
+    topics, audit = run.configured.topics, arm.state.audits_beside.get(run.name)
     state, supervisor, spec = run.state, run.supervisor, arm.scenario.programs.get(run.name)
     return ProgramObservation(
         name=run.name,
@@ -140,7 +140,7 @@ def _observe_program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observ
         peak_memory_bytes=peak_memory_bytes,
         mean_cpu_cores=mean_cpu_cores,
         container=run.container.figures() if run.container else None,
-        unaudited="" if audit or output == arm.topics.output else output,
+        unaudited="" if audit or topics.output in (arm.topics.output, *topics.sources) else topics.output,
         audit=audit,
     )
 

@@ -1,5 +1,6 @@
 """Takes a sample of the arm and updates its state."""
 
+from devkit.observe.kafka.emitted import Emitted, due_events
 from devkit.play.arm.arm import Arm
 
 
@@ -8,6 +9,8 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
     state, main, publisher = arm.state, arm.main.state, arm.publisher
     # Before the sample: events published during it may lie behind the ends that it has.
     published_all = publisher.done and publisher.published == arm.traffic.count
+    # Before the sample as well: what has been emitted lies before the programs that read it when they are looked at.
+    emitted = look_at_emitted(arm, exact=last) if published_all else None
     look = arm.sampler.look(main.process)
     sample = look.sample.model_copy(update={"read_again": read_again(arm)})
     state.counts, state.sample = look.counts, sample
@@ -28,10 +31,25 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
         and {topic for topic, _ in look.source_ends}.issuperset(arm.topics.sources)
         and all(look.committed.get(partition, 0) >= end for partition, end in look.source_ends.items())
         and not sample.deferred
+        and (emitted is None or emitted.is_all)
     )
+    if emitted is not None:
+        main.emitted = emitted
     arm.main.view.look(publisher, sample, published_all=published_all, last=last)
     arm.log.add(sample)
     arm.context.progress.sample(arm.name, sample, shows_offsets=arm.main.view.shows_offsets, last=last)
+
+
+def look_at_emitted(arm: Arm, *, exact: bool) -> Emitted | None:
+    """Of a main program whose commits do not say that an event has left; None of another. Raises StackError."""
+    if arm.emissions is None:
+        return None
+    return arm.emissions.look(count_emitted(arm), due_events(arm.publisher.manifest()), exact=exact)
+
+
+def count_emitted(arm: Arm) -> int:
+    """Number of records that the main program has emitted. Raises StackError."""
+    return sum(sum(arm.sampler.ends.of(topic).values()) for topic in arm.topics.written)
 
 
 def read_again(arm: Arm) -> int:

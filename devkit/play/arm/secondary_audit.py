@@ -2,6 +2,9 @@
 
 This needs a program that reads the traffic, whose job has a truth, to whose topics no other program writes, and whose
 checkpoint shows its committed offsets.
+
+A program that reads what another one writes is not audited, as no generator states what its events have to be. The
+other one's audit says whether these are right, and the triple store what has become of them.
 """
 
 from contextlib import closing

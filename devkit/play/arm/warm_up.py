@@ -18,6 +18,7 @@ from devkit.observe.checkpoint import Offsets, of_topic
 from devkit.observe.timeline.kit_events import WarmedUp
 from devkit.play.arm.arm import Arm
 from devkit.play.arm.arm_faults import BATCH_EVENTS
+from devkit.play.arm.sampling import count_emitted
 from located_config.count import counted
 
 _POLL_S = 0.2
@@ -112,16 +113,10 @@ def _await_commit(arm: Arm, ends: Offsets, sleep: Callable[[float], None]) -> st
         if not arm.main.is_running:
             return "the process ended in it"
         committed = arm.checkpoint.committed()
-        if all(committed.get(partition, 0) >= end for partition, end in ends.items()) and _count_emitted(arm) >= len(
+        if all(committed.get(partition, 0) >= end for partition, end in ends.items()) and count_emitted(arm) >= len(
             ends
         ):
             return None
         if arm.clock.now_s() > until_s:
             return f"it was not committed within {patience_s:g} s"
         sleep(_POLL_S)
-
-
-def _count_emitted(arm: Arm) -> int:
-    """How many records the program has emitted."""
-    ends = arm.sampler.ends
-    return sum(sum(ends.of(topic).values()) for topic in (arm.topics.output, *arm.topics.errors))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.kafka.deferrals import Deferrals
-from devkit.observe.kafka.emitted import Emissions
+from devkit.observe.kafka.emitted import Emissions, due_events
 from devkit.observe.observable import Observable
 from devkit.observe.samples.sample import Sample
 from devkit.programs.program_state import ProgramState
@@ -66,8 +66,7 @@ class CommandView:
         """Sets the state's `emitted` and `drained`, but not where offsets decide that. Raises StackError."""
         if self.shows_offsets:
             return
-        entries = publisher.manifest().entries
-        due = {(it.topic, it.partition, it.offset) for it in entries if it.expected.fate != "filtered"}
+        due = due_events(publisher.manifest())
         emitted = self._emissions.look(sample.outputs + sample.errors, due, exact=last)
         self._state.emitted, self._state.drained = emitted, published_all and emitted.is_all
 

@@ -1,4 +1,4 @@
-"""Checks for too large events, streams that the main program does not read, and partitions without a closing canary."""
+"""Checks for too large events, topics that the main program does not read, and closing canaries that are missing."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,13 +10,16 @@ from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.validate.patches import patches_at
 from devkit.traffic.stream import Paced
 from located_config.count import counted
+from located_config.duration import format_duration
 from located_config.near import near_miss
 from located_config.place import Location
 from located_config.problem import Problem
+from pipeline.config.pipeline_config import PipelineConfig
 
 _KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
 # Key, headers and the batch around a record count towards the topic's limit as well.
 _BATCH_OVERHEAD_BYTES = 256
+_DECIDES = "rdf-decide"
 
 
 def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
@@ -32,6 +35,15 @@ def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
             continue
         sources = resolved_arm.main.configured.topics.sources
         yield from _check_closing(scenario, arm, sources)
+        yield from _check_window(scenario, arm, resolved_arm.main.configured.config)
+        if (wikibase := scenario.traffic.wikibase_topics) is not None:
+            for topic in sorted(set(wikibase.names).difference(sources)):
+                yield Problem(
+                    ("traffic", "wikibase_topics"),
+                    f"the main program of arm {arm} does not read topic {topic!r}",
+                    f"let its source topics be {', '.join(wikibase.names)}",
+                )
+                break
         for name, stream in streams.items():
             if stream.topic not in sources:
                 yield Problem(
@@ -65,6 +77,21 @@ def _check_closing(scenario: Scenario, arm: ArmName, sources: tuple[str, ...]) -
         if count != partitions:
             text = f"closing canaries for {counted(count, 'partition')}, and the topic has {partitions} in arm {arm}"
             yield Problem(place, text, f"write partitions: {partitions}")
+
+
+def _check_window(scenario: Scenario, arm: ArmName, config: PipelineConfig | None) -> Iterator[Problem]:
+    """Closing canaries within the time for which events wait in the state of `rdf-decide`: the last ones stay there."""
+    traffic = scenario.traffic
+    if config is None or config.job != _DECIDES or not config.updater.reorder or traffic.from_ is not None:
+        return
+    closing = None if traffic.canaries is None else traffic.canaries.closing
+    if closing is None or closing.after <= config.updater.reorder:
+        window, after = format_duration(config.updater.reorder), format_duration(2 * config.updater.reorder)
+        yield Problem(
+            ("traffic", "canaries"),
+            f"the last events of arm {arm} wait for one that is more than updater.reorder ({window}) later",
+            f"write canaries: {{ closing: {{ after: {after} }} }} and event_times: {{ published: x1 }}",
+        )
 
 
 def _further_topics(scenario: Scenario) -> list[str]:

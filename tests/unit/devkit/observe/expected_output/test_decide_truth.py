@@ -137,7 +137,7 @@ def test_generator_and_job_read_the_same(seed: int) -> None:
         try:
             source = parsed(event)
         except InvalidEventError as error:
-            assert (expected.fate, expected.reason) == ("error", error.failure.type)
+            assert (expected.fate, expected.reason) == ("error", error.failure.error_type)
             continue
         if source is None:
             assert expected.fate == "filtered"
