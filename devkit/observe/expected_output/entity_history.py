@@ -15,12 +15,14 @@ from devkit.observe.audit.arrivals import Position
 from devkit.observe.audit.source_event import SourceEvent
 
 Kind = Literal["create", "delete", "undelete"]
+Status = Literal["nothing", "created", "deleted"]
+"""What is known of an entity."""
 NEWER = "newer_revision_seen"
 _OPS = ("import", "diff", "delete")
 _KINDS: tuple[Kind, ...] = ("create", "delete", "undelete")
 """In the order in which they can happen to one revision at one time."""
 # By what is known of the entity, and the event's revision beside that: what each kind of event is.
-_RULES = {
+_RULES: dict[tuple[Status, str], tuple[str, str, str]] = {
     ("nothing", "newer"): ("import", NEWER, "import"),
     ("created", "older"): (NEWER, NEWER, NEWER),
     ("created", "same"): (NEWER, "delete", "unmatched_delete"),
@@ -79,19 +81,24 @@ class History:
 def history(events: Iterable[EntityEvent]) -> History:
     """Of all events, in whatever order they are given."""
     decisions: dict[Position, Decision] = {}
-    states: dict[str, tuple[str, int]] = {}
+    states: dict[str, tuple[Status, int]] = {}
     known = [*events]
     parents = {(event.entity, event.parent) for event in known if event.kind == "create"}
     for event in sorted(known, key=_order):
         status, rev = states.get(event.entity, ("nothing", 0))
-        beside = "same" if event.rev == rev else "newer" if event.rev > rev else "older"
-        outcome = _RULES[status, beside][_KINDS.index(event.kind)]
+        outcome = outcome_of(event.kind, event.rev, status, rev)
         overtaken = event.kind != "create" and (event.entity, event.rev) in parents
         decisions[event.position] = Decision(outcome, rev if outcome == "diff" else None, overtaken)
         if outcome in _OPS:
             states[event.entity] = "deleted" if outcome == "delete" else "created", event.rev
     ends = {event.entity: states.get(event.entity, ("nothing", 0)) for event in known}
     return History(decisions, {entity: rev if end == "created" else None for entity, (end, rev) in ends.items()})
+
+
+def outcome_of(kind: Kind, rev: int, status: Status, last: int) -> str:
+    """What an event at revision `rev` is, where `last` is the last known one of its entity; see `Decision`."""
+    beside = "same" if rev == last else "newer" if rev > last else "older"
+    return _RULES[status, beside][_KINDS.index(kind)]
 
 
 def _order(event: EntityEvent) -> tuple[int, datetime, int, Position]:
