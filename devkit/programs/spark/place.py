@@ -20,6 +20,7 @@ from devkit.owner_file import write_for_owner
 from devkit.stack.parts.object_store import REGION, credentials
 from devkit.stack.ports import LOOPBACK
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.memory.spark import spark_size
 
 _LOG4J = """\
@@ -90,7 +91,11 @@ class SparkPlace:
 
 
 def slots_for(config: PipelineConfig, partitions: int) -> int:
-    """A slot for each partition of each source topic and each slow round, so that neither lane waits for the other."""
+    """A slot for each partition of each source topic and each slow round, so that neither lane waits for the other. A
+    job that fetches nothing waits for nothing, and each slot more is another three processes.
+    """
+    if not JOB_DEFAULTS[config.job].defers:
+        return SLOTS
     rounds = config.deferral.slow_lane.rounds if config.deferral.policy == "defer" else 0
     return max(SLOTS, partitions * len(config.source.all_topics) + rounds)
 
