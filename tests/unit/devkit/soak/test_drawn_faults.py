@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.soak.drawn_faults import LEAST, STARTS, draw_faults
+from devkit.soak.lanes import UPDATER_LANES
 
 seeds = st.integers(0, 10**9)
 lengths = st.integers(60, 3600).map(lambda seconds: timedelta(seconds=seconds))
@@ -44,4 +45,7 @@ def test_the_shortest_soak_has_faults_under_most_seeds() -> None:
 def test_every_kind_of_fault_is_drawn_sooner_or_later() -> None:
     drawn = {kind for seed in range(30) for one in draw_faults(seed, MINUTES) for kind in one.do}
     assert drawn >= {"pause", "kill", "restart", "move_leader", "client_quota", "network_cut", "network_blackhole"}
+    of_updater = [one for seed in range(30) for one in draw_faults(seed, MINUTES, UPDATER_LANES)]
+    killed = {one.do[kind]["program"] for one in of_updater for kind in one.do if kind == "kill_process"}
+    assert killed == {"decide", "resolve", "apply"}
     assert drawn >= {"store_error", "store_slow", "kill_process", "stop_process", "cpu_load"}
