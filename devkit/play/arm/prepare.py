@@ -21,8 +21,11 @@ def prepare(arm: Arm) -> None:
         store.clear()
     topics: dict[str, tuple[int, dict[str, str]]] = {}
     for run in reversed(arm.programs):
-        own_times = arm.traffic.has_event_time and run is arm.main
-        topics |= topics_to_make(arm.scenario.kafka.topics, run.configured.topics, own_times=own_times)
+        names, own_times = run.configured.topics, arm.traffic.has_event_time and run is arm.main
+        if run is arm.main and (wikibase := arm.scenario.traffic.wikibase_topics) is not None:
+            # Those that no program of this arm reads are published all the same.
+            names = replace(names, sources=tuple(dict.fromkeys((*names.sources, *wikibase.names))))
+        topics |= topics_to_make(arm.scenario.kafka.topics, names, own_times=own_times)
     recreate_topics(arm.bootstrap, topics)
     if arm.traffic.has_event_time or arm.topics.event_time:
         sources = counted(len(arm.topics.sources), "source topic")
