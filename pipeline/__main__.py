@@ -3,6 +3,7 @@
 
 `python -m pipeline deferred list | show | retry | drop --config FILE`: the job's deferred events.
 `python -m pipeline checkpoint | lag | replay | fan-out`: where it stands, and the events of its source once more.
+`python -m pipeline bootstrap`: a checkpoint that goes on from a dump.
 `python -m pipeline state show | verify`: what a job remembers of the events that it has seen.
 `python -m pipeline apply --config FILE`: mutations into a triple store.
 `python -m pipeline memory`: how a memory limit would be divided.
@@ -39,6 +40,7 @@ from pipeline.ops.options import SizeParam
 # Loaded when they are asked for: a job that starts need not wait for a Kafka client's modules.
 _OPERATIONS = {
     "apply": ("pipeline.apply.command", "apply"),
+    "bootstrap": ("pipeline.ops.bootstrap_command", "bootstrap"),
     "checkpoint": ("pipeline.ops.checkpoint_commands", "checkpoint"),
     "consume": ("pipeline.consumer.command", "consume"),
     "claims": ("pipeline.claims.commands", "claims"),

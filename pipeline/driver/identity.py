@@ -17,11 +17,13 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.start_position import CHOICES
 from pipeline.deferral.ledger_start import LedgerMark
 from pipeline.errors import RefusedError
+from pipeline.state.initial_state import DIRECTORY, InitialState
 from pipeline.state.state_mark import StateMark
 
 FILE = "job.json"
 # What Spark puts there; hidden files are checksums of Hadoop's.
 _OF_SPARK = frozenset({"metadata", "sources", "offsets", "commits", "state"})
+_KNOWN = _OF_SPARK | {FILE, DIRECTORY}
 
 
 def _several(value: Any) -> Any:
@@ -35,6 +37,7 @@ class Identity(BaseModel):
     """`source` are the topics, in the file one is a text. `cluster` is the id of their Kafka cluster, None where it did
     not say; `source_ids` are Kafka's of the topics, of those that were known. `ledger` is None for a job that has never
     deferred, or that an earlier version began. `state` is what the checkpoint fixes of its state, None without one.
+    `bootstrap` is what its first batch begins with, None where that is nothing.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -46,6 +49,7 @@ class Identity(BaseModel):
     source_ids: Mapping[str, str] = {}
     ledger: LedgerMark | None = None
     state: StateMark | None = None
+    bootstrap: InitialState | None = None
 
     @classmethod
     def of(cls, config: PipelineConfig, cluster: str | None, source_ids: Mapping[str, str] | None = None) -> Self:
@@ -85,6 +89,11 @@ class Identity(BaseModel):
                 f"checkpoint {checkpoint}: {FILE} does not say whose it is: {in_line(error, cls)}",
                 hint="is it a job's? delete the file to have Spark's offsets decide, or name another checkpoint",
             ) from error
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the job has ever started: before that, a bootstrap fixes nothing of the state."""
+        return self.bootstrap is None or self.state is not None
 
     def in_words(self) -> str:
         """As in `html-enrichment, from topic events in cluster abc to output`."""
@@ -129,7 +138,7 @@ def require_own(made_by: Identity | None, own: Identity, *, checkpoint: str, top
 
 def require_checkpoint(entries: Collection[str], checkpoint: str) -> None:
     """`entries` is what lies at its top. Raises RefusedError when something else than a checkpoint is there."""
-    foreign = sorted(name for name in entries if name not in _OF_SPARK and name != FILE and not name.startswith("."))
+    foreign = sorted(name for name in entries if name not in _KNOWN and not name.startswith("."))
     if foreign:
         names = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
         raise RefusedError(

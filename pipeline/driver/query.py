@@ -60,6 +60,7 @@ from pipeline.kafka.sink import producer_options
 from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
 from pipeline.ops.spark_checkpoint import require_whole
+from pipeline.state.initial_state import initial_rows, require_complete
 from pipeline.state.state_mark import counts_edits, decides_operations, pinned
 from pipeline.state.store_settings import store_settings
 
@@ -348,7 +349,9 @@ def _begin(
         if counts_edits(config):
             rows = counted_by_window(source_streams(spark, config, new, delay_ms), config, tasks=tasks)
         elif decides_operations(config):
-            rows = decided_by_entity(source_stream(spark, config, new, delay_ms), config, tasks=tasks)
+            initial = initial_rows(spark, checkpoint.place) if checkpoint.has_initial_state else None
+            source = source_stream(spark, config, new, delay_ms)
+            rows = decided_by_entity(source, config, tasks=tasks, initial=initial)
         else:
             source = source_stream(spark, config, new, delay_ms)
             rows = without_repeats(source, config, tasks=tasks, shortest_ms=delay_ms)
@@ -406,7 +409,8 @@ def _check_spark(
 @dataclass(frozen=True, slots=True)
 class _Taken:
     """A checkpoint that is this job's: who has made it, None where it has no mark, and who this is. `adopted`: it has a
-    position, and no mark. `new` is where the job begins, None where the checkpoint says so.
+    position, and no mark. `new` is where the job begins, None where the checkpoint says so. `has_initial_state`: the
+    first batch is still to take one up.
     """
 
     place: str
@@ -414,6 +418,7 @@ class _Taken:
     own: Identity
     adopted: bool
     new: NewStart | None
+    has_initial_state: bool
 
 
 def _take_checkpoint(
@@ -424,16 +429,21 @@ def _take_checkpoint(
     content = read_content(spark, place)
     require_checkpoint(content.spark.entries, place)
     exists = content.spark.has_position
+    require_complete(content.spark.entries, place, has_position=exists)
     new = instead_of_missing(new, exists=exists, policy=config.missing_checkpoint)
     # Without a position, a mark comes from a start that failed, and is no reason against a new one.
     left_behind = new is not None and not exists
     maker = Identity.read(content.identity, place) if content.identity is not None and not left_behind else None
     require_own(maker, own, checkpoint=place, topics=content.spark.topics)
-    require_whole(HadoopFiles(spark, place), content.spark, has_state=maker is not None and maker.state is not None)
+    bootstrap = maker.bootstrap if maker else None
+    has_state = maker is not None and maker.state is not None
+    require_whole(HadoopFiles(spark, place), content.spark, has_state=has_state, bootstrap=bootstrap)
     check(new, checkpoint=place, exists=exists)
-    state = pinned(maker.state if maker else None, config, checkpoint=place, slots=slots, exists=exists)
+    has_begun = exists and (maker is None or maker.has_begun)
+    state = pinned(maker.state if maker else None, config, checkpoint=place, slots=slots, exists=has_begun)
     own = own.model_copy(update={"state": state})
-    return _Taken(place, maker, own, adopted=exists and maker is None, new=new)
+    has_initial_state = bootstrap is not None and not content.spark.commits
+    return _Taken(place, maker, own, exists and maker is None, new, has_initial_state)
 
 
 def _take_ledger(

@@ -116,6 +116,10 @@ def show_(config_file: Path, endpoint: str | None) -> None:
         click.echo(f"made by     {identity.in_words() if identity else 'unknown: there is no job.json'}")
         if identity and identity.state:
             click.echo(f"state       {identity.state.in_words()}")
+        if identity and identity.bootstrap:
+            is_taken_up = bool(spark_checkpoint.commits)
+            status = "its first batch has taken them up" if is_taken_up else "its first batch takes them up"
+            click.echo(f"bootstrap   {identity.bootstrap.in_words()}; {status}")
 
 
 @checkpoint.command(short_help="Check that the job can continue.")
@@ -127,10 +131,15 @@ def verify(config_file: Path, endpoint: str | None) -> None:
         config = load_config(config_file)
         files = _files(config, endpoint)
         spark_checkpoint, identity = inspect_checkpoint(files), _identity(files)
-        found_problems = damages(files, spark_checkpoint, has_state=identity is not None and identity.state is not None)
+        found_problems = damages(
+            files,
+            spark_checkpoint,
+            has_state=identity is not None and identity.state is not None,
+            bootstrap=identity.bootstrap if identity else None,
+        )
         if not found_problems:
             require_position(spark_checkpoint)
-        with _sources(config) as sources:
+        with opened_sources(config) as sources:
             found_problems += _foreign_entries(spark_checkpoint)
             found_problems += problems(spark_checkpoint, {source.topic: source.bounds() for source in sources})
         # For the topics the offsets have shown it already.
@@ -139,7 +148,11 @@ def verify(config_file: Path, endpoint: str | None) -> None:
             found_problems += [f"another job has made it: {difference}" for difference in identity.differences(own)]
         try:
             pinned(
-                identity.state if identity else None, config, checkpoint=spark_checkpoint.place, slots=1, exists=True
+                identity.state if identity else None,
+                config,
+                checkpoint=spark_checkpoint.place,
+                slots=1,
+                exists=identity is None or identity.has_begun,
             )
         except RefusedError as error:
             found_problems.append(f"{error}; {error.hint}")
@@ -200,8 +213,8 @@ def set_offsets(
         if target is not None:
             write.require_beside(_files(config, endpoint, target), files)
         _require_own(config, files, spark_checkpoint)
-        with _sources(config) as sources:
-            ends = {source.topic: _offsets_at(source, at, yes=yes) for source in sources}
+        with opened_sources(config) as sources:
+            ends = {source.topic: offsets_at(source, at, yes=yes) for source in sources}
         if target is None:
             number = write.set_in_place(files, spark_checkpoint, ends)
             click.echo(f"{spark_checkpoint.place}: batch {number} ends at {show(at)}")
@@ -221,7 +234,7 @@ def lag(config_file: Path, endpoint: str | None) -> None:
         files = _files(config, endpoint)
         spark_checkpoint = read_checkpoint(files)
         _require_own(config, files, spark_checkpoint)
-        with _sources(config) as sources:
+        with opened_sources(config) as sources:
             lags = {
                 source.topic: measure(spark_checkpoint, source.topic, source.bounds(), source.first_record)
                 for source in sources
@@ -232,7 +245,10 @@ def lag(config_file: Path, endpoint: str | None) -> None:
                 click.echo(line)
 
 
-def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> Offsets:
+def offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> Offsets:
+    """The first offset of each partition at that time or later, its end where there is none. Raises RefusedError where
+    retention has deleted events since then, unless `yes` accepts that.
+    """
     bounds = source.bounds()
     offsets = source.at(milliseconds(at), bounds)
     oldest = {
@@ -301,7 +317,7 @@ def _files(config: PipelineConfig, endpoint: str | None, place: str | None = Non
 
 
 @contextmanager
-def _sources(config: PipelineConfig) -> Iterator[list[SourceTopic]]:
+def opened_sources(config: PipelineConfig) -> Iterator[list[SourceTopic]]:
     """Each topic that the job reads. Raises PipelineError when no broker answers."""
     with ExitStack() as stack:
         yield [stack.enter_context(opened_topic(source_brokers(config), topic)) for topic in config.source.all_topics]

@@ -17,6 +17,7 @@ from pipeline.errors import RefusedError
 from pipeline.ops.files import CheckpointFiles
 from pipeline.ops.moment import milliseconds, show, show_ms
 from pipeline.ops.spark_checkpoint import METADATA, Offsets, SparkCheckpoint, offsets_file, read_checkpoint
+from pipeline.state.initial_state import DIRECTORY
 
 RECENT = timedelta(minutes=1)
 _COMMIT = b'v1\n{"nextBatchWatermarkMs":0}'
@@ -54,8 +55,10 @@ def fork(source: CheckpointFiles, target: CheckpointFiles, new_id: uuid.UUID) ->
     logs += [f"commits/{number}" for number in checkpoint.commits if number <= last_batch]
     logs += [f"offsets/{number}" for number in checkpoint.batches]
     logs += source.names("state")
+    if not checkpoint.commits:
+        logs += source.names(DIRECTORY)
     target.write(METADATA, _metadata(new_id))
-    if "state" in source.entries() and FILE in source.entries():
+    if {"state", DIRECTORY} & source.entries() and FILE in source.entries():
         # A job that goes on from the copy has to know what the state is; the ledger is not its own.
         mark = Identity.read(source.read(FILE), source.place).model_copy(update={"ledger": None})
         target.write(FILE, mark.model_dump_json().encode())

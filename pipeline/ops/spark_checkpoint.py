@@ -22,6 +22,7 @@ from pipeline.config.start_position import CHOICES
 from pipeline.errors import RefusedError
 from pipeline.ops.files import CheckpointFiles, ReadableFiles
 from pipeline.ops.moment import show
+from pipeline.state.initial_state import InitialState
 
 Offsets = Mapping[int, int]
 METADATA = "metadata"
@@ -146,11 +147,15 @@ def require_position(checkpoint: SparkCheckpoint) -> SparkCheckpoint:
     )
 
 
-def damages(files: ReadableFiles, checkpoint: SparkCheckpoint, *, has_state: bool) -> list[str]:
+def damages(
+    files: ReadableFiles, checkpoint: SparkCheckpoint, *, has_state: bool, bootstrap: InitialState | None = None
+) -> list[str]:
     """Why no job could continue from it, whatever the brokers hold: each file that Spark would miss or could not read,
-    with what there is to do. `has_state`: the job that has made it keeps one.
+    with what there is to do. `has_state`: the job that has made it keeps one, which begins with its `bootstrap`.
     """
     reasons = [*_missing(checkpoint), *_backwards(checkpoint)]
+    if bootstrap and not checkpoint.commits:
+        reasons += bootstrap.damages(files)
     if has_state and checkpoint.commits and "state" not in checkpoint.entries:
         reasons.append(f"state/ is missing, which batch {checkpoint.commits[-1]} has written; restore it")
     if checkpoint.commits:
@@ -161,9 +166,11 @@ def damages(files: ReadableFiles, checkpoint: SparkCheckpoint, *, has_state: boo
     return reasons
 
 
-def require_whole(files: ReadableFiles, checkpoint: SparkCheckpoint, *, has_state: bool) -> None:
+def require_whole(
+    files: ReadableFiles, checkpoint: SparkCheckpoint, *, has_state: bool, bootstrap: InitialState | None = None
+) -> None:
     """Raises RefusedError that names each damage."""
-    reasons = damages(files, checkpoint, has_state=has_state)
+    reasons = damages(files, checkpoint, has_state=has_state, bootstrap=bootstrap)
     if reasons:
         raise RefusedError(
             f"checkpoint {checkpoint.place} is damaged: " + "\n".join(reasons),

@@ -13,8 +13,17 @@ from pipeline.driver.job_checkpoint import last_commit, read_content, size_of
 from pipeline.driver.session import start_session
 from pipeline.errors import RefusedError
 from pipeline.ops.exit_codes import exit_codes
-from pipeline.state.report import StateReport, document, lines_of, logged_rows, problems, read_state
-from pipeline.state.state_mark import StateMark
+from pipeline.state.initial_state import DIRECTORY
+from pipeline.state.report import (
+    StateReport,
+    document,
+    initial_problems,
+    lines_of,
+    logged_rows,
+    problems,
+    read_initial_state,
+    read_state,
+)
 from pipeline.state.store_settings import store_settings
 
 _CONFIG = click.option(
@@ -56,19 +65,21 @@ def show(config_file: Path, *, as_json: bool) -> None:
 def verify(config_file: Path, log_file: Path | None) -> None:
     """Check that every partition can be read after the last committed batch, and is what the first start fixed."""
     with exit_codes():
-        mark, report = _read(config_file)
-        logged = _logged(log_file, report.batch) if log_file else None
-    found_problems = problems(report, mark, logged)
+        identity, report = _read(config_file)
+        if report.batch is None:
+            found_problems = initial_problems(report, identity.bootstrap if identity else None)
+        else:
+            logged = _logged(log_file, report.batch) if log_file else None
+            found_problems = problems(report, identity.state if identity else None, logged)
     for problem in found_problems:
         click.echo(problem)
     if found_problems:
         sys.exit(RefusedError.exit_code)
-    click.echo(
-        f"the state after batch {report.batch} is whole: {report.rows} rows, {len(report.partitions)} partitions"
-    )
+    what = "the state of the bootstrap" if report.batch is None else f"the state after batch {report.batch}"
+    click.echo(f"{what} is whole: {report.rows} rows, {len(report.partitions)} partitions")
 
 
-def _read(config_file: Path) -> tuple[StateMark | None, StateReport]:
+def _read(config_file: Path) -> tuple[Identity | None, StateReport]:
     config = load_config(config_file)
     place = config.checkpoint
     spark = start_session("state", _SPARK)
@@ -76,16 +87,18 @@ def _read(config_file: Path) -> tuple[StateMark | None, StateReport]:
         spark.sparkContext.setLogLevel("ERROR")
         content = read_content(spark, place)
         batch = last_commit(spark, place)
+        identity = Identity.read(content.identity, place) if content.identity else None
+        if batch is None and identity is not None and identity.bootstrap is not None:
+            return identity, read_initial_state(spark, place, size=size_of(spark, place, DIRECTORY))
         if "state" not in content.spark.entries or batch is None:
             raise RefusedError(
                 f"checkpoint {place} has no state of a committed batch",
                 hint="source.deduplicate gives a job one, from its first batch on",
             )
-        mark = Identity.read(content.identity, place).state if content.identity else None
-        if mark is not None:
-            for key, value in store_settings(config, mark).items():
+        if identity is not None and identity.state is not None:
+            for key, value in store_settings(config, identity.state).items():
                 spark.conf.set(key, value)
-        return mark, read_state(spark, place, batch, size=size_of(spark, place, "state"))
+        return identity, read_state(spark, place, batch, size=size_of(spark, place, "state"))
     finally:
         spark.stop()
 

@@ -25,6 +25,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.rdf_decide import entity_pages
 from pipeline.records.page_change import InvalidEventError
+from pipeline.state import initial_state
 from pipeline.state.event_time import in_time
 from pipeline.updater.decided_event import decided_events
 from pipeline.updater.reorder import EntityState, ReorderRules, Step, accept, next_release_ms, release
@@ -54,9 +55,11 @@ _TYPES = {
 _FIRST_RELEASED = 1 << 40
 
 
-def decided_by_entity(rows: "DataFrame", config: PipelineConfig, *, tasks: int) -> "DataFrame":
+def decided_by_entity(
+    rows: "DataFrame", config: PipelineConfig, *, tasks: int, initial: "DataFrame | None" = None
+) -> "DataFrame":
     """A row for each event that something came of, or that cannot be read, in `tasks` partitions, each entity in one of
-    them. To be sorted by key and `TURN`, which Spark allows only in `foreachBatch`.
+    them. To be sorted by key and `TURN`, which Spark allows only in `foreachBatch`. The first batch takes up `initial`.
     """
     from pyspark.sql import functions
 
@@ -77,6 +80,7 @@ def decided_by_entity(rows: "DataFrame", config: PipelineConfig, *, tasks: int) 
             f"{_TIME_US} long, {DECIDED} boolean, {TURN} long",
             outputMode="Append",
             timeMode="EventTime",
+            initialState=None if initial is None else initial.groupBy(initial_state.ENTITY),
         )
         .withColumn("timestamp", functions.timestamp_micros(_TIME_US))
     )
@@ -161,6 +165,10 @@ class DecideByEntity(StatefulProcessor):
         before = self._state()
         step = release(before, timerValues.getCurrentWatermarkInMs(), self._rules)
         return self._ended(before, step, before.buffered, has_fired=True)
+
+    def handleInitialState(self, key: Any, initialState: Row, timerValues: Any) -> None:  # noqa: ARG002, N802, N803
+        """The revision of an entity, of which no operation has been decided yet."""
+        self._entity.update((initialState[initial_state.LAST], 0))
 
     def _state(self) -> EntityState:
         # Spark warns of each value that is asked for and not there.

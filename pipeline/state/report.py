@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pipeline.errors import RefusedError, failure
 from pipeline.ops.moment import show
 from pipeline.state.decided_by_entity import BUFFERED, ENTITY
+from pipeline.state.initial_state import DIRECTORY, InitialState, initial_rows
 from pipeline.state.state_mark import StateMark
 
 if TYPE_CHECKING:
@@ -30,12 +31,13 @@ class StorePartition:
 
 @dataclass(frozen=True, slots=True)
 class StateReport:
-    """A state as the last committed batch left it. `bytes` are those of all its files in the checkpoint. `waiting` are
-    the entities that have events which wait for their time, None where the state is not of entities.
+    """A state as the last committed batch left it; `batch` is None before the first one, which takes up what a
+    bootstrap wrote. `bytes` are those of all its files in the checkpoint. `waiting` are the entities that have events
+    which wait for their time, None where the state is not of entities.
     """
 
     operator: str
-    batch: int
+    batch: int | None
     bytes: int
     partitions: tuple[StorePartition, ...]
     waiting: int | None = None
@@ -71,6 +73,36 @@ def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int)
         ),
         waiting=waiting,
     )
+
+
+def read_initial_state(spark: "SparkSession", checkpoint: str, *, size: int) -> StateReport:
+    """The state of a job without a committed batch, by the files of its bootstrap; `size` is theirs. Raises
+    PipelineError for one that Spark cannot read.
+    """
+    from pyspark.sql import functions
+
+    try:
+        rows = initial_rows(spark, checkpoint).groupBy("_metadata.file_name").agg(functions.count("*"))
+        counts = [count for _, count in sorted(rows.collect())]
+    except Exception as error:
+        raise failure(f"initial state of checkpoint {checkpoint}: reading it", str(error)) from error
+    return StateReport(
+        operator="bootstrap",
+        batch=None,
+        bytes=size,
+        partitions=tuple(StorePartition(number, count) for number, count in enumerate(counts)),
+    )
+
+
+def initial_problems(report: StateReport, bootstrap: InitialState | None) -> list[str]:
+    """Contradictions between the files of a bootstrap and what it wrote of them, with a remedy."""
+    entities = bootstrap.entities if bootstrap else 0
+    if report.rows == entities:
+        return []
+    return [
+        f"rows: {report.rows} in {DIRECTORY}/, {entities} in job.json: restore both from one copy, or bootstrap "
+        "another checkpoint"
+    ]
 
 
 def _rows(spark: "SparkSession", checkpoint: str, batch: int, **options: str) -> "DataFrame":
@@ -132,7 +164,7 @@ def logged_rows(lines: Iterator[str], batch: int) -> int | None:
 def lines_of(report: StateReport) -> Iterator[str]:
     """What `state show` prints."""
     yield f"operator    {report.operator}"
-    yield f"after batch {report.batch}"
+    yield f"after batch {'none: the first one takes it up' if report.batch is None else report.batch}"
     yield f"rows        {report.rows}"
     if report.waiting is not None:
         yield f"waiting     {report.waiting} entities with events whose time has not come"

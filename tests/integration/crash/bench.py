@@ -178,9 +178,11 @@ class Bench:
         constants: Mapping[str, object] | None = None,
         beside: bool = False,
         submitted: bool = False,
+        bootstrapped: bool = False,
     ) -> Run:
-        """A process of the pipeline; the first one makes the checkpoint. Of the one before nothing is left, unless this
-        one is to run `beside` it. With `submitted` it is spark-submit, and the pipeline its child.
+        """A process of the pipeline; the first one makes the checkpoint, unless that is `bootstrapped`. Of the one
+        before nothing is left, unless this one is to run `beside` it. With `submitted` it is spark-submit, and the
+        pipeline its child.
         """
         if not beside:
             self.end()
@@ -195,9 +197,8 @@ class Bench:
             del environment["PYSPARK_SUBMIT_ARGS"]
         launch = replace(self._launch, argv=(*argv, *arguments), environment=environment)
         name = f"pipeline-{len(self._runs) + 1}"
-        process = launch.spawn(
-            self.guardian, name, logs=self._directory / "logs", addition=launch.again if self._runs else None
-        )
+        addition = launch.again if self._runs or bootstrapped else None
+        process = launch.spawn(self.guardian, name, logs=self._directory / "logs", addition=addition)
         self._runs.append(Run(process, self.guardian.run_id))
         return self._runs[-1]
 

@@ -1,0 +1,309 @@
+"""`pipeline bootstrap` as an operator calls it, on a local checkpoint and faked topics; and what takes it up."""
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.__main__ import main
+from pipeline.config.config_file import load_config
+from pipeline.config.start_position import NewStart, parse_new
+from pipeline.driver import query
+from pipeline.driver.identity import Identity
+from pipeline.errors import RefusedError
+from pipeline.ops import bootstrap as module
+from pipeline.ops import bootstrap_command, checkpoint_commands
+from pipeline.ops.source import SourceTopic
+from pipeline.state.initial_state import DIRECTORY
+from tests.unit.pipeline.driver.hadoop_files import Files, spark
+from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
+from tests.unit.pipeline.ops.places import NOW, checkpoint_at, contents, recorded
+
+# 2026-01-01T00:00:00Z, and a record in each second from there on.
+BEGIN_MS = 1_767_225_600_000
+SINCE = "2026-01-01T00:00:07Z"
+TOPICS = ("edits", "deletes")
+ROWS = {
+    "edits": [Row(partition, offset, BEGIN_MS + offset * 1000) for partition in range(2) for offset in range(25)],
+    "deletes": [Row(0, offset, BEGIN_MS + offset * 1000) for offset in range(5)],
+}
+"""Nothing in `deletes` is as late as `SINCE`."""
+STARTS = {"edits": {0: 7, 1: 7}, "deletes": {0: 5, 1: 0}}
+
+
+@dataclass
+class Operator:
+    directory: Path
+    monkeypatch: pytest.MonkeyPatch
+    first: dict[int, int]
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.directory / "checkpoint"
+
+    @property
+    def config_file(self) -> Path:
+        return self.directory / "pipeline.yaml"
+
+    def __call__(self, *arguments: str, **config: Any) -> Result:
+        @contextmanager
+        def opened(_bootstrap: str, topic: str) -> Iterator[SourceTopic]:
+            yield FakeConsumer(ROWS[topic], partitions=2, first=self.first, topic=topic).as_topic()
+
+        self.monkeypatch.setattr(checkpoint_commands, "opened_topic", opened)
+        for commands in (checkpoint_commands, bootstrap_command):
+            self.monkeypatch.setattr(commands, "cluster_id", {"broker:9092": "c1"}.__getitem__)
+        self.monkeypatch.setattr(bootstrap_command, "source_ids", lambda _: {"edits": "e1"})
+        source = {"bootstrap_servers": "broker:9092", "topics": list(TOPICS)}
+        document: dict[str, Any] = {
+            "job": "rdf-decide",
+            "source": source,
+            "sink": {"bootstrap_servers": "127.0.0.1:1"},
+            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+            "checkpoint": str(self.checkpoint),
+        }
+        self.config_file.write_bytes(orjson.dumps(document | config))
+        return CliRunner().invoke(main, [*arguments, "--config", str(self.config_file)])
+
+    def bootstrap(
+        self, text: str = "Q42,123\nQ7,9\nL3,4\n", *options: str, since: str = SINCE, **config: Any
+    ) -> Result:
+        file = self.directory / "rev_map.csv"
+        file.write_text(text)
+        return self("bootstrap", "--revisions", str(file), "--from", since, *options, **config)
+
+    def start(self, new: NewStart | None = None) -> Any:
+        """What a start of the job finds."""
+        config = load_config(self.config_file)
+        return query._take_checkpoint(spark(Files()), config, new, Identity.of(config, "c1", {"edits": "e1"}), slots=3)
+
+
+@pytest.fixture
+def operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Operator:
+    return Operator(tmp_path, monkeypatch, {})
+
+
+def entities(checkpoint: Path) -> dict[str, int]:
+    found = {}
+    for file in sorted((checkpoint / DIRECTORY).iterdir()):
+        table = pq.read_table(io.BytesIO(file.read_bytes()))
+        found |= dict(zip(table["entity"].to_pylist(), table["last"].to_pylist(), strict=True))
+    return found
+
+
+def test_what_is_written(operator: Operator) -> None:
+    result = operator.bootstrap()
+    assert result.exit_code == 0, result.output
+    assert entities(operator.checkpoint) == {"Q42": 123, "Q7": 9, "L3": 4}
+    assert checkpoint_at(operator.checkpoint).committed() == STARTS
+    assert set(contents(operator.checkpoint)) == {"job.json", "sources/0/0", f"{DIRECTORY}/part-00000.parquet"}
+    mark = orjson.loads((operator.checkpoint / "job.json").read_bytes())
+    assert mark["bootstrap"] == {"entities": 3, "files": 1, "since_ms": BEGIN_MS + 7000}
+    assert (mark["job"], mark["cluster"], mark["source_ids"], mark["state"]) == (
+        "rdf-decide",
+        "c1",
+        {"edits": "e1"},
+        None,
+    )
+
+
+def test_what_is_printed(operator: Operator) -> None:
+    lines = operator.bootstrap("Q42,123\nQ7,9\nQ42,123\n").stdout.splitlines()
+    assert lines[0] == f"checkpoint  {operator.checkpoint}"
+    assert lines[1].startswith("entities    2 in 1 file, ")
+    assert lines[1].endswith(" bytes; 1 repeated line left out")
+    assert lines[2] == f"events      since {SINCE}"
+    assert [line.split() for line in lines[4:8]] == [
+        ["edits", "0", "7", "25", "18"],
+        ["edits", "1", "7", "25", "18"],
+        ["deletes", "0", "5", "5", "0"],
+        ["deletes", "1", "0", "0", "0"],
+    ]
+    assert lines[8] == f"next: run rdf-decide --config {operator.config_file}, without --new"
+
+
+@pytest.mark.parametrize("options", [["--dry-run"], []], ids=["dry run", "written"])
+def test_it_is_one_object_too(operator: Operator, options: list[str]) -> None:
+    shown = orjson.loads(operator.bootstrap("Q42,123\nQ7,9\nQ42,123\n", "--json", *options).stdout)
+    assert (shown["entities"], shown["repeated"], shown["files"]) == (2, 1, 1)
+    assert shown["since"] == "2026-01-01T00:00:07+00:00"
+    assert shown["topics"]["edits"] == [{"partition": number, "start": 7, "end": 25} for number in range(2)]
+    assert shown["written"] is not bool(options)
+    assert operator.checkpoint.exists() is not bool(options)
+
+
+def test_a_dry_run_writes_nothing(operator: Operator) -> None:
+    result = operator.bootstrap("Q42,123\n", "--dry-run")
+    assert result.stdout.splitlines()[1] == "entities    1 in 1 file"
+    assert result.stdout.splitlines()[-1] == "nothing is written"
+    assert not operator.checkpoint.exists()
+
+
+def test_many_entities_are_several_files(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_FILE_ROWS", 10)
+    text = "".join(f"Q{number},{number * 2}\n" for number in range(1, 26))
+    assert "entities    25 in 3 files, " in operator.bootstrap(text).stdout
+    assert entities(operator.checkpoint) == {f"Q{number}": number * 2 for number in range(1, 26)}
+    (operator.checkpoint / DIRECTORY / "part-00001.parquet").unlink()
+    with pytest.raises(RefusedError, match="initial-state/ holds 2 files, and the bootstrap wrote 3: restore it"):
+        operator.start()
+    assert "initial-state/ holds 2 files" in operator("checkpoint", "verify").stdout
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "a time without a zone": ({"since": "2026-01-01T00:00:07"}, "'2026-01-01T00:00:07' has no time zone"),
+    "no time": ({"since": "yesterday"}, "'yesterday' is no moment"),
+    "a time to come": ({"since": "2126-01-01T00:00:00Z"}, "is in the future"),
+    "a broken line": ({"text": "Q1,1\nQ2;2\n"}, "rev_map.csv:2: 'Q2;2' is not entity,revision"),
+    "two revisions": ({"text": "Q1,1\nQ1,2\n"}, "rev_map.csv:2: revision 2 of Q1, and an earlier line says 1"),
+    "no entity": ({"text": ""}, "no entity in any of the files"),
+    "another job": ({"job": "rdf-resolve"}, "the job rdf-resolve has no state of entities"),
+    "another kind of place": ({"checkpoint": "hdfs://here/there"}, "hdfs:// cannot be read from here"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_writes_nothing(operator: Operator, name: str) -> None:
+    changes, why = REFUSED[name]
+    result = operator.bootstrap(**changes)
+    assert result.exit_code == 2, result.output
+    assert why in result.stderr
+    assert "hint: " in result.stderr
+    assert not operator.checkpoint.exists()
+
+
+def test_retention_is_an_error_and_yes_goes_on_with_what_is_left(operator: Operator) -> None:
+    operator.first = {1: 9}
+    result = operator.bootstrap()
+    assert result.exit_code == 2
+    assert "partition 1 begins at offset 9, 2026-01-01T00:00:09Z" in result.stderr
+    assert not operator.checkpoint.exists()
+    assert operator.bootstrap("Q1,1\n", "--yes").exit_code == 0
+    assert checkpoint_at(operator.checkpoint).committed()["edits"] == {0: 7, 1: 9}
+
+
+def age(place: Path) -> None:
+    for path in place.rglob("*"):
+        os.utime(path, (1, 1))
+
+
+def add(place: Path, name: str) -> None:
+    (place / name).parent.mkdir(parents=True, exist_ok=True)
+    (place / name).write_bytes(b"{}")
+
+
+TAKEN: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "of a job that runs": (lambda place: os.utime(place / "commits/2"), " s ago: does the job run?\nhint: "),
+    "of a job that has stopped": (lambda _: None, "exists: it holds batch 2 of "),
+    "with a state": (
+        lambda place: (place / "state").mkdir(),
+        " and a state\nhint: a job takes up an initial state before",
+    ),
+    "of something else": (lambda place: (place / "more").mkdir(), "is no checkpoint of a job's: it holds more"),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_checkpoint_that_exists_is_left_alone(operator: Operator, name: str) -> None:
+    place = recorded(operator.directory)
+    age(place)
+    change, why = TAKEN[name]
+    change(place)
+    before = contents(place)
+    result = operator.bootstrap()
+    assert result.exit_code == 2
+    assert why in result.stderr
+    assert contents(place) == before
+
+
+LEFT = {
+    "a start that failed": ("job.json", "exists: it holds files of a start that failed, written"),
+    "a bootstrap that has not ended": (f"{DIRECTORY}/part-00000.parquet", "its bootstrap has not ended"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_another_start_has_left_is_refused(operator: Operator, name: str) -> None:
+    file, why = LEFT[name]
+    add(operator.checkpoint, file)
+    result = operator.bootstrap()
+    assert result.exit_code == 2
+    assert why in result.stderr
+
+
+def test_a_second_bootstrap_is_refused(operator: Operator) -> None:
+    operator.bootstrap()
+    before = contents(operator.checkpoint)
+    result = operator.bootstrap("Q1,1\n")
+    assert result.exit_code == 2
+    assert "exists: it holds a position, written" in result.stderr
+    assert contents(operator.checkpoint) == before
+
+
+def test_the_job_begins_with_it_until_its_first_batch_is_committed(operator: Operator) -> None:
+    operator.bootstrap()
+    taken = operator.start()
+    assert (taken.has_initial_state, taken.adopted, taken.new) == (True, False, None)
+    assert taken.own.state.partitions == 3, "what the first start fixes"
+    mark = taken.maker.completed(taken.own, None)
+    (operator.checkpoint / "job.json").write_text(mark.model_dump_json())
+    again = operator.start()
+    assert again.has_initial_state
+    assert again.own.state == taken.own.state
+    plan = '{"batchWatermarkMs":0,"batchTimestampMs":1774000000000,"conf":{}}\n{"edits":{"0":9}}'
+    for name, text in (("metadata", '{"id":"x"}'), ("offsets/0", f"v1\n{plan}"), ("state/0/0/1.zip", "")):
+        add(operator.checkpoint, name)
+        (operator.checkpoint / name).write_text(text)
+    assert operator.start().has_initial_state, "the first batch is planned and not committed"
+    add(operator.checkpoint, "commits/0")
+    (operator.checkpoint / "commits/0").write_text('v1\n{"nextBatchWatermarkMs":0}')
+    assert not operator.start().has_initial_state
+    (operator.checkpoint / DIRECTORY / "part-00000.parquet").unlink()
+    assert not operator.start().has_initial_state, "nothing needs the files any more"
+
+
+def test_a_new_start_does_not_begin_without_it(operator: Operator) -> None:
+    operator.bootstrap()
+    with pytest.raises(RefusedError, match="exists, and --new earliest would not be obeyed"):
+        operator.start(parse_new("earliest", NOW))
+    (operator.checkpoint / "sources/0/0").unlink()
+    for new in (parse_new("earliest", NOW), None):
+        with pytest.raises(RefusedError, match="its bootstrap has not ended"):
+            operator.start(new)
+
+
+def test_the_other_commands_know_it(operator: Operator) -> None:
+    operator.bootstrap()
+    shown = operator("checkpoint", "show").stdout.splitlines()
+    assert shown[-1] == (
+        f"bootstrap   3 entities in 1 file, and the events since {SINCE}; its first batch takes them up"
+    )
+    verified = operator("checkpoint", "verify")
+    assert (verified.exit_code, verified.stdout) == (0, f"the job can continue from checkpoint {operator.checkpoint}\n")
+    rows = [line.split() for line in operator("lag").stdout.splitlines()]
+    assert [row[1] for row in rows if row[0] == "all"] == ["36", "0"]
+
+
+def test_a_fork_takes_it_along(operator: Operator) -> None:
+    operator.bootstrap()
+    target = operator.directory / "fork"
+    assert operator("checkpoint", "fork", str(target)).exit_code == 0
+    assert entities(target) == entities(operator.checkpoint)
+    assert operator("checkpoint", "verify", checkpoint=str(target)).exit_code == 0
+    assert operator.start().has_initial_state
+
+
+def test_a_first_batch_without_the_time_is_said(operator: Operator) -> None:
+    text = "".join(f"Q{number},1\n" for number in range(1, 301))
+    quick = operator.bootstrap(text, "--dry-run")
+    assert "stall_timeout" not in quick.stdout
+    slow = operator.bootstrap(text, "--dry-run", stall_timeout="100ms", deferral={"policy": "none"})
+    assert "for about 0 s on 1 core: stall_timeout is 0.1 s, set it to several times that" in slow.stdout
