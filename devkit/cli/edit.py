@@ -15,7 +15,7 @@ from devkit.errors import UsageError
 from devkit.guardian.run_state import LOGS, RunState
 
 if TYPE_CHECKING:
-    from devkit.debug.entity_edit import EntityEdit, PublishedOperation
+    from devkit.debug.entity_edit import EntityEdit, PublishedChange
     from devkit.debug.page_edit import PageEdit, PublishedEdit
 
 
@@ -67,7 +67,7 @@ def edit(
     """Edit PAGE, a title, of a stack that `devkit up` keeps. Without an option the page gets one more line.
 
     The edit goes to the mock's Action API, as any client's does. The event bus makes an event of it, whose position
-    this prints. On a stack with the updater PAGE is the id of an entity, and the event is an operation.
+    this prints. On a stack with the updater PAGE is the id of an entity.
 
     \b
     devkit edit "Main Page"
@@ -82,6 +82,7 @@ def edit(
     from devkit.debug.pipeline_place import find_place
     from devkit.debug.tail import TopicTail
     from devkit.debug.wiki_client import WikiClient
+    from devkit.event_bus.wikibase_record import CHANGE_TOPICS
 
     wanted = PageEdit(
         page,
@@ -103,6 +104,7 @@ def edit(
         merge_into,
         delete=delete,
         undelete=undelete,
+        suppress=suppress,
     )
     run = running_stack(run_id)
     if EVENT_BUS not in run.addresses:
@@ -116,10 +118,10 @@ def edit(
         entity_edit.check()
         with (
             naming_faults(run, "the entity cannot be edited", "kafka", "mock-api"),
-            TopicTail(address_of(run, KAFKA), topic) as tail,
+            TopicTail(address_of(run, KAFKA), *CHANGE_TOPICS) as tail,
         ):
-            operations = make_entity_edit(entity_edit, WikiClient(mock, domain), tail, lambda: _why_no_event(run))
-        _print_operations(operations, run, as_json=as_json)
+            changes = make_entity_edit(entity_edit, WikiClient(mock, domain), tail, lambda: _why_no_event(run))
+        _print_changes(changes, run, as_json=as_json)
         return
     with naming_faults(run, "the page cannot be edited", "kafka", "mock-api"):
         client, faults = WikiClient(mock, domain), FaultControl(mock)
@@ -142,18 +144,18 @@ def _has_entities(job: str, edit: "EntityEdit", of_page: "PageEdit") -> bool:
     return False
 
 
-def _print_operations(operations: "tuple[PublishedOperation, ...]", run: RunState, *, as_json: bool) -> None:
-    for made in operations:
+def _print_changes(changes: "tuple[PublishedChange, ...]", run: RunState, *, as_json: bool) -> None:
+    for made in changes:
         record = made.record
         if as_json:
             place = {"topic": record.topic, "partition": record.partition, "offset": record.offset}
-            click.echo(json.dumps({"entity": made.entity, "op": made.op, "rev_id": made.rev, **place}))
+            click.echo(json.dumps({"entity": made.entity, "stream": made.stream, "rev_id": made.rev, **place}))
         else:
-            click.echo(f"{made.op} of {made.entity}: revision {made.rev}")
-            click.echo(f"operation {record.topic}/{record.partition}/{record.offset}")
+            click.echo(f"{made.stream} of {made.entity}: revision {made.rev}")
+            click.echo(f"event {record.topic}/{record.partition}/{record.offset}")
     if not as_json and SPARQL_QUERY in run.addresses:
         click.echo(
-            f"  {run.addresses[SPARQL_QUERY]} answers with it in a moment; `devkit lag` shows how far the programs are",
+            f"  {run.addresses[SPARQL_QUERY]} answers with it in seconds; `devkit lag` shows how far the programs are",
             err=True,
         )
 

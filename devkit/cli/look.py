@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from devkit.debug.pipeline_place import PipelinePlace
-    from devkit.debug.program_lag import PartitionLag
+    from devkit.debug.program_lag import PartitionLag, ProgramLag
 
 
 @click.command(short_help="List the topics with their partitions, records and size.")
@@ -99,43 +99,60 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
 @run_id_option
 def lag(run_id: str | None, *, as_json: bool) -> None:
     """Print the number of source events that the pipeline has not committed, and of those that it has deferred. With
-    the updater, also the number of records that are not in the triple store yet.
+    the updater, also the number of events that are not decided yet, canaries among them, and of records that are not in
+    the triple store yet.
     """
-    from devkit.debug.program_lag import lag_of
+    from devkit.debug.pipeline_place import find_place_before
 
     run = running_stack(run_id)
-    place = _place_of(run)
-    checkpoint = place.checkpoint(address_of(run, OBJECT_STORE), os.environ)
-    with naming_faults(run, "the lag cannot be read", "kafka", "object-store"):
-        program_lag = lag_of(
-            place.config, checkpoint, bootstrap=address_of(run, KAFKA), now_ms=time.time_ns() // 1_000_000
-        )
+    place, before = _place_of(run), find_place_before(_logs_of(run))
+    decided = None if before is None else _lag_at(before, run)
+    program_lag = _lag_at(place, run)
     applied = _lag_of_apply(run)
     report_faults(run, err=True)
     if as_json:
-        partitions = [vars(partition) | {"lag": partition.lag} for partition in program_lag.partitions]
         counts = {"lag": program_lag.total, "deferred": program_lag.deferred}
+        of_decide = {} if decided is None else {"decide": _described(decided) | {"lag": decided.total}}
         of_apply = {} if applied is None else {"apply": vars(applied[1]) | {"lag": applied[1].lag}}
-        click.echo(json.dumps({"topics": program_lag.topics, "partitions": partitions, **counts, **of_apply}, indent=2))
+        click.echo(json.dumps({**_described(program_lag), **counts, **of_decide, **of_apply}, indent=2))
         return
+    if before is not None and decided is not None:
+        _print_lag(f"{before.config.job} ({before.file})", decided.partitions, topics=decided.topics)
     for topic in program_lag.topics:
-        _print_lag(place.file, [partition for partition in program_lag.partitions if partition.topic == topic])
+        partitions = [partition for partition in program_lag.partitions if partition.topic == topic]
+        _print_lag(f"{topic} ({place.file})", partitions)
     if applied is not None:
-        _print_lag(applied[0], [applied[1]])
+        _print_lag(f"{applied[1].topic} ({applied[0]})", [applied[1]])
+    of_decide_text = "" if decided is None else f"to decide {decided.total}, "
     deferred_text = "never: it is off" if program_lag.deferred is None else program_lag.deferred
     of_apply_text = "" if applied is None else f", to apply {applied[1].lag}"
-    click.echo(f"lag {program_lag.total}, deferred {deferred_text}{of_apply_text}")
+    click.echo(f"{of_decide_text}lag {program_lag.total}, deferred {deferred_text}{of_apply_text}")
 
 
-def _print_lag(config_file: Path, partitions: "Sequence[PartitionLag]") -> None:
-    """Of one topic, under the configuration of the program that reads it."""
-    row = "{:>9} {:>10} {:>10} {:>8}  {}".format
-    click.echo(f"{partitions[0].topic} ({config_file})")
+def _lag_at(place: "PipelinePlace", run: RunState) -> "ProgramLag":
+    from devkit.debug.program_lag import lag_of
+
+    checkpoint = place.checkpoint(address_of(run, OBJECT_STORE), os.environ)
+    with naming_faults(run, "the lag cannot be read", "kafka", "object-store"):
+        return lag_of(place.config, checkpoint, bootstrap=address_of(run, KAFKA), now_ms=time.time_ns() // 1_000_000)
+
+
+def _described(lag: "ProgramLag") -> dict[str, object]:
+    partitions = [vars(partition) | {"lag": partition.lag} for partition in lag.partitions]
+    return {"topics": lag.topics, "partitions": partitions}
+
+
+def _print_lag(heading: str, partitions: "Sequence[PartitionLag]", *, topics: "Sequence[str]" = ()) -> None:
+    """Rows of a program, which name their topics where there are several `topics`."""
+    width = max([9, *(len(topic) + 2 for topic in topics)])
+    row = f"{{:>{width}}} {{:>10}} {{:>10}} {{:>8}}  {{}}".format
+    click.echo(heading)
     click.echo(row("partition", "committed", "end", "lag", "oldest waits"))
     for partition in partitions:
+        place = f"{partition.topic}/{partition.partition}" if topics else partition.partition
         committed = "none" if partition.committed is None else partition.committed
         behind = "" if partition.behind_s is None else f"{partition.behind_s:.1f} s"
-        click.echo(row(partition.partition, committed, partition.end, partition.lag, behind).rstrip())
+        click.echo(row(place, committed, partition.end, partition.lag, behind).rstrip())
 
 
 def _lag_of_apply(run: RunState) -> "tuple[Path, PartitionLag] | None":
@@ -172,7 +189,11 @@ def deferred(arguments: tuple[str, ...], run_id: str | None) -> None:
 def _place_of(run: RunState) -> "PipelinePlace":
     from devkit.debug.pipeline_place import find_place
 
-    return find_place(Path(run.addresses[LOGS]) if LOGS in run.addresses else None)
+    return find_place(_logs_of(run))
+
+
+def _logs_of(run: RunState) -> Path | None:
+    return Path(run.addresses[LOGS]) if LOGS in run.addresses else None
 
 
 def _topic_called(name: str, run: RunState) -> str:

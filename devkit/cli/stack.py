@@ -36,7 +36,7 @@ _ANSWERING = timedelta(seconds=2)
     "job_name",
     metavar="NAME",
     help="Job to start: html-enrichment, content-enrichment, edit-counts, one of an extension, or rdf-updater: "
-    "rdf-resolve and apply, with a mock of a Wikibase and a triple store. Default: html-enrichment.",
+    "rdf-decide, rdf-resolve and apply, with a mock of a Wikibase and a triple store. Default: html-enrichment.",
 )
 @click.option(
     "--brokers", type=click.Choice(["1", "3"]), default="1", show_default=True, help="Number of Kafka brokers."
@@ -74,7 +74,7 @@ def up(
     from devkit.guardian import Guardian
     from devkit.play.run_directory import make_run_directory
     from devkit.programs.spark.standalone import default_topics, places_of, start_pipeline
-    from devkit.programs.stack_job import DEFAULT, find_stack_job
+    from devkit.programs.stack_job import DEFAULT, find_stack_job, reorder_note
     from devkit.programs.standalone_apply import start_apply
     from devkit.stack.registry import add_event_bus, start_stack
     from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
@@ -105,13 +105,15 @@ def up(
         with stack.leave_on_failure(lambda text: click.echo(f"warning: {text}", err=True)):
             if pipeline:
                 click.echo("starting the pipeline", err=True)
+                if job.before is not None:
+                    click.echo(reorder_note(job.before), err=True)
                 with stack.named_failures():
                     if job.wikis:
                         stack.mock_api.populate(seed=SEED, catalog=wikibase_pages(), rules=())
                     spark_ui = start_pipeline(guardian, stack, directory, job)
                     if job.applies:
                         start_apply(guardian, stack, directory, places_of(stack, job))
-                    stack = add_event_bus(stack, guardian, directory, stream=job.stream, topic=topics[0])
+                    stack = add_event_bus(stack, guardian, directory, stream=job.stream)
         keep_stack(stack, guardian, directory, spark_ui=spark_ui)
 
 

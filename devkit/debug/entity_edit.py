@@ -1,4 +1,4 @@
-"""A change of an entity of a running mock, and the operations that the event bus makes of it."""
+"""A change of an entity of a running mock, and the events that the event bus makes of it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from devkit.debug.tail import TopicTail
 from devkit.debug.wiki_client import WikiClient
 from devkit.errors import StackError, UsageError
 from devkit.stack.topic_reader import TopicRecord
-from devkit.traffic.entity_life import entity_title
+from devkit.traffic.entity_life import entity_id, entity_title
 from devkit.waiting import wait_until
 
 _PUBLISHED: Final = timedelta(seconds=30)
@@ -20,7 +20,8 @@ _REASON: Final = "devkit edit"
 @dataclass(frozen=True, slots=True)
 class EntityEdit:
     """One change of `entity`, an id such as Q42. `label` is language and text, `sitelink` site and title, with an empty
-    text or title to remove it; `redirect_to` and `merge_into` are ids of other entities.
+    text or title to remove it; `redirect_to` and `merge_into` are ids of other entities. `suppress` is for `delete`:
+    all revisions are hidden from administrators too.
     """
 
     entity: str
@@ -30,6 +31,7 @@ class EntityEdit:
     merge_into: str | None = None
     delete: bool = False
     undelete: bool = False
+    suppress: bool = False
 
     def chosen(self) -> list[str]:
         """The options that were given."""
@@ -48,6 +50,10 @@ class EntityEdit:
         chosen = self.chosen()
         if len(chosen) > 1:
             raise UsageError(f"{' and '.join(chosen)} are several changes", hint="make one after the other")
+        if self.suppress and not self.delete:
+            raise UsageError(
+                f"--suppress is for a deletion, and {self.entity} is not to be deleted", hint="add --delete"
+            )
         if not chosen:
             raise UsageError(
                 f"{self.entity}: no change is given",
@@ -56,11 +62,11 @@ class EntityEdit:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedOperation:
-    """The operation, and its record."""
+class PublishedChange:
+    """The change of an entity: `stream` is that of its event, without `mediawiki.`."""
 
     entity: str
-    op: str
+    stream: str
     rev: int
     record: TopicRecord
 
@@ -77,34 +83,37 @@ def parse_member(option: str, written: str | None) -> tuple[str, str] | None:
 
 def make_entity_edit(
     edit: EntityEdit, client: WikiClient, tail: TopicTail, no_event_hint: Callable[[], str]
-) -> tuple[PublishedOperation, ...]:
-    """Make the change and wait for its operations at the end of `tail`: one, or two for a merge that changes both
-    entities. Raises UsageError for what the wiki refuses, StackError, with a hint, when no operation comes.
+) -> tuple[PublishedChange, ...]:
+    """Make the change and wait for its events at the end of `tail`: one, or two for a merge that changes both entities.
+    Raises UsageError for what the wiki refuses, StackError, with a hint, when no event comes.
     """
     client.log_in()
     tail.last(0)
     awaited = _write(edit, client)
     records: list[TopicRecord] = []
 
-    def are_published() -> tuple[PublishedOperation, ...] | None:
+    def are_published() -> tuple[PublishedChange, ...] | None:
         records.extend(tail.new_records())
-        found = {(made.entity, made.rev): made for made in map(_operation, records) if made is not None}
+        found = {(made.entity, made.rev): made for made in map(_published, records) if made is not None}
         return tuple(found[one] for one in awaited) if found.keys() >= set(awaited) else None
 
     try:
-        return wait_until(are_published, what="the operation", deadline=_PUBLISHED, interval=timedelta(0))
+        return wait_until(are_published, what="the event", deadline=_PUBLISHED, interval=timedelta(0))
     except StackError as error:
         changed = " and ".join(f"{entity}, revision {rev}," for entity, rev in awaited)
-        text = f"the wiki has {changed} and no operation came of it within {_PUBLISHED.total_seconds():g} s"
+        text = f"the wiki has {changed} and no event came of it within {_PUBLISHED.total_seconds():g} s"
         raise StackError(text, hint=no_event_hint()) from error
 
 
 def _write(edit: EntityEdit, client: WikiClient) -> Sequence[tuple[str, int]]:
-    """Each entity that changes, and the revision that its operation has."""
+    """Each entity that changes, and the revision that its event has."""
     entity, title = edit.entity, entity_title(edit.entity)
     if edit.delete:
         page = client.require_page(title)
-        client.write("delete", title=title, reason=_REASON)
+        if edit.suppress:
+            client.delete_suppressed(title, _REASON)
+        else:
+            client.write("delete", title=title, reason=_REASON)
         return [(entity, page.rev_id)]
     if edit.undelete:
         if not client.page(title).is_missing:
@@ -134,9 +143,9 @@ def _change(edit: EntityEdit, client: WikiClient) -> None:
         client.write_entity("wbmergeitems", fromid=edit.entity, toid=edit.merge_into, summary=_REASON)
 
 
-def _operation(record: TopicRecord) -> PublishedOperation | None:
+def _published(record: TopicRecord) -> PublishedChange | None:
     event = read_event(record)
-    entity, op, rev = event.get("entity"), event.get("op"), event.get("rev")
-    if not isinstance(entity, str) or not isinstance(op, str) or not isinstance(rev, int):
+    title, rev = event.get("page_title"), event.get("rev_id")
+    if not isinstance(title, str) or not isinstance(rev, int):
         return None
-    return PublishedOperation(entity, op, rev, record)
+    return PublishedChange(entity_id(title), record.topic.rpartition(".")[2], rev, record)

@@ -47,7 +47,6 @@ class PageEdit:
             "--create": self.create,
             "--move": self.move_to is not None,
             "--hide": self.hide,
-            "--suppress": self.suppress,
         }
         return [name for name, is_given in given.items() if is_given]
 

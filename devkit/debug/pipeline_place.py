@@ -1,6 +1,6 @@
 """What a running stack's pipeline is told: the newest configuration file in the directory of its run.
 
-    devkit up              <run>/pipeline.yaml beside the logs
+    devkit up              <run>/pipeline.yaml beside the logs, <run>/rdf-decide/pipeline.yaml of the job before it
     devkit scenario run    <run>/ARM/pipeline.yaml beside <run>/stack
 
 The topics of an arm are deleted for the next one, so the newest file is the one that still means something.
@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from devkit.errors import UsageError
 from devkit.observe.checkpoint import Checkpoint
 from devkit.programs.spark.configuration import CONFIG
+from devkit.programs.stack_job import DECIDE
 from devkit.report.run_record import TIMELINE
 from devkit.stack.parts.object_store import ACCESS_KEY, SECRET_KEY, s3_client
 from pipeline.config.pipeline_config import PipelineConfig
@@ -62,8 +63,17 @@ def find_place(logs: Path | None) -> PipelinePlace:
         raise UsageError(
             "no pipeline was started on this stack", hint="`devkit up` starts one, unless it is told --no-pipeline"
         )
-    newest = max(existing, key=lambda file: file.stat().st_mtime_ns)
+    return _place_at(max(existing, key=lambda file: file.stat().st_mtime_ns))
+
+
+def find_place_before(logs: Path | None) -> PipelinePlace | None:
+    """That of the job whose output the pipeline reads; None on a stack without one. Raises UsageError."""
+    file = None if logs is None else logs / DECIDE / _FILE
+    return None if file is None or not file.is_file() else _place_at(file)
+
+
+def _place_at(file: Path) -> PipelinePlace:
     try:
-        return PipelinePlace(CONFIG.validate_json(newest.read_bytes()), newest)
+        return PipelinePlace(CONFIG.validate_json(file.read_bytes()), file)
     except ValidationError as error:
-        raise UsageError(f"{newest} is not of this kit: {error}", hint="start the stack again") from error
+        raise UsageError(f"{file} is not of this kit: {error}", hint="start the stack again") from error

@@ -1,4 +1,4 @@
-"""The last records of a topic, and those that come after them.
+"""The last records of topics, and those that come after them.
 
 Records of several partitions have no order between them but their timestamps, so that is how the last ones are sorted;
 one without a time stays behind the one before it in its partition.
@@ -30,16 +30,17 @@ _POLL_MS = 200
 
 
 class TopicTail:
-    """A context manager. Raises UsageError when there is no such topic, StackError when the broker does not answer."""
+    """A context manager. Raises UsageError when a topic is not there, StackError when the broker does not answer."""
 
-    def __init__(self, bootstrap: str, topic: str) -> None:
-        self._topic = topic
+    def __init__(self, bootstrap: str, *topics: str) -> None:
+        self._topics = ", ".join(topics)
         self._consumer = connect(bootstrap, **LARGE)
         with ExitStack() as failing, answering(f"Kafka at {bootstrap} does not answer"):
             failing.callback(self._consumer.close)
-            require_topic(self._consumer, topic)
+            for topic in topics:
+                require_topic(self._consumer, topic)
             failing.pop_all()
-        self._places = places_of(self._consumer, topic)
+        self._places = [place for topic in topics for place in places_of(self._consumer, topic)]
         self._consumer.assign(self._places)
 
     def last(self, count: int) -> list[TopicRecord]:
@@ -55,7 +56,7 @@ class TopicTail:
                     records.extend(record for record in self._poll() if record.offset < ends[_place(record)])
                     return has_read(self._consumer, ends)
 
-                purpose = f"{self._topic} to be read to its end"
+                purpose = f"{self._topics} to be read to its end"
                 wait_until(is_read, what=purpose, deadline=_DEADLINE, interval=timedelta(0))
                 for place in self._places:
                     self._consumer.seek(place, ends[place])  # what came meanwhile is for `following`
@@ -74,13 +75,13 @@ class TopicTail:
             return list(self._poll())
 
     def _reading(self) -> AbstractContextManager[None]:
-        return answering(f"{self._topic} could not be read")
+        return answering(f"{self._topics} could not be read")
 
     def _poll(self) -> Iterator[TopicRecord]:
-        for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
+        for place, records in self._consumer.poll(timeout_ms=_POLL_MS).items():
             for record in records:
                 yield TopicRecord(
-                    self._topic,
+                    place.topic,
                     record.partition,
                     record.offset,
                     record.timestamp,
@@ -102,12 +103,13 @@ class TopicTail:
 
 def oldest_first(records: list[TopicRecord]) -> list[TopicRecord]:
     """Records of several partitions by time; each partition keeps its order."""
-    times: dict[int, int] = {}
+    times: dict[TopicPartition, int] = {}
     keyed = []
     for record in records:
-        time_ms = record_time_ms(record.timestamp_ms) or times.get(record.partition, 0)
-        times[record.partition] = time_ms
-        keyed.append(((time_ms, record.partition, record.offset), record))
+        place = _place(record)
+        time_ms = record_time_ms(record.timestamp_ms) or times.get(place, 0)
+        times[place] = time_ms
+        keyed.append(((time_ms, place, record.offset), record))
     return [record for _, record in sorted(keyed, key=lambda pair: pair[0])]
 
 

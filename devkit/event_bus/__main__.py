@@ -16,10 +16,11 @@ from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
 from devkit.errors import DevkitError, PartError
+from devkit.event_bus.bus_record import BusRecord
 from devkit.event_bus.mock_feed import MockFeed
 from devkit.event_bus.publisher import Bus
 from devkit.event_bus.streams import STREAMS
-from devkit.event_bus.topic_position import Headers, all_values, last_published
+from devkit.event_bus.topic_position import Headers, last_published
 from devkit.stack.ports import LOOPBACK
 from pipeline.kafka.long_lived import LONG_LIVED
 
@@ -34,24 +35,26 @@ class KafkaTopics:
         self._bootstrap = bootstrap
         self._producer: KafkaProducer | None = None
 
-    def last_published(self, topic: str, feed: str) -> int:
+    def last_published(self, topics: tuple[str, ...], feed: str) -> int:
         """See `devkit.event_bus.topic_position`. Nothing that was sent before is still under way then."""
         self.close()
-        return last_published(self._bootstrap, topic, feed)
+        return last_published(self._bootstrap, topics, feed)
 
-    def values(self, topic: str) -> list[bytes]:
-        """See `devkit.event_bus.topic_position`."""
-        return all_values(self._bootstrap, topic)
-
-    def publish(self, topic: str, key: bytes, value: bytes, headers: Headers) -> tuple[int, int]:
+    def publish(self, record: BusRecord, headers: Headers) -> tuple[int, int]:
         """See `devkit.event_bus.publisher.BusTopics`."""
         try:
             if self._producer is None:
                 self._producer = _connect(self._bootstrap)
-            sent = self._producer.send(topic, key=key, value=value, headers=list(headers))
+            sent = self._producer.send(
+                record.topic,
+                key=record.key,
+                value=record.value,
+                headers=list(headers),
+                timestamp_ms=record.timestamp_ms,
+            )
             landed = sent.get(timeout=2 * _ANSWER_S)
         except KafkaError as error:
-            raise PartError(f"publishing to {topic} at {self._bootstrap} failed: {error}", "kafka") from error
+            raise PartError(f"publishing to {record.topic} at {self._bootstrap} failed: {error}", "kafka") from error
         return landed.partition, landed.offset
 
     def close(self) -> None:
@@ -104,10 +107,10 @@ class StateServer:
         self._error = error
 
     def describe(self, bus: Bus) -> dict[str, object]:
-        """`published` is the newest change that each topic has."""
+        """`published` is the newest change that the topics have."""
         state = "follows" if self._error is None else "waits"
         published = bus.published
-        return {"state": state, "error": self._error, "feed": published.feed, "published": dict(published.last)}
+        return {"state": state, "error": self._error, "feed": published.feed, "published": published.last}
 
 
 def _log(line: str) -> None:
@@ -124,7 +127,7 @@ def _run(bus: Bus, server: StateServer) -> None:
                 bus.locate()
                 is_located, error = True, None
                 server.set_error(None)
-            bus.step()
+            bus.turn()
         except DevkitError as failure:
             if str(failure) != error:
                 error = str(failure)
@@ -144,11 +147,10 @@ def main() -> None:
     parser.add_argument("--mock", required=True, metavar="URL", help="The mock whose pages are followed.")
     parser.add_argument("--kafka", required=True, metavar="HOST:PORT", help="Brokers to publish to.")
     parser.add_argument("--stream", required=True, choices=list(STREAMS), help="What is published of the changes.")
-    parser.add_argument("--topic", required=True, help="Topic of the stream.")
     parser.add_argument("--port", type=int, required=True, help="Port that answers with the state of the bus.")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, _end)
-    bus = Bus(MockFeed(options.mock), KafkaTopics(options.kafka), (STREAMS[options.stream](options.topic),), _log)
+    bus = Bus(MockFeed(options.mock), KafkaTopics(options.kafka), STREAMS[options.stream], _log)
     _run(bus, StateServer(options.port, bus))
 
 

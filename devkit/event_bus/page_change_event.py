@@ -8,10 +8,11 @@ the same, byte by byte; `request_id` is that of the write.
 from datetime import UTC
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from devkit.event_bus.bus_record import BusRecord
 from devkit.event_bus.mock_feed import ChangedPage, ChangedRevision, FeedEntry, FeedPlace, FeedUser, PageChange
 from devkit.traffic.json_bytes import json_bytes
 from devkit.traffic.life import PageLife, Place, Revision, Visibility, format_sha1
-from devkit.traffic.page_change import Change, JsonObject, Kind, event_of, kafka_key
+from devkit.traffic.page_change import STREAM, Change, Kind, event_of, kafka_key
 from devkit.traffic.users import User
 
 _FORMATS = {
@@ -25,33 +26,33 @@ _FORMATS = {
 _JSON = "application/json"  # what all content models of Wikibase have
 
 
-def page_change_record(feed: str, entry: FeedEntry) -> tuple[bytes, bytes]:
-    """Key and value of the record for a change."""
+def page_change_record(feed: str, entry: FeedEntry) -> BusRecord:
+    """The record for a change."""
     change = entry.change
-    return kafka_key(change.wiki, change.page.page_id), json_bytes(page_change_event(feed, entry))
+    return BusRecord(
+        STREAM, kafka_key(change.wiki, change.page.page_id), json_bytes(event_of(change_of_entry(feed, entry)))
+    )
 
 
-def page_change_event(feed: str, entry: FeedEntry) -> JsonObject:
-    """The event of a change; `feed` is that of the entry."""
+def change_of_entry(feed: str, entry: FeedEntry) -> Change:
+    """The change that events are made of; `feed` is that of the entry."""
     change = entry.change
     makes_revision = change.kind in ("create", "edit", "move")
-    return event_of(
-        Change(
-            kind=_kind_of(change),
-            page=_page(change, change.page, change.revision),
-            moment=(change.revision.timestamp if makes_revision else change.at).astimezone(UTC),
-            event_id=event_id(feed, entry.n),
-            request_id=change.request_id,
-            performer=None if _is_suppression(change) else _user(change.performer),
-            reason=change.reason,
-            prior_revision=_revision(change.before) if makes_revision and change.before else None,
-            prior_flags={} if makes_revision else _prior_flags(change),
-            prior_place=_place(change.place_before) if change.place_before else None,
-            created_redirect=_page(change, change.created_redirect) if change.created_redirect else None,
-            received=change.at.astimezone(UTC),
-            is_suppressed=change.kind == "delete" and _is_suppression(change),
-            revision_count=change.page.revision_count,
-        )
+    return Change(
+        kind=_kind_of(change),
+        page=_page(change, change.page, change.revision),
+        moment=(change.revision.timestamp if makes_revision else change.at).astimezone(UTC),
+        event_id=event_id(feed, entry.n),
+        request_id=change.request_id,
+        performer=None if _is_suppression(change) else _user(change.performer),
+        reason=change.reason,
+        prior_revision=_revision(change.before) if makes_revision and change.before else None,
+        prior_flags={} if makes_revision else _prior_flags(change),
+        prior_place=_place(change.place_before) if change.place_before else None,
+        created_redirect=_page(change, change.created_redirect) if change.created_redirect else None,
+        received=change.at.astimezone(UTC),
+        is_suppressed=change.kind == "delete" and _is_suppression(change),
+        revision_count=change.page.revision_count,
     )
 
 

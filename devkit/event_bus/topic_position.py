@@ -1,7 +1,8 @@
-"""How far a topic has come: the newest change of the feed that it has a record of.
+"""How far the topics of a stream have come: the newest change of the feed that one of them has a record of.
 
-Each record of the bus says in its headers which change it is of. The bus waits for the answer to one record before it
-sends the next one, so the newest record says that all before it are there. Records of others may stand between them.
+Each record of the bus says in its headers which change it is of; a canary names the last one before it. The bus waits
+for the answer to one record before it sends the next one, so the newest record says that all before it are there.
+Records of others may stand between them.
 """
 
 from collections.abc import Iterable
@@ -37,43 +38,21 @@ def change_of(headers: Iterable[tuple[str, bytes | None]]) -> tuple[str, int] | 
     return feed.decode(errors="replace"), int(n)
 
 
-def last_published(bootstrap: str, topic: str, feed: str) -> int:
-    """The newest change of `feed` that the topic has, 0 for none. Raises StackError, UsageError without the topic."""
+def last_published(bootstrap: str, topics: Iterable[str], feed: str) -> int:
+    """The newest change of `feed` that the topics have, 0 for none. Raises StackError, UsageError without a topic."""
     consumer = connect(bootstrap, **LARGE)
+    last = 0
     try:
-        with answering(f"topic {topic} could not be read"):
-            require_topic(consumer, topic)
-            places = places_of(consumer, topic)
-            consumer.assign(places)
-            begins, ends = begins_of(consumer, places), ends_of(consumer, places)
-            return max((_last_in(consumer, place, begins[place], ends[place], feed) for place in places), default=0)
+        for topic in topics:
+            with answering(f"topic {topic} could not be read"):
+                require_topic(consumer, topic)
+                places = places_of(consumer, topic)
+                consumer.assign(places)
+                begins, ends = begins_of(consumer, places), ends_of(consumer, places)
+                last = max(last, *(_last_in(consumer, place, begins[place], ends[place], feed) for place in places))
     finally:
         consumer.close()
-
-
-def all_values(bootstrap: str, topic: str) -> list[bytes]:
-    """The values of all its records, partition by partition. Raises StackError, UsageError without the topic."""
-    consumer = connect(bootstrap, **LARGE)
-    values: dict[TopicPartition, list[bytes]] = {}
-    try:
-        with answering(f"topic {topic} could not be read"):
-            require_topic(consumer, topic)
-            places = places_of(consumer, topic)
-            consumer.assign(places)
-            ends = ends_of(consumer, places)
-            for place, begin in begins_of(consumer, places).items():
-                consumer.seek(place, begin)
-
-            def is_read() -> bool:
-                for place, records in consumer.poll(timeout_ms=_POLL_MS).items():
-                    new = (record.value for record in records if record.offset < ends[place])
-                    values.setdefault(place, []).extend(value for value in new if value is not None)
-                return has_read(consumer, ends)
-
-            wait_until(is_read, what=f"{topic} to be read", deadline=_DEADLINE, interval=timedelta(0))
-    finally:
-        consumer.close()
-    return [value for place in places for value in values.get(place, ())]
+    return last
 
 
 def _last_in(consumer: KafkaConsumer, place: TopicPartition, begin: int, end: int, feed: str) -> int:

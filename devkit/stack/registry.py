@@ -45,11 +45,9 @@ def start_stack(backend: str, guardian: Guardian, logs: Path, request: StackRequ
     return stack
 
 
-def add_event_bus(stack: Stack, guardian: Guardian, logs: Path, *, stream: str, topic: str) -> Stack:
-    """Start the event bus from the stack's mock to one of its topics, past any proxy. Raises StackError."""
-    part = start_event_bus(
-        guardian, logs, mock=stack.mock_api.direct, kafka=stack.kafka.direct, stream=stream, topic=topic
-    )
+def add_event_bus(stack: Stack, guardian: Guardian, logs: Path, *, stream: str) -> Stack:
+    """Start the event bus from the stack's mock to the topics of `stream`, past any proxy. Raises StackError."""
+    part = start_event_bus(guardian, logs, mock=stack.mock_api.direct, kafka=stack.kafka.direct, stream=stream)
     larger = stack.with_part(part)
     guardian.announce(larger.addresses() | {LOGS: str(logs.absolute())}, larger.places())
     return larger

@@ -1,8 +1,9 @@
 """Edits of the mock's entities come into the triple store of a kept stack.
 
 Set-up: a stack with the updater, by its name. Checked: a label that `devkit edit` sets is in the store; after a restart
-of the event bus the next one is the step from it, and replaces it; a merge moves a sitelink; a deleted entity is gone;
-`devkit lag` says that nothing is left to do; nothing runs after `devkit down`.
+of the event bus the next one is the step from it, and replaces it; a merge moves a sitelink; a deleted entity is gone,
+and is there again when it is undeleted; one whose deletion suppresses is gone; `devkit lag` says that nothing is left
+to resolve and to apply; nothing runs after `devkit down`.
 """
 
 import json
@@ -40,11 +41,11 @@ def run(devkit_cli: Cli) -> Iterator[RunState]:
 
 
 def edit(run: RunState, *arguments: str) -> list[tuple[str, str]]:
-    """Operation and entity of each operation."""
+    """Stream and entity of each event."""
     finished = devkit("edit", *arguments, "--json", "--run-id", run.run_id)
     assert finished.returncode == 0, finished.stderr
     made = [json.loads(line) for line in finished.stdout.splitlines()]
-    return [(one["op"], one["entity"]) for one in made]
+    return [(one["stream"], one["entity"]) for one in made]
 
 
 def await_values(run: RunState, query: str, entity: str, expected: Callable[[list[str]], bool]) -> None:
@@ -62,20 +63,24 @@ def await_values(run: RunState, query: str, entity: str, expected: Callable[[lis
 
 
 def test_edits_of_entities_come_into_the_store(run: RunState) -> None:
-    assert edit(run, "Q42", "--label", "en=Douglas Adams") == [("import", "Q42")]
+    assert edit(run, "Q42", "--label", "en=Douglas Adams") == [("revision-create", "Q42")]
     await_values(run, LABELS, "Q42", lambda labels: labels == ["Douglas Adams"])
 
     attached_parts(run)["event-bus"].pull("restart")
-    assert edit(run, "Q42", "--label", "en=Douglas Noel Adams") == [("diff", "Q42")]
+    assert edit(run, "Q42", "--label", "en=Douglas Noel Adams") == [("revision-create", "Q42")]
     await_values(run, LABELS, "Q42", lambda labels: labels == ["Douglas Noel Adams"])
 
-    assert edit(run, "Q42", "--sitelink", "enwiki=Adams") == [("diff", "Q42")]
-    assert edit(run, "Q42", "--merge-into", "Q5") == [("import", "Q5"), ("diff", "Q42")]
+    assert edit(run, "Q42", "--sitelink", "enwiki=Adams") == [("revision-create", "Q42")]
+    assert edit(run, "Q42", "--merge-into", "Q5") == [("revision-create", "Q5"), ("revision-create", "Q42")]
     await_values(run, LINKS, "Q5", lambda links: "https://en.wikipedia.org/wiki/Adams" in links)
     await_values(run, LINKS, "Q42", lambda links: not links)
 
-    assert edit(run, "Q5", "--delete") == [("delete", "Q5")]
-    await_values(run, LABELS, "Q5", lambda labels: not labels)
+    assert edit(run, "Q5", "--delete") == [("page-delete", "Q5")]
+    await_values(run, LINKS, "Q5", lambda links: not links)
+    assert edit(run, "Q5", "--undelete") == [("page-undelete", "Q5")]
+    await_values(run, LINKS, "Q5", lambda links: "https://en.wikipedia.org/wiki/Adams" in links)
+    assert edit(run, "Q5", "--delete", "--suppress") == [("page-suppress", "Q5")]
+    await_values(run, LINKS, "Q5", lambda links: not links)
 
     def is_nothing_left() -> bool:
         lag = json.loads(devkit("lag", "--json", "--run-id", run.run_id).stdout)

@@ -1,4 +1,4 @@
-"""The event bus as a part of a stack: a process that follows the mock and publishes to the source topic."""
+"""The event bus as a part of a stack: a process that follows the mock and publishes to the source topics."""
 
 import json
 import sys
@@ -17,16 +17,16 @@ EVENT_BUS = "event-bus"
 _ANSWER_S = 5.0
 
 
-def start_event_bus(guardian: Guardian, logs: Path, *, mock: str, kafka: str, stream: str, topic: str) -> ProcessPart:
-    """Start the bus from the mock at the URL `mock` to a topic at `kafka`, and wait until it follows.
+def start_event_bus(guardian: Guardian, logs: Path, *, mock: str, kafka: str, stream: str) -> ProcessPart:
+    """Start the bus from the mock at the URL `mock` to the topics of a stream at `kafka`, and wait until it follows.
 
     `stream` is a name of `devkit.event_bus.streams`. A process that is started again goes on behind the last change
-    that the topic has. Raises StackError.
+    that the topics have. Raises StackError.
     """
     port = claim_port(None, "the event bus")
     address = f"http://{LOOPBACK}:{port}"
     argv = [sys.executable, "-m", "devkit.event_bus", "--mock", mock, "--kafka", kafka]
-    argv += ["--stream", stream, "--topic", topic, "--port", str(port)]
+    argv += ["--stream", stream, "--port", str(port)]
 
     def ready(life: Life) -> None:
         def follows() -> bool:

@@ -44,6 +44,8 @@ def test_what_cannot_be_done_is_refused_before_all_else(devkit: Devkit, options:
         ("html-enrichment", ("--merge-into", "Q5"), "--merge-into is for entities"),
         ("rdf-resolve", ("--text", "x"), "--text is for pages, and Q42 is to be an entity"),
         ("rdf-resolve", ("--move", "B"), "--move is for pages"),
+        ("rdf-resolve", ("--hide",), "--hide is for pages"),
+        ("rdf-resolve", ("--label", "en=Tea", "--suppress"), "--suppress is for a deletion"),
         ("rdf-resolve", (), "Q42: no change is given\nhint: --label, "),
         ("rdf-resolve", ("--label", "en=Tea", "--delete"), "--label and --delete are several changes"),
     ],

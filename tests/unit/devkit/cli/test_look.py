@@ -15,7 +15,7 @@ from devkit.faults.network.cut import NetworkCut
 from devkit.faults.parts.pause import Pause
 from devkit.observe.checkpoint import Checkpoint
 from devkit.programs.places import NOWHERE
-from devkit.programs.spark.configuration import CONFIG
+from devkit.programs.spark.configuration import CONFIG, configuration
 from pipeline.config.pipeline_config import MediaWiki, PipelineConfig, Sink, Source
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 
@@ -115,6 +115,27 @@ class TestLag:
             "lag 41, deferred 3, to apply 2",
         ]
         assert json.loads(devkit("lag", "--json").out)["apply"]["lag"] == 2
+
+    def test_the_job_before_has_a_table_where_the_stack_has_it(
+        self, devkit: Devkit, place: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        config = place.parent / "rdf-decide" / "pipeline.yaml"
+        config.parent.mkdir()
+        config.write_bytes(CONFIG.dump_json(configuration(NOWHERE, {}, "rdf-decide"), by_alias=True))
+        events = ProgramLag((PartitionLag("events", 0, 5, 7, 1.0),), None)
+        monkeypatch.setattr(
+            "devkit.debug.program_lag.lag_of", lambda config, *_, **__: events if config.job == "rdf-decide" else LAG
+        )
+        lines = devkit("lag").out.splitlines()
+        assert lines[:4] == [
+            f"rdf-decide ({config})",
+            "partition  committed        end      lag  oldest waits",
+            " events/0          5          7        2  1.0 s",
+            f"source ({place})",
+        ]
+        assert lines[-1] == "to decide 2, lag 41, deferred 3"
+        found = json.loads(devkit("lag", "--json").out)
+        assert (found["decide"]["lag"], found["decide"]["topics"]) == (2, ["events"])
 
     def test_json(self, devkit: Devkit, place: Path) -> None:
         found = json.loads(devkit("lag", "--json").out)

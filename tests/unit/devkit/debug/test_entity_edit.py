@@ -1,4 +1,4 @@
-"""Changes of entities of the real mock, and the operations that the bus makes of them."""
+"""Changes of entities of the real mock, and the events that the bus makes of them."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -10,8 +10,8 @@ from devkit.debug.entity_edit import EntityEdit, make_entity_edit, parse_member
 from devkit.debug.tail import TopicTail
 from devkit.debug.wiki_client import WikiClient
 from devkit.errors import UsageError
-from devkit.event_bus.entity_operation import EntityOperations
 from devkit.event_bus.mock_feed import MockFeed
+from devkit.event_bus.wikibase_record import wikibase_record
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.topic_reader import TopicRecord
 from devkit.stack.wikibase_pages import SEED, wikibase_pages
@@ -22,10 +22,9 @@ Made = list[tuple[str, str, int]]
 
 @dataclass
 class TailOfBus:
-    """The topic that a bus would fill."""
+    """The topics that a bus would fill."""
 
     feed: MockFeed
-    operations: EntityOperations
     n: int = 0
 
     def last(self, _count: int) -> list[TopicRecord]:
@@ -34,8 +33,10 @@ class TailOfBus:
     def new_records(self) -> list[TopicRecord]:
         page = self.feed.read(self.n)
         self.n = page.last
-        records = [self.operations.record_of(page.feed, entry) for entry in page.entries]
-        return [TopicRecord("t", 0, 0, 0, *record) for record in records if record is not None]
+        records = [wikibase_record(page.feed, entry) for entry in page.entries]
+        return [
+            TopicRecord(record.topic, 0, 0, 0, record.key, record.value) for record in records if record is not None
+        ]
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def client(served: ServedMock) -> WikiClient:
 
 @pytest.fixture
 def tail(served: ServedMock) -> TopicTail:
-    return cast(TopicTail, TailOfBus(MockFeed(served.endpoint), EntityOperations()))
+    return cast(TopicTail, TailOfBus(MockFeed(served.endpoint)))
 
 
 def rev(page_id: int, number: int) -> int:
@@ -56,30 +57,29 @@ def rev(page_id: int, number: int) -> int:
 @pytest.mark.parametrize(
     ("edits", "expected"),
     [
-        ([EntityEdit("Q42", label=("en", "Tea"))], [("import", "Q42", rev(42, 2))]),
-        (
-            [EntityEdit("Q42", label=("en", "Tea")), EntityEdit("Q42", sitelink=("enwiki", "Tea"))],
-            [("import", "Q42", rev(42, 2)), ("diff", "Q42", rev(42, 3))],
-        ),
-        ([EntityEdit("P31", label=("en", "instance of"))], [("import", "P31", rev(131, 2))]),
-        ([EntityEdit("Q42", redirect_to="Q5")], [("import", "Q42", rev(42, 2))]),
+        ([EntityEdit("Q42", label=("en", "Tea"))], [("revision-create", "Q42", rev(42, 2))]),
+        ([EntityEdit("P31", label=("en", "instance of"))], [("revision-create", "P31", rev(131, 2))]),
+        ([EntityEdit("Q42", redirect_to="Q5")], [("revision-create", "Q42", rev(42, 2))]),
         (
             [EntityEdit("Q42", sitelink=("enwiki", "Tea")), EntityEdit("Q42", merge_into="Q5")],
-            [("import", "Q42", rev(42, 2)), ("import", "Q5", rev(5, 2)), ("diff", "Q42", rev(42, 3))],
+            [
+                ("revision-create", "Q42", rev(42, 2)),
+                ("revision-create", "Q5", rev(5, 2)),
+                ("revision-create", "Q42", rev(42, 3)),
+            ],
         ),
         (
             [EntityEdit("Q42", delete=True), EntityEdit("Q42", undelete=True)],
-            [("delete", "Q42", rev(42, 1)), ("import", "Q42", rev(42, 1))],
+            [("page-delete", "Q42", rev(42, 1)), ("page-undelete", "Q42", rev(42, 1))],
         ),
+        ([EntityEdit("Q42", delete=True, suppress=True)], [("page-suppress", "Q42", rev(42, 1))]),
     ],
 )
-def test_each_change_is_an_operation(
-    client: WikiClient, tail: TopicTail, edits: list[EntityEdit], expected: Made
-) -> None:
+def test_each_change_is_an_event(client: WikiClient, tail: TopicTail, edits: list[EntityEdit], expected: Made) -> None:
     made = [one for edit in edits for one in make_entity_edit(edit, client, tail, lambda: "")]
-    assert [(one.op, one.entity, one.rev) for one in made] == expected
+    assert [(one.stream, one.entity, one.rev) for one in made] == expected
     for one in made:
-        assert orjson.loads(one.record.value or b"")["rev"] == one.rev
+        assert orjson.loads(one.record.value or b"")["rev_id"] == one.rev
 
 
 @pytest.mark.parametrize(

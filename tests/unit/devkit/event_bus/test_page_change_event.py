@@ -1,11 +1,12 @@
 """Each kind of change as an event, against the schema and against what EventBus puts into it."""
 
+import json
 from typing import Any
 
 import pytest
 
 from devkit.event_bus.mock_feed import FeedEntry
-from devkit.event_bus.page_change_event import event_id, page_change_event, page_change_record
+from devkit.event_bus.page_change_event import event_id, page_change_record
 from pipeline.schemas import page_change_validator
 
 FEED = "2026-11-27T04:00:00.000000+00:00"
@@ -51,7 +52,8 @@ def event(kind: str, **more: Any) -> dict[str, Any]:
         "performer": ADMIN,
         **more,
     }
-    made = page_change_event(FEED, FeedEntry.model_validate({"n": 5, "epoch": 1, "change": change}))
+    record = page_change_record(FEED, FeedEntry.model_validate({"n": 5, "epoch": 1, "change": change}))
+    made: dict[str, Any] = json.loads(record.value)
     page_change_validator().validate(made)
     return made
 
@@ -192,7 +194,8 @@ def test_the_key_is_wiki_and_page_and_a_change_is_always_the_same_bytes() -> Non
     entry = FeedEntry.model_validate(
         {"n": 5, "epoch": 1, "change": {**change, "page": PAGE, "revision": revision(2), "performer": ADMIN}}
     )
-    key, value = page_change_record(FEED, entry)
-    assert key == b'{"wiki_id":"enwiki","page_id":2}'
-    assert page_change_record(FEED, entry) == (key, value)
-    assert page_change_record("another", entry)[1] != value
+    record = page_change_record(FEED, entry)
+    assert (record.topic, record.timestamp_ms) == ("mediawiki.page_change.v1", None)
+    assert record.key == b'{"wiki_id":"enwiki","page_id":2}'
+    assert page_change_record(FEED, entry) == record
+    assert page_change_record("another", entry).value != record.value

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.errors import PartError
+from devkit.event_bus.bus_record import BusRecord
 from devkit.event_bus.mock_feed import FeedEntry, FeedPage
-from devkit.event_bus.publisher import Bus
+from devkit.event_bus.publisher import CANARY_EVERY, Bus
 from devkit.event_bus.streams import BusStream
 from devkit.event_bus.topic_position import Headers, change_of, headers_of
 
@@ -55,63 +57,44 @@ class FakeTopics:
     """
 
     failures: list[str] = field(default_factory=list)
-    records: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
-    sent: dict[str, list[bytes]] = field(default_factory=dict)
+    records: list[tuple[str, tuple[str, int]]] = field(default_factory=list)
 
-    def last_published(self, topic: str, feed: str) -> int:
-        return max((n for of, n in self.records.get(topic, []) if of == feed), default=0)
+    def last_published(self, topics: tuple[str, ...], feed: str) -> int:
+        return max((n for topic, (of, n) in self.records if of == feed and topic in topics), default=0)
 
-    def values(self, topic: str) -> list[bytes]:
-        return self.sent.get(topic, [])
-
-    def publish(self, topic: str, key: bytes, value: bytes, headers: Headers) -> tuple[int, int]:
+    def publish(self, record: BusRecord, headers: Headers) -> tuple[int, int]:
         failure = self.failures.pop(0) if self.failures else ""
         change = change_of(headers)
         assert change is not None
         if failure != "lost":
-            self.sent.setdefault(topic, []).append(value)
-            self.records.setdefault(topic, []).append(change)
+            self.records.append((record.topic, change))
         if failure:
             raise PartError("the broker did not answer", "kafka")
-        return 0, len(self.records[topic]) - 1
+        return 0, len(self.records) - 1
+
+    def of(self, *topics: str) -> list[tuple[str, int]]:
+        return [change for topic, change in self.records if topic in topics]
 
 
-def record_of(_feed: str, entry: FeedEntry) -> tuple[bytes, bytes]:
-    return b"key", str(entry.n).encode()
+def record_of(_feed: str, entry: FeedEntry) -> BusRecord | None:
+    """Every third change has none."""
+    topics = {1: "odd", 0: "even"}
+    return BusRecord(topics[entry.n % 2], b"key", b"value") if entry.n % 3 else None
 
 
-def even_record_of(feed: str, entry: FeedEntry) -> tuple[bytes, bytes] | None:
-    return None if entry.n % 2 else record_of(feed, entry)
+def canaries(_when: datetime) -> Iterable[BusRecord]:
+    yield from (BusRecord(topic, b"key", b"canary") for topic in ("odd", "even", "other"))
 
 
-class Numbered:
-    """Each record has the number behind that of the one before it."""
-
-    def __init__(self) -> None:
-        self.number = -1
-
-    def resume(self, values: Iterable[bytes]) -> None:
-        self.number = max(map(int, values), default=0)
-
-    def record_of(self, _feed: str, _entry: FeedEntry) -> tuple[bytes, bytes]:
-        self.number += 1
-        return b"key", str(self.number).encode()
-
-
-def streams() -> tuple[BusStream, ...]:
-    numbered = Numbered()
-    return (
-        BusStream("all", record_of),
-        BusStream("even", even_record_of),
-        BusStream("numbered", numbered.record_of, numbered.resume),
-    )
+STREAM = BusStream(("odd", "even", "other"), record_of)
+WITH_CANARIES = BusStream(STREAM.topics, lambda _feed, _entry: BusRecord("odd", b"key", b"value"), canaries)
 
 
 def follow(feed: FakeFeed, topics: FakeTopics) -> list[str]:
     """As the process does, with another process for each error; returns the log."""
     log: list[str] = []
     while True:
-        bus = Bus(feed, topics, streams(), log.append)
+        bus = Bus(feed, topics, STREAM, log.append)
         try:
             bus.locate()
             while bus.step():
@@ -125,30 +108,48 @@ def follow(feed: FakeFeed, topics: FakeTopics) -> list[str]:
 def test_a_change_is_published_once_and_in_order(last: int, failures: list[str]) -> None:
     topics = FakeTopics(list(failures))
     follow(FakeFeed(last), topics)
-    assert [n for _, n in topics.records.get("all", [])] == list(range(1, last + 1))
-    assert [n for _, n in topics.records.get("even", [])] == list(range(2, last + 1, 2))
-    assert [int(value) for value in topics.values("numbered")] == list(range(1, last + 1))
+    expected = [n for n in range(1, last + 1) if n % 3]
+    assert [n for _, n in topics.of("odd", "even")] == expected
+    assert [n for _, n in topics.of("even")] == [n for n in expected if n % 2 == 0]
 
 
 def test_a_mock_that_was_started_again_has_another_feed() -> None:
-    feed, topics = FakeFeed(3), FakeTopics()
+    feed, topics = FakeFeed(2), FakeTopics()
     log: list[str] = []
-    bus = Bus(feed, topics, streams()[:1], log.append)
+    bus = Bus(feed, topics, STREAM, log.append)
     bus.locate()
     while bus.step():
         pass
     feed.name, feed.last = "other", 1
     bus.step()
-    bus.step()
-    assert topics.records["all"] == [("feed", 1), ("feed", 2), ("feed", 3), ("other", 1)]
+    assert topics.of("odd", "even") == [("feed", 1), ("feed", 2), ("other", 1)]
     assert "the mock was started again: feed other follows feed" in log
 
 
 def test_changes_that_the_mock_no_longer_keeps_are_named() -> None:
     topics = FakeTopics()
-    log = follow(FakeFeed(last=9, first=8), topics)
-    assert [n for _, n in topics.records["all"]] == [8, 9]
-    assert "lost 7 changes that the mock no longer keeps" in log
+    log = follow(FakeFeed(last=8, first=7), topics)
+    assert [n for _, n in topics.of("odd", "even")] == [7, 8]
+    assert "lost 6 changes that the mock no longer keeps" in log
+
+
+def test_a_canary_comes_behind_all_changes_that_were_made_before_it() -> None:
+    now = datetime(2026, 3, 2, tzinfo=UTC)
+    feed, topics = FakeFeed(5), FakeTopics()
+    bus = Bus(feed, topics, WITH_CANARIES, lambda _line: None, lambda: now)
+    bus.locate()
+    bus.turn()
+    changes = [("odd", ("feed", n)) for n in range(1, 6)]
+    first_canaries = [(topic, ("feed", 5)) for topic in STREAM.topics]
+    assert topics.records == changes + first_canaries
+    feed.last = 6
+    now += CANARY_EVERY / 2
+    bus.turn()
+    assert topics.records[8:] == [("odd", ("feed", 6))]
+    now += CANARY_EVERY / 2
+    bus.turn()
+    assert topics.records[9:] == [(topic, ("feed", 6)) for topic in STREAM.topics]
+    assert topics.last_published(STREAM.topics, "feed") == 6
 
 
 @pytest.mark.parametrize(

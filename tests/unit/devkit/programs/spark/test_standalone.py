@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -9,7 +10,9 @@ from typing import Any, cast
 import pytest
 
 from devkit.errors import StackError
+from devkit.programs.places import NOWHERE
 from devkit.programs.spark import place, standalone
+from devkit.programs.spark.configuration import configuration
 from devkit.programs.spark.standalone import default_topics, start_pipeline
 from devkit.programs.stack_job import StackJob, find_stack_job, stack_jobs
 from devkit.stack.stack import Stack
@@ -27,17 +30,18 @@ HTML = StackJob("html-enrichment")
 @pytest.mark.parametrize("job", stack_jobs().values(), ids=stack_jobs())
 def test_all_its_topics_are_known_before_they_are_made_afresh(job: StackJob) -> None:
     """On a stack of somebody else's they are asked for first."""
-    config = PipelineConfig.model_validate(
-        {
-            "job": job.job,
-            "source": {"bootstrap_servers": "127.0.0.1:1"},
-            "sink": {"bootstrap_servers": "127.0.0.1:1"},
-            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
-            "checkpoint": "s3a://nowhere/here",
-        }
-    )
-    assert set(default_topics(job)) == named(config.model_dump())
-    assert default_topics(job)[0] == config.source.topic
+    jobs = [job.job] if job.before is None else [job.before.job, job.job]
+    configs = [configuration(NOWHERE, {}, name) for name in jobs]
+    expected = set().union(*(named(config.model_dump()) for config in configs))
+    expected |= {topic for config in configs for topic in config.source.topics}
+    expected |= {config.sink.effective_lapsed_topic for config in configs if config.lapses}
+    assert set(default_topics(job)) == expected
+
+
+def test_the_updater_has_topics_for_all_that_its_first_job_reads_and_writes() -> None:
+    topics = set(default_topics(find_stack_job("rdf-updater")))
+    assert topics >= {f"{centre}.mediawiki.page-suppress" for centre in ("eqiad", "codfw")}
+    assert topics >= {"codfw.rdf-streaming-updater.reconcile", "rdf-streaming-updater.lapsed-action"}
 
 
 @dataclass
@@ -83,11 +87,16 @@ def test_it_is_up_when_its_query_runs(stack: Stack, made: Made, tmp_path: Path) 
     assert disagreements(limits(config, made), config) == [], "the job would warn of the kit's own topics"
 
 
-def test_a_job_about_entities_asks_their_wiki(stack: Stack, made: Made, tmp_path: Path) -> None:
-    start_pipeline(Starting(tmp_path).real(), stack, tmp_path, find_stack_job("rdf-updater"))
-    config = PipelineConfig.model_validate(json.loads((tmp_path / "pipeline.yaml").read_text()))
-    assert (config.job, config.mediawiki.wikis) == ("rdf-resolve", {"wikidatawiki": "www.wikidata.org"})
-    assert disagreements(limits(config, made), config) == []
+def test_jobs_about_entities_ask_their_wiki(stack: Stack, made: Made, tmp_path: Path) -> None:
+    guardian = Starting(tmp_path)
+    start_pipeline(guardian.real(), stack, tmp_path, find_stack_job("rdf-updater"))
+    assert [name for name, _, _ in guardian.started] == ["rdf-decide", "pipeline"]
+    for job, directory in (("rdf-resolve", tmp_path), ("rdf-decide", tmp_path / "rdf-decide")):
+        config = PipelineConfig.model_validate(json.loads((directory / "pipeline.yaml").read_text()))
+        assert (config.job, config.mediawiki.wikis) == (job, {"wikidatawiki": "www.wikidata.org"})
+        assert config.checkpoint == f"s3a://checkpoints/cafe/{job}"
+        assert disagreements(limits(config, made), config) == []
+    assert config.updater.reorder == timedelta(seconds=1)
 
 
 def limits(config: PipelineConfig, made: Made) -> Limits:
@@ -97,7 +106,7 @@ def limits(config: PipelineConfig, made: Made) -> Limits:
     return Limits(
         max_request_size=config.sink.max_request_size,
         buffer_memory=2 * config.sink.max_request_size,
-        source_topics={config.source.topic: of(config.source.topic)},
+        source_topics={topic: of(topic) for topic in config.source.all_topics},
         output_topic=of(config.sink.topic),
         error_topic=of(config.sink.error_topic),
         ledger_topic=of(config.deferral.topic),
