@@ -68,8 +68,9 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
             yield (*place, "do", item.do.name), few
         for key, why in _check_target(item.do, parts):
             yield (*place, "do", item.do.name, key), why
-        if isinstance(item.do, ProcessFault) and item.do.program not in (None, *scenario.programs):
-            yield (*place, "do", item.do.name, "program"), unknown_program(item.do.program, sorted(scenario.programs))
+        program = item.do.program if isinstance(item.do, ProcessFault) else None
+        if program is not None and program not in scenario.programs:
+            yield (*place, "do", item.do.name, "program"), unknown_program(program, sorted(scenario.programs))
         if isinstance(item.do, Restore) and (without_copy := arms - copied):
             without = ", ".join(sorted(without_copy))
             yield (*place, "do", item.do.name), f"has nothing to restore: no `copy` acts in {without}"
