@@ -95,7 +95,9 @@ class Stage:
 
 
 @contextmanager
-def set_up(scenario: Scenario, directory: Path, *, program: Program | None = None) -> Iterator[Stage]:
+def set_up(
+    scenario: Scenario, directory: Path, *, program: Program | None = None, has_triple_store: bool = False
+) -> Iterator[Stage]:
     """Its incident arm, with `directory` for the run's."""
     store, output = FakeS3(), io.StringIO()
     counts = JournalCounts(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
@@ -103,10 +105,16 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program | None = Non
     stack = SimpleNamespace(
         proxy=None,
         kafka=SimpleNamespace(bootstrap=TOLD, direct=DIRECT),
-        triple_store=None,
+        triple_store=SimpleNamespace(update="http://127.0.0.1:1/u", query="http://127.0.0.1:1/q")
+        if has_triple_store
+        else None,
         object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
         mock_api=SimpleNamespace(
-            endpoint="http://127.0.0.1:1", counts=lambda: counts, changes_by_others=lambda: tuple(changes)
+            endpoint="http://127.0.0.1:1",
+            counts=lambda: counts,
+            changes_by_others=lambda: tuple(changes),
+            truth=lambda wiki, revision: "",
+            truth_at=lambda wiki, path: b"",
         ),
         prefix="",
         parts={},

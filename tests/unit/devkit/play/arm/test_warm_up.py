@@ -48,8 +48,8 @@ class Warming:
         arm.traffic = cast(
             ScenarioTraffic, SimpleNamespace(count=161, catalog=lambda: OF_ARM, warm_up=lambda partitions: warm)
         )
-        mock = SimpleNamespace(counts=lambda: stage.counts, populate=self.populate)
-        parts = vars(arm.context.stack) | {"mock_api": mock, "require_running": lambda: None}
+        mock = vars(arm.context.stack.mock_api) | {"counts": lambda: stage.counts, "populate": self.populate}
+        parts = vars(arm.context.stack) | {"mock_api": SimpleNamespace(**mock), "require_running": lambda: None}
         arm.context = replace(arm.context, stack=cast(Stack, SimpleNamespace(**parts)))
         cast(Any, arm.main).poll = self.poll
         arm.sampler = Sampler(
