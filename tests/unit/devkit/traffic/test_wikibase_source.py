@@ -129,6 +129,19 @@ def test_each_topic_has_its_canaries() -> None:
     }
 
 
+def test_closing_canaries_are_that_much_later_than_any_event() -> None:
+    """Also than late ones and repeats: these tell of earlier moments."""
+    closing = {"after": "5s"}
+    traffic = traffic_of(
+        canaries={"every": "1s", "closing": closing}, event_times=OWN, repeats={"share": "5%", "after": "1s"}
+    )
+    times_ms = {
+        closes: [r.timestamp_ms or 0 for r in traffic.records if r.closes is closes] for closes in (True, False)
+    }
+    assert min(times_ms[True]) - max(times_ms[False]) >= 5000
+    assert all(earlier.closes <= later.closes for earlier, later in pairwise(traffic.records))
+
+
 def test_changes_are_in_the_topics_of_the_active_data_centre() -> None:
     for record, event in in_event_time(traffic_of()):
         assert record.topic is not None
