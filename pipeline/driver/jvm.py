@@ -4,11 +4,13 @@ Each thread of Python has a connection of its own, so a question waits for no ot
 """
 
 import subprocess
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 
 from pipeline.driver.heap_dumps import AwaitedDump
+from pipeline.driver.spark_slots import is_local, slots_at_most
 from pipeline.metrics.jvm_watch import JvmMeasurements, MemoryPool
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ class DriverJvm:
 
     def __init__(self, spark: "SparkSession") -> None:
         self._spark = spark
+        self._master = spark.sparkContext.master or ""
+        self._settings = dict(spark.sparkContext.getConf().getAll())
         self._beans: Any = None
         self._pools: dict[str, tuple[str, Any]] = {}
         self._collectors: dict[str, Any] = {}
@@ -44,6 +48,8 @@ class DriverJvm:
                 "disk": sum(int(executor.diskUsed()) for executor in summaries),
             },
             storage_bytes_max=sum(int(executor.maxMemory()) for executor in summaries),
+            slots=_slots(summaries, self._master, int(self._settings.get("spark.task.cpus", 1))),
+            slots_configured=slots_at_most(self._master, self._settings, self._spark.sparkContext.defaultParallelism),
         )
 
     def _find(self) -> None:
@@ -54,6 +60,12 @@ class DriverJvm:
         for collector in beans.getGarbageCollectorMXBeans():
             self._collectors[str(collector.getName())] = collector
         self._beans = beans
+
+
+def _slots(executors: Sequence[Any], master: str, of_task: int) -> int:
+    """On a cluster the driver is listed among them, and runs no tasks."""
+    at_work = [executor for executor in executors if is_local(master) or str(executor.id()) != "driver"]
+    return sum(int(executor.totalCores()) // of_task for executor in at_work)
 
 
 def _pool(area: str, pool: Any) -> MemoryPool:

@@ -160,6 +160,8 @@ JVM_GC = _driver(
 CACHED_RDDS = _driver("cached_rdds", "gauge", "RDDs that Spark was asked to cache and not to release.")
 CACHED_BYTES = _driver("cached_bytes", "gauge", "What Spark's block managers hold, in memory and on disk.", "place")
 STORAGE_MAX = _driver("storage_memory_max_bytes", "gauge", "The most that they may hold in memory.")
+SLOTS = _driver("slots", "gauge", "Tasks that the executors which are there can run at the same time.")
+SLOTS_CONFIGURED = _driver("slots_configured", "gauge", "The same with all executors that Spark's settings ask for.")
 
 OF_JVM = (
     JVM_POOL_USED,
@@ -171,6 +173,8 @@ OF_JVM = (
     CACHED_RDDS,
     CACHED_BYTES,
     STORAGE_MAX,
+    SLOTS,
+    SLOTS_CONFIGURED,
 )
 """What is asked of the driver's JVM, at each look."""
 

@@ -30,7 +30,8 @@ class MemoryPool:
 @dataclass(frozen=True, slots=True)
 class JvmMeasurements:
     """One reading: pools by name, seconds of collections since the JVM's start by collector, and Spark's cache in
-    number of RDDs and in bytes by storage.
+    number of RDDs and in bytes by storage. `slots` are the tasks that may run at once now, `slots_configured` those
+    with all executors, None where Spark's settings do not say.
     """
 
     pools: Mapping[str, MemoryPool]
@@ -40,6 +41,8 @@ class JvmMeasurements:
     cached_rdds: int
     cached_bytes: Mapping[str, int]
     storage_bytes_max: int
+    slots: int
+    slots_configured: int | None
 
 
 class JvmSource(Protocol):
@@ -96,6 +99,9 @@ class JvmWatch:
         for place, size in measurements.cached_bytes.items():
             recorder.set(catalogue.CACHED_BYTES, size, place)
         recorder.set(catalogue.STORAGE_MAX, measurements.storage_bytes_max)
+        recorder.set(catalogue.SLOTS, measurements.slots)
+        if measurements.slots_configured is not None:
+            recorder.set(catalogue.SLOTS_CONFIGURED, measurements.slots_configured)
 
     def _forget(self) -> None:
         for metric in catalogue.OF_JVM:

@@ -113,6 +113,7 @@ def test_a_replay_is_seen_and_removed(make_bench: MakeBench) -> None:
     assert total(samples, "enrichment_jvm_gc_seconds_total") > 0
     assert samples["enrichment_cached_rdds",] == 0
     assert 0 <= samples["enrichment_cached_bytes", "memory"] < samples["enrichment_storage_memory_max_bytes",]
+    assert samples["enrichment_slots",] == samples["enrichment_slots_configured",] > 0
 
     if promtool := shutil.which("promtool"):
         with urllib.request.urlopen(url, timeout=30) as page:

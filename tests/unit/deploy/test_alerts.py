@@ -77,6 +77,13 @@ CASES = [
     Case("EnrichmentApplyStoreDown", {f"enrichment_apply_store_down{{{_APPLY}}}": "0x30"}, silent=(10,)),
     Case("EnrichmentApplyLag", {_LAG: "601x100"}, firing=(31, 45), silent=(29,)),
     Case("EnrichmentApplyLag", {_LAG: "600x100", _LAG.replace("-apply", ""): "900x100"}, silent=(45,)),
+    Case(
+        "EnrichmentSlotsAreMissing",
+        {"enrichment_slots": "4x10 2x30", "enrichment_slots_configured": "4x40"},
+        firing=(20,),
+        silent=(8, 12),
+    ),
+    Case("EnrichmentSlotsAreMissing", {"enrichment_slots": "4x40"}, silent=(30,)),
     Case("EnrichmentApplySaturated", {_STORE: "0+28x120", _POLL: "0+2x120"}, firing=(45,), silent=(25,)),
     Case("EnrichmentApplySaturated", {_STORE: "0+26x120", _POLL: "0+4x120"}, silent=(45,)),
     Case("EnrichmentApplyDiverges", {_DIVERGING: "0+11x60", _PROBED: "0+1000x60"}, firing=(5, 20)),

@@ -22,6 +22,8 @@ FIRST = JvmMeasurements(
     cached_rdds=2,
     cached_bytes={"memory": 300, "disk": 40},
     storage_bytes_max=500,
+    slots=3,
+    slots_configured=4,
 )
 
 
@@ -65,6 +67,7 @@ def test_a_look_is_told_with_its_pools() -> None:
     assert levels(recorder, catalogue.CACHED_RDDS) == {(): 2}
     assert levels(recorder, catalogue.CACHED_BYTES) == {("memory",): 300, ("disk",): 40}
     assert levels(recorder, catalogue.STORAGE_MAX) == {(): 500}
+    assert (levels(recorder, catalogue.SLOTS), levels(recorder, catalogue.SLOTS_CONFIGURED)) == ({(): 3}, {(): 4})
 
 
 def test_collections_count_once() -> None:
