@@ -44,6 +44,7 @@ logger.consumer.level = error
 
 
 SLOTS = 4
+_SLOTS_WITHOUT_FETCHES = 2
 """Enough for most: a source with three partitions, and a slow round."""
 
 
@@ -92,10 +93,10 @@ class SparkPlace:
 
 def slots_for(config: PipelineConfig, partitions: int) -> int:
     """A slot for each partition of each source topic and each slow round, so that neither lane waits for the other. A
-    job that fetches nothing waits for nothing, and each slot more is another three processes.
+    job that fetches nothing waits for nothing: it has two, as each one more is four more Python processes to start.
     """
     if not JOB_DEFAULTS[config.job].defers:
-        return SLOTS
+        return _SLOTS_WITHOUT_FETCHES
     rounds = config.deferral.slow_lane.rounds if config.deferral.policy == "defer" else 0
     return max(SLOTS, partitions * len(config.source.all_topics) + rounds)
 
