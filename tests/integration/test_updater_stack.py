@@ -23,7 +23,7 @@ from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun, devkit
 
 Cli = Callable[..., CliRun]
-APPLIED = timedelta(seconds=90)
+APPLIED = timedelta(minutes=4)
 LABELS = 'SELECT ?value { ENTITY <http://www.w3.org/2000/01/rdf-schema#label> ?value FILTER(LANG(?value) = "en") }'
 LINKS = "SELECT ?value { ?value <http://schema.org/about> ENTITY; a <http://schema.org/Article> }"
 
