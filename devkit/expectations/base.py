@@ -34,6 +34,7 @@ class Finding:
     """What was expected, what was measured, and whether the two match; `holds` is None if this cannot be judged.
 
     Nothing excuses a `decisive` finding, not even a busy machine. `figures` are the measured values with their bounds.
+    `short` says that the machine of a compared arm was too busy to judge, `slowdown` how many times slower it was.
     """
 
     name: str
@@ -42,6 +43,8 @@ class Finding:
     holds: bool | None
     decisive: bool = False
     figures: tuple[BoundedFigure, ...] = ()
+    short: str = ""
+    slowdown: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from devkit.expectations.base import ExpectationKind, Finding, check_argument, h
 from devkit.expectations.bounds import Number
 from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.headroom.shortage import Window
-from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.arm_observation import ArmObservation, ComparedArm
 from devkit.observe.arm_role import ArmName
 from devkit.observe.observable import why_not_observable
 from located_config.near import near_miss
@@ -87,6 +87,9 @@ class Compare(ExpectationKind):
         values: list[float] = []
         for arm in argument.ratio.arms:
             figure = self._figure(argument, arm, observation)
+            if isinstance(figure, ComparedArm):
+                measured, short, slowdown = f"n/a in arm {arm}", figure.short, figure.slowdown
+                return Finding(self.name, str(argument), measured, holds=None, short=short, slowdown=slowdown)
             if isinstance(figure, str):
                 return Finding(self.name, str(argument), f"n/a: {figure}", holds=None)
             values.append(figure)
@@ -127,8 +130,8 @@ class Compare(ExpectationKind):
         least, most = argument.ratio.at_least is not None, argument.ratio.at_most is not None
         return argument.figure == "rate" and ((first == arm and least) or (second == arm and most))
 
-    def _figure(self, argument: Comparison, arm: str, observation: ArmObservation) -> float | str:
-        """The arm's figure, or why it is unknown."""
+    def _figure(self, argument: Comparison, arm: str, observation: ArmObservation) -> float | str | ComparedArm:
+        """The arm's figure, or why it is unknown, or the arm itself if its machine was too busy for that figure."""
         if (played := observation.arms.get(arm)) is None:
             return f"arm {arm} was not played"
         kind, observed = self.kinds()[argument.figure], observation_of_program(argument.argument, played.observation)
@@ -137,7 +140,7 @@ class Compare(ExpectationKind):
         if hidden := hidden_records(kind.needs, observed):
             return f"of arm {arm}: {hidden}"
         if played.short and kind.depends_on_time(argument.argument, observed) is not None:
-            return f"in arm {arm} {played.short}"
+            return played
         assert isinstance(kind, _HasFigure)
         value = kind.figure(argument.argument, observed)
         return f"arm {arm} has no {argument.figure}" if value is None else value

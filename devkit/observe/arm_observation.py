@@ -118,10 +118,13 @@ class FirstTry:
 
 @dataclass(frozen=True)
 class ComparedArm:
-    """An arm of the same run. `short` says that its machine was too busy, and is empty where it was not."""
+    """An arm of the same run. `short` says that its machine was too busy, and is empty where it was not. `slowdown` is
+    how many times slower than a free machine it was, None where that was not measured.
+    """
 
     observation: "ArmObservation"
     short: str = ""
+    slowdown: float | None = None
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,12 @@ class Attempt:
                             observation = play(arm)
                         recording = Recording(observation, watched.until(observation.duration_s))
                         recording.write(arm.directory)
-                        compared[name] = ComparedArm(observation, recording.headroom.shortage("arm") or "")
+                        slowest = recording.headroom.slowest("arm")
+                        compared[name] = ComparedArm(
+                            observation,
+                            recording.headroom.shortage("arm") or "",
+                            None if slowest is None else slowest.slowdown,
+                        )
                         observation = replace(observation, arms=dict(compared))
                         arms[name] = JudgedArm.of(scenario, name, observation, recording.headroom)
                         reports.arm_ended(name, redact_model(arms[name].result))

@@ -60,8 +60,11 @@ def _step_window(step: StepOutcome) -> Window | None:
 
 
 def _judge_finding(finding: Finding, window: Window | None, headroom: Headroom, end_problem: str) -> ExpectationResult:
-    short = ""
+    short = finding.short
     slow = None if window is None else headroom.slowest(window)
+    slowdown = None if slow is None else slow.slowdown
+    if finding.short:
+        slowdown = finding.slowdown
     if finding.holds is not None and not finding.decisive:
         if window is not None:
             short = headroom.shortage(window) or ""
@@ -76,7 +79,7 @@ def _judge_finding(finding: Finding, window: Window | None, headroom: Headroom, 
         decisive=finding.decisive,
         figures=finding.figures,
         short=short,
-        slowdown=None if slow is None else round(min(slow.slowdown, SLOWEST), 2),
+        slowdown=None if slowdown is None else round(min(slowdown, SLOWEST), 2),
     )
 
 

@@ -60,7 +60,7 @@ def test_ratio(argument: dict[str, Any], expected: str | None, measured: str, ho
 
 def test_a_figure_of_an_arm_that_was_short_of_time_says_nothing_where_it_depends_on_it() -> None:
     rate = judge({"rate": {"arms": BOTH, "at_least": 8}}, incident="the machine was short of time")
-    assert (rate.measured, rate.holds) == ("n/a: in arm incident the machine was short of time", None)
+    assert (rate.measured, rate.holds, rate.short) == ("n/a in arm incident", None, "the machine was short of time")
     claims = judge({"claim_checks": {"arms": BOTH, "at_least": 8}}, incident="the machine was short of time")
     assert claims.measured == "n/a: it is 0 in both arms"
 

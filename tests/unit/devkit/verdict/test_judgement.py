@@ -7,6 +7,7 @@ import pytest
 from devkit.expectations import Expectation
 from devkit.headroom.shortage import UNMEASURED, Headroom
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
+from devkit.observe.arm_observation import ComparedArm
 from devkit.observe.figures import FlatCommit
 from devkit.observe.logs.logs import LoggedException
 from devkit.observe.timeline.action_outcomes import StepOutcome
@@ -39,6 +40,19 @@ def test_without_room_it_is_none_whether_it_holds_or_not(drained: bool) -> None:
     assert (judged.holds, item.holds) == (None, None)
     assert item.short.startswith("the machine was short of time: 8.0 times slower than when it is free, from 0 s to 60")
     assert item.measured == "committed 160 of 161"  # is told all the same
+
+
+@pytest.mark.parametrize("arm", ["incident", "fixed"])
+def test_a_comparison_is_short_where_one_of_its_arms_is(arm: str) -> None:
+    """With the slowdown of that arm, by which a second play is stretched."""
+    busy = "the machine was short of time: 12.0 times slower than when it is free"
+    arms = {name: ComparedArm(an_observation()) for name in ("incident", "fixed")}
+    arms[arm] = ComparedArm(an_observation(), busy, 12.0)
+    compare = expecting(compare={"rate": {"arms": ["fixed", "incident"], "at_least": 2}})
+    judged = judge_arm(compare, an_observation(arms=arms), ROOM)
+    (item,) = judged.expectations
+    assert (judged.holds, item.short, item.slowdown) == (None, busy, 12.0)
+    assert item.sentence.endswith(f"at least 2, measured n/a in arm {arm}, which says nothing: {busy}")
 
 
 def test_an_incident_that_only_a_slow_machine_shows_is_none() -> None:
