@@ -29,6 +29,7 @@ from devkit.observe.timeline.kit_events import (
 from devkit.observe.timeline.timeline import TimelineEntry
 from located_config.count import counted
 from pipeline.events import (
+    ApplyStarted,
     BatchStarted,
     BatchWritten,
     Failed,
@@ -200,7 +201,7 @@ def _processes(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Proces
         match entry.event:
             case ProcessStarted() | ProcessRestarted():
                 processes.append(Process(len(processes) + 1, at_s, ended_s))
-            case Started() if processes:
+            case Started() | ApplyStarted() if processes:
                 processes[-1] = replace(processes[-1], ready_s=at_s)
             case Failed(error=error) if processes:
                 processes[-1] = replace(processes[-1], failure=error)

@@ -207,6 +207,17 @@ def test_the_others_stand_beside_it() -> None:
     assert arm.not_observable == frozenset(), "what one beside it does not show is not the main one's"
 
 
+def test_apply_is_ready_when_it_begins_to_read_mutations() -> None:
+    started = {"topic": "mutation", "endpoint": "http://store", "next_offset": 0, "kept_in": "new", "behind": 0}
+    lines: list[dict[str, Any]] = [
+        {"t_s": 0.0, "kind": "programs", "names": ["resolve", "apply"]},
+        {"t_s": 1.0, "kind": "process_started", "program": "apply"},
+        {"t_s": 3.0, "kind": "apply_started", "program": "apply", **started},
+    ]
+    (process,) = arm_record("incident", storm.entries(*lines)).beside["apply"]
+    assert (process.begin_s, process.ready_s) == (1.0, 3.0)
+
+
 def test_watermarks_count_from_the_first_that_an_event_has_made() -> None:
     figures = {"operator": "dedupe", "rows": 1, "bytes": 1, "commit_ms": 1, "duplicates": 0, "late_dropped": 0}
     times: list[dict[str, str]] = [
