@@ -122,6 +122,9 @@ def _figures(view: ArmView, width: int, *, unicode: bool) -> list[str]:
     if any(sample.deferred for sample in view.samples):
         deferred = [float(sample.deferred) for sample in view.samples]
         lines.append(row("deferred", sparkline(deferred, wide, levels), f"{now.deferred}"))
+    for name in sorted({name for sample in view.samples for name, count in sample.waiting.items() if count}):
+        behind = [float(sample.waiting.get(name, 0)) for sample in view.samples]
+        lines.append(row(fitted(name, _LABEL - 1), sparkline(behind, wide, levels), f"{int(behind[-1])} behind"))
     return lines
 
 

@@ -19,8 +19,9 @@ _QUIET_S = 2.0
 
 
 class Progress:
-    """A sample gets a line when a figure has changed since the last one, at most every two seconds. The line names a
-    fault that begins to match requests. A fault is named again only after a line in which it matched none.
+    """A sample gets a line when a figure has changed since the last one, at most every two seconds. The line has what
+    waits for the programs that read the main one's records. It names a fault that begins to match requests; a fault is
+    named again only after a line in which it matched none.
 
     A context manager, as the live view that replaces it on a terminal has to clean up.
     """
@@ -30,7 +31,7 @@ class Progress:
         self._clock = clock
         self._started = clock()
         self._last_at = self._started - _QUIET_S
-        self._last: tuple[str, int, int, int, int] | None = None
+        self._last: tuple[str, int, int, int, int, dict[str, int]] | None = None
         self._matched: dict[str, int] = {}
         self._active: frozenset[str] = frozenset()
 
@@ -66,7 +67,8 @@ class Progress:
     def sample(self, scope: str, sample: Sample, *, shows_offsets: bool = True, last: bool = False) -> None:
         """The `last` sample of an arm always gets a line. `shows_offsets` is whether commits are observable."""
         now = self._clock()
-        figures = (scope, sample.committed, sample.source_end, sample.outputs, sample.errors)
+        behind = {name: count for name, count in sample.waiting.items() if count}
+        figures = (scope, sample.committed, sample.source_end, sample.outputs, sample.errors, behind)
         if figures == self._last or (now - self._last_at < _QUIET_S and not last):
             return
         if self._last is None or self._last[0] != scope:
@@ -74,11 +76,12 @@ class Progress:
         self._last_at, self._last = now, figures
         commits = f"committed {sample.committed}/{sample.source_end}, lag {sample.lag}"
         hidden = f"committed n/a, lag n/a, published {sample.source_end}"
+        waiting = "".join(f", {name} {count} behind" for name, count in behind.items())
         # A replay emits records again while the committed offsets do not move.
         repeats = f" (up to {counted(sample.read_again, 'repeat')} after replays)" if sample.read_again else ""
         self.line(
             scope,
-            f"{commits if shows_offsets else hidden}, "
+            f"{commits if shows_offsets else hidden}{waiting}, "
             f"out {sample.outputs}{repeats}, errors {sample.errors}, fetches {sample.requests}{self._faults(sample)}",
         )
 

@@ -54,6 +54,11 @@ def test_what_happens_at_the_upstream_is_shown_once_it_does(view: ArmView) -> No
     assert block_lines(view, 78)[5].endswith("40, 50% abandoned")
 
 
+def test_what_waits_for_a_program_behind_has_a_row(view: ArmView) -> None:
+    view.add(view.samples[-1].model_copy(update={"at_s": 4.5, "waiting": {"apply": 181}}))
+    assert block_lines(view, 78)[5] == "apply     ▁▁▁▁▁▁▁▁█".ljust(44) + "  181 behind"
+
+
 @pytest.mark.parametrize("unicode", [True, False])
 @pytest.mark.parametrize("width", range(1, 120, 7))
 def test_no_line_is_wider_than_asked(view: ArmView, width: int, unicode: bool) -> None:

@@ -56,6 +56,17 @@ def test_a_sample_is_one_line(progress: Progress, output: io.StringIO) -> None:
     assert output.getvalue() == "   0.0s fixed    committed 50/161, lag 111, out 47, errors 1, fetches 96\n"
 
 
+def test_what_waits_for_the_program_behind_gets_lines_until_it_is_applied(
+    progress: Progress, output: io.StringIO, clock: Clock
+) -> None:
+    drained = SAMPLE.model_copy(update={"committed": 161})
+    for waiting in (181, 181, 90, 0):
+        progress.sample("incident", drained.model_copy(update={"waiting": {"apply": waiting}}))
+        clock.now += 2
+    lines = [line.split("lag ")[1] for line in output.getvalue().splitlines()]
+    assert [line.partition(", out")[0] for line in lines] == ["0, apply 181 behind", "0, apply 90 behind", "0"]
+
+
 def test_records_that_repeat_others_are_told(progress: Progress, output: io.StringIO) -> None:
     progress.sample("incident", SAMPLE.model_copy(update={"outputs": 134, "read_again": 100}))
     assert "lag 111, out 134 (up to 100 repeats after replays), errors 1," in output.getvalue()
