@@ -26,28 +26,28 @@ def collect(arm: Arm) -> None:
     not_observable = main.view.not_observable(arm.deferrals)
     arm.faults.look_for_records()
     failed = arm.checkpoint.failed_range() if main.supervisor.exit_codes else None
-    arm.log.say("audit", "every input against its fate")
     arm.publisher.manifest().write(arm.directory / "manifest.jsonl")
     mock = arm.context.stack.mock_api
-    state.collection = collection(
-        arm.traffic.source_events(arm.publisher),
-        Ended(
-            main.view.committed(),
-            arm.deferrals.entries,
-            failed,
-            state.ended_ms,
-            replays_of(arm),
-            names_missing={"offsets", "sources"} & not_observable == {"offsets"},
-        ),
-        bootstrap=arm.bootstrap,
-        topics=arm.topics,
-        truth=arm.truth,
-        client=arm.client,
-        pages_matched=pages_matched(arm.scenario.mock.rules, mock, state.counts),
-        left_out=state.warmed_up,
-        grown=arm.faults.grown,
-        jobs_beside=jobs_beside(arm),
-    )
+    with arm.log.during("audit", "every input against its fate"):
+        state.collection = collection(
+            arm.traffic.source_events(arm.publisher),
+            Ended(
+                main.view.committed(),
+                arm.deferrals.entries,
+                failed,
+                state.ended_ms,
+                replays_of(arm),
+                names_missing={"offsets", "sources"} & not_observable == {"offsets"},
+            ),
+            bootstrap=arm.bootstrap,
+            topics=arm.topics,
+            truth=arm.truth,
+            client=arm.client,
+            pages_matched=pages_matched(arm.scenario.mock.rules, mock, state.counts),
+            left_out=state.warmed_up,
+            grown=arm.faults.grown,
+            jobs_beside=jobs_beside(arm),
+        )
     write_wrong_outcomes(state.collection.unmet, arm.directory / FILE)
     state.store = _compare_store(arm)
     for run in arm.programs[1:]:
@@ -62,9 +62,9 @@ def _compare_store(arm: Arm) -> StoreDifference | None:
     applied = next((it for it in arm.followers.values() if isinstance(it, AppliedOffsets)), None)
     if store is None or applied is None or not isinstance(truth, StoredOutputs):
         return None
-    arm.log.say("store", "every entity against its last revision")
-    truths = [*truth.stored(arm.traffic.source_events(arm.publisher))]
-    return compare_store(store, truths, applied.graph)
+    with arm.log.during("store", "every entity against its last revision"):
+        truths = [*truth.stored(arm.traffic.source_events(arm.publisher))]
+        return compare_store(store, truths, applied.graph)
 
 
 def jobs_beside(arm: Arm) -> frozenset[str]:

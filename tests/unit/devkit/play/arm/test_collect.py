@@ -1,6 +1,7 @@
 """What is written down of an arm that has ended."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -32,6 +33,19 @@ def test_latencies_are_told_by_the_second_of_publishing(stage: Stage) -> None:
         {"kind": "latency", "arm": "incident", "at_s": 2, "count": 2, "waiting": 1, "p50_s": 2.0, "p95_s": None,
          "p99_s": None},
     ]  # fmt: skip
+
+
+def test_a_long_phase_is_told_again_while_it_lasts(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def beat(write_line: Callable[[str], None], text: str) -> AbstractContextManager[None]:
+        write_line(f"{text}, 20 s so far")
+        return nullcontext()
+
+    monkeypatch.setattr("devkit.play.arm.log.heartbeat", beat)
+    with stage.arm.log.during("audit", "every input"):
+        pass
+    lines = [line.split("s incident ")[1] for line in stage.output.getvalue().splitlines()]
+    assert lines == ["audit: every input", "audit: every input, 20 s so far"]
+    assert [line["phase"] for line in stage.timeline()] == ["audit"]
 
 
 @pytest.mark.parametrize(
