@@ -102,7 +102,8 @@ class TestLag:
         kept(kafka="127.0.0.1:1", object_store="http://127.0.0.1:1", logs=str(place.parent), **store)
         config = place.parent / "apply" / "pipeline.yaml"
         config.parent.mkdir()
-        config.write_text('{"source": {"topic": "mutations"}}')
+        settings = {"source": {"topic": "mutations", "group": "g"}, "apply": {"graph": None, "offset": "store"}}
+        config.write_text(json.dumps(settings))
         unavailable = devkit("lag")
         assert unavailable.code == 3
         assert "the triple store did not answer http://127.0.0.1:1/query" in unavailable.err
