@@ -1,7 +1,7 @@
 """`python -m docs.generate.plots RUN_DIRECTORY…`: draw a run of each incident for its page below `docs/incidents/`.
 
 The drawing is the first panel of the run's report, for all arms one below the other: committed offset, published
-events, and between them the lag. It is an SVG that depends on nothing but the run's evidence, with a ground of its own
+events, and between them the lag. Below are the mutations that are not applied, for the arms that have any. It is an SVG that depends on nothing but the run's evidence, with a ground of its own
 in light and dark, as a page cannot style an image.
 """
 
@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from devkit.errors import UsageError
 from devkit.observe.arm_role import TWO_ARMS
 from devkit.report.page.numbers import moment
-from devkit.report.page.panels import PANELS
+from devkit.report.page.panels import COMMITTED, NOT_APPLIED
 from devkit.report.page.plot import HEIGHT, WIDE, Plot, panel_plots
 from devkit.report.run_record import RunRecord, read_run
 from docs.generate.incidents import PLOTS, names
@@ -29,10 +29,14 @@ def drawing(run: RunRecord) -> str:
             hint="name a run of both arms whose exit code is 0",
         )
     duration_s = max(arm.duration_s for arm in run.arms.values())
-    panel = panel_plots(PANELS[0], run.arms, duration_s)
+    panel = panel_plots(COMMITTED, run.arms, duration_s)
     if panel is None:
         raise UsageError(f"no event was published in {run.directory}; there is nothing to draw")
+    behind = panel_plots(NOT_APPLIED, run.arms, duration_s)
+    waiting = tuple(plot for plot in behind.plots if plot.paths) if behind else ()
+    titles = ", ".join([panel.title, *([NOT_APPLIED.title.lower()] if waiting else [])])
     every = "both" if len(panel.plots) == len(TWO_ARMS) else "all"
+    plots = [*((plot, "") for plot in panel.plots), *((plot, f", {NOT_APPLIED.title.lower()}") for plot in waiting)]
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -42,12 +46,12 @@ def drawing(run: RunRecord) -> str:
     )
     return (
         environment.get_template("plot.svg.j2").render(
-            title=f"{panel.title} of {every} arms of {run.metadata.scenario} over time, in {panel.unit}",
-            description=_description(run, panel.plots),
-            plots=panel.plots,
+            title=f"{titles} of {every} arms of {run.metadata.scenario} over time, in {panel.unit}",
+            description=_description(run, panel.plots, waiting),
+            plots=plots,
             roles=run.metadata.roles,
             width=_WIDTH,
-            total=_TOP + len(panel.plots) * (HEIGHT + _BETWEEN) - 20,
+            total=_TOP + len(plots) * (HEIGHT + _BETWEEN) - 20,
             left=_LEFT,
             plane=_WIDTH - _LEFT - _RIGHT,
             top=_TOP,
@@ -59,7 +63,7 @@ def drawing(run: RunRecord) -> str:
     )
 
 
-def _description(run: RunRecord, plots: tuple[Plot, ...]) -> str:
+def _description(run: RunRecord, plots: tuple[Plot, ...], waiting: tuple[Plot, ...]) -> str:
     """How to read it, and which run it is."""
     shades = [shade for plot in plots for shade in plot.shades]
     faults = list(dict.fromkeys(shade.what for shade in shades if shade.kind == "fault"))
@@ -73,6 +77,7 @@ def _description(run: RunRecord, plots: tuple[Plot, ...]) -> str:
     if run.result and run.result.headroom and run.result.headroom.stretch > 1:
         texts.append(f"The machine was busy, so all times are {run.result.headroom.stretch:g} times those of the file.")
     texts += [f"{plot.arm.capitalize()} arm: {plot.summary}." for plot in plots]
+    texts += [f"{NOT_APPLIED.title}, {plot.arm} arm: {plot.summary}." for plot in waiting]
     return " ".join(texts)
 
 

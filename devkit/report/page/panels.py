@@ -207,14 +207,17 @@ def _event_times(arm: ArmRecord) -> list[Line]:
 
 _OVER = f"over {WINDOW_S:g} s"
 
+COMMITTED = Panel("Committed offset and lag", "events", _offsets, "The shaded area is the lag.", filled=True)
+NOT_APPLIED = Panel(
+    "Mutations not applied",
+    "entries",
+    _waiting,
+    "Records of the main program that the other one has not applied; no line while nothing says how far it is.",
+)
+
 PANELS: tuple[Panel, ...] = (
-    Panel("Committed offset and lag", "events", _offsets, "The shaded area is the lag.", filled=True),
-    Panel(
-        "Mutations not applied",
-        "entries",
-        _waiting,
-        "Records of the main program that the other one has not applied; no line while nothing says how far it is.",
-    ),
+    COMMITTED,
+    NOT_APPLIED,
     Panel(
         "Event time of each stream",
         "seconds",

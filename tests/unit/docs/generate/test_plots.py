@@ -1,5 +1,6 @@
 """A run is drawn for the page of its incident: both arms, the faults, and nothing of the data taken for markup."""
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -22,12 +23,24 @@ def test_a_run_is_drawn_the_same_each_time(directory: Path) -> None:
     text = drawing(read_run(directory))
     assert drawing(read_run(directory)) == text
     svg = ET.fromstring(text)
-    assert [group.get("class") for group in svg.iter(f"{SVG}g")] == ["incident", "fixed"]
+    assert [group.get("class") for group in svg.iter(f"{SVG}g")] == ["incident", "fixed"] * 2
     kinds = [shape.get("class") for shape in svg.iter(f"{SVG}rect")]
     assert {"fault", "down"} <= set(kinds)
     described = svg.findtext(f"{SVG}desc") or ""
     assert "Hatched: requests matched the fault" in described
     assert "Grey: no query was running" in described
+
+
+def test_mutations_that_are_not_applied_are_drawn_below_where_there_are_any(directory: Path) -> None:
+    run = read_run(directory)
+    applied = tuple(sample.model_copy(update={"waiting": {}}) for sample in run.arms["fixed"].samples)
+    arms = {**run.arms, "fixed": replace(run.arms["fixed"], samples=applied)}
+    svg = ET.fromstring(drawing(replace(run, arms=arms)))
+    assert [group.get("class") for group in svg.iter(f"{SVG}g")] == ["incident", "fixed", "incident"]
+    headings = [span.text for span in svg.iter(f"{SVG}tspan")]
+    assert headings == ["incident arm:", "fixed arm:", "incident arm, mutations not applied:"]
+    assert (svg.findtext(f"{SVG}title") or "").startswith("Committed offset and lag, mutations not applied of both")
+    assert "Mutations not applied, incident arm: " in (svg.findtext(f"{SVG}desc") or "")
 
 
 def test_a_run_without_a_verdict_is_no_picture_of_the_incident(directory: Path) -> None:
