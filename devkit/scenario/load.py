@@ -142,7 +142,8 @@ def find_scenario(name_or_file: str, directory: Path) -> Path:
             hint = (
                 f"did you mean {directory / near}{SUFFIX}?"
                 if near
-                else f"the path is from {Path.cwd()}; scenarios that have a name: {', '.join(known) or 'none'}"
+                else f"`devkit scenario new {as_file.stem}`, or `./justw new {as_file.stem}`, writes one; "
+                f"the path is from {Path.cwd()}; scenarios that have a name: {', '.join(known) or 'none'}"
             )
             raise UsageError(f"there is no scenario file {name_or_file}", hint=hint)
         return as_file
