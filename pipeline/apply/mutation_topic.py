@@ -18,12 +18,13 @@ from pipeline.kafka.cluster import BrokersAt, brokers_of, connected
 from pipeline.kafka.errors import broker_failure
 from pipeline.kafka.long_lived import LONG_LIVED
 from pipeline.ops.broker import CONNECT_MS, connecting
-from pipeline.ops.source import OF_SOURCE, Bounds, SourceTopic
+from pipeline.ops.source import Bounds, SourceTopic
 
 BOOTSTRAP_AGAIN = (
     "load the store again from a dump that is not older than the topic's first record, then start with --new "
     "timestamp=TIME, the oldest modification in that dump"
 )
+_OF_SOURCE = "`source.topic` in the file of `apply`: the topic that `rdf-resolve` writes to, made with 1 partition"
 _ANSWER_MS = 30_000
 _GOODBYE_MS = 5_000
 
@@ -39,7 +40,7 @@ class MutationTopic:
     def __init__(self, consumer: KafkaConsumer, brokers: BrokersAt, topic: str) -> None:
         self._consumer, self._brokers, self.topic = consumer, brokers, topic
         self._place = TopicPartition(topic, PARTITION)
-        self._source = SourceTopic(consumer, brokers, topic, named_by=OF_SOURCE)
+        self._source = SourceTopic(consumer, brokers, topic, named_by=_OF_SOURCE)
 
     def bounds(self) -> Bounds:
         """The first offset and the end. Raises RefusedError for a topic of several partitions as well."""

@@ -98,6 +98,13 @@ def test_a_topic_that_has_not_the_one_partition_is_refused(partitions: set[int],
         topic_of(FakeConsumer(partitions)).bounds()
 
 
+def test_a_missing_topic_is_that_which_rdf_resolve_writes_to() -> None:
+    with pytest.raises(RefusedError) as caught:
+        topic_of(FakeConsumer(set())).bounds()
+    hint = "look at `source.topic` in the file of `apply`: the topic that `rdf-resolve` writes to, made with 1 partition"
+    assert caught.value.hint == hint
+
+
 def test_offsets_are_committed_and_reported() -> None:
     consumer = FakeConsumer()
     topic = topic_of(consumer)
