@@ -15,6 +15,7 @@ from devkit.waiting import wait_until
 
 _PUBLISHED: Final = timedelta(seconds=30)
 _REASON: Final = "devkit edit"
+_FORMS: Final = {"--label": "LANGUAGE=TEXT", "--sitelink": "WIKI=TITLE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def parse_member(option: str, written: str | None) -> tuple[str, str] | None:
         return None
     key, equals, value = written.partition("=")
     if not key or not equals:
-        raise UsageError(f"{option} {written}: it has no `=`", hint=f"write {option} KEY=TEXT")
+        raise UsageError(f"{option} {written}: it has no `=`", hint=f"write {option} {_FORMS[option]}")
     return key, value
 
 
@@ -88,6 +89,7 @@ def make_entity_edit(
     Raises UsageError for what the wiki refuses, StackError, with a hint, when no event comes.
     """
     client.log_in()
+    _require_entities(edit, client)
     tail.last(0)
     awaited = _write(edit, client)
     records: list[TopicRecord] = []
@@ -103,6 +105,15 @@ def make_entity_edit(
         changed = " and ".join(f"{entity}, revision {rev}," for entity, rev in awaited)
         text = f"the wiki has {changed} and no event came of it within {_PUBLISHED.total_seconds():g} s"
         raise StackError(text, hint=no_event_hint()) from error
+
+
+def _require_entities(edit: EntityEdit, client: WikiClient) -> None:
+    for entity in filter(None, (None if edit.undelete else edit.entity, edit.merge_into)):
+        if client.page(entity_title(entity)).is_missing:
+            raise UsageError(
+                f"there is no entity {entity} now",
+                hint=f"if it was deleted, `devkit edit {entity} --undelete` restores it; else give another id",
+            )
 
 
 def _write(edit: EntityEdit, client: WikiClient) -> Sequence[tuple[str, int]]:

@@ -28,6 +28,7 @@ _HINTS: Final[Mapping[str, str]] = {
     "cantundelete": "only a page that was deleted by its title can be restored, and no other may have the title",
     "undeleterevdel": "a page that was deleted with --suppress stays deleted",
     "mock-page-full": "edit another page",
+    "unresolved-redirect": "edit the entity that it redirects to",
 }
 
 
@@ -72,7 +73,7 @@ class WikiClient:
         page = self.page(title)
         if page.is_missing:
             titles = ", ".join(repr(known) for known in self._some_titles())
-            hints = [hint, f"pages there are: {titles}" if titles else ""]
+            hints = [hint, f"some of the pages there are: {titles}" if titles else ""]
             raise UsageError(f"there is no page {title!r} on {page.wiki}", hint="; ".join(filter(None, hints)))
         return page
 

@@ -29,7 +29,7 @@ def test_a_stack_without_an_event_bus_is_refused(devkit: Devkit, kept: Kept) -> 
         (("--move", "B", "--delete"), "--move and --delete are several changes\nhint: make one after the other"),
         (("--bytes", "2GiB"), "the mock makes HTML of at most 1 GiB\nhint: give a smaller size"),
         (("--bytes", "big"), "--bytes: "),
-        (("--label", "en"), "--label en: it has no `=`\nhint: write --label KEY=TEXT"),
+        (("--label", "en"), "--label en: it has no `=`\nhint: write --label LANGUAGE=TEXT"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_all_else(devkit: Devkit, options: tuple[str, ...], message: str) -> None:

@@ -85,9 +85,10 @@ def test_each_change_is_an_event(client: WikiClient, tail: TopicTail, edits: lis
 @pytest.mark.parametrize(
     ("edits", "problem"),
     [
-        ([EntityEdit("Q4200", label=("en", "Tea"))], "there is no page 'Q4200' on wikidatawiki"),
-        ([EntityEdit("Q42", merge_into="Q4200")], "there is no page 'Q4200' on wikidatawiki"),
+        ([EntityEdit("Q4200", label=("en", "Tea"))], "there is no entity Q4200 now"),
+        ([EntityEdit("Q42", merge_into="Q4200")], "there is no entity Q4200 now"),
         ([EntityEdit("Main Page", label=("en", "Tea"))], 'Could not find an entity with the ID "Main Page"'),
+        ([EntityEdit("Q7", delete=True), EntityEdit("Q7", label=("en", "Tea"))], "there is no entity Q7 now"),
         ([EntityEdit("Q42", label=("en", "Tea"))] * 2, "Q42 has this already, so nothing changed"),
         ([EntityEdit("Q42", undelete=True)], "Q42 is not deleted"),
         ([EntityEdit("Q42", redirect_to="Q5"), EntityEdit("Q42", label=("en", "Tea"))], "Q42 is a redirect to Q5"),
