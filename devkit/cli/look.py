@@ -70,7 +70,8 @@ def topics(run_id: str | None, *, as_json: bool) -> None:
 def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool, as_json: bool) -> None:
     """Print the last records of TOPIC: position, time, key, size, headers, value.
 
-    TOPIC is a name, or one of source, output, error and deferred: the topics of the pipeline.
+    TOPIC is a name, or one of source, output, error and deferred: the topics of the pipeline. With the updater it may
+    be fetch-failure too.
     """
     from devkit.debug.record_text import json_object, plain_line
     from devkit.debug.tail import TopicTail

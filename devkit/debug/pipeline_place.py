@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _FILE = "pipeline.yaml"
 _SHORT = ("source", "output", "error", "deferred")
+_FETCH_FAILURE = "fetch-failure"
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,13 @@ class PipelinePlace:
         return Checkpoint(client, place.netloc, place.path, self.config.source.all_topics)
 
     def topics(self) -> dict[str, str]:
-        """The topics by their part, which is also what a person may call them; `source` is the first of several."""
+        """The topics by their part, which is also what a person may call them; `source` is the first of several.
+        `fetch-failure` is there where the job has such a topic.
+        """
         config = self.config
         names = (config.source.all_topics[0], config.sink.topic, config.sink.error_topic, config.deferral.topic)
-        return dict(zip(_SHORT, names, strict=True))
+        of_some = {_FETCH_FAILURE: topic} if (topic := config.sink.fetch_failure_topic) is not None else {}
+        return dict(zip(_SHORT, names, strict=True)) | of_some
 
 
 def find_place(logs: Path | None) -> PipelinePlace:

@@ -53,6 +53,11 @@ def test_topics_by_what_a_person_calls_them(tmp_path: Path, scenario: Scenario) 
     assert list(topics) == ["source", "output", "error", "deferred"]
 
 
+def test_failed_fetches_have_a_topic_of_their_own_where_the_job_has_one(tmp_path: Path) -> None:
+    (tmp_path / "pipeline.yaml").write_bytes(CONFIG.dump_json(configuration(NOWHERE, {}, "rdf-resolve"), by_alias=True))
+    assert find_place(tmp_path).topics()["fetch-failure"] == "rdf-streaming-updater.fetch-failure"
+
+
 def test_the_checkpoint_is_read_where_the_pipeline_writes_it(
     tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
