@@ -15,7 +15,10 @@ class EntityTruth:
 
 @dataclass(frozen=True)
 class EntityDifference:
-    """Numbers of triples of one entity: `missing` ones are not in the store, `unexpected` ones should not be."""
+    """Numbers of triples of one entity: `missing` ones are not in the store, `unexpected` ones should not be.
+
+    A node that belongs to no entity stands for itself, under its IRI.
+    """
 
     entity: str
     missing: int
@@ -28,8 +31,8 @@ class EntityDifference:
 
 @dataclass(frozen=True)
 class StoreDifference:
-    """Of all `entities` that the traffic touched. `orphans` is the number of shared triples, of references, values and
-    sitelinks, that no entity links any more; they stay and are no difference.
+    """Of all `entities` that the traffic touched. `orphans` is the number of shared triples, of references, values,
+    sitelinks and definitions, that no entity links any more; they stay and are no difference.
     """
 
     entities: int

@@ -26,6 +26,10 @@ _LEXEME_PARTS = {f"<http://www.w3.org/ns/lemon/ontolex#{name}>" for name in ("le
 _COMMON_TYPES = {f"<{_WIKIBASE}{name}>" for name in ("Item", "Lexeme", "Form", "Sense", "Statement", "Reference")}
 _SHARED = tuple(f"<{BASE}/{path}/" for path in ("reference", "value"))
 _LINKED = (*_SHARED, *(f"<{BASE}/{path}/" for path in ("entity/statement", "prop", ".well-known/genid")))
+_LASTING = (*_SHARED, *(f"<{BASE}/{path}/" for path in ("prop", ".well-known/genid")))
+_OF_ARTICLE = {
+    f"<{name}>" for name in (f"{_SCHEMA}inLanguage", f"{_SCHEMA}isPartOf", f"{_SCHEMA}name", f"{_WIKIBASE}badge")
+}
 _MOST_CHARACTERS = 32_767
 
 
@@ -45,6 +49,15 @@ def entity_node(entity: str) -> str:
 def is_shared(triple: Triple) -> bool:
     """Whether another entity may have it too: of a reference, of a value, or the group of a wiki."""
     return triple.subject.startswith(_SHARED) or triple.predicate == _GROUP
+
+
+def may_be_unlinked(triple: Triple) -> bool:
+    """Whether it may stay without an entity that links its subject: of a reference or value, the group of a wiki, of an
+    article, or of a property's definitions.
+    """
+    subject, predicate, object_ = triple
+    of_article = predicate in _OF_ARTICLE or (predicate, object_) == (_TYPE, _ARTICLE)
+    return of_article or predicate == _GROUP or subject.startswith(_LASTING)
 
 
 def entity_triples(document: bytes, entity: str) -> frozenset[Triple]:

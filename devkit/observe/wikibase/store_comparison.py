@@ -2,15 +2,18 @@
 
 The truth of each entity is written into a named graph of its own, and what differs is asked for. These graphs are
 removed afterwards. The triples about the position in a mutation topic do not count.
+
+A triple that no truth has counts against the entity whose node it is about. About a node that entities may share it
+counts against all whose truth has the node; where none has it, it is an orphan. Any other node differs by itself.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from devkit.observe.store_difference import EntityDifference, EntityTruth, StoreDifference
 from devkit.observe.stored_triples import select
-from devkit.observe.wikibase.entity_triples import BASE, Triple
+from devkit.observe.wikibase.entity_triples import BASE, Triple, may_be_unlinked
 from devkit.stack.parts.triple_store import TripleStore
 
 _TRUTH: Final = "urn:devkit:truth:"
@@ -43,7 +46,7 @@ def compare_store(store: TripleStore, truths: Sequence[EntityTruth], graph: str 
         )
     finally:
         store.change(";\n".join(f"CLEAR SILENT GRAPH <{_TRUTH}{truth.entity}>" for truth in truths))
-    unexpected, orphans = _count_by_entity(extra)
+    unexpected, orphans = _count_unexpected(extra, _entities_by_subject(truths))
     differing = tuple(
         EntityDifference(entity, missing[entity], unexpected[entity]) for entity in sorted(missing | unexpected)
     )
@@ -64,18 +67,31 @@ def _write_truths(truths: Iterable[EntityTruth]) -> Iterator[str]:
         yield f"INSERT DATA {{ {' '.join(blocks)} }}"
 
 
-def _count_by_entity(rows: Iterable[Mapping[str, str]]) -> tuple[Counter[str], int]:
-    """The triples of each entity, and how many belong to none of them."""
+def _entities_by_subject(truths: Iterable[EntityTruth]) -> Mapping[str, Set[str]]:
+    entities: dict[str, set[str]] = defaultdict(set)
+    for truth in truths:
+        for triple in truth.triples:
+            entities[triple.subject].add(truth.entity)
+    return entities
+
+
+def _count_unexpected(
+    rows: Iterable[Mapping[str, str]], entities_by_subject: Mapping[str, Set[str]]
+) -> tuple[Counter[str], int]:
+    """The triples of each entity, or of each node of no known kind, and the number of orphans."""
     counts, orphans = Counter[str](), 0
     for row in rows:
         triple = Triple(row["s"], row["p"], row["o"])
         if triple.subject.startswith(_POSITION):
             continue
-        entity = _owner(triple)
-        if entity is None:
+        if owner := _owner(triple):
+            counts[owner] += 1
+        elif sharing := entities_by_subject.get(triple.subject):
+            counts.update(sharing)
+        elif may_be_unlinked(triple):
             orphans += 1
         else:
-            counts[entity] += 1
+            counts[triple.subject] += 1
     return counts, orphans
 
 

@@ -20,6 +20,22 @@ OF_REFERENCE = Triple(REFERENCE, "<http://url>", "<http://source>")
 ABOUT = Triple(PAGE, "<http://schema.org/about>", Q1)
 OF_PAGE = Triple(PAGE, "<http://schema.org/name>", '"One"@en')
 OF_Q2 = Triple(Q2, "<http://label>", '"two"@en')
+BADGE = "<http://wikiba.se/ontology#badge>"
+FOREIGN = Triple("<http://evil/x>", "<http://evil/p>", '"1"')
+UNLINKED = (
+    Triple(f"<{BASE}/value/0c>", "<http://v>", '"1"'),
+    Triple(f"<{BASE}/reference/0c>", "<http://v>", '"1"'),
+    Triple(f"<{BASE}/prop/direct/P9>", "<http://v>", '"1"'),
+    Triple(f"<{BASE}/.well-known/genid/0c>", "<http://v>", '"1"'),
+    Triple("<https://de.wikipedia.org/>", "<http://wikiba.se/ontology#wikiGroup>", '"wikipedia"'),
+    Triple("<https://de.wikipedia.org/wiki/X>", "<http://schema.org/name>", '"X"@de'),
+    Triple("<https://de.wikipedia.org/wiki/X>", BADGE, Q2),
+    Triple(
+        "<https://de.wikipedia.org/wiki/X>",
+        "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>",
+        "<http://schema.org/Article>",
+    ),
+)
 ALL = (LABEL, OF_STATEMENT, OF_REFERENCE, ABOUT, OF_PAGE, OF_Q2)
 TRUTH = (EntityTruth("Q1", frozenset(ALL[:5])), EntityTruth("Q2", frozenset({OF_Q2, OF_REFERENCE})))
 
@@ -65,10 +81,23 @@ def without(*gone: Triple) -> tuple[Triple, ...]:
             id="a form of a lexeme that no event names",
         ),
         pytest.param(
-            (*ALL, Triple(f"<{BASE}/value/0c>", "<http://v>", '"1"'), Triple("<http://page>", "<http://name>", '"x"')),
+            (*ALL, *UNLINKED),
             (),
-            2,
-            id="a value and a page that nothing links are orphans",
+            len(UNLINKED),
+            id="shared nodes that nothing links are orphans",
+        ),
+        pytest.param(
+            (*ALL, OF_REFERENCE._replace(object="<http://other>"), OF_REFERENCE._replace(object='"http://source"')),
+            (EntityDifference("Q1", 0, 2), EntityDifference("Q2", 0, 2)),
+            0,
+            id="a shared node has too much for all that link it",
+        ),
+        pytest.param((*ALL, Triple(PAGE, BADGE, Q2)), (EntityDifference("Q1", 0, 1),), 0, id="a sitelink has too much"),
+        pytest.param(
+            (*ALL, FOREIGN, FOREIGN._replace(object='"2"')),
+            (EntityDifference(FOREIGN.subject, 0, 2),),
+            0,
+            id="a node of no known kind differs by itself",
         ),
         pytest.param(
             (*ALL, *(Triple("<urn:enrichment:mutations:t:0>", f"<urn:enrichment:{name}>", '"7"') for name in POSITION)),
