@@ -25,6 +25,7 @@ from pipeline.metrics.apply_catalogue import DIVERGING, PROBED
 
 _SHOWN = 3
 _UNKNOWN = "no program applies the output of a job with a known truth"
+_NOTHING_COMPARED = f"{_UNKNOWN}, or the traffic touched no entity"
 
 
 def _check_applies(_argument: Any, arm: CheckedArm) -> Iterator[Flaw]:
@@ -45,7 +46,8 @@ class _StoreMatches(ExpectationKind):
     name: str = "store_matches"
     summary: str = (
         "At the arm's end every entity that the traffic touched has exactly the triples of its last revision in the "
-        "triple store, and none if it was deleted. Shared triples that no entity links any more do not count."
+        "triple store, and none if it was deleted. Shared triples that no entity links any more do not count; those "
+        "of a node that an entity links do."
     )
     example: str = "true"
     argument: Any = bool
@@ -70,7 +72,8 @@ class _StoreMatches(ExpectationKind):
 
 
 def _count_differing(observation: ArmObservation) -> int | None:
-    return None if observation.store is None else len(observation.store.differing)
+    store = observation.store
+    return len(store.differing) if store is not None and store.entities else None
 
 
 def _format_differing(_count: int, observation: ArmObservation) -> str:
@@ -98,7 +101,7 @@ DIFFERING_ENTITIES = Measure[int](
     summary="Number of entities whose triples differ from those of their last revision at the arm's end.",
     example="{at_least: 5}",
     value=_count_differing,
-    unknown=_UNKNOWN,
+    unknown=_NOTHING_COMPARED,
     format_value=_format_differing,
     timing=drain_window,
     flaws=_check_applies,

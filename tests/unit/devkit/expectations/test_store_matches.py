@@ -47,6 +47,12 @@ def test_differing_entities_are_counted(bound: Any, holds: bool) -> None:
     assert (finding.measured, finding.holds) == (TWO_TEXT, holds)
 
 
+@pytest.mark.parametrize("store", [None, StoreDifference(0, (), 0)])
+def test_where_no_entity_was_compared_none_is_counted(store: StoreDifference | None) -> None:
+    finding = judge("differing_entities", {"at_most": 0}, store=store)
+    assert (finding.measured[:4], finding.holds) == ("n/a:", None)
+
+
 def pages(**values: float) -> Scraped:
     highest: dict[Series, float] = {
         (f"enrichment_apply_{name.partition('_')[0]}_triples_total", frozenset({("kind", name)})): value
