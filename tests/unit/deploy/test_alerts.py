@@ -81,7 +81,7 @@ CASES = [
         "EnrichmentSlotsAreMissing",
         {"enrichment_slots": "4x10 2x30", "enrichment_slots_configured": "4x40"},
         firing=(20,),
-        silent=(8, 12),
+        silent=(4, 9),
     ),
     Case("EnrichmentSlotsAreMissing", {"enrichment_slots": "4x40"}, silent=(30,)),
     Case("EnrichmentApplySaturated", {_STORE: "0+28x120", _POLL: "0+2x120"}, firing=(45,), silent=(25,)),
