@@ -1,7 +1,7 @@
 """How far the `apply` of a running stack is behind its topic, by the offset that it keeps.
 
-    devkit up              <run>/apply/pipeline.yaml beside the logs
-    devkit scenario run    <run>/ARM/PROGRAM/pipeline.yaml beside <run>/stack, the newest one
+devkit up              <run>/apply/pipeline.yaml beside the logs
+devkit scenario run    <run>/ARM/PROGRAM/pipeline.yaml beside <run>/stack, the newest one
 """
 
 import json

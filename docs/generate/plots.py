@@ -1,8 +1,9 @@
 """`python -m docs.generate.plots RUN_DIRECTORY…`: draw a run of each incident for its page below `docs/incidents/`.
 
 The drawing is the first panel of the run's report, for all arms one below the other: committed offset, published
-events, and between them the lag. Below are the mutations that are not applied, for the arms that have any. It is an SVG that depends on nothing but the run's evidence, with a ground of its own
-in light and dark, as a page cannot style an image.
+events, and between them the lag. Below are the mutations that are not applied, for the arms that have any. It is an SVG
+that depends on nothing but the run's evidence, with a ground of its own in light and dark, as a page cannot style an
+image.
 """
 
 import sys

@@ -37,6 +37,7 @@ def test_each_drawing_belongs_to_a_page_and_has_all_arms() -> None:
     for file in files:
         svg = ET.parse(file).getroot()
         roles = load_scenario(SCENARIOS / f"{file.stem}.yaml").roles
-        assert [group.get("class") for group in svg.iter(f"{SVG}g")] == list(roles.values())
+        groups = [group.get("class") for group in svg.iter(f"{SVG}g")]
+        assert groups[: len(roles)] == list(roles.values())
         assert svg.findtext(f"{SVG}title")
         assert file.stat().st_size < 30_000

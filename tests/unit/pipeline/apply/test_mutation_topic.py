@@ -101,8 +101,8 @@ def test_a_topic_that_has_not_the_one_partition_is_refused(partitions: set[int],
 def test_a_missing_topic_is_that_which_rdf_resolve_writes_to() -> None:
     with pytest.raises(RefusedError) as caught:
         topic_of(FakeConsumer(set())).bounds()
-    hint = "look at `source.topic` in the file of `apply`: the topic that `rdf-resolve` writes to, made with 1 partition"
-    assert caught.value.hint == hint
+    where = "look at `source.topic` in the file of `apply`"
+    assert caught.value.hint == f"{where}: the topic that `rdf-resolve` writes to, made with 1 partition"
 
 
 def test_offsets_are_committed_and_reported() -> None:
