@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 from devkit.expectations.registry import EXPECTATIONS
 from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_role import TWO_ARMS, ArmName, arms_named
+from devkit.programs.apply_program import ApplyKind
 from devkit.report.page.html import source_link
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
@@ -49,6 +50,7 @@ def incident(name: str) -> str:
         *(_expectations(scenario, arm, written["expect"]) for arm in scenario.roles),
         "## How it corresponds to the incident",
         _likeness(scenario),
+        _runbooks(scenario),
         f"The scenario is the file `scenarios/{name}.yaml`; see [write a scenario](../scenarios.md) to change it.",
     )
 
@@ -104,6 +106,14 @@ def _expectations(scenario: Scenario, arm: ArmName, written: dict[str, list[dict
         for one, item in zip(scenario.expected_of(arm), of_arm, strict=True)
     ]
     return f"In the {arm} arm:\n\n{table(('expectation', 'meaning'), rows)}"
+
+
+def _runbooks(scenario: Scenario) -> str:
+    """Those of `apply`, for a scenario that runs it."""
+    if not any(program.run == ApplyKind.name for program in scenario.programs.values()):
+        return ""
+    links = "[apply lag](../runbooks/apply-lag.md), [apply stopped](../runbooks/apply-stopped.md)"
+    return f"In production: the runbooks {links} and [store diverges](../runbooks/store-diverges.md)."
 
 
 def _likeness(scenario: Scenario) -> str:
