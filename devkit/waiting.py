@@ -1,7 +1,8 @@
 """Waiting for a named condition with a deadline: the only way the kit waits."""
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import TypeVar
 
@@ -30,3 +31,14 @@ def wait_until(
         if time.monotonic() - started > deadline.total_seconds():
             raise WaitTimeoutError(f"waited {deadline.total_seconds():g} s for {what}, in vain", hint=hint)
         time.sleep(interval.total_seconds())
+
+
+@contextlib.contextmanager
+def explaining_timeouts(reason: Callable[[], str]) -> Iterator[None]:
+    """A wait in vain has `reason` in its message too, unless that is empty. Raises what the body raises."""
+    try:
+        yield
+    except WaitTimeoutError as error:
+        if why := reason():
+            raise WaitTimeoutError(f"{error}: {why}", hint=error.hint) from error
+        raise

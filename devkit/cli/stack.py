@@ -72,13 +72,16 @@ def up(
 ) -> None:
     """Bring up Kafka, object store, mock API, the pipeline and the event bus, and leave them up."""
     from devkit.guardian import Guardian
+    from devkit.headroom.load_average import busy_sentence
     from devkit.play.run_directory import make_run_directory
     from devkit.programs.spark.standalone import default_topics, places_of, start_pipeline
     from devkit.programs.stack_job import DEFAULT, find_stack_job, reorder_note
     from devkit.programs.standalone_apply import start_apply
+    from devkit.report.progress import heartbeat
     from devkit.stack.registry import add_event_bus, start_stack
     from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
     from devkit.stack.wikibase_pages import SEED, wikibase_pages
+    from devkit.waiting import explaining_timeouts
 
     require_addresses_fit(backend, addresses)
     if job_name is not None and not pipeline:
@@ -89,6 +92,7 @@ def up(
         raise UsageError("--triple-store-port is for a triple store, and none is asked for", hint="add --triple-store")
     topics = default_topics(job) if pipeline else ()
     ports = Ports(kafka_port, s3_port, mock_port, triple_store_port)
+    awaited = ["the stack"]
     request = StackRequest(
         ports,
         addresses,
@@ -96,13 +100,20 @@ def up(
         brokers=int(brokers),
         proxied=ALL_PARTS if proxied else frozenset(),
         triple_store=triple_store,
+        awaiting=awaited.append,
     )
+
+    def waiting_for() -> contextlib.AbstractContextManager[None]:
+        return heartbeat(lambda text: click.echo(text, err=True), lambda: f"waiting for {awaited[-1]}")
+
     directory = make_run_directory(out, "stack").absolute()
-    with Guardian() as guardian:
+    with Guardian() as guardian, explaining_timeouts(busy_sentence):
         click.echo("starting Kafka, object store and mock API", err=True)
-        stack = start_stack(backend, guardian, directory, request)
+        with waiting_for():
+            stack = start_stack(backend, guardian, directory, request)
+        awaited.append("the pipeline")
         spark_ui = None
-        with stack.leave_on_failure(lambda text: click.echo(f"warning: {text}", err=True)):
+        with stack.leave_on_failure(lambda text: click.echo(f"warning: {text}", err=True)), waiting_for():
             if pipeline:
                 click.echo("starting the pipeline", err=True)
                 if job.before is not None:

@@ -42,6 +42,13 @@ class Calibration(BaseModel):
     doubtful: str = ""
     """Why the baseline may hide a slow machine."""
 
+    @property
+    def slowness(self) -> str:
+        """The slowdown as a sentence; empty where it is no more than a run's own load."""
+        return (
+            f"the machine is {self.slowdown:.1f} times slower than when it is free" if self.slowdown > OWN_LOAD else ""
+        )
+
 
 def calibrate(
     readings: Sequence[ProbeReading], *, kept_s: float | None = None, others_cores: float | None = None

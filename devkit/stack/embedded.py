@@ -1,6 +1,6 @@
 """The embedded stack: every part a local process on a loopback port, nothing to install first."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,24 +48,27 @@ def start_embedded(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
     triples = triple_store(ports.triple_store) if request.triple_store else None
     begun = object_store(ports.object_store), mock_api(ports.mock_api), kafka(ports.kafka)
     request.meanwhile()
-    store, store_parts = _ready(begun[0], again=None if ports.object_store else object_store)
-    mock, mock_parts = _ready(begun[1], again=None if ports.mock_api else mock_api)
-    broker, broker_parts = _ready(begun[2], again=None if ports.kafka else kafka)
+    store, store_parts = _ready(begun[0], request.awaiting, again=None if ports.object_store else object_store)
+    mock, mock_parts = _ready(begun[1], request.awaiting, again=None if ports.mock_api else mock_api)
+    broker, broker_parts = _ready(begun[2], request.awaiting, again=None if ports.kafka else kafka)
     parts = [*broker_parts, *store_parts, *mock_parts]
     triple_client = None
     if triples is not None:
-        triple_client, triple_parts = _ready(triples, again=None if ports.triple_store else triple_store)
+        triple_client, triple_parts = _ready(
+            triples, request.awaiting, again=None if ports.triple_store else triple_store
+        )
         parts += triple_parts
     named = by_name(*parts, *([front.part] if front else ()))
     return Stack(broker, store, mock, named, front.control if front else None, triple_store=triple_client)
 
 
-def _ready(begun: Begun[T], *, again: Callable[[], Begun[T]] | None) -> Begun[T]:
-    """The part when it is ready. One that lost the race for the free port it was given is started again."""
+def _ready(begun: Begun[T], awaiting: Callable[[str], None], *, again: Callable[[], Begun[T]] | None) -> Begun[T]:
+    """The part when it is ready; `awaiting` gets its name before. One that lost the race for the free port it was given
+    is started again.
+    """
     for _ in range(_PORT_RACES if again else 0):
         try:
-            for part in begun[1]:
-                part.await_ready()
+            _await(begun[1], awaiting)
         except StackError:
             if not any(map(_lost_a_race, begun[1])):
                 raise
@@ -76,9 +79,14 @@ def _ready(begun: Begun[T], *, again: Callable[[], Begun[T]] | None) -> Begun[T]
             begun = again()
         else:
             return begun
-    for part in begun[1]:
-        part.await_ready()
+    _await(begun[1], awaiting)
     return begun
+
+
+def _await(parts: Iterable[ProcessPart], awaiting: Callable[[str], None]) -> None:
+    for part in parts:
+        awaiting(part.name)
+        part.await_ready()
 
 
 def _lost_a_race(part: ProcessPart) -> bool:

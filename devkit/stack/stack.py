@@ -35,6 +35,10 @@ ALL_PARTS = frozenset(part_names(triple_store=True))
 _NOTICE = timedelta(seconds=1)
 
 
+def _ignore(_part: str) -> None:
+    """The default of `awaiting`."""
+
+
 def _do_nothing() -> None:
     """The default of `meanwhile` and `leave`: a stack of the run's own ends with the run."""
 
@@ -55,7 +59,8 @@ class StackRequest:
 
     `topics` are those that the run will make afresh. `proxied` names the parts whose clients the kit's proxy is to
     lead; `kafka` means every broker. `triple_store` is whether there has to be one. `limits` are for the programs that
-    will run on it. `meanwhile` is done once while parts start, by a stack that would only wait.
+    will run on it. `meanwhile` is done once while parts start, by a stack that would only wait. `awaiting` gets the
+    name of each part that the kit begins to wait for.
     """
 
     ports: Ports = Ports()
@@ -66,6 +71,7 @@ class StackRequest:
     triple_store: bool = False
     limits: Container | None = None
     meanwhile: Callable[[], None] = _do_nothing
+    awaiting: Callable[[str], None] = _ignore
 
 
 NO_WISHES = StackRequest()

@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 
 from devkit.errors import StackError, WaitTimeoutError
-from devkit.waiting import wait_until
+from devkit.waiting import explaining_timeouts, wait_until
 
 AT_ONCE = timedelta(0)
 LONG = timedelta(seconds=30)
@@ -47,3 +47,17 @@ def test_an_error_of_the_condition_ends_the_wait() -> None:
 
     with pytest.raises(StackError, match="Kafka ended"):
         wait_until(dead, what="it", deadline=LONG)
+
+
+@pytest.mark.parametrize(
+    ("reason", "message"), [("", "in vain"), ("the machine is busy", "in vain: the machine is busy")]
+)
+def test_a_wait_in_vain_says_why_it_may_be(reason: str, message: str) -> None:
+    with pytest.raises(WaitTimeoutError, match=rf"{message}$") as caught, explaining_timeouts(lambda: reason):
+        wait_until(lambda: False, what="it", deadline=AT_ONCE, interval=AT_ONCE, hint="its log is here")
+    assert caught.value.hint == "its log is here"
+
+
+def test_another_error_stays_as_it_is() -> None:
+    with pytest.raises(StackError, match=r"^Kafka ended$"), explaining_timeouts(lambda: "the machine is busy"):
+        raise StackError("Kafka ended")

@@ -5,6 +5,7 @@ import re
 import struct
 import termios
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -167,7 +168,8 @@ def test_standard_output_is_where_it_goes_by_default(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.endswith("s stack    x\n")
 
 
-def test_a_heartbeat_is_written_until_its_context_is_left() -> None:
+@pytest.mark.parametrize("text", ["Kafka has not answered", lambda: "Kafka has not answered"])
+def test_a_heartbeat_is_written_until_its_context_is_left(text: str | Callable[[], str]) -> None:
     lines: list[str] = []
     twice = threading.Event()
 
@@ -176,7 +178,7 @@ def test_a_heartbeat_is_written_until_its_context_is_left() -> None:
         if len(lines) == 2:
             twice.set()
 
-    with heartbeat(write_line, "Kafka has not answered", every=timedelta(microseconds=1)):
+    with heartbeat(write_line, text, every=timedelta(microseconds=1)):
         assert twice.wait(60)
     over = len(lines)
     assert all(text.startswith("Kafka has not answered, ") for text in lines)

@@ -27,7 +27,9 @@ def test_what_is_asked_for_meanwhile_is_done_while_the_parts_start(
     monkeypatch.setattr(embedded, "start_object_store", start("object-store"))
     monkeypatch.setattr(embedded, "start_mock_api", start("mock-api"))
     monkeypatch.setattr(embedded, "start_kafka", start("kafka", several=True))
-    request = StackRequest(meanwhile=lambda: done.append("meanwhile"))
+    awaited: list[str] = []
+    request = StackRequest(meanwhile=lambda: done.append("meanwhile"), awaiting=awaited.append)
     embedded.start_embedded(FakeGuardian(tmp_path).real(), tmp_path, request)
     names = ["object-store", "mock-api", "kafka"]
     assert done == [*(f"{name} begun" for name in names), "meanwhile", *(f"{name} ready" for name in names)]
+    assert awaited == names
