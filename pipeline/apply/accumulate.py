@@ -1,14 +1,17 @@
-"""Several mutations as one batch: per entity the triples to delete and to insert, with what cancels out left out.
+"""Several mutations as one batch: per entity the triples to delete and to insert; of a triple the last change counts.
 
     weight     number of triples, and `delete_weight` for each entity whose triples are deleted by query
     sitelinks  the triples of a sitelink, all but `schema:about`, count as shared: when two entities are merged the
                mutation that adds the link may come before the one that deletes it
     shared     triples that an entity does not link any more stay, as another entity may link them
 
+A triple that is added and then deleted is deleted: to leave both out is right only where no mutation comes again, and
+the producer may write one again that the store has.
+
 A delete or a reconcile forgets what the batch has of the entity: the request deletes by query first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -35,10 +38,13 @@ class Patch:
 @dataclass
 class _EntityChanges:
     is_cleared: bool = False
+    first_rev: int | None = None
     added: set[Triple] = field(default_factory=set)
     deleted: set[Triple] = field(default_factory=set)
     linked: set[Triple] = field(default_factory=set)
     unlinked: set[Triple] = field(default_factory=set)
+    added_first: set[Triple] = field(default_factory=set)
+    deleted_first: set[Triple] = field(default_factory=set)
 
     def __len__(self) -> int:
         return len(self.added) + len(self.deleted) + len(self.linked) + len(self.unlinked)
@@ -46,16 +52,11 @@ class _EntityChanges:
 
 @dataclass
 class MutationBatch:
-    """The policies are the defaults; each other value is for an experiment, except `opposites: last`: a target that may
-    apply half a request needs it, as a batch of other mutations may then meet triples that are already applied.
-
-    `cancel` leaves out a triple that was added and deleted within the batch, `last` keeps what came last.
-    """
+    """The policies are the defaults; each other value is for an experiment."""
 
     batch_triples: int = BATCH_TRIPLES
     delete_weight: int = DELETE_WEIGHT
     max_mutations: int | None = None
-    opposites: Literal["cancel", "last"] = "cancel"
     unlinked: Literal["keep", "delete"] = "keep"
     deletes: Literal["apply", "ignore"] = "apply"
     sitelinks: Literal["shared", "as_sent"] = "shared"
@@ -94,7 +95,9 @@ class MutationBatch:
             self._changes[mutation.entity] = _EntityChanges(is_cleared=True)
         changes = self._changes.setdefault(mutation.entity, _EntityChanges())
         diff = share_sitelinks(mutation.diff) if self.sitelinks == "shared" else mutation.diff
-        self._merge(changes.added, changes.deleted, diff.added, diff.deleted)
+        _change(changes, added=diff.added, deleted=diff.deleted)
+        if changes.first_rev is None:
+            changes.first_rev = mutation.rev
         # A part of a sitelink may be deleted by itself after all of it was linked.
         changes.linked.difference_update(diff.deleted)
         changes.linked.update(diff.linked_shared)
@@ -113,31 +116,39 @@ class MutationBatch:
         cleared = sorted(entity for entity, change in changes.items() if change.is_cleared)
         return Patch(tuple(cleared), tuple(sorted(deleted - inserted)), tuple(sorted(inserted)))
 
-    def expectation(self) -> tuple[tuple[Triple, ...], tuple[Triple, ...]]:
+    @property
+    def probed_entities(self) -> tuple[str, ...]:
+        """The entities of which the batch expects something."""
+        return tuple(sorted(entity for entity, change in self._changes.items() if not change.is_cleared))
+
+    def expectation(self, versions: Mapping[str, int]) -> tuple[tuple[Triple, ...], tuple[Triple, ...]]:
         """The triples that the store should have before the batch, and those that it should not have: what entities
-        delete and add. Neither has shared triples, as other entities may link them, nor those of cleared entities. With
-        `opposites: last` it says nothing.
+        first delete and first add. Neither has shared triples, as other entities may link them, nor those of cleared
+        entities, nor those of an entity whose revision in the store, in `versions`, is one of the batch or a later one:
+        its mutations have come again.
         """
-        changes = self._changes.values()
-        kept = [change for change in changes if not change.is_cleared]
-        added = set[Triple]().union(*(change.added for change in kept))
-        deleted = set[Triple]().union(*(change.deleted for change in kept))
-        linked = set[Triple]().union(*(change.linked for change in changes))
+        kept = [
+            change
+            for entity, change in self._changes.items()
+            if not change.is_cleared and change.first_rev is not None and versions.get(entity, 0) < change.first_rev
+        ]
+        added = set[Triple]().union(*(change.added_first for change in kept))
+        deleted = set[Triple]().union(*(change.deleted_first for change in kept))
+        linked = set[Triple]().union(*(change.linked for change in self._changes.values()))
         return tuple(sorted(deleted - added - linked)), tuple(sorted(added - deleted - linked))
 
-    def _merge(
-        self, added: set[Triple], deleted: set[Triple], more_added: Iterable[Triple], more_deleted: Iterable[Triple]
-    ) -> None:
-        for triple in more_deleted:
-            was_opposite = triple in added
-            added.discard(triple)
-            if not (was_opposite and self.opposites == "cancel"):
-                deleted.add(triple)
-        for triple in more_added:
-            was_opposite = triple in deleted
-            deleted.discard(triple)
-            if not (was_opposite and self.opposites == "cancel"):
-                added.add(triple)
+
+def _change(changes: _EntityChanges, *, added: Iterable[Triple], deleted: Iterable[Triple]) -> None:
+    for triple in deleted:
+        if not any(triple in touched for touched in (changes.added, changes.deleted, changes.linked)):
+            changes.deleted_first.add(triple)
+        changes.added.discard(triple)
+        changes.deleted.add(triple)
+    for triple in added:
+        if triple not in changes.added and triple not in changes.deleted:
+            changes.added_first.add(triple)
+        changes.deleted.discard(triple)
+        changes.added.add(triple)
 
 
 def share_sitelinks(diff: TripleDiff) -> TripleDiff:

@@ -5,8 +5,7 @@
 
 The next offset is the least of the open prefixes' offsets and of the one behind the last mutation in the batch. So
 after a restart the open prefixes are read again, and with them mutations that are applied already. These are applied
-again, in the same order. Until the topic's end at the start is reached, a batch may begin with a part of what the store
-has: what cancels out in it is sent as well, as one half of it may be there.
+again, in the same order. So are those that the producer writes again after a restart of both.
 
 A request has no effect where the store was restored from an older copy, or where another process writes to it: see
 `MutationStore`. Its answer does not say so, and those sent after it have none either. So the position is confirmed some
@@ -93,7 +92,7 @@ class Applier:
 
     def _begin(self, offset: int) -> None:
         self.next_offset = self._sent_offset = self._read_to = offset
-        self._batch = self._new_batch(is_replay=True)
+        self._batch = self._new_batch()
         self._mutations: list[Mutation] = []
         self._sent: list[_Sent] = []
 
@@ -170,8 +169,6 @@ class Applier:
         is_full = not self._batch.has_room_for(mutation)
         if is_full:
             self._apply(mutation.first_offset)
-        if not self._mutations:
-            self._batch = self._new_batch(is_replay=mutation.next_offset <= self.replay_end)
         self._batch.add(mutation)
         self._mutations.append(mutation)
         return is_full
@@ -206,8 +203,8 @@ class Applier:
         """All mutations that ended before `offset` are in the store then."""
         next_offset = self.reassembler.restart_offset(offset)
         batch, mutations = self._batch, self._mutations
-        self._batch, self._mutations = self._new_batch(is_replay=True), []
-        self._probe(batch)
+        self._batch, self._mutations = self._new_batch(), []
+        self._probe(batch, mutations)
         patch = batch.patch()
         began = self.clock()
         try:
@@ -241,9 +238,11 @@ class Applier:
         self._sent = []
         self.next_offset = self._sent_offset
 
-    def _probe(self, batch: MutationBatch) -> None:
-        """Where opposites do not cancel, what a batch expects of the store is not known."""
-        if self.settings.count == "none" or batch.opposites == "last" or not batch.mutations:
+    def _probe(self, batch: MutationBatch, mutations: Sequence[Mutation]) -> None:
+        """Where a part of a batch may be in the store, what it expects of that is not known."""
+        if self.settings.count == "none" or not self.settings.atomic or not mutations:
+            return
+        if mutations[0].next_offset <= self.replay_end:
             return
         self._probe_credit += self.settings.probe_share
         if self._probe_credit < 1:
@@ -252,7 +251,8 @@ class Applier:
         if self.clock() - self._confirmed_at >= _CONFIRM_S:
             self._confirm()
         began = self.clock()
-        divergence = self.store.measure_divergence(*batch.expectation())
+        versions = self.store.versions(batch.probed_entities)
+        divergence = self.store.measure_divergence(*batch.expectation(versions))
         self.report.add_probe(divergence, self.clock() - began)
 
     def _log(self) -> None:
@@ -260,13 +260,12 @@ class Applier:
         if self.settings.offset == "store":
             self.records.report(self.next_offset)
 
-    def _new_batch(self, *, is_replay: bool) -> MutationBatch:
+    def _new_batch(self) -> MutationBatch:
         settings = self.settings
         return MutationBatch(
             batch_triples=settings.batch_triples,
             delete_weight=settings.delete_weight,
             max_mutations=1 if settings.batch_triples == ONE_MUTATION else None,
-            opposites="last" if is_replay or not settings.atomic else "cancel",
             unlinked=settings.unlinked,
             deletes=settings.deletes,
             sitelinks=settings.sitelinks,

@@ -13,6 +13,7 @@ from pipeline.apply.patch import (
     count_query,
     position_query,
     position_triples,
+    version_query,
     write_first_position,
     write_update,
 )
@@ -170,6 +171,18 @@ class MutationStore:
         least = min(*offsets, *(int(start[1]) for start in starts))
         triples = position_triples(self._topic, PARTITION, offsets, requests)
         return StorePosition(self._topic, PARTITION, least, stored=triples)
+
+    def versions(self, entities: Sequence[str]) -> dict[str, int]:
+        """The revision of each entity in the store, the last one of several; without those that it does not have."""
+        if not entities:
+            return {}
+        ids = {self._namespaces.entity_node(entity)[1:-1]: entity for entity in entities}
+        versions: dict[str, int] = {}
+        for row in self._target.select(version_query([f"<{iri}>" for iri in ids], graph=self._graph)):
+            if row["version"].isdecimal():
+                entity = ids[row["entity"]]
+                versions[entity] = max(versions.get(entity, 0), int(row["version"]))
+        return versions
 
     def measure_divergence(self, present: Sequence[Triple], absent: Sequence[Triple]) -> Divergence:
         """Asks for triples that should be there, and for others that should not."""

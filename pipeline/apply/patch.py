@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pipeline.apply.accumulate import Patch
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
 from pipeline.rdf.triples import Triple, serialize_triples, split_terms
-from pipeline.rdf.vocabulary import ONTOLEX_LEXICAL_FORM, ONTOLEX_SENSE, SCHEMA_ABOUT
+from pipeline.rdf.vocabulary import ONTOLEX_LEXICAL_FORM, ONTOLEX_SENSE, SCHEMA_ABOUT, SCHEMA_VERSION
 
 NEXT_OFFSET = "<urn:enrichment:next-offset>"
 LAST_REQUEST = "<urn:enrichment:last-request>"
@@ -82,6 +82,12 @@ def count_query(triples: Sequence[Triple], *, graph: str | None = None) -> str:
     rows = "\n".join(f"({' '.join(split_terms(triple))})" for triple in triples)
     pattern = _in_graph("?subject ?predicate ?object", graph)
     return f"SELECT (COUNT(*) AS ?count) WHERE {{\nVALUES (?subject ?predicate ?object) {{\n{rows}\n}}\n{pattern}\n}}"
+
+
+def version_query(entities: Sequence[str], *, graph: str | None = None) -> str:
+    """A SELECT for the revisions that a store has of entities, which are terms: `?entity` and `?version`."""
+    pattern = _in_graph(f"?entity {SCHEMA_VERSION} ?version", graph)
+    return f"SELECT ?entity ?version WHERE {{\nVALUES ?entity {{ {' '.join(entities)} }}\n{pattern}\n}}"
 
 
 def write_update(

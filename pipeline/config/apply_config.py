@@ -82,13 +82,14 @@ class Apply(Section):
     atomic: bool = Field(
         default=True,
         description="Whether the store executes a request as one transaction, which SPARQL 1.1 does not promise. With "
-        "`false` nothing relies on it: what cancels out within a batch is sent as well.",
+        "`false` nothing relies on it.",
     )
     count: Literal["none", "probe"] = Field(
         default="none",
         description="How divergence is measured. `probe`: before a request, two queries count which triples to delete "
         "are in the store, and which to add are there already. Not for what the topic held at the start, as a part of "
-        "it may be in the store, nor with `atomic: false`.",
+        "it may be in the store, nor for an entity that the store has at that revision or a later one, nor with "
+        "`atomic: false`.",
     )
     probe_share: PositiveShare = Field(
         default=1.0, description="Share of the requests that are probed, under `count: probe`."

@@ -32,6 +32,7 @@ from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
 A, B, C = 'wd:Q1 wdt:P1 "a" .', 'wd:Q1 wdt:P1 "b" .', 'wd:Q1 wdt:P1 "c" .'
 OF_Q2, MORE_OF_Q2 = 'wd:Q2 wdt:P1 "a" .', 'wd:Q2 wdt:P1 "b" .'
+OF_Q1_AT_3 = "wd:Q1 schema:version 3 ."
 TWO_OF_Q3 = 'wd:Q3 wdt:P1 "a", "b" .'
 REFERENCE = 'wdref:1 pr:P1 "a" .'
 PAGE = "<https://en.e.org/wiki/A> a schema:Article ; schema:isPartOf <https://en.e.org/> ."
@@ -117,7 +118,7 @@ def test_the_rest_of_a_mutation_that_was_applied_before_a_restart_is_no_loss(
     [
         ({}, [4]),
         ({"batch_triples": 2}, [1, 2, 4]),
-        ({"batch_triples": 3}, [4]),
+        ({"batch_triples": 4}, [4]),
         ({"batch_triples": 1}, [1, 2, 4]),
     ],
 )
@@ -138,13 +139,21 @@ def test_a_request_has_as_many_mutations_as_fit(
     assert len(target.updates) == len(offsets)
 
 
-def test_what_cancels_out_is_not_sent_behind_the_topics_end_at_the_start() -> None:
-    records = place_records([*IMPORT_Q1, *TO_B, *TO_C])
-    for replay_end, has_cancelled in ((0, True), (3, False)):
-        target = StoreTarget(pyoxigraph.Store())
-        apply_until_idle(applier_of(FakeTopic(records), target, replay_end=replay_end))
-        assert ('"b"' not in target.updates[0]) is has_cancelled
-        assert triples_in(target.store) == set(triples_of(C))
+def test_what_the_producer_writes_again_after_both_were_restarted_is_no_loss_and_no_divergence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`TO_B` is in the store; the producer was killed before it had written `TO_C`."""
+    versions = [f"wd:Q1 schema:version {rev} ." for rev in range(4)]
+    imported, to_2, to_3 = (
+        edit_records("Q1", rev, versions[rev - 1], versions[rev], characters=500) for rev in (1, 2, 3)
+    )
+    records = place_records([*imported, *to_2, *to_2, *to_3])
+    target = StoreTarget(pyoxigraph.Store())
+    apply_until_idle(applier_of(FakeTopic(records, end=2), target))
+    apply_until_idle(applier_of(FakeTopic(records), target, start=2, replay_end=2, count="probe"))
+    assert triples_in(target.store) == set(triples_of(versions[3]))
+    (*_, line) = logged(capsys)
+    assert (line["mutations"], line["missing"], line["unexpected"]) == (2, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -235,9 +244,10 @@ def test_a_store_that_another_process_has_changed_ends_this_one(offset: int | No
     ("settings", "before", "probed", "missing", "unexpected"),
     [
         ({}, "", 0, 0, 0),
-        ({"count": "probe"}, A, 4, 0, 0),
-        ({"count": "probe"}, "", 4, 1, 0),
-        ({"count": "probe"}, A + C + OF_Q2, 4, 0, 2),
+        ({"count": "probe"}, A, 5, 0, 0),
+        ({"count": "probe"}, "", 5, 1, 0),
+        ({"count": "probe"}, A + C + OF_Q2, 5, 0, 2),
+        ({"count": "probe"}, A + OF_Q1_AT_3 + OF_Q2, 2, 0, 1),
         ({"count": "probe", "probe_share": "50%", "batch_triples": 1}, A, 2, 0, 0),
         ({"count": "probe", "atomic": False}, "", 0, 0, 0),
     ],

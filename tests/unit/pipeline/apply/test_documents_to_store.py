@@ -94,7 +94,7 @@ def store_after(mutations: list[Mutation], new_batch: Callable[[], MutationBatch
     [
         MutationBatch,
         partial(MutationBatch, max_mutations=1),
-        partial(MutationBatch, batch_triples=120, opposites="last"),
+        partial(MutationBatch, batch_triples=120),
     ],
     ids=["default", "one mutation", "small"],
 )
