@@ -2,15 +2,23 @@
 
 Each task of the producer writes the chunks of a mutation one after another, and chunks of other tasks may stand between
 them. When a task is killed between two chunks, a prefix stays in the topic, and later all of the mutation comes again:
-`0 1 0 1 2`. So prefixes are kept by their request id, chunk 0 always begins anew, and a prefix that is not continued by
-the next chunk is dropped and counted.
+`0 1 0 1 2`. Where the killed one still writes, the two interleave: `0 0 1 1 2 2`. So prefixes are kept by their request
+id, and a chunk is one of four:
+
+    the next one of its prefix         it continues it
+    one that the prefix has already    it is dropped and counted
+    another one in the place of that   it takes that place, as the wiki may answer otherwise the second time; what
+                                       came behind it is dropped and counted
+    one behind the next one            it is without its prefix, unless its mutation was just completed
+
+Of attempts that interleave and differ at the same length, chunks may be mixed: nothing says whose a chunk is.
 
 A prefix that is never continued, as the mutation did not come again, would hold back for ever the offset at which the
 next start has to read: so the number of open prefixes is bounded, and how far behind the last chunk of one may be.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipeline.rdf.chunks import join_chunks
 from pipeline.rdf.mutation import MutationChunk
@@ -38,32 +46,56 @@ class Mutation:
     next_offset: int
 
 
+@dataclass(slots=True)
+class _Prefix:
+    """`last_offset` is that of the last chunk of the mutation, whether or not it was a new one."""
+
+    chunks: list[MutationChunk]
+    last_offset: int
+
+
 @dataclass
 class Reassembler:
-    """Takes the chunks of one partition in their order. `dropped` counts chunks of prefixes that were not continued,
-    `orphaned` those that came without their prefix, as the first ones are gone or were dropped.
+    """Takes the chunks of one partition in their order. `dropped` counts chunks of prefixes that were not continued, and
+    those that came again; `orphaned` those that came without their prefix, as the first ones are gone or were dropped.
     """
 
     max_open: int = MAX_OPEN
     max_distance: int = MAX_DISTANCE
     dropped: int = 0
     orphaned: int = 0
-    _open: dict[str, list[MutationChunk]] = field(default_factory=dict)
+    _open: dict[str, _Prefix] = field(default_factory=dict)
     """By request id, in the order of their first chunks."""
+    _completed: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    """Request ids of the last mutations that had several chunks."""
 
     def add(self, chunk: MutationChunk) -> Mutation | None:
         """The mutation that this chunk completes; None where more have to come."""
-        if not self._is_next(chunk):
-            self._drop(chunk.request_id)
-            if chunk.sequence > 0:
-                self.orphaned += 1
+        prefix = self._open.get(chunk.request_id)
+        chunks = [] if prefix is None else prefix.chunks
+        is_stray = chunk.sequence > len(chunks) or (chunk.sequence > 0 and chunk.length != chunks[0].length)
+        if is_stray and chunk.request_id in self._completed:
+            self.dropped += 1
+            return None
+        if is_stray:
+            self.orphaned += 1
+            return None
+        if prefix is not None:
+            prefix.last_offset = chunk.offset
+        if chunk.sequence < len(chunks):
+            if replace(chunk, offset=chunks[chunk.sequence].offset) == chunks[chunk.sequence]:
+                self.dropped += 1
                 return None
-        chunks = self._open.setdefault(chunk.request_id, [])
+            self.dropped += len(chunks) - chunk.sequence
+            del chunks[chunk.sequence :]
         chunks.append(chunk)
+        if chunk.sequence == 0:
+            self._open.pop(chunk.request_id, None)
+            self._open[chunk.request_id] = _Prefix(chunks, chunk.offset)
         if len(chunks) < chunk.length:
             self._keep_bounds(chunk.offset)
             return None
-        del self._open[chunk.request_id]
+        self._complete(chunk.request_id, has_several=chunk.length > 1)
         return Mutation(
             entity=chunk.entity,
             op=chunk.op,
@@ -81,25 +113,24 @@ class Reassembler:
         first chunk of an open prefix.
         """
         first = next(iter(self._open.values()), None)
-        return offset if first is None else min(offset, first[0].offset)
+        return offset if first is None else min(offset, first.chunks[0].offset)
 
-    def _is_next(self, chunk: MutationChunk) -> bool:
-        chunks = self._open.get(chunk.request_id)
-        if chunks is None:
-            return chunk.sequence == 0
-        return (chunk.sequence, chunk.length) == (chunks[-1].sequence + 1, chunks[-1].length)
+    def _complete(self, request_id: str, *, has_several: bool) -> None:
+        del self._open[request_id]
+        if has_several:
+            self._completed[request_id] = None
+            self._completed.move_to_end(request_id)
+            if len(self._completed) > self.max_open:
+                self._completed.popitem(last=False)
 
     def _keep_bounds(self, offset: int) -> None:
         stale = [
-            request_id for request_id, chunks in self._open.items() if offset - chunks[-1].offset > self.max_distance
+            request_id for request_id, prefix in self._open.items() if offset - prefix.last_offset > self.max_distance
         ]
         if len(self._open) - len(stale) > self.max_open:
             stale.append(next(request_id for request_id in self._open if request_id not in stale))
         for request_id in stale:
-            self._drop(request_id)
-
-    def _drop(self, request_id: str) -> None:
-        self.dropped += len(self._open.pop(request_id, []))
+            self.dropped += len(self._open.pop(request_id).chunks)
 
 
 @dataclass(frozen=True, slots=True)

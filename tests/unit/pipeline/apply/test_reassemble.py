@@ -34,6 +34,7 @@ def reassemble(chunks: Iterable[MutationChunk]) -> tuple[list[Mutation], Reassem
 Q1 = chunks_of(operation("Q1"), "abc")
 Q2 = chunks_of(operation("Q2"), "ab")
 Q3 = chunks_of(operation("Q3"), "a")
+OTHER_Q1, LONGER_Q1 = chunks_of(operation("Q1"), "xyz"), chunks_of(operation("Q1"), "abcd")
 
 
 def test_a_mutation_has_the_triples_of_all_its_chunks() -> None:
@@ -54,7 +55,17 @@ def test_a_mutation_has_the_triples_of_all_its_chunks() -> None:
         ([Q1[0], Q2[0], Q1[1], Q3[0], Q2[1], Q1[2]], {"Q3": 4, "Q2": 5, "Q1": 6}, 0, 0),
         ([Q1[0], Q2[0], Q1[1], *Q1, Q2[1]], {"Q1": 6, "Q2": 7}, 2, 0),
         ([*Q1[:1], *Q1[2:], *Q1], {"Q1": 5}, 1, 1),
-        ([Q1[0], Q2[0], Q1[2], Q2[1]], {"Q2": 4}, 1, 1),
+        ([Q1[0], Q2[0], Q1[2], Q2[1]], {"Q2": 4}, 0, 1),
+        # Two attempts interleave.
+        ([Q1[0], Q1[0], Q1[1], Q1[1], Q1[2], Q1[2]], {"Q1": 5}, 3, 0),
+        ([*Q1[:2], Q1[0], Q1[2], *Q1[1:], *Q3], {"Q1": 4, "Q3": 7}, 3, 0),
+        ([*Q1[:2], Q1[0], Q1[1], Q1[2], Q1[2]], {"Q1": 5}, 3, 0),
+        # The second attempt has other triples, from the start or from a chunk on.
+        ([*Q1[:2], *OTHER_Q1], {"Q1": 5}, 2, 0),
+        ([*Q1[:2], Q1[0], *OTHER_Q1[1:]], {"Q1": 5}, 2, 0),
+        ([*Q1[:2], *LONGER_Q1], {"Q1": 6}, 2, 0),
+        # Read from the middle of the first attempt.
+        ([Q1[1], Q1[0], Q1[2], *Q1[1:]], {"Q1": 5}, 0, 2),
         ([*Q1[1:], *Q3], {"Q3": 3}, 0, 2),
         ([*Q1[:1], *Q2[1:], *Q3], {"Q3": 3}, 0, 1),
         ([*Q1[:2]], {}, 0, 0),
@@ -81,9 +92,22 @@ def test_chunks_are_one_mutation_again_whatever_prefixes_were_repeated(
     prefixes = data.draw(st.lists(st.integers(0, len(chunks) - 1), max_size=3))
     repeated = [chunk for length in prefixes for chunk in chunks[:length]]
     (mutation,), reassembler = reassemble([*repeated, *chunks])
-    offsets = {"first_offset": len(repeated), "next_offset": len(repeated) + len(chunks)}
-    assert mutation == replace(expected, **offsets)
+    assert mutation == replace(expected, next_offset=len(repeated) + len(chunks))
     assert reassembler.dropped == len(repeated)
+
+
+@given(length=st.integers(1, 5), killed=st.lists(st.integers(0, 5), max_size=2), data=st.data())
+def test_attempts_that_interleave_give_the_mutation(length: int, killed: list[int], data: st.DataObject) -> None:
+    """Of which one is whole; also where one is read from its middle."""
+    chunks = chunks_of(operation("Q1"), "abcde"[:length])
+    (expected,), _ = reassemble(chunks)
+    attempts = [list(chunks), *(chunks[data.draw(st.integers(0, length)) : end] for end in killed)]
+    interleaved = []
+    while remaining := [attempt for attempt in attempts if attempt]:
+        interleaved.append(data.draw(st.sampled_from(remaining)).pop(0))
+    mutations, _ = reassemble(interleaved)
+    assert mutations
+    assert {mutation.diff for mutation in mutations} == {expected.diff}
 
 
 def test_every_prefix_repeated_gives_the_same_mutation() -> None:
@@ -105,7 +129,10 @@ def test_every_prefix_repeated_gives_the_same_mutation() -> None:
         ([Q1[0], Q2[0], Q1[1], Q1[2]], 1),
         ([Q1[0], Q2[0], Q2[1], Q3[0]], 0),
         ([Q1[0], Q2[0], *Q1, Q3[0]], 1),
-        ([Q1[0], Q2[0], Q1[2], Q3[0]], 1),
+        ([Q1[0], Q2[0], Q1[0], Q3[0]], 0),
+        ([Q1[0], Q2[0], *OTHER_Q1, Q3[0]], 1),
+        ([Q1[0], Q2[0], OTHER_Q1[0], Q3[0]], 1),
+        ([Q1[0], Q2[0], Q1[2], Q3[0]], 0),
     ],
 )
 def test_a_restart_begins_at_the_first_chunk_of_an_open_prefix(chunks: list[MutationChunk], restart: int) -> None:
