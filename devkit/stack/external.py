@@ -224,7 +224,8 @@ def require_control(mock: MockApi) -> None:
 
 
 def require_triple_store(store: TripleStore, *, may_clear: bool) -> None:
-    """Raises StackError when it is silent, UsageError when it has triples, or does not let us change them.
+    """Raises StackError when it is silent; UsageError when it has triples, does not let us change them, or has those of
+    named graphs in the default graph too.
 
     Each arm begins with an empty store, and a run leaves it so.
     """
@@ -234,7 +235,13 @@ def require_triple_store(store: TripleStore, *, may_clear: bool) -> None:
                 f"the triple store at {store.query} has triples, which each arm would delete",
                 hint="use an empty one, or set `may_clear_triple_store: true` where they are not needed",
             )
-        store.change("INSERT DATA {}")
+        if store.has_union_default_graph():
+            raise UsageError(
+                f"the default graph of the triple store at {store.query} has the triples of all named graphs; the kit "
+                "writes the expected triples to named graphs, so the store would seem to match whatever it has",
+                hint="start it without that option (`--union-default-graph` of Oxigraph, `tdb2:unionDefaultGraph` of "
+                "Fuseki), or use `--stack embedded`",
+            )
     except TripleStoreSilentError:
         raise
     except PartError as error:

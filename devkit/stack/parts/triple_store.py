@@ -26,6 +26,7 @@ from devkit.waiting import wait_until
 _BINARY: Final = "oxigraph"
 _TIMEOUT_S: Final = 60.0
 _PROBE_S: Final = 2.0
+_PROBE: Final = "<urn:devkit:probe>"
 _ANSWERS: Final = "ASK {}"
 _HOLDS_SOMETHING: Final = "ASK { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
 
@@ -71,6 +72,14 @@ class TripleStore:
     def is_empty(self) -> bool:
         """Whether it has no triple, neither in the default graph nor in a named one. Raises PartError."""
         return not self._ask(_HOLDS_SOMETHING)
+
+    def has_union_default_graph(self) -> bool:
+        """Whether its default graph has the triples of named graphs too; leaves no triple. Raises PartError."""
+        try:
+            self.change(f"INSERT DATA {{ GRAPH {_PROBE} {{ {_PROBE} {_PROBE} {_PROBE} }} }}")
+            return self._ask(f"ASK {{ {_PROBE} {_PROBE} {_PROBE} }}")
+        finally:
+            self.change(f"CLEAR SILENT GRAPH {_PROBE}")
 
     def select(self, query: str, timeout_s: float = _TIMEOUT_S) -> dict[str, Any]:
         """The answer to a query, as the SPARQL 1.1 Query Results JSON Format has it. Raises PartError."""

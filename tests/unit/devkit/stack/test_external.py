@@ -22,8 +22,9 @@ from devkit.stack.external import (
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.part import LEVERS, Lever
 from devkit.stack.parts.part_life import require_running
-from devkit.stack.parts.triple_store import TripleStore, TripleStoreSilentError
+from devkit.stack.parts.triple_store import TripleStoreSilentError
 from devkit.stack.stack import Ports, StackRequest
+from tests.unit.devkit.observe.memory_store import MemoryStore
 from tests.unit.devkit.stack.fakes import FakeGuardian
 
 PLACE = {"kafka": "k:9092", "s3_endpoint": "http://s3", "mock_api": "http://m"}
@@ -144,21 +145,22 @@ class TestControl:
         assert caught.value is silent
 
 
-class Triples(TripleStore):
+class Triples(MemoryStore):
     """An operator's; `error` is what it answers to an update."""
 
-    def __init__(self, *, empty: bool = True, error: PartError | None = None) -> None:
-        super().__init__("http://t/query", "http://t/update", "http://t/query", "http://t/update")
-        self.empty, self.error = empty, error
-        self.changes: list[str] = []
-
-    def is_empty(self) -> bool:
-        return self.empty
+    def __init__(
+        self, *, empty: bool = True, union_default_graph: bool = False, error: PartError | None = None
+    ) -> None:
+        super().__init__(union_default_graph=union_default_graph)
+        self.error = error
+        if not empty:
+            self.data.update("INSERT DATA { <urn:a> <urn:b> 1 }")
+        self.before = {*self.data}
 
     def change(self, update: str) -> None:
         if self.error:
             raise self.error
-        self.changes.append(update)
+        super().change(update)
 
 
 class TestTripleStore:
@@ -166,14 +168,21 @@ class TestTripleStore:
     def test_an_empty_one_does_and_one_that_may_be_emptied(self, *, empty: bool, may_clear: bool) -> None:
         store = Triples(empty=empty)
         require_triple_store(store, may_clear=may_clear)
-        assert store.changes == ["INSERT DATA {}"], "it is not emptied before the first arm begins"
+        assert {*store.data} == store.before, "it is not emptied before the first arm begins"
 
     def test_triples_are_not_ours_to_delete(self) -> None:
         store = Triples(empty=False)
         with pytest.raises(UsageError, match="has triples, which each arm would delete") as caught:
             require_triple_store(store, may_clear=False)
         assert "may_clear_triple_store" in (caught.value.hint or "")
-        assert store.changes == []
+        assert {*store.data} == store.before
+
+    def test_one_whose_named_graphs_are_in_its_default_graph_is_refused(self) -> None:
+        store = Triples(union_default_graph=True)
+        with pytest.raises(UsageError, match="has the triples of all named graphs") as caught:
+            require_triple_store(store, may_clear=False)
+        assert "--union-default-graph" in (caught.value.hint or "")
+        assert not {*store.data}, "the probe was left in it"
 
     def test_one_that_takes_no_updates_is_refused(self) -> None:
         store = Triples(error=PartError("the triple store answered 403", "triple-store"))
