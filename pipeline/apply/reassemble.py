@@ -18,7 +18,9 @@ next start has to read: so the number of open prefixes is bounded, and how far b
 """
 
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from pipeline.rdf.chunks import join_chunks
 from pipeline.rdf.mutation import MutationChunk
@@ -56,8 +58,8 @@ class _Prefix:
 
 @dataclass
 class Reassembler:
-    """Takes the chunks of one partition in their order. `dropped` counts chunks of prefixes that were not continued, and
-    those that came again; `orphaned` those that came without their prefix, as the first ones are gone or were dropped.
+    """Takes the chunks of one partition in their order. `dropped` counts chunks of prefixes that were not continued
+    and those that came again; `orphaned` those that came without their prefix, as the first ones are gone or were dropped.
     """
 
     max_open: int = MAX_OPEN
@@ -137,13 +139,16 @@ class Reassembler:
 class _LastMutation:
     seq: int
     rev: int
+    dt: str
     request_id: str
 
 
 @dataclass
 class RepeatFilter:
-    """Which mutations repeat an earlier one of their entity: the last one again, or one with an earlier `seq` and an
-    earlier revision. The revision counts, as `seq` begins at 1 again where the state that counts it is made anew.
+    """Which mutations repeat an earlier one of their entity: the last one again, or one with an earlier `seq` that is
+    not later by revision, nor by time within a revision, as a delete has the revision of what it deletes. These count,
+    as `seq` begins at 1 again where the state that counts it is made anew. A delete of a later time is no repeat, as one
+    that comes of a reconciliation may have any revision.
 
     Remembers the last `max_entities` entities that had a mutation; `repeats` counts.
     """
@@ -153,17 +158,28 @@ class RepeatFilter:
     _last: OrderedDict[str, _LastMutation] = field(default_factory=OrderedDict)
 
     def is_repeat(self, mutation: Mutation) -> bool:
-        """Whether it is a repeat; remembers it otherwise. What is taken for none by mistake does no harm, as those that
-        came behind it come again as well.
-        """
+        """Whether it is a repeat; remembers it otherwise."""
         last = self._last.get(mutation.entity)
-        if last is not None and (
-            mutation.request_id == last.request_id or (mutation.seq < last.seq and mutation.rev < last.rev)
-        ):
+        if last is not None and (mutation.request_id == last.request_id or _is_earlier(mutation, last)):
             self.repeats += 1
             return True
-        self._last[mutation.entity] = _LastMutation(mutation.seq, mutation.rev, mutation.request_id)
+        self._last[mutation.entity] = _LastMutation(mutation.seq, mutation.rev, mutation.dt, mutation.request_id)
         self._last.move_to_end(mutation.entity)
         if len(self._last) > self.max_entities:
             self._last.popitem(last=False)
         return False
+
+
+def _is_earlier(mutation: Mutation, last: _LastMutation) -> bool:
+    if mutation.seq >= last.seq or mutation.rev > last.rev:
+        return False
+    if mutation.rev < last.rev and mutation.op != "delete":
+        return True
+    return _moment(mutation.dt) <= _moment(last.dt)
+
+
+def _moment(text: str) -> datetime:
+    """Of an RFC 3339 time. A leap second, which cannot be read, is the second before it."""
+    with suppress(ValueError):
+        return datetime.fromisoformat(text)
+    return datetime.fromisoformat(text.replace(":60", ":59", 1))

@@ -12,9 +12,9 @@ from pipeline.rdf.revision_diff import TripleDiff
 from pipeline.records.record import Position
 
 
-def operation(entity: str, seq: int = 1, rev: int | None = None, op: Op = "import") -> Operation:
+def operation(entity: str, seq: int = 1, rev: int | None = None, op: Op = "import", second: int = 0) -> Operation:
     rev = seq if rev is None else rev
-    return Operation(entity, op, rev, None, "2026-03-02T09:00:00Z", seq, (Position("source", 0, seq),))
+    return Operation(entity, op, rev, None, f"2026-03-02T09:00:{second:02}Z", seq, (Position("source", 0, seq),))
 
 
 def chunks_of(of: Operation, texts: Iterable[str], *, characters: int = 45) -> list[MutationChunk]:
@@ -188,12 +188,21 @@ def test_mutations_are_whole_however_their_chunks_interleave(lengths: list[int],
         ([operation("Q1", 1), operation("Q1", 4), operation("Q1", 3)], [False, False, True]),
         # The state that counts `seq` was made anew.
         ([operation("Q1", 4, 9), operation("Q1", 1, 10), operation("Q1", 2, 11)], [False, False, False]),
-        ([operation("Q1", 4, 9), operation("Q1", 1, 9, "delete")], [False, False]),
+        ([operation("Q1", 4, 9), operation("Q1", 1, 9, "delete", 1)], [False, False]),
+        ([operation("Q1", 4, 9), operation("Q1", 1, 1, "delete", 1)], [False, False]),
         # One revision: it is imported, deleted and imported again.
         ([operation("Q1", 1, 9), operation("Q1", 2, 9, "delete"), operation("Q1", 3, 9)], [False, False, False]),
-        ([operation("Q1", 1, 9), operation("Q1", 2, 9, "delete"), operation("Q1", 1, 9)], [False, False, False]),
+        ([operation("Q1", 1, 9), operation("Q1", 2, 9, "delete", 1), operation("Q1", 1, 9)], [False, False, True]),
+        ([operation("Q1", 1, 9), operation("Q1", 2, 9, "delete"), operation("Q1", 1, 9)], [False, False, True]),
+        (
+            [
+                operation("Q1", 1, 9), operation("Q1", 2, 9, "delete", 1), operation("Q1", 3, 9, second=2),
+                operation("Q1", 2, 9, "delete", 1), operation("Q1", 1, 9),
+            ],
+            [False, False, False, True, True],
+        ),
     ],
-)
+)  # fmt: skip
 def test_which_mutations_repeat_an_earlier_one(operations: list[Operation], repeats: list[bool]) -> None:
     mutations, _ = reassemble(chunk for of in operations for chunk in chunks_of(of, "a"))
     repeat_filter = RepeatFilter()
