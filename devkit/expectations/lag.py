@@ -49,7 +49,8 @@ class LagBound(Number, SeriesArgument, ProgramArgument):
 
 def _absent(argument: LagBound, observation: ArmObservation) -> str:
     if argument.program is not None:
-        return ""
+        is_known = any(argument.program in sample.waiting for sample in observation.samples)
+        return "" if is_known else f"n/a: no look showed how far {argument.program} had come"
     needed: frozenset[Observable] = frozenset({"sources"} if argument.page else {"offsets"})
     if missing := needed & observation.not_observable:
         return why_not_observable(missing)

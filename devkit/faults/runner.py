@@ -151,6 +151,13 @@ class Runner:
             return from_s is None or self._clock() - from_s < blinding[0].item.do.blinds_s()
 
     @property
+    def stopped(self) -> frozenset[str]:
+        """The parts that a fault has stopped now: none of them does anything."""
+        with self._lock:
+            stopping = [play.item.do for play in self._acting() if play.item.do.blinds]
+            return frozenset(need.part for do in stopping for need in do.needs())
+
+    @property
     def phases(self) -> tuple[Phase, ...]:
         """How far each item is, in their order."""
         with self._lock:

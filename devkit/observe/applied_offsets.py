@@ -5,13 +5,13 @@ It is a triple of the store, or under `apply.offset: kafka` the committed offset
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
-from devkit.errors import PartError
 from devkit.observe.checkpoint import Offsets
+from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.parts.triple_store import TripleStore
 from devkit.stack.topic_reader import answering, connect
 
@@ -21,10 +21,14 @@ _NEXT_OFFSET = "urn:enrichment:next-offset"
 
 
 class FollowerOffsets(Protocol):
-    """How far a program has come that reads what another one writes."""
+    """How far a program has come that reads what another one writes. `part` is the part of the stack that says it."""
+
+    @property
+    def part(self) -> str:
+        """As `stack.part` takes it."""
 
     def look(self) -> Offsets | None:
-        """The next offset of each partition; None where nothing says it now."""
+        """The next offset of each partition; None where none is kept, or not all is known. Raises StackError."""
 
     def close(self) -> None:
         """End the connections."""
@@ -46,15 +50,13 @@ class OffsetInStore:
     store: TripleStore
     topic: str
     graph: str | None = None
+    part: ClassVar[str] = TRIPLE_STORE
 
     def look(self) -> Offsets | None:
-        """None also where the store does not answer within two seconds, as a fault may hold it."""
+        """Raises PartError where the store does not answer within two seconds."""
         pattern = f"<urn:enrichment:mutations:{self.topic}:{_PARTITION}> <{_NEXT_OFFSET}> ?offset"
         inside = pattern if self.graph is None else f"GRAPH <{self.graph}> {{ {pattern} }}"
-        try:
-            rows = self.store.select(f"SELECT ?offset {{ {inside} }}", timeout_s=_TIMEOUT_S)["results"]["bindings"]
-        except PartError:
-            return None
+        rows = self.store.select(f"SELECT ?offset {{ {inside} }}", timeout_s=_TIMEOUT_S)["results"]["bindings"]
         offsets = [int(row["offset"]["value"]) for row in rows]
         return {(self.topic, _PARTITION): min(offsets)} if offsets else None
 
@@ -70,6 +72,7 @@ class OffsetOfGroup:
     topic: str
     group: str
     graph: str | None = None
+    part: ClassVar[str] = "kafka"
     connect: Callable[..., KafkaConsumer] = connect
     _consumer: KafkaConsumer | None = field(default=None, init=False)
 

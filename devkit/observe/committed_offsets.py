@@ -1,6 +1,7 @@
 """Up to where a job has read what another program writes, by its checkpoint."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from devkit.observe.checkpoint import Checkpoint, Offsets
 from devkit.observe.kafka.deferrals import Deferrals
@@ -13,6 +14,7 @@ class CommittedOffsets:
     checkpoint: Checkpoint
     topics: tuple[str, ...]
     deferrals: Deferrals
+    part: ClassVar[str] = "object-store"
 
     def look(self) -> Offsets | None:
         """None while records that it has committed are deferred. Raises StackError."""

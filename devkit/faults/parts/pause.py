@@ -35,7 +35,7 @@ class Pause(Fault):
 
     @override
     def blinds_s(self) -> float:
-        return 0.0 if self.part == TRIPLE_STORE else super().blinds_s()  # no sample is taken of it
+        return 0.0 if self.part == TRIPLE_STORE else super().blinds_s()  # samples do without it
 
     @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:

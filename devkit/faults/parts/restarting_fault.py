@@ -30,7 +30,7 @@ class RestartingFault(Fault):
     @override
     def blinds_s(self) -> float:
         if self.part == TRIPLE_STORE:
-            return 0.0  # no sample is taken of it
+            return 0.0  # samples do without it
         # The other brokers of a cluster answer for a dead one, and at once, as its connections are gone as well.
         return _ANOTHER_LEADS_S if self.part.startswith("kafka-") else super().blinds_s()
 

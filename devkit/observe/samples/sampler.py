@@ -1,15 +1,17 @@
 """One look at everything: upstream, topics, checkpoint, deferrals, processes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from devkit.errors import PartError
 from devkit.observe.applied_offsets import FollowerOffsets
 from devkit.observe.checkpoint import Checkpoint, Offsets, of_topic
 from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.samples.sample import ProgramUse, Sample
 from devkit.observe.samples.usage import TreeUsage, Usage
 from devkit.stack.parts.mock_api import JournalCounts
+from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.topics import TopicEnds
 
 
@@ -37,7 +39,9 @@ class Sampler:
     """`clock` gives seconds since the arm's start. `usage` is of the main program's processes, which has a `name` where
     there are others `beside` it. `skew` is how far committed offsets are ahead of the rest in event time, in seconds,
     and `event_times` to what event time each stream is committed, in seconds since the epoch. `followers` say how far
-    the programs have come that read what the main one writes.
+    the programs have come that read what the main one writes, and `stopped` gives the parts that cannot be asked now.
+
+    After a look `unseen` has the followers that the triple store did not tell: the sample has what it told last.
     """
 
     counts: Callable[[], JournalCounts]
@@ -52,6 +56,9 @@ class Sampler:
     skew: Callable[[Offsets], float | None] = lambda _committed: None
     event_times: Callable[[Offsets], dict[str, float]] = lambda _committed: {}
     followers: Mapping[str, FollowerOffsets] = field(default_factory=dict)
+    stopped: Callable[[], Set[str]] = frozenset
+    unseen: Set[str] = field(default=frozenset(), init=False)
+    _taken: dict[str, Offsets | None] = field(default_factory=dict, init=False)
     _answers: tuple[int, ...] = field(default=(), init=False)
     _first: Offsets = field(default_factory=dict, init=False)
 
@@ -111,12 +118,25 @@ class Sampler:
         return {name: ProgramUse(**vars(usage)) for name, usage in used.items() if usage.processes}
 
     def _waiting(self) -> dict[str, int]:
-        waiting = {}
-        for name, follower in self.followers.items():
-            if (taken := follower.look()) is not None:
+        waiting, stopped = {}, self.stopped()
+        self.unseen = {name for name, follower in self.followers.items() if not self._ask(name, follower, stopped)}
+        for name, taken in self._taken.items():
+            if taken is not None:
                 ends = self._ends_of(*{topic for topic, _ in taken})
                 waiting[name] = sum(max(0, end - taken.get(place, 0)) for place, end in ends.items())
         return waiting
+
+    def _ask(self, name: str, follower: FollowerOffsets, stopped: Set[str]) -> bool:
+        """Whether it told how far it is. Raises StackError for other parts than the triple store."""
+        if follower.part in stopped:
+            return False
+        try:
+            self._taken[name] = follower.look()
+        except PartError as error:
+            if error.part != TRIPLE_STORE:
+                raise
+            return False
+        return True
 
     def _begun(self, offsets: Offsets) -> int:
         """Number of partitions that have come beyond where the arm found them."""

@@ -188,7 +188,9 @@ class Arm:
     def has_drained(self) -> bool:
         """Whether nothing waits: for the main program, nor for one that reads what another one writes."""
         waiting = self.state.sample.waiting
-        return self.main.state.drained and all(waiting.get(name) == 0 for name in self.followers)
+        return self.main.state.drained and all(
+            waiting.get(name) == 0 and name not in self.sampler.unseen for name in self.followers
+        )
 
     @functools.cached_property
     def followers(self) -> dict[str, FollowerOffsets]:
@@ -257,6 +259,7 @@ class Arm:
             skew=skew.seconds,
             event_times=skew.reached,
             followers=self.followers,
+            stopped=lambda: self.faults.stopped,
         )
 
     def pause(self, phase: Phase) -> float | None:

@@ -132,6 +132,11 @@ class ArmFaults:
         """Whether a fault keeps a part from answering, so that sampling would block."""
         return self._runner.blinds
 
+    @property
+    def stopped(self) -> frozenset[str]:
+        """The parts that a fault has stopped now."""
+        return self._runner.stopped
+
     def end(self) -> None:
         """End all faults and wait for the parts. Raises StackError if a part does not recover."""
         self._runner.end()

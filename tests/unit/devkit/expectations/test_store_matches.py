@@ -81,7 +81,7 @@ def test_divergence_is_that_of_the_program_that_probes(page: Scraped, measured: 
     [
         ({"program": "apply", "of": "highest", "at_least": 90}, "90 (of 2 looks)", True),
         ({"program": "apply", "at_most": 0}, "5 (of 2 looks)", False),
-        ({"program": "resolve", "at_most": 0}, "n/a: it was not looked at", None),
+        ({"program": "resolve", "at_most": 0}, "n/a: no look showed how far resolve had come", None),
     ],
 )
 def test_the_lag_of_a_program_is_what_it_has_not_applied(argument: Any, measured: str, holds: bool | None) -> None:

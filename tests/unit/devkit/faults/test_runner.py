@@ -103,6 +103,16 @@ def test_a_part_for_which_another_answers_blinds_no_longer_than_that_takes(monke
     assert seen == {7.9: False, 8: True, 22.9: True, 23: False, 67.9: False, 68: False}
 
 
+def test_only_parts_that_a_fault_blinds_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = Arm({"do": {"noted": {}}, "at": "8s", "for": "60s"})
+    arm.at(8)
+    assert (arm.runner.held, arm.runner.stopped) == ({"kafka"}, frozenset())
+    monkeypatch.setattr(Noted, "blinds", True)
+    assert arm.runner.stopped == {"kafka"}
+    arm.at(68)
+    assert arm.runner.stopped == frozenset()
+
+
 def test_of_two_parts_that_are_away_nobody_knows_who_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Noted, "blinds", True)
     monkeypatch.setattr(Noted, "blinds_s", lambda _fault: 15.0)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devkit.errors import PartError
 from devkit.observe.applied_offsets import FollowerOffsets
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.kafka.deferrals import Deferrals
@@ -19,6 +20,7 @@ from devkit.observe.samples.usage import TreeUsage, Usage
 from devkit.observe.timeline.timeline import TimelineEntry, line_of
 from devkit.report.arm_record import arm_record
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts, UpstreamCounts
+from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.topics import TopicEnds
 
 EDGES = (0.005, 0.05, 0.5, 5.0)
@@ -203,5 +205,55 @@ def test_what_waits_for_a_program_that_reads_the_output(
     taken: dict[tuple[str, int], int] | None, waiting: dict[str, int]
 ) -> None:
     sampler = Stack().sampler()
-    sampler.followers = {"apply": cast(FollowerOffsets, SimpleNamespace(look=lambda: taken))}
-    assert sampler.look(1).sample.waiting == waiting
+    sampler.followers = {"apply": cast(FollowerOffsets, SimpleNamespace(look=lambda: taken, part="triple-store"))}
+    assert (sampler.look(1).sample.waiting, sampler.unseen) == (waiting, frozenset())
+
+
+@dataclass
+class Follower:
+    """One that says each of `said` in turn."""
+
+    said: list[dict[tuple[str, int], int] | PartError | None]
+    part: str = TRIPLE_STORE
+
+    def look(self) -> dict[tuple[str, int], int] | None:
+        said = self.said.pop(0)
+        if isinstance(said, PartError):
+            raise said
+        return said
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+SILENT = PartError("the triple store did not answer", TRIPLE_STORE)
+
+
+def test_while_the_triple_store_does_not_answer_it_is_where_it_was() -> None:
+    sampler = Stack().sampler()
+    sampler.followers = {"apply": Follower([SILENT, {("out", 0): 12}, SILENT, None, {("out", 0): 30}])}
+    looks = [(sampler.look(1).sample.waiting, {*sampler.unseen}) for _ in range(5)]
+    assert looks == [
+        ({}, {"apply"}),
+        ({"apply": 18}, set()),
+        ({"apply": 18}, {"apply"}),
+        ({}, set()),
+        ({"apply": 0}, set()),
+    ]
+
+
+def test_a_store_that_a_fault_has_stopped_is_not_asked() -> None:
+    sampler, follower, stopped = Stack().sampler(), Follower([{("out", 0): 12}, {("out", 0): 30}]), set[str]()
+    sampler.followers, sampler.stopped = {"apply": follower}, lambda: stopped
+    sampler.look(1)
+    stopped.add(TRIPLE_STORE)
+    assert (sampler.look(1).sample.waiting, sampler.unseen, len(follower.said)) == ({"apply": 18}, {"apply"}, 1)
+    stopped.clear()
+    assert (sampler.look(1).sample.waiting, sampler.unseen) == ({"apply": 0}, set())
+
+
+def test_another_part_that_does_not_answer_ends_the_look() -> None:
+    sampler = Stack().sampler()
+    sampler.followers = {"apply": Follower([PartError("gone", "kafka")], part="kafka")}
+    with pytest.raises(PartError, match="gone"):
+        sampler.look(1)
