@@ -35,8 +35,9 @@ def _several(value: Any) -> Any:
 
 class Identity(BaseModel):
     """`source` are the topics, in the file one is a text. `cluster` is the id of their Kafka cluster, None where it did
-    not say; `source_ids` are Kafka's of the topics, of those that were known. `ledger` is None for a job that has never
-    deferred, or that an earlier version began. `state` is what the checkpoint fixes of its state, None without one.
+    not say; `source_ids` are Kafka's of the topics, of those that were known. `sink` is None in a copy that no job has
+    started from. `ledger` is None for a job that has never deferred, or that an earlier version began. `state` is what
+    the checkpoint fixes of its state, None without one.
     `bootstrap` is what its first batch begins with, None where that is nothing.
     """
 
@@ -45,7 +46,7 @@ class Identity(BaseModel):
     job: str
     source: Annotated[tuple[str, ...], BeforeValidator(_several)]
     cluster: str | None = None
-    sink: str
+    sink: str | None
     source_ids: Mapping[str, str] = {}
     ledger: LedgerMark | None = None
     state: StateMark | None = None
@@ -74,6 +75,7 @@ class Identity(BaseModel):
             update={
                 "cluster": self.cluster or own.cluster,
                 "source_ids": {**own.source_ids, **self.source_ids},
+                "sink": self.sink or own.sink,
                 "ledger": known if ledger is None or same else ledger,
                 "state": own.state or self.state,
             }
@@ -96,10 +98,11 @@ class Identity(BaseModel):
         return self.bootstrap is None or self.state is not None
 
     def in_words(self) -> str:
-        """As in `html-enrichment, from topic events in cluster abc to output`."""
+        """As in `html-enrichment, from topic events in cluster abc to output`; a copy has no output yet."""
         cluster = f" in cluster {self.cluster}" if self.cluster else ""
         topics = "topic" if len(self.source) == 1 else "topics"
-        return f"{self.job}, from {topics} {', '.join(self.source)}{cluster} to {self.sink}"
+        sink = "; a copy, which no job has started from" if self.sink is None else f" to {self.sink}"
+        return f"{self.job}, from {topics} {', '.join(self.source)}{cluster}{sink}"
 
     @field_serializer("source")
     def _one_as_text(self, source: tuple[str, ...]) -> str | tuple[str, ...]:
@@ -107,11 +110,12 @@ class Identity(BaseModel):
 
     def differences(self, own: "Identity") -> list[str]:
         """The differences from `own` in words. An unknown cluster is no difference."""
-        pairs = [
+        pairs: list[tuple[str, str | None, str | None]] = [
             ("job", self.job, own.job),
             ("source topic", ", ".join(self.source), ", ".join(own.source)),
-            ("sink topic", self.sink, own.sink),
         ]
+        if self.sink is not None:
+            pairs.append(("sink topic", self.sink, own.sink))
         if self.cluster is not None and own.cluster is not None:
             pairs.append(("source cluster", self.cluster, own.cluster))
         pairs += [

@@ -175,7 +175,8 @@ def fork(target: str, config_file: Path, endpoint: str | None) -> None:
         _require_own(config, files, read_checkpoint(files), of_cluster=False)
         copied = write.fork(files, _files(config, endpoint, target), uuid.uuid4())
     click.echo(f"{target}: {copied.files} files, query id {copied.query_id}")
-    click.echo("two jobs with one deferral.topic end each other: give the other one a topic of its own")
+    if config.deferral.policy == "defer":
+        click.echo("two jobs with one deferral.topic end each other: give the other one a topic of its own")
 
 
 @checkpoint.command("set-offsets", short_help="Have a stopped job continue from a point in time.")

@@ -5,6 +5,7 @@ changed or deleted, so the old position can still be read in the files. A driver
 batch taken and fails; that is why offsets/N is written before commits/N.
 """
 
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from pipeline.state.initial_state import DIRECTORY
 
 RECENT = timedelta(minutes=1)
 _COMMIT = b'v1\n{"nextBatchWatermarkMs":0}'
+# Version N + 1 of a store is what batch N leaves.
+_STATE_VERSION = re.compile(r"/(\d+)(?:_[^/]*)?\.(?:changelog|zip|delta|snapshot)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +49,37 @@ def require_stopped(place: str, last_written: datetime, now: datetime) -> None:
 
 
 def fork(source: CheckpointFiles, target: CheckpointFiles, new_id: uuid.UUID) -> Fork:
-    """Copy a checkpoint, up to the batch that is planned now, to a place that holds nothing. Raises RefusedError."""
+    """Copy a checkpoint, up to the batch that is planned now, to a place that holds nothing. Raises RefusedError.
+
+    The position is written last, so no job begins with a copy that broke off.
+    """
     checkpoint = read_checkpoint(source)
     require_beside(target, source)
     # A driver that runs meanwhile plans more; a copy of that without its commits would be none.
     last_batch = checkpoint.last.number if checkpoint.last else -1
-    logs = [*source.names("sources")] if checkpoint.start is not None else []
-    logs += [f"commits/{number}" for number in checkpoint.commits if number <= last_batch]
-    logs += [f"offsets/{number}" for number in checkpoint.batches]
-    logs += source.names("state")
-    if not checkpoint.commits:
-        logs += source.names(DIRECTORY)
+    commits = [number for number in checkpoint.commits if number <= last_batch]
+    names = [name for name in source.names("state") if not _is_of_later_batch(name, max(commits, default=-1))]
+    if not commits:
+        names += source.names(DIRECTORY)
+    names += [f"commits/{number}" for number in commits]
+    names += [*source.names("sources")] if checkpoint.start is not None else []
+    names += [f"offsets/{number}" for number in checkpoint.batches]
     target.write(METADATA, _metadata(new_id))
     if {"state", DIRECTORY} & source.entries() and FILE in source.entries():
-        # A job that goes on from the copy has to know what the state is; the ledger is not its own.
-        mark = Identity.read(source.read(FILE), source.place).model_copy(update={"ledger": None})
+        # A job that goes on from the copy has to know what the state is; output and ledger are not the copy's.
+        mark = Identity.read(source.read(FILE), source.place).model_copy(update={"sink": None, "ledger": None})
         target.write(FILE, mark.model_dump_json().encode())
-    for name in logs:
+    for name in names:
         target.write(name, source.read(name))
-    return Fork(str(new_id), len(logs) + 1)
+    return Fork(str(new_id), len(names) + 1)
+
+
+def _is_of_later_batch(name: str, last_commit: int) -> bool:
+    """Whether it is a version of the state that no batch up to `last_commit` has left. The copy makes its own of that
+    number, and Spark would load this one where it is a snapshot.
+    """
+    version = _STATE_VERSION.search(name)
+    return version is not None and int(version[1]) > last_commit + 1
 
 
 def require_stateless(files: CheckpointFiles) -> None:

@@ -60,11 +60,19 @@ def initial_rows(spark: "SparkSession", checkpoint: str) -> "DataFrame":
 
 
 def require_complete(entries: Collection[str], checkpoint: str, *, has_position: bool) -> None:
-    """`entries` is what lies at the checkpoint's top. Raises RefusedError for what a bootstrap left that did not end: a
-    start with `--new` would begin without it.
+    """`entries` is what lies at the checkpoint's top. Raises RefusedError for what a bootstrap or a copy left that did
+    not end: a start with `--new` would begin without it, or with a state that is not its own.
     """
-    if DIRECTORY in entries and not has_position:
+    if has_position:
+        return
+    if DIRECTORY in entries:
         raise RefusedError(
-            f"checkpoint {checkpoint} holds {DIRECTORY}/ and no position: its bootstrap has not ended",
-            hint="if it does not run any more, remove what is there, and bootstrap again",
+            f"checkpoint {checkpoint} holds {DIRECTORY}/ and no position: its bootstrap or copy has not ended",
+            hint="if neither runs any more, remove what is there, and begin it again",
+        )
+    # With commits it is no copy, but a checkpoint that has lost its position.
+    if "state" in entries and "commits" not in entries:
+        raise RefusedError(
+            f"checkpoint {checkpoint} holds state/ and no position: its copy has not ended",
+            hint="if `checkpoint fork` does not run any more, remove what is there, and copy again",
         )

@@ -78,6 +78,18 @@ def test_ones_own_and_one_that_nobody_has_marked_are_taken(found: Identity | Non
     require_own(found, OWN, checkpoint="place", topics=["page_change"])
 
 
+def test_a_copy_gets_the_output_of_the_job_that_starts_from_it() -> None:
+    copied = Identity.read(OWN.model_copy(update={"sink": None}).model_dump_json(), "x")
+    other = OWN.model_copy(update={"sink": "other"})
+    require_own(copied, other, checkpoint="place")
+    assert copied.completed(other, None) == other
+    assert copied.in_words() == (
+        "html-enrichment, from topic page_change in cluster c1; a copy, which no job has started from"
+    )
+    with pytest.raises(RefusedError, match=r"is another job's: job html-enrichment, not rdf-decide$"):
+        require_own(copied, other.model_copy(update={"job": "rdf-decide"}), checkpoint="place")
+
+
 def test_a_cluster_that_does_not_say_who_it_is_is_no_reason() -> None:
     require_own(OWN, OWN.model_copy(update={"cluster": None}), checkpoint="place")
 

@@ -226,7 +226,7 @@ def test_a_checkpoint_that_exists_is_left_alone(operator: Operator, name: str) -
 
 LEFT = {
     "a start that failed": ("job.json", "exists: it holds files of a start that failed, written"),
-    "a bootstrap that has not ended": (f"{DIRECTORY}/part-00000.parquet", "its bootstrap has not ended"),
+    "a bootstrap that has not ended": (f"{DIRECTORY}/part-00000.parquet", "its bootstrap or copy has not ended"),
 }
 
 
@@ -276,7 +276,7 @@ def test_a_new_start_does_not_begin_without_it(operator: Operator) -> None:
         operator.start(parse_new("earliest", NOW))
     (operator.checkpoint / "sources/0/0").unlink()
     for new in (parse_new("earliest", NOW), None):
-        with pytest.raises(RefusedError, match="its bootstrap has not ended"):
+        with pytest.raises(RefusedError, match="its bootstrap or copy has not ended"):
             operator.start(new)
 
 

@@ -142,12 +142,12 @@ def test_the_state_is_shown_and_a_job_without_it_cannot_continue(go: Go, place: 
     assert "has a state (deduplicate by id, 3 partitions in rocksdb), and the configuration has no" in result.stdout
 
 
-def test_a_fork_takes_the_state_along_and_not_the_ledger(go: Go, place: Path, tmp_path: Path) -> None:
+def test_a_fork_takes_the_state_along_and_neither_output_nor_ledger(go: Go, place: Path, tmp_path: Path) -> None:
     with_state(place)
     assert go("checkpoint", "fork", str(tmp_path / "fork")).exit_code == 0
     assert (tmp_path / "fork/state/0/1/1.changelog").read_bytes() == b"changes"
     copied = orjson.loads((tmp_path / "fork/job.json").read_bytes())
-    assert copied["ledger"] is None
+    assert (copied["ledger"], copied["sink"]) == (None, None)
     assert STATE.items() <= copied["state"].items()
 
 

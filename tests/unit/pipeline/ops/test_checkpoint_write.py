@@ -2,14 +2,18 @@
 
 import json
 import uuid
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pipeline.errors import RefusedError
+from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.checkpoint_write import RECENT, fork, lost_before, require_stopped, set_beside, set_in_place
-from pipeline.ops.spark_checkpoint import last_written
+from pipeline.ops.files import CheckpointFiles
+from pipeline.ops.spark_checkpoint import damages, inspect_checkpoint, last_written
+from pipeline.state.initial_state import require_complete
 from tests.unit.pipeline.ops.places import (
     NOW,
     QUERY_ID,
@@ -37,6 +41,55 @@ def test_a_fork_of_a_job_in_a_batch_would_run_it_too(tmp_path: Path) -> None:
     fork(files_at(recorded(tmp_path, without=("commits/2",))), files_at(tmp_path / "fork"), NEW_ID)
     assert not checkpoint_at(tmp_path / "fork").is_committed
     assert checkpoint_at(tmp_path / "fork").committed() == {TOPIC: {0: 16}}
+
+
+STATE = ("state/0/_metadata/metadata", "state/0/1/3.zip", "state/0/1/SSTs/12-a.sst", "state/0/1/entity/3_a.changelog")
+LATER = ("state/0/1/4.zip", "state/0/1/entity/4_a.changelog", "state/0/1/10.changelog")
+
+
+def with_state(place: Path) -> Path:
+    for name in (*STATE, *LATER):
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(b"x")
+    return place
+
+
+@pytest.mark.parametrize(("without", "left_out"), [((), LATER), (("commits/2",), (*LATER, *STATE[1::2]))])
+def test_a_fork_has_the_state_of_its_last_commit(
+    tmp_path: Path, without: tuple[str, ...], left_out: tuple[str, ...]
+) -> None:
+    place = with_state(recorded(tmp_path, without=without))
+    fork(files_at(place), files_at(tmp_path / "fork"), NEW_ID)
+    assert contents(place).keys() - contents(tmp_path / "fork").keys() == set(left_out)
+
+
+@dataclass
+class BrokenOff:
+    """Takes so many files."""
+
+    files: CheckpointFiles
+    remaining: int
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.files, name)
+
+    def write(self, name: str, content: bytes) -> None:
+        if not self.remaining:
+            raise PipelineError("the store does not answer")
+        self.remaining -= 1
+        self.files.write(name, content)
+
+
+@pytest.mark.parametrize("written", range(len(contents(STOPPED)) + len(STATE) - 1))
+def test_no_job_begins_with_a_fork_that_broke_off(tmp_path: Path, written: int) -> None:
+    target = files_at(tmp_path / "fork")
+    with pytest.raises(PipelineError, match="does not answer"):
+        fork(files_at(with_state(recorded(tmp_path))), BrokenOff(target, written), NEW_ID)
+    copy = inspect_checkpoint(target)
+    if copy.entries and not copy.commits and "state" in copy.entries:
+        with pytest.raises(RefusedError, match="its copy has not ended"):
+            require_complete(copy.entries, copy.place, has_position=copy.has_position)
+    assert damages(target, copy, has_state=True) or not (copy.has_position or copy.commits)
 
 
 def test_a_place_that_holds_something_is_refused(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_bootstrap_has_ended_when_there_is_a_position(
     if fits:
         require_complete(entries, "place", has_position=has_position)
         return
-    with pytest.raises(RefusedError, match="place holds initial-state/ and no position: its bootstrap has not ended"):
+    with pytest.raises(RefusedError, match="place holds initial-state/ and no position: its bootstrap or copy has not ended"):
         require_complete(entries, "place", has_position=has_position)
 
 
