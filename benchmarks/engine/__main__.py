@@ -3,6 +3,7 @@
 import sys
 import tempfile
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from benchmarks.engine.slow_pages import SETTINGS as SLOW_SETTINGS
 from benchmarks.engine.slow_pages import slow_pages
 from benchmarks.engine.spark_engine import SETTINGS, Engine, read_settings
 from benchmarks.engine.updater import updater
+from benchmarks.engine.updater_live import FAST, LiveSizes, updater_live
 from benchmarks.engine.version_look import version_look
 from benchmarks.engine.workload import Workload
 from benchmarks.growth.bench import growth
@@ -240,6 +242,33 @@ def version_look_(events: int, rounds: int, name: str) -> None:
 def updater_(operations: int, seed: int, stored: int, name: str) -> None:
     """Measure the updater. Operations go through rdf-resolve and apply together, and mutations through apply alone."""
     updater(operations, seed, stored, directory=_directory(), name=name)
+
+
+@main.command("updater-live")
+@click.option("--seconds", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds that count.")
+@click.option(
+    "--warm",
+    type=click.FloatRange(min=0),
+    default=30.0,
+    show_default=True,
+    help="Seconds for which events are published before those that count.",
+)
+@click.option(
+    "--backlog",
+    type=click.IntRange(min=200),
+    default=6_000,
+    show_default=True,
+    help="Number of events that wait when the programs start, in the last run.",
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of the events and of the entities' sizes.")
+@click.option(
+    "--fast", is_flag=True, help="A trial: 15 seconds after 5, and a backlog of 500. The other sizes do not count."
+)
+@_name("updater-live")
+def updater_live_(seconds: float, warm: float, backlog: int, seed: int, *, fast: bool, name: str) -> None:
+    """Measure the whole updater, from events to the store: latency, a sustained rate, and a backlog."""
+    sizes = LiveSizes(length=timedelta(seconds=seconds), warm=timedelta(seconds=warm), backlog=backlog)
+    updater_live(FAST if fast else sizes, seed, directory=_directory(), name=name)
 
 
 @main.command("aligned-source")

@@ -19,13 +19,16 @@ _PARTS = ("rdf_added_data", "rdf_deleted_data", "rdf_linked_shared_data", "rdf_u
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """`triples` are those of all its chunks; `next_offset` is the one behind the last chunk, appended at `at_ms`."""
+    """`triples` are those of all its chunks; `next_offset` is the one behind the last chunk, appended at `at_ms`. `id`
+    is that of its operation, whose kind is `operation`.
+    """
 
     operation: str
     triples: int
     chunks: int
     next_offset: int
     at_ms: int
+    id: str
 
     @property
     def weight(self) -> int:
@@ -55,12 +58,13 @@ def read_mutations(records: Iterable[Appended]) -> Iterator[Mutation]:
     triples = defaultdict[str, list[int]](list)
     for record in records:
         chunk = orjson.loads(record.value or b"")
-        counts = triples[chunk["meta"]["request_id"]]
+        id_ = chunk["meta"]["request_id"]
+        counts = triples[id_]
         if chunk["sequence"] == 0:
             counts.clear()
         counts.append(sum(chunk[part]["data"].count("\n") for part in _PARTS if part in chunk))
         if len(counts) == chunk["sequence_length"]:
-            yield Mutation(chunk["operation"], sum(counts), len(counts), record.offset + 1, record.at_ms)
+            yield Mutation(chunk["operation"], sum(counts), len(counts), record.offset + 1, record.at_ms, id_)
 
 
 def count_requests(weights: Iterable[int], bound: int) -> int:

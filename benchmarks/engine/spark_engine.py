@@ -32,7 +32,7 @@ def read_settings(path: Path = SETTINGS) -> dict[str, Any]:
 @dataclass(frozen=True)
 class Engine:
     """`s3a` puts the checkpoint into the object store; `environment` is set for its process besides, and `options` are
-    those of `pipeline run`.
+    those of `pipeline run`. `source_topics` are read in the place of the run's one.
     """
 
     settings: dict[str, Any] = field(default_factory=read_settings)
@@ -41,6 +41,7 @@ class Engine:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
+    source_topics: tuple[str, ...] = ()
 
     def prepare(self) -> None:
         """It runs in the project's own environment."""
@@ -65,8 +66,9 @@ class Engine:
     def configuration(self, place: Place) -> PipelineConfig:
         """Of the job, at this place."""
         topics, store = place.topics, place.stack.store
+        source = {"topics": self.source_topics} if self.source_topics else {"topic": topics.source}
         places: dict[str, Any] = {
-            "source": {"bootstrap_servers": place.bootstrap, "topic": topics.source},
+            "source": {"bootstrap_servers": place.bootstrap, **source},
             "sink": {"bootstrap_servers": place.bootstrap, "topic": topics.out, "error_topic": topics.errors},
             "mediawiki": {"endpoint": place.endpoint},
             "deferral": {"topic": topics.deferred},

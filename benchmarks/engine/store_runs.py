@@ -53,6 +53,12 @@ class AppliedRun:
     def seconds(self) -> float:
         return (self.looks[-1][0] - self.began_ms) / 1000
 
+    def cores(self, begin_ms: int, end_ms: int) -> dict[str, float]:
+        """Processor seconds a second from one moment to another, by role."""
+        seconds = max(end_ms - begin_ms, 1) / 1000
+        used = self.usage.between(begin_ms / 1000, end_ms / 1000)
+        return {role: round(cpu_s / seconds, 2) for role, cpu_s in sorted(used.items())}
+
 
 class TripleStoreRuns:
     """One triple store of the stack. The first copy of its data is that of an empty one. Methods raise StackError."""

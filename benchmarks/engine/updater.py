@@ -24,6 +24,7 @@ from benchmarks.engine.rounds import say
 from benchmarks.engine.spark_engine import Engine
 from benchmarks.engine.stack import BenchStack, RunTopics, bench_stack
 from benchmarks.engine.store_runs import AppliedRun, TripleStoreRuns
+from benchmarks.engine.usage import format_cores
 from benchmarks.engine.versions import PACKAGES
 from benchmarks.engine.workload import LATENCY
 from benchmarks.results import keep
@@ -41,7 +42,6 @@ REFERENCE = {"together": "50 operations/s sustained on 2 cores", "alone": "state
 _KEPT, _NOT_KEPT = "last revisions kept", "not kept"
 _A_REQUEST = (1, 20, 100)
 _BESIDE_OTHERS = 20
-_DRIVER = {"resolve: Python": "resolve driver"}
 _PACKAGES = (*PACKAGES, "pyoxigraph", "oxigraph")
 
 
@@ -157,7 +157,7 @@ class _Bench:
             "triples_per_second": round((run.counts["inserted"] + run.counts["deleted"]) / run.seconds),
             "seconds": round(run.seconds, 2),
             "applied": dict(run.counts),
-            "cores": _cores(run, run.began_ms, run.looks[-1][0]),
+            "cores": run.cores(run.began_ms, run.looks[-1][0]),
             "others_cpu_s": round(run.usage.others_cpu_s, 1),
         }
         _say_alone(label, figures)
@@ -196,7 +196,7 @@ def _figures_together(run: AppliedRun, mutations: Sequence[Mutation], began_s: f
         "resolved_steady": round(written.rate, 1),
         "applied_after_resolved_s": round((times_ms[-1] - mutations[-1].at_ms) / 1000, 1),
         "steady_by_kind": dict(Counter(during)),
-        "steady_cores": _cores(run, steady.begin_ms, steady.end_ms),
+        "steady_cores": run.cores(steady.begin_ms, steady.end_ms),
         "steady_cpu_ms_an_operation": _cpu_ms(run, steady),
         "peak_rss_mib": {role: round(used.peak_rss / 2**20) for role, used in run.usage.by_role.items()},
         "others_cpu_s": round(run.usage.others_cpu_s, 1),
@@ -207,20 +207,13 @@ def _figures_together(run: AppliedRun, mutations: Sequence[Mutation], began_s: f
     }
 
 
-def _cores(run: AppliedRun, begin_ms: int, end_ms: int) -> dict[str, float]:
-    """Processor seconds a second, by role."""
-    seconds = max(end_ms - begin_ms, 1) / 1000
-    used = run.usage.between(begin_ms / 1000, end_ms / 1000)
-    return {role: round(cpu_s / seconds, 2) for role, cpu_s in sorted(used.items())}
-
-
 def _cpu_ms(run: AppliedRun, steady: Stretch) -> dict[str, float]:
     used = run.usage.between(steady.begin_ms / 1000, steady.end_ms / 1000)
     return {role: round(1000 * cpu_s / max(steady.count, 1), 2) for role, cpu_s in sorted(used.items())}
 
 
 def _say_together(label: str, figures: Mapping[str, Any]) -> None:
-    say(f"{label:<24}{figures['steady']:>8}/s{figures['whole']:>8}/s   {_by_role(figures['steady_cores'])}")
+    say(f"{label:<24}{figures['steady']:>8}/s{figures['whole']:>8}/s   {format_cores(figures['steady_cores'])}")
     say(
         f"{'':<24}{figures['mutations']:,} mutations of {figures['triples']:,} triples in {figures['records']:,} "
         f"records, {figures['applied']['requests']:,} requests; others used {figures['others_cpu_s']} s"
@@ -230,15 +223,10 @@ def _say_together(label: str, figures: Mapping[str, Any]) -> None:
 def _say_alone(label: str, figures: Mapping[str, Any]) -> None:
     say(
         f"{label:<40}{figures['mutations_a_request']:>8}{figures['mutations_per_second']:>10}/s"
-        f"{figures['triples_per_second']:>10}/s   {_by_role(figures['cores'])}; "
+        f"{figures['triples_per_second']:>10}/s   {format_cores(figures['cores'])}; "
         f"apply.batch_triples {figures['batch_triples']:,}"
     )
 
 
 def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
-
-
-def _by_role(cores: Mapping[str, float]) -> str:
-    roles = ", ".join(f"{_DRIVER.get(role, role.replace(':', ''))} {used}" for role, used in cores.items())
-    return f"{sum(cores.values()):.2f} cores ({roles})"

@@ -6,6 +6,7 @@ somebody else's: on a machine of one's own it is next to nothing, and it says ho
 """
 
 import contextlib
+import re
 import threading
 import time
 from collections import defaultdict
@@ -155,6 +156,12 @@ def role_of(group: str, process: psutil.Process) -> str:
     if "java" in command.split(" ", 1)[0]:
         return f"{group}: JVM"
     return f"{group}: Python"
+
+
+def format_cores(cores: Mapping[str, float]) -> str:
+    """All together, and by role."""
+    names = {role: re.sub(": Python$", " driver", role).replace(":", "") for role in cores}
+    return f"{sum(cores.values()):.2f} cores ({', '.join(f'{names[role]} {used}' for role, used in cores.items())})"
 
 
 def _command(process: psutil.Process) -> str:

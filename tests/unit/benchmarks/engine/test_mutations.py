@@ -19,7 +19,7 @@ from benchmarks.engine.topic_log import Appended, TopicLog
 from pipeline.apply.accumulate import MutationBatch
 from pipeline.apply.reassemble import Mutation as AppliedMutation
 from pipeline.rdf.mutation import mutation_records
-from pipeline.rdf.operation import Op, Operation
+from pipeline.rdf.operation import Op, Operation, operation_id
 from pipeline.rdf.revision_diff import TripleDiff
 from pipeline.records.record import Position
 
@@ -63,9 +63,9 @@ def test_reads_mutations_whose_chunks_are_mixed_and_one_that_begins_anew() -> No
     values = [first[0], second[0], first[1], *deleted, *first, second[1]]
     mutations = [*read_mutations(appended(values))]
     assert mutations == [
-        Mutation("delete", 0, 1, 4, 1_003),
-        Mutation("import", 10, 3, 7, 1_006),
-        Mutation("import", 6, 2, 8, 1_007),
+        Mutation("delete", 0, 1, 4, 1_003, operation_id("Q3", 2, "delete", 1)),
+        Mutation("import", 10, 3, 7, 1_006, operation_id("Q1", 2, "import", 1)),
+        Mutation("import", 6, 2, 8, 1_007, operation_id("Q2", 2, "import", 1)),
     ]
     assert [mutation.weight for mutation in mutations] == [100, 10, 6]
 
@@ -105,5 +105,5 @@ def test_one_mutation_a_request_has_a_bound_of_its_own() -> None:
     ("next_offsets", "times_ms"), [([1, 2, 3, 5], [20, 20, 30, 40]), ([3], [30]), ([4, 5], [40, 40])]
 )
 def test_a_mutation_is_applied_when_the_store_has_its_offset(next_offsets: list[int], times_ms: list[int]) -> None:
-    mutations = [Mutation("diff", 1, 1, offset, 0) for offset in next_offsets]
+    mutations = [Mutation("diff", 1, 1, offset, 0, "") for offset in next_offsets]
     assert applied_at(mutations, [(10, 0), (20, 2), (30, 3), (40, 5)]) == times_ms
