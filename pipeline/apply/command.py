@@ -127,22 +127,26 @@ def _first_offset(
     kept = stored if keeper == "store" else committed
     first, end = bounds.first[PARTITION], bounds.end[PARTITION]
     new_offset = None if new is None else _resolve_new(topic, bounds, new)
-    offset = choose_offset(
-        KeptOffset(topic.topic, keeper, kept, first, end), new=None if new is None else new.name, new_offset=new_offset
-    )
+    topic_id = topic.id() if keeper == "store" else None
+    kept_ids = store.topic_ids() if keeper == "store" else frozenset[str]()
+    state = KeptOffset(topic.topic, keeper, kept, first, end, topic_id, kept_ids)
+    offset = choose_offset(state, new=None if new is None else new.name, new_offset=new_offset)
+    is_new = new_offset is not None
     # Before anything is read, as a restart has no `--new`; and a store is this process's from here on.
     if keeper == "store":
         store.write_offset(offset)
+        if topic_id is not None and kept_ids != {topic_id}:
+            store.write_topic_id(topic_id)
     elif kept is None:
         topic.commit(offset)
-    if keeper == "store" and kept is not None and committed is not None and committed > kept:
+    if keeper == "store" and kept is not None and not is_new and committed is not None and committed > kept:
         log.emit(StoreRewound(store_offset=kept, expected_offset=committed))
     log.emit(
         ApplyStarted(
             topic=topic.topic,
             endpoint=config.apply.endpoint,
             next_offset=offset,
-            kept_in="new" if kept is None else keeper,
+            kept_in="new" if is_new else keeper,
             behind=max(0, end - offset),
         )
     )

@@ -13,8 +13,10 @@ from pipeline.apply.patch import (
     count_query,
     position_query,
     position_triples,
+    topic_id_query,
     version_query,
     write_first_position,
+    write_topic_id,
     write_update,
 )
 from pipeline.apply.sparql_target import UpdateTarget
@@ -107,6 +109,17 @@ class MutationStore:
                 hint="one process may apply a topic to a store: end the other one, then start again",
             )
         self._adopted, self._expected = self._adopted or position, position
+
+    def topic_ids(self) -> frozenset[str]:
+        """Kafka's id of the topic that the next offset is of; none where an earlier version has written that."""
+        return frozenset(
+            row["id"] for row in self._target.select(topic_id_query(self._topic, PARTITION, graph=self._graph))
+        )
+
+    def write_topic_id(self, topic_id: str) -> None:
+        """Set it; `write_offset` comes before that."""
+        assert self._expected is not None, "without an expected position the request is unconditional"
+        self._target.update(write_topic_id(topic_id, self._expected, graph=self._graph))
 
     def confirm(self) -> None:
         """Returns where all requests so far took effect. Raises StoreMovedError elsewhere; the next request then goes

@@ -4,7 +4,7 @@ Only what is committed is read: the partition ends before the first transaction 
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
 from kafka import KafkaConsumer
 from kafka.errors import KafkaError, NoOffsetForPartitionError, OffsetOutOfRangeError
@@ -13,7 +13,9 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 from pipeline.apply.chunk_record import ChunkRecord
 from pipeline.apply.mutation_store import PARTITION
 from pipeline.config.apply_config import ApplyConfig
+from pipeline.deferral.topic_settings import topic_id
 from pipeline.errors import RefusedError
+from pipeline.kafka.broker_limits import admin_at
 from pipeline.kafka.cluster import BrokersAt, brokers_of, connected
 from pipeline.kafka.errors import broker_failure
 from pipeline.kafka.long_lived import LONG_LIVED
@@ -51,6 +53,13 @@ class MutationTopic:
                 hint="only one partition orders the mutations of different entities: write them to a topic that has 1",
             )
         return bounds
+
+    def id(self) -> str | None:
+        """Kafka's id of the topic, by which it is told from a later one of its name; None from a broker too old to have
+        one.
+        """
+        with connecting(self._brokers), closing(admin_at(self._brokers)) as admin:
+            return next((topic_id(described) for described in admin.describe_topics([self.topic])), None)
 
     def offset_at(self, timestamp_ms: int, bounds: Bounds) -> int:
         """The first offset whose record is of that time or later; the end where none is."""

@@ -27,6 +27,7 @@ from pipeline.rdf.vocabulary import ONTOLEX_LEXICAL_FORM, ONTOLEX_SENSE, SCHEMA_
 
 NEXT_OFFSET = "<urn:enrichment:next-offset>"
 LAST_REQUEST = "<urn:enrichment:last-request>"
+TOPIC_ID = "<urn:enrichment:topic-id>"
 _XSD_INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"
 _SUB_ENTITY = f"({ONTOLEX_LEXICAL_FORM}|{ONTOLEX_SENSE})"
 
@@ -75,6 +76,18 @@ def position_query(topic: str, partition: int, *, graph: str | None = None) -> s
     node = position_node(topic, partition)
     pattern = f"{node} {NEXT_OFFSET} ?offset OPTIONAL {{ {node} {LAST_REQUEST} ?request }}"
     return f"SELECT ?offset ?request WHERE {{ {_in_graph(pattern, graph)} }}"
+
+
+def topic_id_query(topic: str, partition: int, *, graph: str | None = None) -> str:
+    """A SELECT for Kafka's id of the topic in a store, `?id`; no row where the store has none."""
+    return f"SELECT ?id WHERE {{ {_in_graph(f'{position_node(topic, partition)} {TOPIC_ID} ?id', graph)} }}"
+
+
+def write_topic_id(topic_id: str, position: StorePosition, *, graph: str | None = None) -> str:
+    """The text of a request that writes the id where the store has the position, in the place of any other."""
+    old = f"{position.node} {TOPIC_ID} ?id ."
+    pattern = f"{_is_at(position)}OPTIONAL {{ {old} }}\n"
+    return _change_where([old], [f'{position.node} {TOPIC_ID} "{topic_id}" .'], pattern, graph) + "\n"
 
 
 def count_query(triples: Sequence[Triple], *, graph: str | None = None) -> str:

@@ -59,7 +59,7 @@ class _Prefix:
 @dataclass
 class Reassembler:
     """Takes the chunks of one partition in their order. `dropped` counts chunks of prefixes that were not continued
-    and those that came again; `orphaned` those that came without their prefix, as the first ones are gone or were dropped.
+    and those that came again; `orphaned` those without their prefix, as its first ones are gone or were dropped.
     """
 
     max_open: int = MAX_OPEN
@@ -147,8 +147,8 @@ class _LastMutation:
 class RepeatFilter:
     """Which mutations repeat an earlier one of their entity: the last one again, or one with an earlier `seq` that is
     not later by revision, nor by time within a revision, as a delete has the revision of what it deletes. These count,
-    as `seq` begins at 1 again where the state that counts it is made anew. A delete of a later time is no repeat, as one
-    that comes of a reconciliation may have any revision.
+    as `seq` begins at 1 again where the state that counts it is made anew. A delete of a later time is no repeat, as
+    one of a reconciliation may have any revision.
 
     Remembers the last `max_entities` entities that had a mutation; `repeats` counts.
     """

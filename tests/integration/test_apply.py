@@ -3,7 +3,7 @@
 Set-up: a topic of one partition, an empty store. Steps: the start without `--new` is refused; with it the mutations of
 the topic are applied; SIGTERM ends it; more mutations are applied, and the store is replaced by its older copy; the
 next start says so, and applies what the copy lacks; the topic loses its first records, and a store without an offset in
-the rest is refused.
+the rest is refused; and so is a topic that was made again, even where it is longer than the first one was.
 """
 
 import json
@@ -207,3 +207,11 @@ def test_mutations_reach_the_store_once_also_when_it_is_restored(
     with running_apply(config, running) as process:
         assert process.wait(30) == 2
     assert "offset 3 of topic apply.mutations, which now begins at 6" in logged(config)["failed"]["error"]
+
+    recreate_topics(running.kafka.direct, {TOPIC: (1, {})})
+    produce(running, mutation("Q3", "import", 1, TripleDiff(added=(triple("Q3", "a"),))) * 4)
+    with running_apply(config, running) as process:
+        assert process.wait(30) == 2
+    assert "the topic was made again" in logged(config)["failed"]["error"]
+    apply_all(config, running, store, 4, "--new", "earliest")
+    assert store.measure_divergence([triple("Q3", "a")], []).missing == 0

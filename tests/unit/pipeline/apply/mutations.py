@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pyoxigraph
 
 from pipeline.apply.accumulate import MutationBatch
-from pipeline.apply.patch import LAST_REQUEST, NEXT_OFFSET, StorePosition, write_update
+from pipeline.apply.patch import LAST_REQUEST, NEXT_OFFSET, TOPIC_ID, StorePosition, write_update
 from pipeline.apply.reassemble import Mutation
 from pipeline.rdf.operation import Op
 from pipeline.rdf.revision_diff import TripleDiff, diff_revisions, state_in_full
@@ -13,6 +13,7 @@ from pipeline.rdf.triples import Triple, split_terms
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
 TOPIC = "rdf.mutation"
+_POSITION = (NEXT_OFFSET, LAST_REQUEST, TOPIC_ID)
 
 
 def mutation_of(entity: str, op: Op, diff: TripleDiff, *, next_offset: int = 1) -> Mutation:
@@ -65,4 +66,4 @@ def triples_in(store: pyoxigraph.Store) -> set[Triple]:
     """Without the position."""
     text = store.dump(format=pyoxigraph.RdfFormat.N_TRIPLES, from_graph=pyoxigraph.DefaultGraph())
     assert text is not None
-    return {line for line in text.decode().split("\n")[:-1] if split_terms(line)[1] not in (NEXT_OFFSET, LAST_REQUEST)}
+    return {line for line in text.decode().split("\n")[:-1] if split_terms(line)[1] not in _POSITION}

@@ -34,7 +34,11 @@ class WholeTopic(FakeTopic):
     first: int = 0
     group_offset: int | None = None
     signals: int = 1
+    topic_id: str | None = "first"
     closed_at: list[int | None] = field(default_factory=list)
+
+    def id(self) -> str | None:
+        return self.topic_id
 
     def bounds(self) -> Bounds:
         return Bounds({0: self.first}, {0: len(self.records)})
@@ -111,6 +115,25 @@ def test_a_new_start_writes_its_offset_before_it_reads(
     monkeypatch.setattr(topic, "read_from", lambda first: kept.append((first, store.next_offset())))
     assert start(topic, "--new", new).exit_code == 0
     assert kept == [(offset, offset)]
+
+
+def test_a_topic_that_was_made_again_needs_a_new_start(start: Start, store: MutationStore) -> None:
+    """A store of an earlier version has no id yet, and a broker may have none."""
+    store.write_offset(0)
+    assert start(topic_of(*IMPORT_Q1, topic_id=None)).exit_code == 0
+    assert store.topic_ids() == set()
+    assert start(topic_of(*IMPORT_Q1)).exit_code == 0
+    assert store.topic_ids() == {"first"}
+    result = start(topic_of(*IMPORT_Q2, topic_id="second"))
+    assert (result.exit_code, store.next_offset(), store.topic_ids()) == (2, 1, {"first"})
+    assert "offset 1 of a topic rdf.mutation with id first, and the id is second now" in result.stderr
+    assert "--new earliest" in result.stderr
+    events = logged(start(topic_of(*IMPORT_Q2, topic_id="second", group_offset=2), "--new", "earliest"))
+    assert (events["apply_started"]["kept_in"], events["apply_started"]["next_offset"]) == ("new", 0)
+    assert "store_rewound" not in events
+    assert (store.next_offset(), store.topic_ids()) == (2, {"second"})
+    assert start(topic_of(*IMPORT_Q2, topic_id="second")).exit_code == 0
+    assert start(topic_of(*IMPORT_Q2, topic_id="second"), "--new", "earliest").exit_code == 2
 
 
 def test_a_store_that_is_behind_kafka_says_so(start: Start, store: MutationStore) -> None:

@@ -8,7 +8,7 @@ from devkit.observe.wikibase.store_comparison import compare_store
 from tests.unit.devkit.observe.memory_store import MemoryStore
 
 DECIMAL = "http://www.w3.org/2001/XMLSchema#decimal"
-POSITION = ("next-offset", "last-request")
+POSITION = ("next-offset", "last-request", "topic-id")
 GRAPH = "http://wiki/graph"
 Q1, Q2 = f"<{BASE}/entity/Q1>", f"<{BASE}/entity/Q2>"
 STATEMENT = f"<{BASE}/entity/statement/Q1-5D1A>"
