@@ -1,6 +1,6 @@
 """Each procedure of an updater's operator, on a job with state and real parts, one after another.
 
-Set-up: a rev map of 10,000 entities, and events in four topics; those that wait for others when the job is stopped
+Set-up: a rev map of 300 entities, and events in four topics; those that wait for others when the job is stopped
 are in its state alone.
 
 Steps: bootstrap; copy that checkpoint, and start from the copy; stop; take a savepoint, which is a copy too; start
@@ -23,12 +23,11 @@ from devkit.observe.audit.arrivals import Arrival
 from tests.integration.crash.bench import Bench, Run
 from tests.integration.test_bootstrap import (
     AFTER,
-    ENTITIES,
+    DUMP,
     EXPECTED,
     Event,
     Operation,
     await_operations,
-    bootstrap,
     close_with_canaries,
     last,
     make,
@@ -38,7 +37,8 @@ from tests.integration.test_bootstrap import (
 
 MakeBench = Callable[..., Bench]
 
-NEW = f"Q{ENTITIES + 6}"
+ENTITIES = 300
+NEW = "Q20000"
 WAITING: list[Event] = [
     ("page-delete", "Q1", 20_001, None, 80),
     ("revision-create", NEW, 9, None, 82),
@@ -47,7 +47,7 @@ WAITING: list[Event] = [
 """Read before the savepoint, decided after it: each waits for 60 s, and the topics end at 130 s."""
 SINCE: list[Event] = [
     ("revision-create", "Q2", 30_002, 20_002, 140),
-    ("revision-create", "Q9999", 30_100, last(9999), 141),
+    ("revision-create", "Q299", 30_100, last(299), 141),
     ("page-undelete", "Q1", 20_001, None, 150),
     ("page-delete", "Q3", 20_003, None, 160),
     ("revision-create", "Q100", 40_000, 1100, 170),
@@ -57,7 +57,7 @@ SINCE_THE_SAVEPOINT: Mapping[str, list[Operation]] = {
     "Q2": [("diff", 30_002, 20_002, 2)],
     "Q3": [("delete", 20_003, None, 2)],
     "Q100": [("import", 1100, None, 2), ("diff", 40_000, 1100, 3)],
-    "Q9999": [("diff", 30_100, last(9999), 1)],
+    "Q299": [("diff", 30_100, last(299), 1)],
     NEW: [("import", 9, None, 1)],
 }
 AT_THE_END: Mapping[str, list[Operation]] = {"Q3": [("import", 20_003, None, 3)], "Q2": [("diff", 50_002, 30_002, 3)]}
@@ -106,7 +106,9 @@ def test_each_procedure_of_an_operator(make_bench: MakeBench, tmp_path: Path) ->
     bench = make(make_bench, "operation")
     publish(bench, [*AFTER, *WAITING])
     close_with_canaries(bench, 130)
-    bootstrap(bench, tmp_path)
+    rev_map = tmp_path / "rev_map.csv"
+    rev_map.write_text("".join(f"Q{number},{last(number)}\n" for number in range(1, ENTITIES + 1)))
+    command(bench, "bootstrap", "--revisions", str(rev_map), "--from", DUMP.isoformat())
     job = copy(bench, "unstarted")
     run = bench.start(bootstrapped=True)
     await_operations(run, bench, EXPECTED)
