@@ -12,7 +12,7 @@ from operator import attrgetter
 from devkit.traffic.capture.played_capture import play_capture
 from devkit.traffic.event_time import held_back, timestamp_ms
 from devkit.traffic.model import TrafficSpec
-from devkit.traffic.records import GeneratedPage, SourceRecord, Traffic
+from devkit.traffic.records import DumpedEntities, GeneratedPage, SourceRecord, Traffic
 from devkit.traffic.registry import GENERATORS
 from devkit.traffic.stream import Stream
 
@@ -24,6 +24,7 @@ def generate_all(spec: TrafficSpec) -> Traffic:
     own = spec.own_event_time
     records: list[SourceRecord] = []
     pages: list[GeneratedPage] = []
+    dump: DumpedEntities | None = None
     for topic, generator, stream in spec.each():
         generated = GENERATORS[generator](stream, tuple(pages))
         of_topic = (replace(record, topic=record.topic or topic) for record in generated.records)
@@ -32,13 +33,14 @@ def generate_all(spec: TrafficSpec) -> Traffic:
         else:
             records += (_at_its_time(record, stream) for record in of_topic)
         pages += generated.pages
+        dump = dump or generated.dump
     if own is not None:
         end = max((record.at for record in records if not record.closes), default=timedelta(0))
         records = [replace(record, at=end) if record.closes else record for record in records]
     in_time = sorted(records, key=attrgetter("closes", "at"))
     if own is not None:
         in_time = [replace(record, at=own.after(record.at)) for record in in_time]
-    return Traffic(tuple(replace(record, index=index) for index, record in enumerate(in_time)), tuple(pages))
+    return Traffic(tuple(replace(record, index=index) for index, record in enumerate(in_time)), tuple(pages), dump)
 
 
 def _at_its_time(record: SourceRecord, stream: Stream) -> SourceRecord:

@@ -1,7 +1,8 @@
 """An entity of a Wikibase while traffic is made: its page, and what the operations so far come to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 
 from devkit.traffic.json_bytes import json_bytes
 from devkit.traffic.life import PageLife, Place
@@ -16,7 +17,8 @@ CONTENT_MODELS = frozenset(_MODELS.values())
 @dataclass(eq=False)
 class EntityLife:
     """`id` is such as `Q42`. `in_store` is the revision that the operations so far come to, None where they come to no
-    entity. `merged` are the items whose sitelinks it got.
+    entity. `merged` are the items whose sitelinks it got. `changes` are what it was after each of its changes, by their
+    moments: a revision, or None where it was deleted. Before them it is there, unless it was deleted.
     """
 
     id: str
@@ -26,6 +28,18 @@ class EntityLife:
     is_deleted: bool = False
     is_redirect: bool = False
     merged: tuple[str, ...] = ()
+    is_there_before: bool = True
+    changes: list[tuple[timedelta, int | None]] = field(default_factory=list)
+
+    def change(self, at: timedelta, revision: int | None) -> None:
+        """Its revision from that moment on, None without one; moments come in order."""
+        self.changes.append((at, revision))
+        self.in_store = revision
+
+    def revision_at(self, moment: timedelta) -> int | None:
+        """The revision that it had then, None where it was deleted, or not created yet."""
+        before = self.page.revisions[0].rev_id if self.is_there_before else None
+        return next((revision for at, revision in reversed(self.changes) if at <= moment), before)
 
     def redirect_to(self, target: "EntityLife") -> None:
         """From its next revision on."""

@@ -64,9 +64,14 @@ class EntityPopulation:
         self._next_page_id += 1
         return page
 
+    @property
+    def entities(self) -> tuple[EntityLife, ...]:
+        """All that there are by now, in order of their pages."""
+        return *self._named.values(), *self._drawn
+
     def generated(self) -> tuple[GeneratedPage, ...]:
         """The pages of all entities, for the mock."""
-        return tuple(entity.page.generated() for entity in (*self._named.values(), *self._drawn))
+        return tuple(entity.page.generated() for entity in self.entities)
 
     def _draw_for(self, kind: SlotKind) -> EntityLife:
         match kind:

@@ -40,6 +40,7 @@ from devkit.traffic.event_time import NamedOrOwn, OwnEventTime
 from devkit.traffic.registry import GENERATORS
 from devkit.traffic.shape import spans
 from devkit.traffic.stream import NamedPage, Paced, Stream
+from located_config.duration import format_duration
 from located_config.near import near_miss
 from located_config.place import Location
 from located_config.rate import Rate
@@ -154,6 +155,21 @@ class TrafficSpec(Stream):
     def _topics_by_generator(self) -> Self:
         if self.wikibase_topics is not None and self.generator != _SOURCE_GENERATOR:
             raise ValueError(f"wikibase_topics: generator {self.generator} has one topic, leave them out")
+        return self
+
+    @model_validator(mode="after")
+    def _dump_of_a_wikibase(self) -> Self:
+        if self.dump is None:
+            return self
+        if self.generator != _SOURCE_GENERATOR:
+            raise ValueError(
+                f"dump: generator {self.generator} has none, leave it out or write `generator: {_SOURCE_GENERATOR}`"
+            )
+        if self.own_event_time is None:
+            raise ValueError("dump is of event time, write `event_times: { published: at once }` under traffic")
+        if self.dump.ends > self.for_:
+            ends, length = format_duration(self.dump.ends), format_duration(self.for_)
+            raise ValueError(f"dump: it ends at {ends}, after the traffic's end at {length}; lower begins or takes")
         return self
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@
 The fate is stated when the event is made (`devkit.traffic.fate`), by those who know what it was made for.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -96,8 +97,20 @@ class GeneratedPage:
 
 
 @dataclass(frozen=True, slots=True)
+class DumpedEntities:
+    """The revision of each entity that was there when a dump read it. `begun` and `ended` are times of the traffic's
+    calendar, as those of the events.
+    """
+
+    begun: datetime
+    ended: datetime
+    revisions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Traffic:
-    """Records in order of `at`, and every page they speak of."""
+    """Records in order of `at`, every page they speak of, and the dump that was made meanwhile, if there was one."""
 
     records: tuple[SourceRecord, ...]
     pages: tuple[GeneratedPage, ...]
+    dump: DumpedEntities | None = None

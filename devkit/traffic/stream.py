@@ -25,6 +25,7 @@ from devkit.traffic.event_patch import Patch
 from devkit.traffic.event_time import ProducerPause, Repeats, held_back
 from devkit.traffic.mix import UNREPEATED, Mix, apportion
 from devkit.traffic.shape import Canaries, TrafficPhase, counted_at, spans
+from devkit.traffic.wikibase_dump import WikibaseDump
 from devkit.traffic.wikibase_topics import WikibaseTopics
 from located_config.count import counted
 from located_config.duration import PositiveDuration, Shift, format_duration
@@ -335,6 +336,12 @@ class Stream(Paced):
         description="Topics of the events, for `generator: wikibase_source` alone. Default there: those of the data "
         "centre eqiad, without delays.",
         examples=[{"active": {"eqiad": "0s", "codfw": "5m"}, "delays": {"page-delete": "4s"}}],
+    )
+    dump: WikibaseDump | None = Field(
+        default=None,
+        description="A dump of all entities that is made while they are changed, for `generator: wikibase_source` "
+        "alone. Each arm's triple store is loaded with it before the programs start. Default: the store is empty.",
+        examples=[{"begins": "40s", "takes": "2m"}],
     )
 
     @property

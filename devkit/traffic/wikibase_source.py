@@ -33,9 +33,10 @@ from devkit.traffic.json_bytes import json_bytes
 from devkit.traffic.life import PageLife, Place, draw_sha1
 from devkit.traffic.moments import EPOCH
 from devkit.traffic.page_change import Change, JsonObject, kafka_key
-from devkit.traffic.records import Expected, GeneratedPage, SourceRecord, Traffic
+from devkit.traffic.records import DumpedEntities, Expected, GeneratedPage, SourceRecord, Traffic
 from devkit.traffic.stream import Stream
 from devkit.traffic.timetable import Slot, plan
+from devkit.traffic.wikibase_dump import dump_entities
 from devkit.traffic.wikibase_event import event_of_stream, wikibase_canary
 from devkit.traffic.wikibase_topics import WikibaseStream, WikibaseTopics
 
@@ -71,7 +72,11 @@ class _SourceEvents:
         self._population.expect(slots)
         records = sorted([*map(self._record, slots), *self._canaries()], key=attrgetter("closes", "at"))
         in_time = tuple(replace(record, index=index) for index, record in enumerate(records))
-        return Traffic(in_time, self._population.generated())
+        return Traffic(in_time, self._population.generated(), self._dump())
+
+    def _dump(self) -> DumpedEntities | None:
+        dump = self._stream.dump
+        return None if dump is None else dump_entities(dump, self._population.entities, self._when(timedelta(0)))
 
     def _record(self, slot: Slot) -> SourceRecord:
         if slot.repeated is not None and slot.kind == "repeat":
@@ -110,8 +115,10 @@ class _SourceEvents:
             revisions[-1] = replace(revisions[-1], timestamp=when.replace(microsecond=0))
         else:
             self._population.revise(entity.page, when)
+        if not entity.changes:
+            entity.is_there_before = slot.kind not in ("create", "undelete")
         entity.is_deleted = slot.kind == "delete"
-        entity.in_store = None if entity.is_deleted else entity.page.latest.rev_id
+        entity.change(slot.at, None if entity.is_deleted else entity.page.latest.rev_id)
         return stream
 
     def _published(self, stream: WikibaseStream, page: PageLife, at: timedelta, expected: Expected) -> SourceRecord:
