@@ -31,8 +31,9 @@ class EntityDifference:
 
 @dataclass(frozen=True)
 class StoreDifference:
-    """Of all `entities` that the traffic touched. `orphans` is the number of shared triples, of references, values,
-    sitelinks and definitions, that no entity links any more; they stay and are no difference.
+    """Of all `entities` that the traffic touched, or that the store was loaded with. `orphans` is the number of shared
+    triples, of references, values, sitelinks and definitions, that no entity links any more; they stay and are no
+    difference.
     """
 
     entities: int

@@ -11,7 +11,7 @@ from devkit.traffic.entity_life import CONTENT_MODELS
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.publish import ExpectedFate, Publisher, connect_producer, stated
 from devkit.traffic.received import as_generated, received_now
-from devkit.traffic.records import Expected, GeneratedPage, Traffic
+from devkit.traffic.records import DumpedEntities, Expected, GeneratedPage, Traffic
 from devkit.traffic.warm_up_traffic import publish_warm_up, warm_up_traffic
 from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 
@@ -50,6 +50,11 @@ class ScenarioTraffic:
     def further_topics(self) -> tuple[str, ...]:
         """The topics of its records besides the first source topic."""
         return tuple(dict.fromkeys(record.topic for record in self._traffic.records if record.topic))
+
+    @property
+    def dump(self) -> DumpedEntities | None:
+        """The dump that was made meanwhile; None without one."""
+        return self._traffic.dump
 
     def catalog(self) -> list[CatalogPage]:
         """The pages as the mock knows them."""

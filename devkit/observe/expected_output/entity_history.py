@@ -4,9 +4,10 @@ Events are taken in the order in which they happened: by revision and then by ti
 waits. Times of all data centres are of one clock.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Literal
 
 import orjson
@@ -18,6 +19,7 @@ Kind = Literal["create", "delete", "undelete"]
 Status = Literal["nothing", "created", "deleted"]
 """What is known of an entity."""
 NEWER = "newer_revision_seen"
+NOTHING_KNOWN: Mapping[str, int] = MappingProxyType({})
 _OPS = ("import", "diff", "delete")
 _KINDS: tuple[Kind, ...] = ("create", "delete", "undelete")
 """In the order in which they can happen to one revision at one time."""
@@ -78,10 +80,12 @@ class History:
     revisions: dict[str, int | None]
 
 
-def history(events: Iterable[EntityEvent]) -> History:
-    """Of all events, in whatever order they are given."""
+def history(events: Iterable[EntityEvent], known_before: Mapping[str, int] = NOTHING_KNOWN) -> History:
+    """Of all events, in whatever order they are given. `known_before` has the revision of each entity that the program
+    knows before the first of them.
+    """
     decisions: dict[Position, Decision] = {}
-    states: dict[str, tuple[Status, int]] = {}
+    states: dict[str, tuple[Status, int]] = {entity: ("created", rev) for entity, rev in known_before.items()}
     known = [*events]
     parents = {(event.entity, event.parent) for event in known if event.kind == "create"}
     for event in sorted(known, key=_order):

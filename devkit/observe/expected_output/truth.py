@@ -13,18 +13,22 @@ from typing import Protocol, runtime_checkable
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.store_difference import EntityTruth
-from devkit.traffic.records import Expected
+from devkit.traffic.records import DumpedEntities, Expected
 from pipeline.config.pipeline_config import PipelineConfig
 
 
 @dataclass(frozen=True)
 class WikiAnswers:
-    """What the wiki answers when no fault meets a request. Both raise StackError where it has no such answer."""
+    """What the wiki answers when no fault meets a request. Both raise StackError where it has no such answer.
+
+    `dump` is the one that a triple store was loaded with before the programs start, None where there is none.
+    """
 
     html: Callable[[str, int], str]
     """Wiki and revision id to the HTML of that revision."""
     body: Callable[[str, str], bytes]
     """Wiki and path, a query with it, to the body of the answer."""
+    dump: DumpedEntities | None = None
 
 
 class ExpectedOutput(Protocol):
@@ -100,7 +104,15 @@ class StoredOutputs(Protocol):
     """A truth has this as well where another program writes the outputs into a triple store."""
 
     def stored(self, events: Sequence[SourceEvent], /) -> Iterable[EntityTruth]:
-        """Of each entity that the events name, once all of them have been applied."""
+        """Of each entity that the events name, or the dump has, once all of the events have been applied."""
+
+
+@runtime_checkable
+class LoadedOutputs(Protocol):
+    """A truth has this as well where its program goes on from a dump."""
+
+    def loaded(self) -> Iterable[EntityTruth]:
+        """Of each entity of the dump, as a triple store is loaded with it; none without a dump."""
 
 
 MakeTruth = Callable[[PipelineConfig, WikiAnswers], JobTruth]

@@ -8,16 +8,16 @@ counts against all whose truth has the node; where none has it, it is an orphan.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final
 
 from devkit.observe.store_difference import EntityDifference, EntityTruth, StoreDifference
 from devkit.observe.stored_triples import select
 from devkit.observe.wikibase.entity_triples import BASE, Triple, may_be_unlinked
+from devkit.observe.wikibase.store_loading import insertions
 from devkit.stack.parts.triple_store import TripleStore
 
 _TRUTH: Final = "urn:devkit:truth:"
-_REQUEST_TRIPLES: Final = 10_000
 _ENTITY: Final = f"<{BASE}/entity/"
 _STATEMENT: Final = f"<{BASE}/entity/statement/"
 _POSITION: Final = "<urn:enrichment:mutations:"
@@ -29,7 +29,7 @@ def compare_store(store: TripleStore, truths: Sequence[EntityTruth], graph: str 
     stored = _in_graph("?s ?p ?o", graph)
     graphs = f'FILTER(STRSTARTS(STR(?g), "{_TRUTH}"))'
     try:
-        for update in _write_truths(truths):
+        for update in insertions(truths, lambda entity: f"{_TRUTH}{entity}"):
             store.change(update)
         missing = Counter(
             {
@@ -51,20 +51,6 @@ def compare_store(store: TripleStore, truths: Sequence[EntityTruth], graph: str 
         EntityDifference(entity, missing[entity], unexpected[entity]) for entity in sorted(missing | unexpected)
     )
     return StoreDifference(len(truths), differing, orphans)
-
-
-def _write_truths(truths: Iterable[EntityTruth]) -> Iterator[str]:
-    blocks: list[str] = []
-    count = 0
-    for truth in truths:
-        lines = "\n".join(f"{' '.join(triple)} ." for triple in truth.triples)
-        blocks.append(f"GRAPH <{_TRUTH}{truth.entity}> {{\n{lines}\n}}")
-        count += len(truth.triples)
-        if count >= _REQUEST_TRIPLES:
-            yield f"INSERT DATA {{ {' '.join(blocks)} }}"
-            blocks, count = [], 0
-    if count:
-        yield f"INSERT DATA {{ {' '.join(blocks)} }}"
 
 
 def _entities_by_subject(truths: Iterable[EntityTruth]) -> Mapping[str, Set[str]]:

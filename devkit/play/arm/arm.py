@@ -5,11 +5,12 @@ import itertools
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
 from devkit.debug.pause_point import Phase
-from devkit.observe.applied_offsets import FollowerOffsets
+from devkit.observe.applied_offsets import AppliedOffsets, FollowerOffsets
 from devkit.observe.audit.arrivals import read_topic
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.committed_offsets import CommittedOffsets
@@ -182,7 +183,7 @@ class Arm:
     @functools.cached_property
     def truth(self) -> JobTruth | None:
         """The expected output of the main program's job, by the mock's pages."""
-        return truth_of(self.main.configured, self.context.stack.mock_api)
+        return truth_of(self.main.configured, self.context.stack.mock_api, self.traffic.dump)
 
     @property
     def has_drained(self) -> bool:
@@ -202,6 +203,16 @@ class Arm:
         for follower in followers.values():
             self.closing.callback(follower.close)
         return followers
+
+    @property
+    def revisions_file(self) -> Path:
+        """The CSV file with the revision that the traffic's dump has of each entity, where there is one."""
+        return (self.directory / "revisions.csv").absolute()
+
+    @property
+    def applied(self) -> AppliedOffsets | None:
+        """How far the program has come that writes to the triple store; None without one."""
+        return next((it for it in self.followers.values() if isinstance(it, AppliedOffsets)), None)
 
     @functools.cached_property
     def chained(self) -> tuple[ProgramRun, ...]:

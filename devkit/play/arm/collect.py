@@ -2,7 +2,6 @@
 
 from typing import cast
 
-from devkit.observe.applied_offsets import AppliedOffsets
 from devkit.observe.audit.replays import Replays
 from devkit.observe.audit.wrong_outcomes import FILE, write_wrong_outcomes
 from devkit.observe.expected_output.truth import StoredOutputs
@@ -59,8 +58,7 @@ def collect(arm: Arm) -> None:
 def _compare_store(arm: Arm) -> StoreDifference | None:
     """By the truth of the main program, whichever other programs are between it and the store."""
     store, truth = arm.context.stack.triple_store, cast("object", arm.truth)  # it may have both protocols
-    applied = next((it for it in arm.followers.values() if isinstance(it, AppliedOffsets)), None)
-    if store is None or applied is None or not isinstance(truth, StoredOutputs):
+    if store is None or (applied := arm.applied) is None or not isinstance(truth, StoredOutputs):
         return None
     with arm.log.during("store", "every entity against its last revision"):
         truths = [*truth.stored(arm.traffic.source_events(arm.publisher))]

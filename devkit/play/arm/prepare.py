@@ -1,12 +1,16 @@
-"""The first phases of an arm: topics, an empty triple store, the mock's pages, and the start that is tried first."""
+"""The first phases of an arm: pages, topics, a triple store that has the dump, and the start that is tried first."""
 
 from dataclasses import replace
+from typing import cast
 
+from devkit.observe.expected_output.truth import LoadedOutputs
 from devkit.observe.timeline.kit_events import ProgramsNamed
+from devkit.observe.wikibase.store_loading import load_store
 from devkit.play.arm.arm import Arm
 from devkit.play.arm.warm_up import populate
 from devkit.play.topics_to_make import topics_to_make
 from devkit.stack.topics import recreate_topics
+from devkit.traffic.records import DumpedEntities
 from located_config.count import counted
 
 
@@ -30,6 +34,18 @@ def prepare(arm: Arm) -> None:
     if arm.traffic.has_event_time or arm.topics.event_time:
         sources = counted(len(arm.topics.sources), "source topic")
         arm.log.say("topics", f"{sources} with message.timestamp.type CreateTime and retention.ms -1")
+    if (dump := arm.traffic.dump) is not None:
+        _load(arm, dump)
+
+
+def _load(arm: Arm, dump: DumpedEntities) -> None:
+    """Write the dump's revisions into a file, and its entities into the triple store. Raises StackError."""
+    arm.revisions_file.write_text("".join(f"{entity},{rev}\n" for entity, rev in dump.revisions.items()))
+    store, truth = arm.context.stack.triple_store, cast("object", arm.truth)  # it may have both protocols
+    if store is None or (applied := arm.applied) is None or not isinstance(truth, LoadedOutputs):
+        return
+    load_store(store, truth.loaded(), applied.graph)
+    arm.log.say("store", f"loaded with the dump's {counted(len(dump.revisions), 'entity', 'entities')}")
 
 
 def try_first(arm: Arm) -> None:

@@ -23,7 +23,8 @@ from devkit.traffic.publish import ExpectedFate, Publisher
 
 def audit_beside(arm: Arm, run: ProgramRun) -> Audit | None:
     """None if one of these conditions does not hold. Raises StackError."""
-    topics, truth = run.configured.topics, truth_of(run.configured, arm.context.stack.mock_api)
+    topics = run.configured.topics
+    truth = truth_of(run.configured, arm.context.stack.mock_api, arm.traffic.dump)
     if truth is None or not run.configured.reads_source or not run.is_started or _is_shared(arm, run):
         return None
     checkpoint, events = arm.checkpoint_of(run), _source_events(arm.publisher, topics, arm.expected_fate(truth))

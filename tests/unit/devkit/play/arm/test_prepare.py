@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -10,9 +11,15 @@ from typing import Any, cast
 import pytest
 
 from devkit.guardian import Guardian
+from devkit.observe.applied_offsets import OffsetInStore
 from devkit.observe.arm_observation import FirstTry
+from devkit.observe.expected_output.truth import JobTruth
+from devkit.observe.store_difference import EntityTruth
+from devkit.observe.stored_triples import read_triples
+from devkit.observe.wikibase.entity_triples import Triple
+from devkit.play.arm import prepare as prepare_module
 from devkit.play.arm.arm import Arm
-from devkit.play.arm.prepare import try_first
+from devkit.play.arm.prepare import prepare, try_first
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.programs.launch import Launch
@@ -24,10 +31,39 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import Stack
+from devkit.traffic.records import DumpedEntities
 from tests.unit.devkit.observe.fake_s3 import FakeS3
+from tests.unit.devkit.observe.memory_store import MemoryStore
 from tests.unit.devkit.play.arm.stage import Stage
 
 COMMAND = CommandProgram(CommandLine(("mine",), Path("/nowhere")))
+
+
+class TestLoad:
+    @pytest.fixture
+    def made(self, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
+        """Nothing of it reaches a broker."""
+        monkeypatch.setattr(prepare_module, "populate", lambda _arm: None)
+        monkeypatch.setattr(prepare_module, "recreate_topics", lambda _bootstrap, _topics: None)
+        moment = datetime(2026, 3, 2, 9, tzinfo=UTC)
+        dump = DumpedEntities(moment, moment, {"Q1": 7, "P2": 9})
+        stage.arm.traffic = cast(ScenarioTraffic, SimpleNamespace(dump=dump, has_event_time=True))
+        truth = SimpleNamespace(loaded=lambda: [EntityTruth("Q1", frozenset({Triple("<a:b>", "<a:c>", '"d"')}))])
+        stage.arm.truth = cast(JobTruth, truth)
+        return stage
+
+    def test_a_dump_is_written_down_and_loaded(self, made: Stage) -> None:
+        store = MemoryStore()
+        store.change("INSERT DATA { <a:of> <a:another> <a:arm> }")
+        vars(made.arm.context.stack)["triple_store"] = store
+        made.arm.followers = {"apply": OffsetInStore(store, "mutations", "http://wiki/graph")}
+        prepare(made.arm)
+        assert made.arm.revisions_file.read_text() == "Q1,7\nP2,9\n"
+        assert read_triples(store) == read_triples(store, "http://wiki/graph") == ('<a:b> <a:c> "d" .',)
+
+    def test_without_a_store_it_is_written_down(self, made: Stage) -> None:
+        prepare(made.arm)
+        assert made.arm.revisions_file.exists()
 
 
 class TestFirstTry:
