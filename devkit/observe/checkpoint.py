@@ -24,6 +24,7 @@ SourcePartition = tuple[str, int]
 """Topic and partition of a source."""
 Offsets = dict[SourcePartition, int]
 _NOTHING = b"-"
+_BEGIN = "sources/0/0"
 _AT_ONCE = 1000
 """How many objects S3 deletes with one request."""
 _BY_TOPIC = TypeAdapter(dict[str, dict[int, int]])
@@ -75,6 +76,13 @@ class Checkpoint:
         self._topics = frozenset(topics)
         self._ends: dict[int, Offsets] = {-1: {}}
         self._highest: dict[str, int] = {}
+        self._began: Offsets | None = None
+
+    def began(self) -> Offsets:
+        """The offsets at which the first batch begins; empty until that is written down."""
+        if self._began is None and self._listed(_BEGIN):
+            self._began = self._read(_BEGIN, "offsets at which the job began")
+        return self._began or {}
 
     def committed(self) -> Offsets:
         """The offsets from which the pipeline would continue: the end of the last committed batch."""
@@ -109,25 +117,24 @@ class Checkpoint:
 
     def _end_of(self, batch: int) -> Offsets:
         if batch not in self._ends:
-            try:
-                answer = self._client.get_object(Bucket=self._bucket, Key=f"{self._prefix}/offsets/{batch}")
-                body = answer["Body"].read()
-            except (BotoCoreError, ClientError) as error:
-                text = f"offsets of batch {batch} could not be read from the checkpoint: {error}"
-                raise PartError(text, "object-store") from error
-            by_topic: dict[str, dict[int, int]] = {}
-            try:
-                for line in _of_sources(body):
-                    by_topic |= _BY_TOPIC.validate_json(line)
-            except ValidationError as error:
-                raise StackError(
-                    f"offsets of batch {batch} are not in the form of Spark's checkpoints: {error}"
-                ) from error
-            ends: Offsets = {}
-            for topic in self._topics & by_topic.keys():
-                ends |= of_topic(topic, by_topic[topic])
-            self._ends[batch] = ends
+            self._ends[batch] = self._read(f"offsets/{batch}", f"offsets of batch {batch}")
         return self._ends[batch]
+
+    def _read(self, name: str, noun: str) -> Offsets:
+        try:
+            body = self._client.get_object(Bucket=self._bucket, Key=f"{self._prefix}/{name}")["Body"].read()
+        except (BotoCoreError, ClientError) as error:
+            raise PartError(f"{noun} could not be read from the checkpoint: {error}", "object-store") from error
+        by_topic: dict[str, dict[int, int]] = {}
+        try:
+            for line in _of_sources(body):
+                by_topic |= _BY_TOPIC.validate_json(line)
+        except ValidationError as error:
+            raise StackError(f"{noun} are not in the form of Spark's checkpoints: {error}") from error
+        offsets: Offsets = {}
+        for topic in self._topics & by_topic.keys():
+            offsets |= of_topic(topic, by_topic[topic])
+        return offsets
 
     def _numbers(self, log: str) -> list[int]:
         prefix = f"{self._prefix}/{log}/"
@@ -135,7 +142,7 @@ class Checkpoint:
         numbers = [int(name) for name in names if name.isdecimal()]
         highest = max(numbers, default=-1)
         if highest < self._highest.get(log, -1):
-            self._ends, self._highest = {-1: {}}, {}
+            self._ends, self._highest, self._began = {-1: {}}, {}, None
         self._highest[log] = highest
         return numbers
 

@@ -41,10 +41,14 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
 
 
 def look_at_emitted(arm: Arm, *, exact: bool) -> Emitted | None:
-    """Of a main program whose commits do not say that an event has left; None of another. Raises StackError."""
+    """Of a main program whose commits do not say that an event has left; None of another. Events before its beginning
+    are not due. Raises StackError.
+    """
     if arm.emissions is None:
         return None
-    return arm.emissions.look(count_emitted(arm), due_events(arm.publisher.manifest()), exact=exact)
+    began = arm.checkpoint.began()
+    due = {event for event in due_events(arm.publisher.manifest()) if event[2] >= began.get(event[:2], 0)}
+    return arm.emissions.look(count_emitted(arm), due, exact=exact)
 
 
 def count_emitted(arm: Arm) -> int:

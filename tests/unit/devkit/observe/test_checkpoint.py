@@ -84,6 +84,13 @@ def test_another_topic_in_the_file_does_not_count(store: FakeS3, checkpoint: Che
     assert checkpoint.committed() == {}
 
 
+def test_where_the_first_batch_begins(store: FakeS3, checkpoint: Checkpoint) -> None:
+    assert checkpoint.began() == {}
+    store.put("checkpoints", "incident/x/sources/0/0", f"\0v1\n{json.dumps({TOPIC: {'0': 7}, 'another': {'0': 9}})}")
+    assert checkpoint.began() == checkpoint.began() == of_topic(TOPIC, {0: 7})
+    assert store.reads == 1
+
+
 def test_partitions_of_two_topics_are_told_apart(store: FakeS3) -> None:
     both = Checkpoint(cast(S3Client, store), "checkpoints", "incident/x", (TOPIC, "links"))
     offsets = {TOPIC: {"0": 7}, "links": {"0": 3, "1": 4}, "another": {"0": 9}}

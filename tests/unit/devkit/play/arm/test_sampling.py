@@ -145,6 +145,25 @@ class TestSamples:
         assert stage.arm.state.traffic_over_s == 4.0
 
 
+class TestState:
+    """A job whose events wait in its state."""
+
+    @pytest.mark.parametrize(("begins", "drained"), [(7, True), (6, False), (None, False)])
+    def test_events_before_its_beginning_need_not_leave(
+        self, stage: Stage, begins: int | None, *, drained: bool
+    ) -> None:
+        stage.arm.emissions = Emissions(lambda: [Arrival(OUTPUT, 0, 0, b"", {}, (SOURCE, 0, 7), 0)])
+        stage.ends = {SOURCE: {0: 161}, OUTPUT: {0: 2}}
+        stage.published, stage.done, stage.due = 161, True, ((SOURCE, 0, 6), (SOURCE, 0, 7))
+        if begins is not None:
+            text = f'\0v1\n{{"{SOURCE}":{{"0":{begins}}}}}'
+            stage.store.put("checkpoints", "incident/an-incident/sources/0/0", text)
+        stage.plan(0, p0=161)
+        stage.commit(0)
+        stage.sample()
+        assert stage.main.state.drained is drained
+
+
 class TestCommand:
     """A program that may show nothing of itself; what then counts is in the tests of the view."""
 
