@@ -33,8 +33,8 @@ class NamedCause(BaseModel):
     differs: Annotated[str, Field(min_length=1)] | None = Field(
         default=None,
         description="Key in which an incident arm and a fixed arm differ, as the report names it. Each program must "
-        "confirm the value of its arm in its log; of `supervisor` keys the supervisor must have acted; a variable of "
-        "`environment` and `arguments` are looked up in the process.",
+        "confirm the value of its arm in its log; of `supervisor` keys the supervisor must have acted; of `steps` "
+        "all must have been taken; a variable of `environment` and `arguments` are looked up in the process.",
         examples=["record_limit.policy"],
     )
     refused: Annotated[str, Field(min_length=1)] | None = Field(

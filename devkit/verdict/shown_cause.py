@@ -27,7 +27,9 @@ BY_OTHER_SETTINGS = "raw_config"
 """No program logs it; a program confirms it by settings that differ from the declared ones."""
 _PROCESS_KEYS = ("environment", "arguments")
 """Looked up in the process itself."""
-SEEN = (BY_OTHER_SETTINGS, *_PROCESS_KEYS)
+_STEPS = "steps"
+"""Taken by the kit itself."""
+SEEN = (BY_OTHER_SETTINGS, *_PROCESS_KEYS, _STEPS)
 """The differences made by the kit that a run shows."""
 _UNKNOWN = object()
 _LOCAL = re.compile(r"local\[(\d+)\]")
@@ -105,6 +107,8 @@ def _show_difference(
     if key.startswith(_SUPERVISOR):
         acted = [arm for arm, seen in played.items() if seen.main.restarts or seen.main.gave_up]
         return bool(acted), f"the supervisor acted in {', '.join(acted)}" if acted else "the supervisor never acted"
+    if key == _STEPS:
+        return _show_steps(played)
     if kind_of(key) == BY_OTHER_SETTINGS:
         return _show_other_settings(key, played, roles)
     confirmed = {arm: _find_confirmed(seen, key, values.get(arm)) for arm, seen in played.items()}
@@ -124,6 +128,18 @@ def _show_difference(
     if len({roles[arm] for arm in confirmed}) == len(ROLES) and not differs_by_role(confirmed, roles):
         return False, f"{measured}: the programs {'were started with' if is_of_process else 'logged'} no difference"
     return True, f"{measured}, as {'its process was started' if is_of_process else 'the program logged'}"
+
+
+def _show_steps(played: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:
+    """Whether each arm has taken all of its steps."""
+    missing = [
+        f"{arm} has not taken step {step.number}, {step.step}"
+        for arm, seen in played.items()
+        for step in seen.steps
+        if not step.holds
+    ]
+    taken = [f"{counted(len(seen.steps), 'step')} ({arm})" for arm, seen in played.items()]
+    return not missing, "; ".join(missing) or f"{', '.join(taken)}, all of them taken"
 
 
 def _may_be_silent(silent: Sequence[ArmName], played: Mapping[ArmName, ArmObservation], roles: Roles) -> bool:

@@ -10,6 +10,7 @@ from devkit.errors import InvalidFileError
 from devkit.observe.arm_end import EndByRefusal
 from devkit.observe.arm_observation import ArmObservation, FirstTry, TimelineEvidence
 from devkit.observe.settings import OtherSetting
+from devkit.observe.timeline.action_outcomes import StepOutcome
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.report.result import CauseResult
@@ -138,6 +139,26 @@ class TestDiffers:
         scenario = load(edited, tmp_path, "{ differs: supervisor.attempts }", own)
         assert not shown(scenario).shown
         assert shown(scenario, incident={"restarts": 2}).did == "the supervisor acted in incident"
+
+
+class TestSteps:
+    @pytest.fixture
+    def scenario(self, edited: Edited, tmp_path: Path) -> Scenario:
+        steps = "    steps: [{ command: [make, checkpoint] }, { start: checkpoint }]\n"
+        return load(edited, tmp_path, "{ differs: steps }", ("  fixed:\n", f"  fixed:\n{steps}"))
+
+    @staticmethod
+    def taken(*holds: bool | None) -> dict[str, object]:
+        return {"steps": tuple(StepOutcome(number=n, step="make", holds=it) for n, it in enumerate(holds, 1))}
+
+    def test_are_shown_where_all_of_them_were_taken(self, scenario: Scenario) -> None:
+        found = shown(scenario, fixed=self.taken(True, True))
+        assert (found.shown, found.did) == (True, "0 steps (incident), 2 steps (fixed), all of them taken")
+
+    @pytest.mark.parametrize("holds", [False, None])
+    def test_are_not_where_one_failed_or_was_not_reached(self, scenario: Scenario, holds: bool | None) -> None:
+        found = shown(scenario, fixed=self.taken(True, holds))
+        assert (found.shown, found.did) == (False, "fixed has not taken step 2, make")
 
 
 class TestEventTimeSkew:
