@@ -25,16 +25,26 @@ PLACES: Mapping[str, str] = {
     "arm": "the arm's name",
     "uncommitted_since": "when the first of the events that it has not committed was published, as "
     "2026-01-31T12:00:00.000Z; by what its checkpoint has ever shown, also when that is lost",
+    "revisions": "CSV file with the revision that the dump has of each entity",
+    "dump_begun": "when the dump began, as 2026-01-31T12:00:00.000Z",
+    "dump_ended": "when it was complete, in the same form",
 }
 """Each place with its meaning."""
-OF_CONFIG = tuple(name for name in PLACES if name not in ("python", "config", "uncommitted_since"))
+OF_DUMP = ("revisions", "dump_begun", "dump_ended")
+"""The places of `traffic.dump`."""
+OF_CONFIG = tuple(name for name in PLACES if name not in ("python", "config", "uncommitted_since", *OF_DUMP))
 """The places of a configuration file, which is written before the arm begins."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
+def places_in(words: Sequence[str]) -> tuple[str, ...]:
+    """The names of the places that are to be filled in, each once."""
+    return tuple(dict.fromkeys(name for word in words for name in _PLACE.findall(word)))
+
+
 def unknown_places(words: Sequence[str], places: Collection[str] = tuple(PLACES)) -> Iterator[str]:
     """A message for each place that is not among `places`."""
-    for name in dict.fromkeys(name for word in words for name in _PLACE.findall(word)):
+    for name in places_in(words):
         if name not in places:
             yield f"there is no place {{{name}}} to fill in; {near_miss(name, places)}"
 

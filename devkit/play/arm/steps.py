@@ -20,6 +20,7 @@ from devkit.programs.places import CONFIG_FILE
 from devkit.programs.program import ConfiguredProgram
 from devkit.scenario.arm_step import ArmStep, Awaited, OperatorCommand, Start
 from devkit.scenario.placeholders import filled, placeholder_value
+from devkit.traffic.moments import to_milliseconds
 from located_config.duration import format_duration
 from pipeline.kafka.record_quirks import record_time_ms
 
@@ -202,8 +203,17 @@ class ArmSteps:
                 return str((main.context.directory / CONFIG_FILE).absolute())
             case "uncommitted_since":
                 return self._uncommitted_since()
+            case "revisions":
+                return str(self._arm.revisions_file)
+            case "dump_begun" | "dump_ended":
+                return self._time_of_dump(has_ended=place == "dump_ended")
             case _:
                 return placeholder_value(place, self._arm.name, self._arm.places, self._arm.topics)
+
+    def _time_of_dump(self, *, has_ended: bool) -> str:
+        dump = self._arm.traffic.dump
+        assert dump is not None, "a check refuses the place without one"
+        return to_milliseconds(dump.ended if has_ended else dump.begun)
 
     def _uncommitted_since(self) -> str:
         """The time of the first uncommitted event. Raises StackError if the source cannot be read."""

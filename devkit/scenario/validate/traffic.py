@@ -36,6 +36,7 @@ def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
         sources = resolved_arm.main.configured.topics.sources
         yield from _check_closing(scenario, arm, sources)
         yield from _check_window(scenario, arm, resolved_arm.main.configured.config)
+        yield from _check_dump(resolved, arm, resolved_arm.main.configured.config)
         # What a job does not read may be the incident.
         if (wikibase := scenario.traffic.wikibase_topics) is not None and scenario.roles[arm] == "fixed":
             for topic in sorted(set(wikibase.names).difference(sources)):
@@ -93,6 +94,18 @@ def _check_window(scenario: Scenario, arm: ArmName, config: PipelineConfig | Non
             f"the last events of arm {arm} wait for one that is more than updater.reorder ({window}) later",
             f"write canaries: {{ closing: {{ after: {after} }} }} and event_times: {{ published: x1 }}",
         )
+
+
+def _check_dump(resolved: ResolvedScenario, arm: ArmName, config: PipelineConfig | None) -> Iterator[Problem]:
+    """A dump that no program goes on from, or that no store is loaded with."""
+    if resolved.scenario.traffic.dump is None:
+        return
+    if config is None or config.job != _DECIDES:
+        text = f"the main program of arm {arm} does not go on from a dump"
+        yield Problem(("traffic", "dump"), text, f"let it be `run: pipeline {_DECIDES}`, or leave dump out")
+    elif not resolved.needs_triple_store:
+        text = f"there is no triple store in arm {arm} that is loaded with it"
+        yield Problem(("traffic", "dump"), text, "add a program `run: apply`, or leave dump out")
 
 
 def _further_topics(scenario: Scenario) -> list[str]:

@@ -61,6 +61,7 @@ def test_a_step_is_told_as_it_is_written(written: dict[str, object], text: str) 
         (NO_POSITION, "arms.incident.steps: no step starts the program; begin with `start: new`"),
         ("{ start: checkpoint }", "[0].start: there is no checkpoint at the first start; write `start: new`"),
         ("{ start: new }, { start: checkpoint }", "[1].start: the program still runs then; let it `stop`"),
+        ("{ command: [x, '{dump_ended}'] }, { start: checkpoint }", "no dump for {dump_ended}; write `dump:"),
         ("{ stop: true }, { start: new }", "[0].stop: the program has not been started before this step"),
         ("{ start: new }, { expect: { gave_up: true } }", "this arm's supervisor never gives up"),
         ("{ start: new }, { command: [x, '{confg}'] }", "no place {confg} to fill in; did you mean 'config'?"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,7 +23,9 @@ from devkit.play.arm.watch import arm_status, has_ended
 from devkit.programs.places import CONFIG_FILE
 from devkit.programs.spark import place as place_module
 from devkit.scenario.load import load_scenario
+from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import Stack
+from devkit.traffic.records import DumpedEntities
 from tests.unit.devkit.play.arm.stage import SOURCE, Stage, set_up
 from tests.unit.devkit.programs.file_guardian import FileGuardian
 
@@ -312,6 +315,16 @@ class TestWhereTheOperatorBegins:
     ) -> None:
         played = play("{ start: { arguments: [--new, 'timestamp={uncommitted_since}'] } }")
         assert self.at(played, monkeypatch, **furthest) == f"timestamp=2023-11-14T{time}"
+
+
+def test_an_operator_is_given_the_dump(play: Play) -> None:
+    played = play("{ command: [x, '{revisions}', '{dump_begun}', '{dump_ended}'] }, { start: checkpoint }")
+    arm, begun = played.stage.arm, datetime(2026, 3, 2, 9, tzinfo=UTC)
+    dump = DumpedEntities(begun, begun + timedelta(minutes=2), {"Q1": 7})
+    arm.traffic = cast(ScenarioTraffic, SimpleNamespace(dump=dump))
+    played.look()
+    times = "2026-03-02T09:00:00.000Z", "2026-03-02T09:02:00.000Z"
+    assert played.commands[0].words == ("x", str(arm.directory.absolute() / "revisions.csv"), *times)
 
 
 def test_no_arm_of_a_scenario_with_steps_is_warmed_up(play: Play) -> None:
