@@ -43,6 +43,10 @@ SCENARIOS = (
     "shared-unlinked",
     "deletes-ignored",
     "merged-sitelink",
+    "out-of-order-topics",
+    "gap-after-bootstrap",
+    "switched-data-centre",
+    "wrong-state",
 )
 Cli = Callable[..., CliRun]
 Changed = Callable[[str, Callable[[Any], None]], str]
@@ -177,6 +181,11 @@ def _the_store_is_fast(document: Any) -> None:
     document["timeline"][0]["do"]["store_slow"]["bucket"] = "nowhere"
 
 
+def _the_state_stays(document: Any) -> None:
+    for arm in document["arms"].values():
+        arm["steps"] = [{"start": "new"}]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "remove", "cause"),
@@ -219,6 +228,9 @@ def _the_store_is_fast(document: Any) -> None:
         ("shared-unlinked", _nothing_differs, "differs programs.apply.apply.unlinked"),
         ("deletes-ignored", _nothing_differs, "differs programs.apply.apply.deletes"),
         ("merged-sitelink", _nothing_differs, "differs programs.apply.apply.sitelinks"),
+        ("out-of-order-topics", _nothing_differs, "differs updater.reorder"),
+        ("switched-data-centre", _nothing_differs, "differs source.topics"),
+        ("wrong-state", _the_state_stays, "refused: source.deduplicate.within is a duration, not ever"),
     ],
 )
 def test_without_its_cause_a_run_is_inconclusive(
