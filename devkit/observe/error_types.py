@@ -3,7 +3,15 @@
 from located_config.near import near_miss
 from pipeline.records.error_types import ERROR_TYPES
 
-INCONSISTENCIES = frozenset({"missed_undelete", "newer_revision_seen", "unmatched_delete"})
+INCONSISTENCIES = frozenset(
+    {
+        "missed_undelete",
+        "newer_revision_seen",
+        "reconcile_ambiguous_creation",
+        "reconcile_ambiguous_deletion",
+        "unmatched_delete",
+    }
+)
 
 
 def unknown_error_type(error: str) -> str:

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from devkit.observe.error_types import INCONSISTENCIES
 from devkit.observe.expected_output.entity_history import EntityEvent, Kind, Status, history, outcome_of
 from pipeline.rdf.operation import Operation
 from pipeline.records.record import Position
 from pipeline.updater.reorder import EntityState, Outcome, ReorderRules, accept, release
 from pipeline.updater.side_output import LapsedAction
 from pipeline.updater.source_event import Action, SourceEvent
-from pipeline.updater.transitions import decide
+from pipeline.updater.transitions import Inconsistency, decide
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ACTIONS: dict[Kind, Action] = {"create": "revision-create", "delete": "page-delete", "undelete": "page-undelete"}
@@ -39,6 +40,10 @@ def test_each_transition_is_that_of_the_job(status: Status, rev: int, kind: Kind
     else:
         assert (transition.rev, transition.last) == (rev, -rev if transition.op == "delete" else rev)
         assert transition.from_rev == (LAST[status] if transition.op == "diff" else None)
+
+
+def test_the_kit_knows_every_inconsistency() -> None:
+    assert set(get_args(Inconsistency)) == INCONSISTENCIES
 
 
 @dataclass(frozen=True)

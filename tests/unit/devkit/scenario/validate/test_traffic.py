@@ -5,6 +5,7 @@ import pytest
 from devkit.errors import InvalidFileError
 from devkit.scenario.load import load_scenario
 
+REPOSITORY = Path(__file__).parents[5]
 BASE = (Path(__file__).parents[1] / "incident.yaml").read_text()
 TWO_TOPICS = "  batch: { max_offsets: 50 }\n  source: { topics: [mediawiki.page_change.v1, links.v1] }"
 
@@ -108,3 +109,11 @@ def refused_by_decide(tmp_path: Path, canaries: str, setting: str) -> str:
     except InvalidFileError as error:
         return str(error)
     return ""
+
+
+def test_a_dump_that_no_store_is_loaded_with(tmp_path: Path) -> None:
+    shipped = (REPOSITORY / "scenarios" / "gap-after-bootstrap.yaml").read_text()
+    file = tmp_path / "s.yaml"
+    file.write_text(shipped.replace("  apply: { run: apply }\n", ""))
+    with pytest.raises(InvalidFileError, match=r"traffic\.dump: there is no triple store in arm incident"):
+        load_scenario(file)
