@@ -3,6 +3,9 @@
     weight     number of triples, and `delete_weight` for each entity whose triples are deleted by query
     sitelinks  the triples of a sitelink, all but `schema:about`, count as shared: when two entities are merged the
                mutation that adds the link may come before the one that deletes it
+    badges     they are of the entity that linked the page last: a whole sitelink replaces those that the page has, and
+               one that is deleted takes its badges along unless another entity has the page. A badge that an entity
+               adds to a page that another one has linked meanwhile stays
     shared     triples that an entity does not link any more stay, as another entity may link them
 
 A triple that is added and then deleted is deleted: to leave both out is right only where no mutation comes again, and
@@ -18,7 +21,7 @@ from typing import Literal
 from pipeline.apply.reassemble import Mutation
 from pipeline.rdf.revision_diff import TripleDiff
 from pipeline.rdf.triples import Triple, split_terms
-from pipeline.rdf.vocabulary import RDF_TYPE, SCHEMA_ABOUT, SCHEMA_ARTICLE
+from pipeline.rdf.vocabulary import RDF_TYPE, SCHEMA_ABOUT, SCHEMA_ARTICLE, WIKIBASE_BADGE
 
 BATCH_TRIPLES = 1_000
 DELETE_WEIGHT = 100
@@ -26,13 +29,16 @@ DELETE_WEIGHT = 100
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """What one request does, in this order: delete the entities of `cleared` by query, then triples, then insert.
-    Entities are ids; all are sorted.
+    """What one request does, in this order: delete the entities of `cleared` by query, and badges, then triples, then
+    insert. Entities are ids; all are sorted. All badges of `pages`, which are terms, are deleted. Those of `released`
+    are where no other entity than theirs has the page.
     """
 
     cleared: tuple[str, ...] = ()
     deleted: tuple[Triple, ...] = ()
     inserted: tuple[Triple, ...] = ()
+    pages: tuple[str, ...] = ()
+    released: tuple[tuple[Triple, str], ...] = ()
 
 
 @dataclass
@@ -43,11 +49,14 @@ class _EntityChanges:
     deleted: set[Triple] = field(default_factory=set)
     linked: set[Triple] = field(default_factory=set)
     unlinked: set[Triple] = field(default_factory=set)
+    pages: set[str] = field(default_factory=set)
+    released: set[Triple] = field(default_factory=set)
     added_first: set[Triple] = field(default_factory=set)
     deleted_first: set[Triple] = field(default_factory=set)
 
     def __len__(self) -> int:
-        return len(self.added) + len(self.deleted) + len(self.linked) + len(self.unlinked)
+        parts = (self.added, self.deleted, self.linked, self.unlinked, self.pages, self.released)
+        return sum(map(len, parts))
 
 
 @dataclass
@@ -98,15 +107,20 @@ class MutationBatch:
         _change(changes, added=diff.added, deleted=diff.deleted)
         if changes.first_rev is None:
             changes.first_rev = mutation.rev
+        released = _badges(diff.unlinked_shared)
+        linked_pages = _pages(diff.linked_shared)
+        changes.pages = changes.pages - _pages(diff.unlinked_shared) | linked_pages
+        changes.released = {badge for badge in changes.released | released if split_terms(badge)[0] not in linked_pages}
+        changes.added -= released
         # A part of a sitelink may be deleted by itself after all of it was linked.
-        changes.linked.difference_update(diff.deleted)
+        changes.linked.difference_update(diff.deleted, released)
         changes.linked.update(diff.linked_shared)
         if self.unlinked == "delete":
             changes.unlinked.difference_update(diff.linked_shared)
             changes.linked.difference_update(diff.unlinked_shared)
             changes.unlinked.update(diff.unlinked_shared)
         else:
-            self.orphans += len(diff.unlinked_shared)
+            self.orphans += len(diff.unlinked_shared) - len(released)
 
     def patch(self) -> Patch:
         """What the batch does. A triple that one entity deletes and another one adds is inserted."""
@@ -114,7 +128,20 @@ class MutationBatch:
         inserted = set[Triple]().union(*(change.added | change.linked for change in changes.values()))
         deleted = set[Triple]().union(*(change.deleted | change.unlinked for change in changes.values()))
         cleared = sorted(entity for entity, change in changes.items() if change.is_cleared)
-        return Patch(tuple(cleared), tuple(sorted(deleted - inserted)), tuple(sorted(inserted)))
+        pages = set[str]().union(*(change.pages for change in changes.values()))
+        released = sorted(
+            (badge, entity)
+            for entity, change in changes.items()
+            for badge in change.released - inserted
+            if split_terms(badge)[0] not in pages
+        )
+        return Patch(
+            tuple(cleared),
+            tuple(sorted(deleted - inserted)),
+            tuple(sorted(inserted)),
+            tuple(sorted(pages)),
+            tuple(released),
+        )
 
     @property
     def probed_entities(self) -> tuple[str, ...]:
@@ -160,11 +187,18 @@ def share_sitelinks(diff: TripleDiff) -> TripleDiff:
     return TripleDiff(added, deleted, diff.linked_shared + linked, diff.unlinked_shared + unlinked)
 
 
+def _badges(triples: Iterable[Triple]) -> set[Triple]:
+    return {triple for triple in triples if split_terms(triple)[1] == WIKIBASE_BADGE}
+
+
+def _pages(triples: Iterable[Triple]) -> set[str]:
+    terms = map(split_terms, triples)
+    return {subject for subject, *rest in terms if tuple(rest) == (RDF_TYPE, SCHEMA_ARTICLE)}
+
+
 def _divide_sitelinks(triples: tuple[Triple, ...]) -> tuple[tuple[Triple, ...], tuple[Triple, ...]]:
     terms = [split_terms(triple) for triple in triples]
-    articles = {
-        subject for subject, predicate, object_term in terms if (predicate, object_term) == (RDF_TYPE, SCHEMA_ARTICLE)
-    }
+    articles = _pages(triples)
     others, moved = list[Triple](), list[Triple]()
     for triple, (subject, predicate, _) in zip(triples, terms, strict=True):
         is_moved = subject in articles and predicate != SCHEMA_ABOUT

@@ -1,6 +1,7 @@
 """A patch as one SPARQL 1.1 Update request, which also writes the next offset into the store.
 
     delete by query the cleared entities: statements of them and of their forms and senses, those, sitelinks, the rest
+    delete by query badges: all of the pages that are linked, and those that an entity has released
     DELETE/INSERT   triples
     DELETE/INSERT   the position of the topic's partition: the next offset, and the id of the request that wrote it
 
@@ -23,7 +24,7 @@ from dataclasses import dataclass, replace
 from pipeline.apply.accumulate import Patch
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
 from pipeline.rdf.triples import Triple, serialize_triples, split_terms
-from pipeline.rdf.vocabulary import ONTOLEX_LEXICAL_FORM, ONTOLEX_SENSE, SCHEMA_ABOUT, SCHEMA_VERSION
+from pipeline.rdf.vocabulary import ONTOLEX_LEXICAL_FORM, ONTOLEX_SENSE, SCHEMA_ABOUT, SCHEMA_VERSION, WIKIBASE_BADGE
 
 NEXT_OFFSET = "<urn:enrichment:next-offset>"
 LAST_REQUEST = "<urn:enrichment:last-request>"
@@ -118,6 +119,7 @@ def write_update(
     """
     guard = "" if expected is None else _is_at(expected)
     operations = _clear_entities([namespaces.entity_node(entity) for entity in patch.cleared], guard, namespaces, graph)
+    operations += _clear_badges(patch, guard, namespaces, graph)
     deleted, inserted = patch.deleted, patch.inserted
     if position is not None and expected is not None:
         if atomic:
@@ -172,6 +174,25 @@ FILTER NOT EXISTS {{ ?page {SCHEMA_ABOUT} ?other . FILTER(?other NOT IN ({", ".j
         ("?entity ?predicate ?object .", "?entity ?predicate ?object ."),
     ]
     return [_change_where([deleted], [], f"{values}\n{pattern}\n", graph) for deleted, pattern in deletes]
+
+
+def _clear_badges(patch: Patch, guard: str, namespaces: ConceptNamespaces, graph: str | None) -> list[str]:
+    badge = f"?page {WIKIBASE_BADGE} ?badge ."
+    operations = []
+    if patch.pages:
+        pattern = f"{guard}VALUES ?page {{ {' '.join(patch.pages)} }}\n{badge}\n"
+        operations.append(_change_where([badge], [], pattern, graph))
+    if patch.released:
+        terms = ((split_terms(triple), namespaces.entity_node(entity)) for triple, entity in patch.released)
+        rows = "\n".join(f"({page} {value} {node})" for (page, _, value), node in terms)
+        pattern = f"""{guard}VALUES (?page ?badge ?entity) {{
+{rows}
+}}
+{badge}
+FILTER NOT EXISTS {{ ?page {SCHEMA_ABOUT} ?other . FILTER(?other != ?entity) }}
+"""
+        operations.append(_change_where([badge], [], pattern, graph))
+    return operations
 
 
 def _write_position(position: StorePosition, guard: str, graph: str | None) -> str:

@@ -16,8 +16,8 @@ def about(entity: str) -> str:
     return f"<https://en.e.org/wiki/A> schema:about wd:{entity} ."
 
 
-def patch_of(cleared: tuple[str, ...] = (), deleted: str = "", inserted: str = "") -> Patch:
-    return Patch(cleared, tuple(sorted(triples_of(deleted))), tuple(sorted(triples_of(inserted))))
+def patch_of(cleared: tuple[str, ...] = (), deleted: str = "", inserted: str = "", *, pages: str = "") -> Patch:
+    return Patch(cleared, tuple(sorted(triples_of(deleted))), tuple(sorted(triples_of(inserted))), tuple(pages.split()))
 
 
 def batch_of(*mutations: Mutation, batch: MutationBatch | None = None) -> MutationBatch:
@@ -46,9 +46,11 @@ def batch_of(*mutations: Mutation, batch: MutationBatch | None = None) -> Mutati
         ([edit("Q1", A, B), reconcile("Q1", C + REFERENCE)], patch_of(cleared=("Q1",), inserted=C + REFERENCE)),
         ([reconcile("Q1", A), delete("Q1"), delete("Q2")], patch_of(cleared=("Q1", "Q2"))),
         ([edit("Q1", "", PAGE + about("Q1")), edit("Q1", PAGE, "")], patch_of(inserted=PAGE + about("Q1"))),
+        ([edit("Q1", "", PAGE + about("Q1"))], patch_of(inserted=PAGE + about("Q1"), pages="<https://en.e.org/wiki/A>")),
         ([edit("Q1", "", PAGE), edit("Q1", "<https://en.e.org/wiki/A> schema:isPartOf <https://en.e.org/> .", "")],
          patch_of(inserted="<https://en.e.org/wiki/A> a schema:Article .",
-                  deleted="<https://en.e.org/wiki/A> schema:isPartOf <https://en.e.org/> .")),
+                  deleted="<https://en.e.org/wiki/A> schema:isPartOf <https://en.e.org/> .",
+                  pages="<https://en.e.org/wiki/A>")),
     ],
 )  # fmt: skip
 def test_mutations_become_one_patch(mutations: list[Mutation], patch: Patch) -> None:

@@ -193,3 +193,36 @@ def test_what_was_added_before_is_deleted_where_it_is_added_and_deleted_again() 
     mutations = [edit("Q1", "", 'wd:Q1 wdt:P1 "a" .'), edit("Q1", 'wd:Q1 wdt:P1 "a" .', "")]
     apply_all(store, mutations, MutationBatch())
     assert triples_in(store) == set()
+
+
+def linked(entity: str, *badges: str) -> str:
+    """A page that the entity has, with badges."""
+    return sitelink(entity) + "".join(f"<https://en.e.org/wiki/A> wikibase:badge wd:{badge} ." for badge in badges)
+
+
+@pytest.mark.parametrize("batches", [[2], [1, 1]], ids=["one batch", "a batch for each"])
+@pytest.mark.parametrize(
+    ("mutations", "page"),
+    [
+        ([edit("Q1", linked("Q1", "Q8"), ""), edit("Q2", "", linked("Q2"))], linked("Q2")),
+        ([edit("Q2", "", linked("Q2")), edit("Q1", linked("Q1", "Q8"), "")], linked("Q2")),
+        ([edit("Q1", linked("Q1", "Q8"), ""), edit("Q2", "", linked("Q2", "Q8"))], linked("Q2", "Q8")),
+        ([edit("Q2", "", linked("Q2", "Q8")), edit("Q1", linked("Q1", "Q8"), "")], linked("Q2", "Q8")),
+        ([edit("Q2", "", linked("Q2", "Q9")), edit("Q1", linked("Q1", "Q8"), "")], linked("Q2", "Q9")),
+        ([edit("Q2", "", linked("Q2", "Q9")), delete("Q1")], linked("Q2", "Q9")),
+        ([edit("Q1", linked("Q1", "Q8"), linked("Q1", "Q9")), edit("Q1", linked("Q1", "Q9"), linked("Q1"))],
+         linked("Q1")),
+        ([edit("Q1", linked("Q1", "Q8"), ""), edit("Q1", "", linked("Q1", "Q9"))], linked("Q1", "Q9")),
+        # Nothing links the page any more: of what it is about itself, all stays.
+        ([edit("Q1", linked("Q1", "Q8"), linked("Q1")), edit("Q1", linked("Q1"), "")], sitelink()),
+        ([edit("Q1", linked("Q1", "Q8"), ""), edit("Q2", "", "")], sitelink()),
+    ],
+)  # fmt: skip
+def test_badges_are_of_the_entity_that_linked_the_page_last(
+    mutations: list[Mutation], page: str, batches: list[int]
+) -> None:
+    store = store_with(linked("Q1", "Q8"))
+    for size in batches:
+        apply_all(store, mutations[:size], MutationBatch())
+        mutations = mutations[size:]
+    assert triples_in(store) == set(triples_of(page))
