@@ -1,7 +1,7 @@
 """End-to-end latency: from an event's append to the source to the append of its first output or error event.
 
 Events that are not emitted count as later than all others: an arm does not look fast by emitting little. `healthy`
-leaves out events of pages that a page-selecting rule matched (`page`, `revision`, `share`).
+leaves out events of pages that a page-selecting rule matched (`page`, `revision`, `entity`, `share`).
 """
 
 from dataclasses import dataclass

@@ -154,7 +154,8 @@ def pages_matched(rules: Sequence[Rule], mock: MockApi, counts: JournalCounts) -
     """The pages that a page-selecting rule matched; None if the journal no longer has all its requests."""
     pages: set[Page] = set()
     for rule in rules:
-        if rule.when.page is None and rule.when.revision is None and rule.when.share is None:
+        when = rule.when
+        if when.page is None and when.revision is None and when.entity is None and when.share is None:
             continue
         entries = mock.entries(rule.name)
         if len(entries) < counts.rules[rule.name].requests:

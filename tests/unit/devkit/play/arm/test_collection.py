@@ -186,7 +186,7 @@ class TestPagesMet:
             [Rule.model_validate({"name": "slow", "when": when, "do": {"latency": "4s"}})], mock, counts
         )
 
-    @pytest.mark.parametrize("when", [{"share": "1%"}, {"page": "X"}, {"revision": 28673}])
+    @pytest.mark.parametrize("when", [{"share": "1%"}, {"page": "X"}, {"revision": 28673}, {"entity": "Q7"}])
     def test_are_those_of_rules_that_pick_pages(self, when: dict[str, Any]) -> None:
         assert self.met(when) == {("enwiki", 7)}
 
