@@ -22,6 +22,8 @@ PLACES: Mapping[str, str] = {
     "object_store": "URL of the object store",
     "mock": "URL of the mock API",
     "claim_bucket": "bucket of the claim checks",
+    "sparql_update": "URL of the triple store for updates",
+    "sparql_query": "URL of the triple store for queries",
     "arm": "the arm's name",
     "uncommitted_since": "when the first of the events that it has not committed was published, as "
     "2026-01-31T12:00:00.000Z; by what its checkpoint has ever shown, also when that is lost",
@@ -34,6 +36,8 @@ OF_DUMP = ("revisions", "dump_begun", "dump_ended")
 """The places of `traffic.dump`."""
 OF_CONFIG = tuple(name for name in PLACES if name not in ("python", "config", "uncommitted_since", *OF_DUMP))
 """The places of a configuration file, which is written before the arm begins."""
+OF_TRIPLE_STORE = ("sparql_update", "sparql_query")
+"""The places that have a value only where a program needs a triple store."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -56,7 +60,8 @@ def filled(words: Sequence[str], value_of: Callable[[str], str]) -> tuple[str, .
 
 def placeholder_value(place: str, arm: str, places: Places, topics: ProgramTopics) -> str:
     """The value of a place that is known before the arm begins. Raises KeyError for any other."""
-    return {
+    store = places.triple_store
+    return ({} if store is None else {"sparql_update": store.update, "sparql_query": store.query}) | {
         "arm": arm,
         "checkpoint": places.checkpoint,
         "bootstrap": places.bootstrap,

@@ -15,6 +15,7 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram, ResolvedScenario, resolve
 from devkit.scenario.source_location import once
 from devkit.scenario.validate.expectations import check_expectations
+from devkit.scenario.validate.followers import check_followers
 from devkit.scenario.validate.patches import check_patches
 from devkit.scenario.validate.suggestions import belongs
 from devkit.scenario.validate.timeline import check_timeline
@@ -29,6 +30,7 @@ _ALL = frozenset(Scenario.model_fields)
 _CHECKS: tuple[tuple[frozenset[str], Callable[[Any, ResolvedScenario], Iterable[Problem]]], ...] = (
     (_CONFIGURED, lambda document, resolved: _check_stack_keys(document, resolved)),
     (_CONFIGURED, lambda document, resolved: _check_configurations(document, resolved)),
+    (_CONFIGURED, lambda _, resolved: check_followers(resolved)),
     (frozenset({"mock", "arms", "traffic"}), lambda _, resolved: _check_rules(resolved.scenario)),
     (_ALL - {"name", "title", "incident"}, lambda _, resolved: check_expectations(resolved, are_playable=False)),
     (frozenset({"traffic"}), lambda _, resolved: check_patches(resolved.scenario)),

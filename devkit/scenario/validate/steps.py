@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from devkit.scenario.arm_step import ArmStep
-from devkit.scenario.placeholders import OF_DUMP, places_in, unknown_places
+from devkit.scenario.placeholders import OF_DUMP, OF_TRIPLE_STORE, PLACES, places_in, unknown_places
 from devkit.scenario.resolve import ResolvedScenario
 from located_config.place import Location
 
@@ -13,6 +13,7 @@ _ENDS = ("stop", "expect", "when")
 
 def check_steps(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
     """Problems of `steps`, with their places."""
+    known = [name for name in PLACES if resolved.needs_triple_store or name not in OF_TRIPLE_STORE]
     for arm, settings in resolved.scenario.arms.items():
         steps_place: Location = ("arms", arm, "steps")
         if settings.steps and not any(step.start for step in settings.steps):
@@ -33,7 +34,7 @@ def check_steps(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
                 may_be_over = True
             may_have_checkpoint |= step.command is not None
             words = step.start.arguments if step.start else step.command.argv if step.command else ()
-            for text in (*unknown_places(words), *_check_dump(words, resolved)):
+            for text in (*unknown_places(words, known), *_check_dump(words, resolved)):
                 yield place, text
             for below, text in _check_awaited(resolved, arm, step):
                 yield (*place, *below), text

@@ -13,7 +13,7 @@ from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.logs.logs import LOGGED
 from devkit.programs.unknown_program import unknown_program
 from devkit.scenario.launch_settings import SCRATCH
-from devkit.scenario.placeholders import OF_CONFIG, unknown_places
+from devkit.scenario.placeholders import OF_CONFIG, OF_TRIPLE_STORE, unknown_places
 from devkit.scenario.programs import never_started
 from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.rule_window import impossible_windows
@@ -97,6 +97,7 @@ def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]
         for program in arm.programs.values()
         for place, launch in program.launches.items()
     }
+    known = [name for name in OF_CONFIG if resolved.needs_triple_store or name not in OF_TRIPLE_STORE]
     for place, (program, launch) in launches.items():
         if not program.runs_on_spark:
             for key in ("slots", "executors", "spark"):
@@ -109,7 +110,7 @@ def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]
         if launch.raw_config is not None:
             if not launch.raw_config.text.strip():
                 yield (*place, "raw_config"), "says nothing; write a file's name, or the text"
-            for text in unknown_places([launch.raw_config.text], OF_CONFIG):
+            for text in unknown_places([launch.raw_config.text], known):
                 yield (*place, "raw_config"), text
 
 

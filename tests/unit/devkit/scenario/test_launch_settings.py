@@ -100,6 +100,7 @@ class TestRefused:
                 "there is no place {bootstrp} to fill in; did you mean 'bootstrap'?",
             ),
             ("raw_config: { text: 'a: {python}' }", "there is no place {python} to fill in"),
+            ("raw_config: { text: 'a: {sparql_update}' }", "there is no place {sparql_update} to fill in"),
             (
                 "timeline: [{ name: x, do: { pause: { part: kafka } }, at: 1s, arms: [fixed] }]",
                 "acts in this one alone",
