@@ -56,13 +56,21 @@ def run_scenario(scenario: Scenario, options: RunOptions, progress: Progress, *,
 def make_next_run_faster(scenario: Scenario, options: RunOptions, result: Result, say: Reporter) -> None:
     """After the verdict, which it does not change; an interrupt ends it.
 
-    Nothing is done beside a kept stack, which needs the memory, or after an inconclusive run: the machine may be busy.
+    Nothing is done beside a kept stack, which needs the memory, or after a run that was inconclusive or short of time:
+    the machine may be busy.
     """
-    if options.keep or result.exit_code == INCONCLUSIVE:
+    if options.keep or result.exit_code == INCONCLUSIVE or _was_short_of_time(result):
         return
     with contextlib.suppress(KeyboardInterrupt):
         for program in resolve(scenario, options.instead).programs.values():
             program.after_verdict(say)
+
+
+def _was_short_of_time(result: Result) -> bool:
+    """In any play, even if the verdict does not rest on it."""
+    is_second = result.headroom is not None and result.headroom.first_play is not None
+    arms = result.arms.values()
+    return is_second or any(arm.short or any(item.short for item in arm.expectations) for arm in arms)
 
 
 def play_series(play: Callable[[int], FinishedRun], first_seed: int, runs: int) -> Iterator[SeriesRun]:
