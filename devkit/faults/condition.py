@@ -19,6 +19,7 @@ from pydantic_core import InitErrorDetails
 
 from devkit.programs.unknown_program import unknown_program
 from devkit.proxy.s3.request import RequestPattern
+from located_config.flow import flow
 from located_config.near import near_miss, nearest
 from located_config.problem import as_error, described
 from located_config.yaml_file import UnfitError, parse_yaml
@@ -214,7 +215,7 @@ def parse_condition(value: object) -> Condition:
         ((key, operand),) = value.items()
         if key == "request":
             return _request(operand)
-        value = f"{key}: {operand}"
+        value = f"{key}: {operand if isinstance(operand, str) else flow(operand)}"
     if not isinstance(value, str):
         raise ValueError(f"is no condition; write one of {_EXAMPLES}")  # noqa: TRY004 - pydantic's
     text = value.strip()

@@ -243,7 +243,11 @@ class Guardian:
                         hint="something killed it; `devkit clean` removes what is left",
                     )
                 if not self._condition.wait(end - time.monotonic()):
-                    raise WaitTimeoutError(f"the run's guardian did not answer {event!r} within {within_s:.0f} s")
+                    raise WaitTimeoutError(
+                        f"the run's guardian did not answer {event!r} within {within_s:.0f} s",
+                        hint="a very busy machine is the likely cause: end what else runs there, and try again; "
+                        "`devkit doctor` checks this machine",
+                    )
         return answer
 
     def _read(self) -> None:

@@ -4,11 +4,12 @@ source: {bootstrap_servers: "kafka-1:9092", topic: rdf_mutation}
 apply: {endpoint: "http://store:7878/update"}
 """
 
+import re
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator, Field, StringConstraints, field_serializer
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, field_serializer
 
 from located_config.duration import PositiveDuration
 from located_config.share import PositiveShare
@@ -17,6 +18,8 @@ from pipeline.config.limits_section import ClaimCheck
 from pipeline.config.metrics_section import Metrics
 from pipeline.config.section import Section, Servers, Topic, require_url
 
+_IRI: Final = r'^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>"{}|\\^`]+$'
+_BASE: Final = r'^https?://[^\s<>"{}|\\^`?#]+$'
 _UPDATE, _QUERY = "update", "query"
 ONE_MUTATION = 1
 """Of `batch_triples`: no two mutations fit into one request."""
@@ -26,10 +29,22 @@ def _require_concept_base(value: str) -> str:
     return require_url(value).rstrip("/")
 
 
+def _require_iri(value: object) -> object:
+    if isinstance(value, str) and not re.search(_IRI, value):
+        raise ValueError("is no absolute IRI; write one such as urn:store")
+    return value
+
+
+def _require_base(value: object) -> object:
+    if isinstance(value, str) and not re.search(_BASE, value):
+        raise ValueError("is no base of IRIs; write http://host, such as http://www.wikidata.org")
+    return value
+
+
 StoreUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+(/[^\s#]*)?$"), AfterValidator(require_url)]
-Iri = Annotated[str, StringConstraints(pattern=r'^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>"{}|\\^`]+$')]
+Iri = Annotated[str, StringConstraints(pattern=_IRI), BeforeValidator(_require_iri)]
 ConceptBase = Annotated[
-    str, StringConstraints(pattern=r'^https?://[^\s<>"{}|\\^`?#]+$'), AfterValidator(_require_concept_base)
+    str, StringConstraints(pattern=_BASE), AfterValidator(_require_concept_base), BeforeValidator(_require_base)
 ]
 
 

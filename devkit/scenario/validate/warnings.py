@@ -61,6 +61,7 @@ def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
         yield Problem(("cause",), text, "name it, or give all arms the same")
     yield from _find_open_windows(scenario, configs.values())
     yield from _find_early_ends(resolved)
+    yield from _find_documents_of_entities(scenario)
     yield from _find_early_faults(resolved)
     incidents = in_role(scenario.roles, "incident")
     for policy in UNSAFE:
@@ -69,6 +70,14 @@ def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
                 text = f"the {arm} arm has the unsafe {policy.text} as well"
                 place = location_of(scenario, arm, tuple(policy.key.split(".")))
                 yield Problem(place, text, "give it to the incident arm alone")
+
+
+def _find_documents_of_entities(scenario: Scenario) -> Iterator[Problem]:
+    for place, rule in scenario.rules_at():
+        body = rule.do.body
+        if rule.when.entity is not None and body is not None and any((body.size, body.bomb, body.incompressible)):
+            text = "the document is HTML, where a program that asks for data of an entity expects Turtle"
+            yield Problem((*place, "do", "body"), text, "leave the size out, unless that is meant")
 
 
 def _find_fewer_partitions(scenario: Scenario) -> Iterator[Problem]:
