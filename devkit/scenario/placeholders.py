@@ -61,7 +61,8 @@ def filled(words: Sequence[str], value_of: Callable[[str], str]) -> tuple[str, .
 def placeholder_value(place: str, arm: str, places: Places, topics: ProgramTopics) -> str:
     """The value of a place that is known before the arm begins. Raises KeyError for any other."""
     store = places.triple_store
-    return ({} if store is None else {"sparql_update": store.update, "sparql_query": store.query}) | {
+    values = {} if store is None else {"sparql_update": store.update, "sparql_query": store.query}
+    values |= {
         "arm": arm,
         "checkpoint": places.checkpoint,
         "bootstrap": places.bootstrap,
@@ -72,4 +73,5 @@ def placeholder_value(place: str, arm: str, places: Places, topics: ProgramTopic
         "output": topics.output,
         "error": topics.error,
         "deferral": topics.deferral,
-    }[place]
+    }
+    return values[place]

@@ -58,7 +58,8 @@ def test_a_bootstrap_has_ended_when_there_is_a_position(
     if fits:
         require_complete(entries, "place", has_position=has_position)
         return
-    with pytest.raises(RefusedError, match="place holds initial-state/ and no position: its bootstrap or copy has not ended"):
+    message = "place holds initial-state/ and no position: its bootstrap or copy has not ended"
+    with pytest.raises(RefusedError, match=message):
         require_complete(entries, "place", has_position=has_position)
 
 
