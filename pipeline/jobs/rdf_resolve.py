@@ -206,7 +206,9 @@ class RdfResolveJob:
         try:
             return munge(parse_triples(text, source=event.entity), event.entity, self._namespaces)
         except (InvalidRdfError, IncompleteEntityError) as error:
-            raise FetchFailedError(Failure("invalid_body", f"{event.entity}: {error}")) from error
+            # An answer may have ended early in a way that HTTP does not show.
+            failure = Failure("invalid_body", f"{event.entity}: {error}")
+            raise FetchFailedError(failure, transient=True, wiki_id=self._rdf.wiki) from error
 
 
 def _not_the_entity(reason: str) -> TryAgainError:

@@ -180,8 +180,8 @@ def test_a_triple_that_no_record_takes_goes_by_claim_check(resolve: Resolve) -> 
     [
         ("2026-03-02T09:00:00Z", {11: document(11), 12: NOT_FOUND}, "revision_not_found"),
         ("2026-03-02T09:00:00Z", {11: NOT_FOUND, 12: document(12)}, "revision_not_found"),
-        ("2026-03-02T09:00:00Z", {11: document(11), 12: FetchedText("no Turtle", None)}, "invalid_body"),
-        ("2026-03-02T09:00:00Z", {11: document(11), 12: FetchedText(PREFIXES + BERLIN, None)}, "invalid_body"),
+        ("2026-03-02T09:00:00Z", {11: document(11), 12: FetchedText("no Turtle", None)}, None),
+        ("2026-03-02T09:00:00Z", {11: document(11), 12: FetchedText(PREFIXES + BERLIN, None)}, None),
         ("2026-03-01T23:59:60Z", {11: document(11), 12: NOT_FOUND}, "revision_not_found"),
         ("2026-03-02T09:59:59Z", {11: document(11), 12: NOT_FOUND}, None),
     ],
