@@ -71,7 +71,7 @@ def test_what_fits_is_taken(tmp_path: Path, changes: list[tuple[str, str]]) -> N
 
 
 def test_a_raw_configuration_has_the_triple_stores_addresses(tmp_path: Path) -> None:
-    raw = "raw_config: \"apply: { endpoint: '{sparql_update}', query_endpoint: '{sparql_query}' }\""
+    raw = "raw_config: { text: \"apply: { endpoint: '{sparql_update}', query_endpoint: '{sparql_query}' }\" }"
     path = load(tmp_path, (APPLY, f"apply: {{ run: apply, {raw} }}"))
     program = resolve(load_scenario(path)).arms["fixed"].programs["apply"]
     assert program.launch.raw_config is not None
