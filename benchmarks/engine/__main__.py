@@ -245,7 +245,7 @@ def updater_(operations: int, seed: int, stored: int, name: str) -> None:
 
 
 @main.command("updater-live")
-@click.option("--seconds", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds that count.")
+@click.option("--seconds", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds that count for the figures.")
 @click.option(
     "--warm",
     type=click.FloatRange(min=0),
@@ -266,7 +266,10 @@ def updater_(operations: int, seed: int, stored: int, name: str) -> None:
 )
 @_name("updater-live")
 def updater_live_(seconds: float, warm: float, backlog: int, seed: int, *, fast: bool, name: str) -> None:
-    """Measure the whole updater, from events to the store: latency, a sustained rate, and a backlog."""
+    """Time the updater from event to store.
+
+    Latency at 20 events/s, a sustained rate of 50/s, and a backlog.
+    """
     sizes = LiveSizes(length=timedelta(seconds=seconds), warm=timedelta(seconds=warm), backlog=backlog)
     updater_live(FAST if fast else sizes, seed, directory=_directory(), name=name)
 

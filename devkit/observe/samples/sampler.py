@@ -41,7 +41,8 @@ class Sampler:
     and `event_times` to what event time each stream is committed, in seconds since the epoch. `followers` say how far
     the programs have come that read what the main one writes, and `stopped` gives the parts that cannot be asked now.
 
-    After a look `unseen` has the followers that the triple store did not tell: the sample has what it told last.
+    After a look `not_answered` has the followers that the triple store did not tell of: the sample has what it told
+    last.
     """
 
     counts: Callable[[], JournalCounts]
@@ -57,7 +58,7 @@ class Sampler:
     event_times: Callable[[Offsets], dict[str, float]] = lambda _committed: {}
     followers: Mapping[str, FollowerOffsets] = field(default_factory=dict)
     stopped: Callable[[], Set[str]] = frozenset
-    unseen: Set[str] = field(default=frozenset(), init=False)
+    not_answered: Set[str] = field(default=frozenset(), init=False)
     _taken: dict[str, Offsets | None] = field(default_factory=dict, init=False)
     _answers: tuple[int, ...] = field(default=(), init=False)
     _first: Offsets = field(default_factory=dict, init=False)
@@ -119,7 +120,7 @@ class Sampler:
 
     def _waiting(self) -> dict[str, int]:
         waiting, stopped = {}, self.stopped()
-        self.unseen = {name for name, follower in self.followers.items() if not self._ask(name, follower, stopped)}
+        self.not_answered = {name for name, one in self.followers.items() if not self._ask(name, one, stopped)}
         for name, taken in self._taken.items():
             if taken is not None:
                 ends = self._ends_of(*{topic for topic, _ in taken})

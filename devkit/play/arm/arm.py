@@ -190,7 +190,7 @@ class Arm:
         """Whether nothing waits: for the main program, nor for one that reads what another one writes."""
         waiting = self.state.sample.waiting
         return self.main.state.drained and all(
-            waiting.get(name) == 0 and name not in self.sampler.unseen for name in self.followers
+            waiting.get(name) == 0 and name not in self.sampler.not_answered for name in self.followers
         )
 
     @functools.cached_property

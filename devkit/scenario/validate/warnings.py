@@ -17,7 +17,6 @@ from located_config.count import counted
 from located_config.duration import format_duration
 from located_config.place import Location
 from located_config.problem import Problem
-from mockapi.faults.body import FAULT as BODY
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.unsafe import UNSAFE
 
@@ -75,7 +74,7 @@ def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
 
 def _find_documents_of_entities(scenario: Scenario) -> Iterator[Problem]:
     for place, rule in scenario.rules_at():
-        body = rule.do.of(BODY)
+        body = next((parameters for fault, parameters in rule.do.given() if fault.name == "body"), None)
         if rule.when.entity is not None and body is not None and any((body.size, body.bomb, body.incompressible)):
             text = "the document is HTML, where a program that asks for data of an entity expects Turtle"
             yield Problem((*place, "do", "body"), text, "leave the size out, unless that is meant")

@@ -111,7 +111,7 @@ def played(load: Callable[..., Scenario], tmp_path: Path, monkeypatch: pytest.Mo
         mock = SimpleNamespace(**vars(arm.context.stack.mock_api), populate=lambda **_: None)
         stack = {**vars(arm.context.stack), "mock_api": mock, "require_running": lambda: None}
         arm.context = replace(arm.context, stack=cast(Stack, SimpleNamespace(**stack)))
-        arm.traffic = cast(Any, SimpleNamespace(count=10, catalog=list, has_event_time=False))
+        arm.traffic = cast(Any, SimpleNamespace(count=10, dump=None, catalog=list, has_event_time=False))
         run.context = replace(run.context, guardian=cast(Guardian, guardian))
         run.supervisor._guardian = cast(Guardian, guardian)
         arm.deferrals = NoDeferrals()

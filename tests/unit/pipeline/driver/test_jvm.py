@@ -44,14 +44,19 @@ def test_a_look_asks_beans_and_block_managers() -> None:
         getThreadMXBean=answers(getThreadCount=70),
     )
     held = Seq(
-        answers(memoryUsed=10, diskUsed=1, maxMemory=100),
-        answers(memoryUsed=20, diskUsed=2, maxMemory=200),
+        answers(memoryUsed=10, diskUsed=1, maxMemory=100, id="driver", totalCores=0),
+        answers(memoryUsed=20, diskUsed=2, maxMemory=200, id="1", totalCores=4),
     )
     context = answers(statusStore=answers(executorList=held), getPersistentRDDs=Seq("one", "two", "three"))
     java = SimpleNamespace(lang=SimpleNamespace(management=SimpleNamespace(ManagementFactory=beans)))
-    spark: Any = SimpleNamespace(
-        _jvm=SimpleNamespace(java=java), sparkContext=SimpleNamespace(_jsc=answers(sc=context))
+    settings = {"spark.executor.instances": "3", "spark.executor.cores": "4", "spark.task.cpus": "2"}
+    spark_context = SimpleNamespace(
+        _jsc=answers(sc=context),
+        master="k8s://x",
+        defaultParallelism=4,
+        getConf=lambda: answers(getAll=settings.items()),
     )
+    spark: Any = SimpleNamespace(_jvm=SimpleNamespace(java=java), sparkContext=spark_context)
 
     measurements = DriverJvm(spark).look()
 
@@ -64,3 +69,4 @@ def test_a_look_asks_beans_and_block_managers() -> None:
     assert measurements.cached_rdds == 3
     assert measurements.cached_bytes == {"memory": 30, "disk": 3}
     assert measurements.storage_bytes_max == 300
+    assert (measurements.slots, measurements.slots_configured) == (2, 6)

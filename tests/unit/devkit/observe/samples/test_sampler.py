@@ -206,7 +206,7 @@ def test_what_waits_for_a_program_that_reads_the_output(
 ) -> None:
     sampler = Stack().sampler()
     sampler.followers = {"apply": cast(FollowerOffsets, SimpleNamespace(look=lambda: taken, part="triple-store"))}
-    assert (sampler.look(1).sample.waiting, sampler.unseen) == (waiting, frozenset())
+    assert (sampler.look(1).sample.waiting, sampler.not_answered) == (waiting, frozenset())
 
 
 @dataclass
@@ -232,7 +232,7 @@ SILENT = PartError("the triple store did not answer", TRIPLE_STORE)
 def test_while_the_triple_store_does_not_answer_it_is_where_it_was() -> None:
     sampler = Stack().sampler()
     sampler.followers = {"apply": Follower([SILENT, {("out", 0): 12}, SILENT, None, {("out", 0): 30}])}
-    looks = [(sampler.look(1).sample.waiting, {*sampler.unseen}) for _ in range(5)]
+    looks = [(sampler.look(1).sample.waiting, {*sampler.not_answered}) for _ in range(5)]
     assert looks == [
         ({}, {"apply"}),
         ({"apply": 18}, set()),
@@ -247,9 +247,9 @@ def test_a_store_that_a_fault_has_stopped_is_not_asked() -> None:
     sampler.followers, sampler.stopped = {"apply": follower}, lambda: stopped
     sampler.look(1)
     stopped.add(TRIPLE_STORE)
-    assert (sampler.look(1).sample.waiting, sampler.unseen, len(follower.said)) == ({"apply": 18}, {"apply"}, 1)
+    assert (sampler.look(1).sample.waiting, sampler.not_answered, len(follower.said)) == ({"apply": 18}, {"apply"}, 1)
     stopped.clear()
-    assert (sampler.look(1).sample.waiting, sampler.unseen) == ({"apply": 0}, set())
+    assert (sampler.look(1).sample.waiting, sampler.not_answered) == ({"apply": 0}, set())
 
 
 def test_another_part_that_does_not_answer_ends_the_look() -> None:

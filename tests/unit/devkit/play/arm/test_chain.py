@@ -76,6 +76,7 @@ def test_an_arm_has_drained_when_nothing_waits_for_any_of_them(
     stage: Stage, waiting: dict[str, int], drained: bool
 ) -> None:
     stage.main.state.drained = True
+    stage.arm.sampler = cast(Any, SimpleNamespace(not_answered=frozenset()))
     stage.arm.state.sample = stage.arm.state.sample.model_copy(update={"waiting": waiting})
     assert stage.arm.has_drained is drained
 

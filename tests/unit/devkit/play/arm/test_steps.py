@@ -317,7 +317,8 @@ class TestWhereTheOperatorBegins:
         assert self.at(played, monkeypatch, **furthest) == f"timestamp=2023-11-14T{time}"
 
 
-def test_an_operator_is_given_the_dump(play: Play) -> None:
+def test_an_operator_is_given_the_dump(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("devkit.scenario.validate.steps._check_dump", lambda *_: ())  # the file's traffic has none
     played = play("{ command: [x, '{revisions}', '{dump_begun}', '{dump_ended}'] }, { start: checkpoint }")
     arm, begun = played.stage.arm, datetime(2026, 3, 2, 9, tzinfo=UTC)
     dump = DumpedEntities(begun, begun + timedelta(minutes=2), {"Q1": 7})

@@ -46,7 +46,8 @@ class Warming:
         arm.deferrals = NoDeferrals()
         warm = SimpleNamespace(catalog=lambda: WARM, publish=lambda *_: {0: 0, 1: 0})
         arm.traffic = cast(
-            ScenarioTraffic, SimpleNamespace(count=161, catalog=lambda: OF_ARM, warm_up=lambda partitions: warm)
+            ScenarioTraffic,
+            SimpleNamespace(count=161, dump=None, catalog=lambda: OF_ARM, warm_up=lambda partitions: warm),
         )
         mock = vars(arm.context.stack.mock_api) | {"counts": lambda: stage.counts, "populate": self.populate}
         parts = vars(arm.context.stack) | {"mock_api": SimpleNamespace(**mock), "require_running": lambda: None}
