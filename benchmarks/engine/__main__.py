@@ -245,7 +245,13 @@ def updater_(operations: int, seed: int, stored: int, name: str) -> None:
 
 
 @main.command("updater-live")
-@click.option("--seconds", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds that count for the figures.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=120.0,
+    show_default=True,
+    help="Seconds that are measured.",
+)
 @click.option(
     "--warm",
     type=click.FloatRange(min=0),
