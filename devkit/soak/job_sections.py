@@ -1,25 +1,17 @@
-"""The scenario of a soak of one job."""
+"""What the soak of one job has beside the faults: its traffic, and what must hold."""
 
 from datetime import timedelta
 from typing import Any
 
-from devkit.soak.drawn_faults import STARTS, DrawnFault
 from located_config.duration import format_duration
 
-SETTLES = timedelta(minutes=4)
-"""For starts, replays and deferred events after the last fault, above what any soak took."""
 
-
-def job_document(seed: int, length: timedelta, faults: tuple[DrawnFault, ...], job: str) -> dict[str, Any]:
-    """What the file says."""
+def job_sections(seed: int, length: timedelta, job: str) -> dict[str, Any]:
+    """Of the file."""
     topics = {topic: {"partitions": 3} for topic in ("source", "output", "error")}
-    ends = length + STARTS + SETTLES
     # Every other seed has executors, which may die without the driver.
     place = {"executors": 2} if seed % 2 else {}
     return {
-        "name": f"soak-{seed}",
-        "title": f"{format_duration(length)} of random faults, of seed {seed}",
-        "incident": {"reference": "none"},
         "traffic": {
             "seed": seed,
             "rate": "10/s",
@@ -36,23 +28,11 @@ def job_document(seed: int, length: timedelta, faults: tuple[DrawnFault, ...], j
                 {"name": "slow page", "when": {"page": "Slow"}, "do": {"latency": "6s"}},
             ]
         },
-        "timeline": [item_of(fault) for fault in faults],
         "kafka": {"brokers": 3, "topics": topics},
         "pipeline": {"job": job, "batch": {"max_offsets": 60}},
-        "supervisor": {"delay": "500ms"},
-        "until": {"any": [{"drained": True}], "deadline": format_duration(ends)},
-        # A fault may find nothing to act on, a store that is not asked for a second. That makes a soak no worse, but of
-        # one in which none acted nothing was seen.
-        "cause": [{"timeline": "any"}],
         "arms": {"incident": {"sink": {"delivery_timeout": "2s"}, **place}, "fixed": place},
         "expect": {
             "incident": [{"exception": {"class": "TimeoutException"}}],
             "fixed": [{"drained": True}, {"audit": "clean"}],
         },
     }
-
-
-def item_of(fault: DrawnFault) -> dict[str, Any]:
-    """The fault in the timeline."""
-    lasts = {} if fault.lasts is None else {"for": format_duration(fault.lasts)}
-    return {"name": fault.name, "do": fault.do, "at": format_duration(fault.at), **lasts}

@@ -1,23 +1,19 @@
-"""The scenario of a soak of the streaming updater: its three programs, and the store against the wiki at the end."""
+"""What the soak of the streaming updater has beside the faults: its traffic, its three programs, and the store against
+the wiki at the end.
+"""
 
 from datetime import timedelta
 from typing import Any
 
-from devkit.soak.drawn_faults import STARTS, DrawnFault
-from devkit.soak.job_document import SETTLES, item_of
 from devkit.stack.wikibase_pages import DOMAIN, WIKI
 from located_config.duration import format_duration
 
 _REORDER = timedelta(seconds=10)
 
 
-def updater_document(seed: int, length: timedelta, faults: tuple[DrawnFault, ...]) -> dict[str, Any]:
-    """What the file says."""
-    ends = length + STARTS + SETTLES
+def updater_sections(seed: int, length: timedelta) -> dict[str, Any]:
+    """Of the file."""
     return {
-        "name": f"soak-{seed}",
-        "title": f"{format_duration(length)} of random faults on the updater, of seed {seed}",
-        "incident": {"reference": "none"},
         "traffic": {
             "generator": "wikibase_source",
             "seed": seed,
@@ -37,7 +33,6 @@ def updater_document(seed: int, length: timedelta, faults: tuple[DrawnFault, ...
         "mock": {
             "rules": [{"name": "times of the wiki", "do": {"latency": {"p50": "30ms", "p99": "1s", "cap": "3s"}}}]
         },
-        "timeline": [item_of(fault) for fault in faults],
         "kafka": {"brokers": 3},
         "programs": {
             "decide": {
@@ -47,9 +42,6 @@ def updater_document(seed: int, length: timedelta, faults: tuple[DrawnFault, ...
             "resolve": {"run": "pipeline rdf-resolve", "configuration": {"batch": {"max_offsets": 60}}},
             "apply": {"run": "apply"},
         },
-        "supervisor": {"delay": "500ms"},
-        "until": {"any": [{"drained": True}], "deadline": format_duration(ends)},
-        "cause": [{"timeline": "any"}],
         "arms": {"incident": {"programs": {"apply": {"configuration": {"apply": {"deletes": "ignore"}}}}}, "fixed": {}},
         "expect": {
             "incident": [{"differing_entities": {"at_least": 1}}],
