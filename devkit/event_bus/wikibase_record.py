@@ -22,15 +22,13 @@ from devkit.traffic.life import format_sha1
 from devkit.traffic.moments import RECEIVED_AFTER
 from devkit.traffic.page_change import Change, kafka_key
 from devkit.traffic.wikibase_event import event_of_stream, wikibase_canary
-from devkit.traffic.wikibase_topics import WIKIBASE_STREAMS, DataCentre, WikibaseStream, topic_name
+from devkit.traffic.wikibase_topics import DataCentre, WikibaseStream, topic_name, topics_of
 
 _ACTIVE: Final[DataCentre] = "eqiad"
-_STREAMS: Final[tuple[tuple[str, WikibaseStream], ...]] = tuple(
-    (topic_name(centre, stream), stream) for centre in get_args(DataCentre) for stream in WIKIBASE_STREAMS
-)
+_STREAMS: Final = tuple(topics_of(get_args(DataCentre)))
 WIKIBASE_TOPICS: Final = tuple(topic for topic, _ in _STREAMS)
 """All topics, those of the data centre that has the changes first."""
-CHANGE_TOPICS: Final = tuple(topic_name(_ACTIVE, stream) for stream in WIKIBASE_STREAMS)
+CHANGE_TOPICS: Final = tuple(topic for topic, _ in topics_of([_ACTIVE]))
 """Those that have changes."""
 
 

@@ -7,7 +7,7 @@
 As MediaWiki has it, all topics have canaries, and those of one data centre the changes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Literal, Self, get_args
 
@@ -49,7 +49,7 @@ class WikibaseTopics(BaseModel):
     @property
     def names(self) -> tuple[str, ...]:
         """All topics."""
-        return tuple(topic_name(centre, stream) for centre in self.active for stream in WIKIBASE_STREAMS)
+        return tuple(topic for topic, _ in self.streams())
 
     @property
     def longest_delay(self) -> timedelta:
@@ -63,7 +63,12 @@ class WikibaseTopics(BaseModel):
 
     def streams(self) -> Iterator[tuple[str, WikibaseStream]]:
         """Each topic with its stream."""
-        yield from ((topic_name(centre, stream), stream) for centre in self.active for stream in WIKIBASE_STREAMS)
+        return topics_of(self.active)
+
+
+def topics_of(centres: Iterable[DataCentre]) -> Iterator[tuple[str, WikibaseStream]]:
+    """Each topic of the data centres with its stream."""
+    return ((topic_name(centre, stream), stream) for centre in centres for stream in WIKIBASE_STREAMS)
 
 
 def topic_name(centre: DataCentre, stream: WikibaseStream) -> str:
