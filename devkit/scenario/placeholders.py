@@ -46,6 +46,11 @@ def places_in(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for word in words for name in _PLACE.findall(word)))
 
 
+def known_places(places: Collection[str], *, has_triple_store: bool) -> list[str]:
+    """Those of them that have a value."""
+    return [name for name in places if has_triple_store or name not in OF_TRIPLE_STORE]
+
+
 def unknown_places(words: Sequence[str], places: Collection[str] = tuple(PLACES)) -> Iterator[str]:
     """A message for each place that is not among `places`."""
     for name in places_in(words):

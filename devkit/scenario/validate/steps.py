@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from devkit.scenario.arm_step import ArmStep
-from devkit.scenario.placeholders import OF_DUMP, OF_TRIPLE_STORE, PLACES, places_in, unknown_places
+from devkit.scenario.placeholders import OF_DUMP, PLACES, known_places, places_in, unknown_places
 from devkit.scenario.resolve import ResolvedScenario
 from located_config.place import Location
 
@@ -13,7 +13,7 @@ _ENDS = ("stop", "expect", "when")
 
 def check_steps(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
     """Problems of `steps`, with their places."""
-    known = [name for name in PLACES if resolved.needs_triple_store or name not in OF_TRIPLE_STORE]
+    known = known_places(PLACES, has_triple_store=resolved.needs_triple_store)
     for arm, settings in resolved.scenario.arms.items():
         steps_place: Location = ("arms", arm, "steps")
         if settings.steps and not any(step.start for step in settings.steps):

@@ -13,7 +13,7 @@ from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.logs.logs import LOGGED
 from devkit.programs.unknown_program import unknown_program
 from devkit.scenario.launch_settings import SCRATCH
-from devkit.scenario.placeholders import OF_CONFIG, OF_TRIPLE_STORE, unknown_places
+from devkit.scenario.placeholders import OF_CONFIG, known_places, unknown_places
 from devkit.scenario.programs import never_started
 from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.rule_window import impossible_windows
@@ -97,7 +97,7 @@ def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]
         for program in arm.programs.values()
         for place, launch in program.launches.items()
     }
-    known = [name for name in OF_CONFIG if resolved.needs_triple_store or name not in OF_TRIPLE_STORE]
+    known = known_places(OF_CONFIG, has_triple_store=resolved.needs_triple_store)
     for place, (program, launch) in launches.items():
         if not program.runs_on_spark:
             for key in ("slots", "executors", "spark"):
