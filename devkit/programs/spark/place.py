@@ -44,9 +44,8 @@ logger.consumer.level = error
 
 
 SLOTS = 4
-_SLOTS_WITHOUT_FETCHES = 2
 """Enough for most: a source with three partitions, and a slow round."""
-
+_SLOTS_WITHOUT_FETCHES = 2
 
 _EXECUTOR_MIB = 512
 """Heap of an executor of this machine: what it fetches is held by its Python workers."""
