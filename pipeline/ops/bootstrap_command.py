@@ -26,7 +26,7 @@ from pipeline.ops.bootstrap import (
     write_bootstrap,
 )
 from pipeline.ops.broker import cluster_id
-from pipeline.ops.checkpoint_commands import offsets_at, opened_sources
+from pipeline.ops.checkpoint_commands import CONFIG_OPTION, ENDPOINT_OPTION, offsets_at, opened_sources
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import open_files
 from pipeline.ops.moment import FORMS, parse_moment
@@ -59,13 +59,8 @@ _STEPS = 200
 )
 @click.option("--dry-run", is_flag=True, help="Print entities and offsets, and write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object. Default: text.")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
-@click.option(
-    "--s3-endpoint",
-    "endpoint",
-    help="URL of the store of an s3a:// checkpoint. Default: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL of the "
-    "environment, else the job's claim_check.endpoint.",
-)
+@CONFIG_OPTION
+@ENDPOINT_OPTION
 def bootstrap(
     rev_files: tuple[Path, ...],
     moment: str,

@@ -82,10 +82,10 @@ def _of_broker(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds) -> Itera
             )
 
 
-_CONFIG = click.option(
+CONFIG_OPTION = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
 )
-_ENDPOINT = click.option(
+ENDPOINT_OPTION = click.option(
     "--s3-endpoint",
     "endpoint",
     help="URL of the store of an s3a:// checkpoint. Default: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL of the "
@@ -104,8 +104,8 @@ def checkpoint() -> None:
 
 
 @checkpoint.command("show", short_help="Show batches and offsets of the checkpoint.")
-@_CONFIG
-@_ENDPOINT
+@CONFIG_OPTION
+@ENDPOINT_OPTION
 def show_(config_file: Path, endpoint: str | None) -> None:
     """Show batches, offsets, query id, and whether the last batch is committed."""
     with exit_codes():
@@ -123,8 +123,8 @@ def show_(config_file: Path, endpoint: str | None) -> None:
 
 
 @checkpoint.command(short_help="Check that the job can continue.")
-@_CONFIG
-@_ENDPOINT
+@CONFIG_OPTION
+@ENDPOINT_OPTION
 def verify(config_file: Path, endpoint: str | None) -> None:
     """Check that the job can continue: the files are complete, of its topics, and the broker still has the offsets."""
     with exit_codes():
@@ -165,8 +165,8 @@ def verify(config_file: Path, endpoint: str | None) -> None:
 
 @checkpoint.command(short_help="Copy the checkpoint to another place.")
 @click.argument("target")
-@_CONFIG
-@_ENDPOINT
+@CONFIG_OPTION
+@ENDPOINT_OPTION
 def fork(target: str, config_file: Path, endpoint: str | None) -> None:
     """Copy the checkpoint to TARGET, an empty path or s3a:// place, with a new query id."""
     with exit_codes():
@@ -190,8 +190,8 @@ def fork(target: str, config_file: Path, endpoint: str | None) -> None:
     help="Confirm that the job's own checkpoint is changed, and that events which retention has deleted are skipped.",
 )
 @_STOPPED
-@_CONFIG
-@_ENDPOINT
+@CONFIG_OPTION
+@ENDPOINT_OPTION
 def set_offsets(
     moment: str, target: str | None, config_file: Path, endpoint: str | None, *, yes: bool, stopped: bool
 ) -> None:
@@ -226,8 +226,8 @@ def set_offsets(
 
 
 @click.command(short_help="Show how far the job is behind.")
-@_CONFIG
-@_ENDPOINT
+@CONFIG_OPTION
+@ENDPOINT_OPTION
 def lag(config_file: Path, endpoint: str | None) -> None:
     """Show how far the job is behind, in events and seconds, over all partitions of its topics."""
     with exit_codes():
