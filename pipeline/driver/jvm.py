@@ -4,7 +4,6 @@ Each thread of Python has a connection of its own, so a question waits for no ot
 """
 
 import subprocess
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
@@ -22,8 +21,9 @@ class DriverJvm:
 
     def __init__(self, spark: "SparkSession") -> None:
         self._spark = spark
-        self._master = spark.sparkContext.master or ""
-        self._settings = dict(spark.sparkContext.getConf().getAll())
+        self._is_local = True
+        self._cores_of_task = 1
+        self._slots_configured: int | None = None
         self._beans: Any = None
         self._pools: dict[str, tuple[str, Any]] = {}
         self._collectors: dict[str, Any] = {}
@@ -48,11 +48,22 @@ class DriverJvm:
                 "disk": sum(int(executor.diskUsed()) for executor in summaries),
             },
             storage_bytes_max=sum(int(executor.maxMemory()) for executor in summaries),
-            slots=_slots(summaries, self._master, int(self._settings.get("spark.task.cpus", 1))),
-            slots_configured=slots_at_most(self._master, self._settings, self._spark.sparkContext.defaultParallelism),
+            slots=sum(
+                int(executor.totalCores()) // self._cores_of_task
+                # On a cluster the driver is listed among them, and runs no tasks.
+                for executor in summaries
+                if self._is_local or str(executor.id()) != "driver"
+            ),
+            slots_configured=self._slots_configured,
         )
 
     def _find(self) -> None:
+        """What stays as it is."""
+        context = self._spark.sparkContext
+        master, settings = context.master or "", dict(context.getConf().getAll())
+        self._is_local = is_local(master)
+        self._cores_of_task = int(settings.get("spark.task.cpus", 1))
+        self._slots_configured = slots_at_most(master, settings, context.defaultParallelism)
         beans: Any = self._spark._jvm.java.lang.management.ManagementFactory  # type: ignore[union-attr]  # noqa: SLF001
         for pool in beans.getMemoryPoolMXBeans():
             area = "heap" if pool.getType().name() == "HEAP" else "nonheap"
@@ -60,12 +71,6 @@ class DriverJvm:
         for collector in beans.getGarbageCollectorMXBeans():
             self._collectors[str(collector.getName())] = collector
         self._beans = beans
-
-
-def _slots(executors: Sequence[Any], master: str, of_task: int) -> int:
-    """On a cluster the driver is listed among them, and runs no tasks."""
-    at_work = [executor for executor in executors if is_local(master) or str(executor.id()) != "driver"]
-    return sum(int(executor.totalCores()) // of_task for executor in at_work)
 
 
 def _pool(area: str, pool: Any) -> MemoryPool:
