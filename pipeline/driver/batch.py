@@ -33,7 +33,7 @@ from pipeline.metrics.progress import Progress
 from pipeline.metrics.worker_metrics import reporting
 from pipeline.state.decided_by_entity import TURN
 from pipeline.state.deduplicate import PAGE_ORDER
-from pipeline.state.state_mark import counts_edits, decides_operations
+from pipeline.state.state_mark import counts_edits, decides_operations, leaves_later
 from pipeline.worker.arrow import ArrowFunction
 from pipeline.worker.spark_task import COUNTED, DECIDED, RECORD_DDL, columns_of, enrich, enrich_around
 from pipeline.worker.task_attempt import EndedTask, reporting_attempts, retried
@@ -328,7 +328,5 @@ def _own(error: Exception) -> PipelineError | None:
 def _lanes(spark: "SparkSession", config: PipelineConfig, metrics: "JobMetrics | None") -> Lanes:
     topic = LedgerTopic(sink_brokers(config), config.deferral.topic, config.sink.max_request_size)
     rounds = SparkRounds(spark, config, metrics.measurements["slow"] if metrics else None)
-    # A window leaves in a later batch than that which read its events, as does what waits for its turn.
-    leaves_later = counts_edits(config) or decides_operations(config)
-    replay = functools.partial(replayed_from, spark, config.checkpoint, leaves_later=leaves_later)
+    replay = functools.partial(replayed_from, spark, config.checkpoint, leaves_later=leaves_later(config))
     return Lanes(config, topic, rounds, replay=replay)

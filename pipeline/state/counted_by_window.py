@@ -26,9 +26,10 @@ from pipeline.jobs.enrichment import is_key_too_large
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.lapsed_action import is_late
 from pipeline.records.page_change import InvalidEventError
+from pipeline.state.column_types import COLUMN_TYPES
 from pipeline.state.event_time import in_time
 from pipeline.worker.arrow import ArrowFunction
-from pipeline.worker.spark_task import COUNTED, HEADERS, HORIZON, columns_of, messages_of
+from pipeline.worker.spark_task import COUNTED, columns_of, messages_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -73,16 +74,6 @@ def group_of(message: SourceMessage, config: PipelineConfig) -> str | None:
 
 
 _EVENT_TIME, _LAST, _WINDOW = "event_time", "last_event", "count_window"
-_TYPES = {
-    "topic": "string",
-    "partition": "int",
-    "offset": "long",
-    "key": "binary",
-    "value": "binary",
-    "timestamp": "timestamp",
-    HORIZON: "timestamp",
-    HEADERS: "array<struct<key: string, value: binary>>",
-}
 _PAGE = ("topic", "partition", "key")
 
 
@@ -94,7 +85,7 @@ def counted_by_window(streams: Sequence["DataFrame"], config: PipelineConfig, *,
         _milliseconds(setting.total_seconds()) for setting in (config.count.window, config.count.delay)
     )
     columns = columns_of(config.source)
-    ddl = ", ".join(f"{name} {_TYPES[name]}" for name in columns)
+    ddl = ", ".join(f"{name} {COLUMN_TYPES[name]}" for name in columns)
 
     def timed(rows: "DataFrame") -> "DataFrame":
         grouped = rows.select(*columns).mapInArrow(groups(config), f"{ddl}, {GROUP} string")

@@ -26,6 +26,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.rdf_decide import entity_pages
 from pipeline.records.page_change import InvalidEventError
 from pipeline.state import initial_state
+from pipeline.state.column_types import COLUMN_TYPES
 from pipeline.state.event_time import in_time
 from pipeline.updater.decided_event import decided_events
 from pipeline.updater.reorder import EntityState, ReorderRules, Step, accept, next_release_ms, release
@@ -42,15 +43,7 @@ ENTITY, BUFFERED = "entity", "buffered"
 DELAY_MS = 1
 """Of the watermark: the least by which a late row's time does not move it."""
 _EVENT_TIME, _TIME_US = "event_time", "timestamp_us"
-_TYPES = {
-    "topic": "string",
-    "partition": "int",
-    "offset": "long",
-    "key": "binary",
-    "value": "binary",
-    "timestamp": "timestamp",
-    HORIZON: "timestamp",
-}
+_COLUMNS = (*SOURCE_COLUMNS, HORIZON)
 # What leaves by a timer does so behind all that came with the batch's rows.
 _FIRST_RELEASED = 1 << 40
 
@@ -63,8 +56,8 @@ def decided_by_entity(
     """
     from pyspark.sql import functions
 
-    ddl = ", ".join(f"{name} {kind}" for name, kind in _TYPES.items())
-    parsed = rows.select(*_TYPES).mapInArrow(with_events(config), f"{ddl}, {GROUP} string, {EVENT} binary")
+    ddl = ", ".join(f"{name} {COLUMN_TYPES[name]}" for name in _COLUMNS)
+    parsed = rows.select(*_COLUMNS).mapInArrow(with_events(config), f"{ddl}, {GROUP} string, {EVENT} binary")
     timed = parsed.withColumn(_EVENT_TIME, in_time(config, DELAY_MS)).withWatermark(
         _EVENT_TIME, f"{DELAY_MS} milliseconds"
     )

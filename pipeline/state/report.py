@@ -10,13 +10,12 @@ from pipeline.errors import RefusedError, failure
 from pipeline.ops.moment import show
 from pipeline.state.decided_by_entity import BUFFERED, ENTITY
 from pipeline.state.initial_state import DIRECTORY, InitialState, initial_rows
-from pipeline.state.state_mark import StateMark
+from pipeline.state.state_mark import BY_ENTITY, StateMark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _STORE = "default"
-_BY_ENTITY = "transformWithStateInPySparkExec"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int)
     try:
         stores = spark.read.format("state-metadata").load(checkpoint).where(f"stateStoreName = '{_STORE}'").collect()
         operator = str(stores[0]["operatorName"]) if stores else ""
-        of_entities = operator == _BY_ENTITY
+        of_entities = operator == BY_ENTITY
         variable = {"stateVarName": ENTITY} if of_entities else {}
         by_partition = _rows_by_partition(_rows(spark, checkpoint, batch, **variable)) if stores else {}
         lists = {"stateVarName": BUFFERED, "flattenCollectionTypes": "false"}

@@ -19,6 +19,11 @@ _LEAST_MS = 1
 """Goes up when the form of the key changes, so that what a key of the old form remembers is not passed over."""
 
 
+ByEntity = Literal["transformWithStateInPySparkExec"]
+BY_ENTITY: ByEntity = "transformWithStateInPySparkExec"
+"""Spark's name for the operator with a state by entity."""
+
+
 class StateMark(BaseModel):
     """`operator` is Spark's name for it, `schema_version` that of the key's form. `streams` are those of the union that
     the state is of. `delay_ms` is that of the watermark: of counts, and the shortest that repeats were ever looked for;
@@ -29,7 +34,7 @@ class StateMark(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    operator: Literal["dedupeWithinWatermark", "dedupe", "stateStoreSave", "transformWithStateInPySparkExec"]
+    operator: Literal["dedupeWithinWatermark", "dedupe", "stateStoreSave", ByEntity]
     key: Literal["id", "event", "page", "entity"]
     schema_version: PositiveInt = _SCHEMA
     provider: Literal["rocksdb", "heap"]
@@ -72,7 +77,7 @@ class StateMark(BaseModel):
             )
         if decides_operations(config):
             return cls(
-                operator="transformWithStateInPySparkExec",
+                operator=BY_ENTITY,
                 key="entity",
                 provider=config.state.provider,
                 partitions=partitions,
@@ -164,7 +169,7 @@ def differences(mark: StateMark, own: StateMark) -> list[str]:
 
 def has_state(config: PipelineConfig) -> bool:
     """Whether the job remembers anything from one batch to the next."""
-    return counts_edits(config) or decides_operations(config) or config.source.deduplicate is not None
+    return leaves_later(config) or config.source.deduplicate is not None
 
 
 def counts_edits(config: PipelineConfig) -> bool:
@@ -175,6 +180,11 @@ def counts_edits(config: PipelineConfig) -> bool:
 def decides_operations(config: PipelineConfig) -> bool:
     """Whether events are decided by the state of their entity, before the job sees them."""
     return config.job == "rdf-decide"
+
+
+def leaves_later(config: PipelineConfig) -> bool:
+    """Whether an event may leave in a later batch than the one that read it, when its window or its time is over."""
+    return counts_edits(config) or decides_operations(config)
 
 
 def _needing(config: PipelineConfig) -> str:

@@ -1,7 +1,7 @@
 """Spark's own settings for the state store, as the configuration and the checkpoint have them."""
 
 from pipeline.config.pipeline_config import MIB, PipelineConfig
-from pipeline.state.state_mark import StateMark, counts_edits, decides_operations
+from pipeline.state.state_mark import StateMark, leaves_later
 
 _STORE = "spark.sql.streaming.stateStore"
 _ROCKSDB = f"{_STORE}.rocksdb"
@@ -19,9 +19,7 @@ def store_settings(config: PipelineConfig, mark: StateMark) -> dict[str, str]:
         f"{_STORE}.providerClass": _PROVIDERS[mark.provider],
         # A batch without events, after each that moves the watermark: windows leave in it, and timers fire. What
         # removes repeats would only forget sooner.
-        "spark.sql.streaming.noDataMicroBatches.enabled": str(
-            counts_edits(config) or decides_operations(config)
-        ).lower(),
+        "spark.sql.streaming.noDataMicroBatches.enabled": str(leaves_later(config)).lower(),
     }
     if mark.provider == "rocksdb":
         settings |= {
