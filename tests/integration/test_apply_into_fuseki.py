@@ -135,7 +135,7 @@ def value_of(text: str, datatype: str) -> str:
 
 def entity_at(number: int, revision: int) -> frozenset[str]:
     """The munged triples of an item of the mock."""
-    start, low = datetime(2026, 1, 1, tzinfo=UTC), number * 4096
+    start, low = datetime(2026, 1, 1, tzinfo=UTC), 4096 * number
     revisions = tuple(
         CatalogRevision(rev_id=low + n, parent_id=low + n - 1 if n > 1 else 0, timestamp=start + timedelta(hours=n))
         for n in range(1, revision + 1)
@@ -159,8 +159,9 @@ def odd_triples(which: int) -> tuple[str, ...]:
 
 
 def mutation(entity: str, op: Op, sequence: int, diff: TripleDiff) -> list[Record]:
+    revision = 4096 * int(entity.removeprefix("Q")) + sequence
     operation = Operation(
-        entity, op, sequence, None, "2026-03-02T09:00:00Z", sequence, (Position("source", 0, sequence),)
+        entity, op, revision, None, "2026-03-02T09:00:00Z", sequence, (Position("source", 0, sequence),)
     )
     return [made.record for made in mutation_records(operation, diff, topic=TOPIC, domain=DOMAIN, characters=4_000)]
 
