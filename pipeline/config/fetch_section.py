@@ -122,6 +122,19 @@ def _whole_seconds(value: timedelta) -> timedelta:
     return value
 
 
+class ParentCache(Section):
+    """What `html-enrichment` keeps of what it published, so that the next diff of a page need not fetch its parent."""
+
+    policy: Literal["last", "none"] = Field(
+        default="last",
+        description="`last`: the HTML of each page's last published revision is kept on the host until something of "
+        "the page is hidden, and the diff of the next one is to that. `none`: the wiki is asked for every parent.",
+    )
+    max_bytes: Annotated[Size, Field(gt=0)] = Field(
+        default=64 * MIB, description="Bytes of compressed HTML that each host keeps on disk, at most."
+    )
+
+
 class Content(Section):
     """Which content is requested from the Action API, by a job that uses it."""
 

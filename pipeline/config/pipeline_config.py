@@ -25,7 +25,7 @@ from pipeline.config.batch_section import Batch, Commit
 from pipeline.config.breaker_section import Breaker
 from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
 from pipeline.config.endpoint_sections import MediaWiki, Sink, Source
-from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig, RetryUnknown
+from pipeline.config.fetch_section import Content, Fetch, ParentCache, RetryBudgetConfig, RetryUnknown
 from pipeline.config.heap_dump_section import HeapDumps
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.limits_section import ClaimCheck, ContentLimit, ErrorEvents, RecordLimit
@@ -56,6 +56,7 @@ __all__ = [
     "Kafka",
     "MediaWiki",
     "Metrics",
+    "ParentCache",
     "PipelineConfig",
     "RecordLimit",
     "RetryBudgetConfig",
@@ -113,6 +114,9 @@ class PipelineConfig(Section):
         "the choices. `earliest` is unsafe: the job begins at the beginning of its topic.",
     )
     fetch: Fetch = Field(default=Fetch(), description="How content is fetched.")
+    parent_cache: ParentCache = Field(
+        default=ParentCache(), description="Whether `html-enrichment` asks for each parent revision."
+    )
     content: Content = Field(default=Content(), description="Which content is requested from the Action API.")
     content_limit: ContentLimit = Field(default=ContentLimit(), description="Which content is too large for a record.")
     record_limit: RecordLimit = Field(

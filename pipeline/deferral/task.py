@@ -90,7 +90,10 @@ class MainTask:
     async def process(self, message: SourceMessage) -> Processed:
         """What the job makes of the message, or anything when its turn will not come in this batch."""
         position = message.position
-        if self.lane.admit(position, page_of(message)) != "run":
+        admission = self.lane.admit(position, page_of(message))
+        if admission == "hold":
+            self.job.hold(message)
+        if admission != "run":
             return _WAITS
         if (reservation := self.lane.reservation(position)).dropped:
             return self.job.error(message, given_up(reservation))

@@ -6,7 +6,7 @@ commits
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from pipeline.deferral.rounds import SparkRounds, entry_rows
 from pipeline.deferral.snapshot import Snapshot
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.driver.job_checkpoint import Ownership, replayed_from
+from pipeline.driver.kept_hosts import KeptHosts
 from pipeline.driver.spark_slots import main_slots
 from pipeline.driver.stall import CommitWatch, StallWatch, writes_checkpoint
 from pipeline.driver.stop import BatchGate, HeldError, hold
@@ -31,6 +32,7 @@ from pipeline.kafka.cluster import sink_brokers
 from pipeline.kafka.sink import BATCH_BYTES, write
 from pipeline.metrics.progress import Progress
 from pipeline.metrics.worker_metrics import reporting
+from pipeline.records.record import SourcePartition
 from pipeline.state.decided_by_entity import TURN
 from pipeline.state.deduplicate import PAGE_ORDER
 from pipeline.state.state_mark import counts_edits, decides_operations, leaves_later
@@ -126,8 +128,10 @@ class BatchWriter:
         # For the life of the driver, and made before the slow lane's threads make any.
         self._versions = VersionCheck(spark, config)
         self._ended = accumulated_list(spark)
+        self._hosts = KeptHosts(spark, config)
         deferring = config.deferral.policy == "defer"
-        self._deferral = BatchDeferral(spark, config, _lanes(spark, config, metrics)) if deferring else None
+        lanes = _lanes(spark, config, self._hosts.slow_lane(), metrics) if deferring else None
+        self._deferral = BatchDeferral(spark, config, lanes) if lanes else None
         self._failure: PipelineError | None = None
         self._partitions = self._workers = self._by_page = 0
         self._ownership: Ownership | None = None
@@ -140,6 +144,10 @@ class BatchWriter:
             is_writing=lambda: writes_checkpoint(spark),
             on_slow=metrics.commit_slow if metrics else lambda: None,
         )
+
+    def begin(self, committed: Callable[[], Mapping[SourcePartition, int] | None]) -> None:
+        """Before `start`; `committed` tells the positions by the checkpoint, None where the job is new."""
+        self._hosts.start(committed)
 
     def start(self, ledger: LedgerStart) -> LedgerMark | None:
         """Fold the ledger and begin to process it; which one it is, None without deferral. Raises PipelineError."""
@@ -224,6 +232,7 @@ class BatchWriter:
         self._partitions = len(progress.positions)
         if self._deferral:
             self._deferral.lanes.committed(progress.positions)
+        self._hosts.committed(progress.positions)
         if self._metrics:
             self._metrics.batch_committed(progress)
 
@@ -297,6 +306,7 @@ class BatchWriter:
             function = deferral.function(snapshot, number, workers=workers)
         else:
             function = enrich(self._config, workers=workers)
+        function = self._hosts.function(function)
         self._ended.value = []
         function = reporting_attempts(function, self._ended, ledger=self._config.deferral.topic if deferral else None)
         if self._metrics:
@@ -307,6 +317,7 @@ class BatchWriter:
             # Also where the batch has failed: the restart makes repeats of its own.
             for event in retried(self._ended.value, number):
                 log.emit(event)
+        self._hosts.written()
 
 
 def _columns_of_state(config: PipelineConfig) -> tuple[str, ...]:
@@ -325,8 +336,10 @@ def _own(error: Exception) -> PipelineError | None:
     return PipelineError(f"batch failed: {type(error).__name__}: {error}")
 
 
-def _lanes(spark: "SparkSession", config: PipelineConfig, metrics: "JobMetrics | None") -> Lanes:
+def _lanes(
+    spark: "SparkSession", config: PipelineConfig, of_rounds: PipelineConfig, metrics: "JobMetrics | None"
+) -> Lanes:
     topic = LedgerTopic(sink_brokers(config), config.deferral.topic, config.sink.max_request_size)
-    rounds = SparkRounds(spark, config, metrics.measurements["slow"] if metrics else None)
+    rounds = SparkRounds(spark, of_rounds, metrics.measurements["slow"] if metrics else None)
     replay = functools.partial(replayed_from, spark, config.checkpoint, leaves_later=leaves_later(config))
     return Lanes(config, topic, rounds, replay=replay)

@@ -207,6 +207,11 @@ class WikiClient:
                 error.tried = error.tried and not (error.transient and not self._breakers.is_closed(wiki_id))
                 raise
 
+    def hold(self, count: int) -> bool:
+        """Whether the record at work may hold `count` bytes more in memory, which were not fetched."""
+        with self._in_flight.joined() as holding:
+            return holding.take(count)
+
     async def _fetch_until_known(self, call: _Asked) -> FetchedText:
         """The result of all tries. With `fetch.retry_unknown` they begin again while the revision is unknown and the
         deadline allows.

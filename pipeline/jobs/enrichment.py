@@ -17,7 +17,7 @@ from typing import Generic, Protocol
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchFailedError, WikiClient
-from pipeline.jobs.job import E, F, FailureWritingJob, Fetched, Job, OutputPart, SplittingJob
+from pipeline.jobs.job import E, F, FailureWritingJob, Fetched, Job, OutputPart, ReadingJob, SplittingJob
 from pipeline.jobs.message import InTurn, Outcome, Processed, SourceMessage, Unfinished
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.claim_origin import ClaimOrigin
@@ -66,6 +66,7 @@ class Enrichment(Generic[E, F]):
         # Asked once: it looks at each method of the job.
         self._splitting = job if isinstance(job, SplittingJob) else None
         self._failure_writing = job if isinstance(job, FailureWritingJob) else None
+        self._reading = job if isinstance(job, ReadingJob) else None
         self._client = client
         self._claims = claims
 
@@ -79,12 +80,20 @@ class Enrichment(Generic[E, F]):
             return self.error(message, error.failure)
         if event.domain == CANARY_DOMAIN:
             return None
+        if self._reading is not None:
+            self._reading.read(event)
         outcome = await self._processed(message, event, limit_s)
         suppression = self._suppression(event)
         if suppression is None or self._removal is None:
             return outcome
         # An event that is filtered, or may yet end in an error event, says what is to be hidden all the same.
         return InTurn(partial(self._after_removal, self._removal, suppression, message.origin, outcome))
+
+    def hold(self, message: SourceMessage) -> None:
+        """The message is read, and processed later."""
+        if self._reading is not None:
+            with suppress(InvalidEventError):
+                self._reading.read(self._job.parse(message))
 
     async def _processed(self, message: SourceMessage, event: E, limit_s: float) -> Processed:
         try:

@@ -107,6 +107,17 @@ class SplittingJob(Job[E, F], Protocol[E, F]):
 
 
 @runtime_checkable
+class ReadingJob(Job[E, F], Protocol[E, F]):
+    """One that has to know of an event as soon as it is read."""
+
+    def read(self, event: E, /) -> None:
+        """Called when the event's partition is read up to it, before anything is fetched for it or for a later one of
+        its page, whatever becomes of it then; more than once where it is deferred.
+        """
+        ...
+
+
+@runtime_checkable
 class FailureWritingJob(Job[E, F], Protocol[E, F]):
     """One that writes some failures in a form of its own, to a topic of its own."""
 

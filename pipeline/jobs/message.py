@@ -90,6 +90,10 @@ class Processor(Protocol):
         """
         ...
 
+    def hold(self, message: SourceMessage) -> None:
+        """To be called for a message that was read and is processed later, behind a deferred one of its page."""
+        ...
+
     def error(self, message: SourceMessage, failure: Failure) -> Record:
         """The error event of a message that ends here."""
         ...

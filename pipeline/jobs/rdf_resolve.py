@@ -20,13 +20,13 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient, decisive_failure
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.header_fields import media_type
+from pipeline.fetch.kept_revisions import kept_revisions
 from pipeline.fetch.route import Head, TryAgainError
 from pipeline.jobs.job import OutputPart
 from pipeline.jobs.message import SourceMessage
 from pipeline.jobs.page_change_job import is_younger
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
 from pipeline.rdf.fetch_failure import fetch_failure_value
-from pipeline.rdf.kept_revisions import KeptRevisions, kept_directory
 from pipeline.rdf.munge import IncompleteEntityError, munge
 from pipeline.rdf.mutation import mutation_records, write_slim_value
 from pipeline.rdf.operation import Operation, parse_operation
@@ -89,7 +89,7 @@ class EntityRoute:
 
 
 class RdfResolveJob:
-    """See `SplittingJob` and `FailureWritingJob`."""
+    """See `SplittingJob`, `FailureWritingJob` and `ReadingJob`."""
 
     def __init__(self, config: PipelineConfig, client: WikiClient, now: Callable[[], datetime]) -> None:
         """`now` gives the time with a zone."""
@@ -100,8 +100,7 @@ class RdfResolveJob:
         self._namespaces = ConceptNamespaces(config.rdf.concept_base)
         self._not_found_grace = config.fetch.not_found_grace
         self._now = now
-        is_kept = config.rdf.keep_last > 0
-        self._kept = KeptRevisions(kept_directory(config.checkpoint), config.rdf.keep_last) if is_kept else None
+        self._kept = kept_revisions(config)
 
     def schema(self, message: SourceMessage) -> str:  # noqa: ARG002 - part of the interface
         """That of operations."""
@@ -125,7 +124,7 @@ class RdfResolveJob:
 
     async def fetch(self, event: Operation, *, deadline: Deadline) -> ResolvedDiff:
         """What the revisions come to. Raises FetchFailedError, also for RDF that cannot be read."""
-        before = self._kept_before(event)
+        before, since = self._kept_before(event), 0 if self._kept is None else self._kept.now()
         revisions = [event.rev] if event.from_rev is None or before is not None else [event.from_rev, event.rev]
         texts = await asyncio.gather(
             *(self._text(event, rev_id, deadline) for rev_id in revisions), return_exceptions=True
@@ -133,10 +132,15 @@ class RdfResolveJob:
         if (failure := decisive_failure(texts)) is not None:
             raise failure
         documents = [text.text for text in texts if isinstance(text, FetchedText)]
-        resolve = functools.partial(self._resolve, event, before, documents)
+        resolve = functools.partial(self._resolve, event, before, documents, since)
         if sum(map(len, documents)) > _LARGE_CHARACTERS:
             return await asyncio.get_running_loop().run_in_executor(_LARGE_ENTITIES, resolve)
         return resolve()
+
+    def read(self, event: Operation) -> None:
+        """Nothing is kept of an entity that is deleted: its content may be hidden."""
+        if event.op == "delete" and self._kept is not None:
+            self._kept.drop(self._rdf.wiki, event.entity)
 
     def value(self, event: Operation, fetched: ResolvedDiff | None, *, stream: str) -> bytes:  # noqa: ARG002
         """The operation itself."""
@@ -146,8 +150,6 @@ class RdfResolveJob:
         self, event: Operation, fetched: ResolvedDiff | None, *, stream: str, limit_bytes: int | None
     ) -> Sequence[OutputPart]:
         """A record for each chunk; a single triple that is too large for one goes by claim check."""
-        if event.op == "delete" and self._kept is not None:
-            self._kept.drop(self._rdf.wiki, event.entity)
         diff = TripleDiff() if fetched is None else fetched.diff
         records = mutation_records(
             event,
@@ -190,12 +192,18 @@ class RdfResolveJob:
     def _kept_before(self, event: Operation) -> frozenset[Triple] | None:
         if self._kept is None or event.from_rev is None:
             return None
-        return self._kept.get(self._rdf.wiki, event.entity, event.from_rev)
+        content = self._kept.get(self._rdf.wiki, event.entity, event.from_rev)
+        if content is None:
+            return None
+        return frozenset(content.decode().split("\n")) if content else frozenset()
 
-    def _resolve(self, event: Operation, before: frozenset[Triple] | None, documents: Sequence[str]) -> ResolvedDiff:
+    def _resolve(
+        self, event: Operation, before: frozenset[Triple] | None, documents: Sequence[str], since: int
+    ) -> ResolvedDiff:
         *earlier, after = (self._munged(event, document) for document in documents)
         if self._kept is not None:
-            self._kept.put(self._rdf.wiki, event.entity, event.rev, after)
+            content = "\n".join(after).encode()
+            self._kept.put(self._rdf.wiki, event.entity, event.rev, content, since=since)
         if event.op == "reconcile":
             return ResolvedDiff(state_in_full(after))
         if before is None:

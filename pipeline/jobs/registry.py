@@ -20,7 +20,7 @@ from pipeline.jobs.rdf_resolve import RdfResolveJob
 MakeJob = Callable[[PipelineConfig, WikiClient], Job[Any, Any]]
 
 _makes: dict[str, MakeJob] = {
-    "html-enrichment": lambda config, client: HtmlJob(config.fetch, client, lambda: datetime.now(UTC)),
+    "html-enrichment": lambda config, client: HtmlJob(config, client, lambda: datetime.now(UTC)),
     "content-enrichment": lambda config, client: ContentJob(config, client, lambda: datetime.now(UTC)),
     "edit-counts": lambda config, _client: EditCountsJob(config.count),
     "rdf-resolve": lambda config, client: RdfResolveJob(config, client, lambda: datetime.now(UTC)),

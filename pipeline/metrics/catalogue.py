@@ -62,6 +62,10 @@ FETCHES = _worker(
 RESPONSES = _worker("responses", "counter", "Responses by HTTP status.", "status")
 RETRIES = _worker("fetch_retries", "counter", "Requests that are not the first of their fetch.")
 FETCH_SECONDS = _worker("fetch_seconds", "histogram", "A request, to the last byte of its body; its rate is in flight.")
+PARENTS = _worker(
+    "parent_cache", "counter", "Parent revisions: hit, as they were published last; miss, asked for.", "result"
+)
+PARENT_BYTES = _worker("parent_cache_hit_bytes", "counter", "Bytes of HTML of the hits, which were not fetched.")
 IN_FLIGHT_PEAK = _worker(
     "fetches_in_flight_peak", "gauge", "Most requests at once in each worker of the last batch or round, added up."
 )
@@ -189,6 +193,8 @@ METRICS = (
     RESPONSES,
     RETRIES,
     FETCH_SECONDS,
+    PARENTS,
+    PARENT_BYTES,
     IN_FLIGHT_PEAK,
     BUFFER_PEAK,
     MEMORY_HELD_PEAK,

@@ -33,6 +33,7 @@ def make_config() -> MakeConfig:
             "sink": {"bootstrap_servers": "127.0.0.1:1"},
             "mediawiki": {"endpoint": "http://127.0.0.1:1"},
             "checkpoint": "unused",
+            "parent_cache": {"policy": "none"},
         }
         for name, section in sections.items():
             least[name] = {**least.get(name, {}), **section} if isinstance(section, dict) else section

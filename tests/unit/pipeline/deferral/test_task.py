@@ -38,6 +38,10 @@ class Job:
 
     answers: dict[int, Processed] = field(default_factory=dict)
     asked: list[tuple[int, float]] = field(default_factory=list)
+    held: list[int] = field(default_factory=list)
+
+    def hold(self, message: SourceMessage) -> None:
+        self.held.append(message.position.offset)
 
     async def process(self, message: SourceMessage, *, limit_s: float) -> Processed:
         self.asked.append((message.position.offset, limit_s))
@@ -267,6 +271,7 @@ def test_nothing_is_fetched_behind_a_deferred_event_when_that_is_known() -> None
     job = Job({1: SLOW})
     run(main_task(job), [message(1), message(2), message(3, "q")])
     assert [offset for offset, _ in job.asked] == [1, 3]
+    assert job.held == [2], "the job knows of it"
 
 
 @both_ways
@@ -289,6 +294,7 @@ def test_rows_that_the_ledger_has_leave_nothing_and_are_not_fetched(run_all: Run
     records = run_all(main_task(job, fence=fence), [message(4), message(5), message(6)])
     assert topics(records) == [OUT, None, LEDGER]
     assert [offset for offset, _ in job.asked] == [4]
+    assert job.held == [6], "of what the ledger has it was told before"
 
 
 @both_ways

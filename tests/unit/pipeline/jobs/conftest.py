@@ -32,6 +32,7 @@ class FakeClient:
     order: list[int] = field(default_factory=list)
     asked: list[tuple[str, int, str, Deadline]] = field(default_factory=list)
     closed: bool = False
+    room_bytes: int = 1024 * 1024
 
     def __post_init__(self) -> None:
         self._answered: dict[int, asyncio.Event] = {}
@@ -52,6 +53,9 @@ class FakeClient:
             raise answer
         body = answer if isinstance(answer, FetchedText) else FetchedText(answer, None)
         return FetchedText(route.read(rev_id, Head("text/html", str(rev_id)), body.text), body.content_length)
+
+    def hold(self, count: int) -> bool:
+        return count <= self.room_bytes
 
     async def close(self) -> None:
         self.closed = True

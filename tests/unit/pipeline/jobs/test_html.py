@@ -188,7 +188,7 @@ def young(bench: MakeBench, answers: dict[int, Any], *, not_found_grace: str = "
     """The job half a minute after the event was received."""
     made = bench(answers, fetch={"not_found_grace": not_found_grace})
     now = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)
-    made.make = lambda config, client: HtmlJob(config.fetch, client, lambda: now)
+    made.make = lambda config, client: HtmlJob(config, client, lambda: now)
     return made
 
 

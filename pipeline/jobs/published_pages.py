@@ -1,0 +1,103 @@
+"""What was last published of each page, for the diff to its next revision: a parent revision mostly is the one that the
+page's last event was about, and need not be rendered again.
+
+    begun ─▶ is the parent under way? wait for it ─▶ was it kept? ─▶ else the wiki is asked
+      └─▶ published: kept for the page's next event
+    read   an event that hides something of the page: nothing of it that is kept, or under way, is used any more
+
+So the diff is to what was published before, also where the wiki renders it differently by now.
+"""
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from pipeline.fetch.kept_revisions import KeptRevisions
+from pipeline.records.page_change import PageChange
+from pipeline.records.suppression import suppression_of
+
+_Page = tuple[str, int]
+# Up to here it is compressed in a few milliseconds.
+_LARGE_BYTES = 1024 * 1024
+_LARGE_PAGES = ThreadPoolExecutor(1, thread_name_prefix="large-page")
+
+
+@dataclass(eq=False, slots=True)
+class Publication:
+    """One event of a page, from when its content is fetched until it is made. `is_hidden`: an event came behind it that
+    hides something of the page.
+    """
+
+    event: PageChange
+    since: int
+    is_hidden: bool = False
+    content: bytes | bytearray | None = None
+    made: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class PublishedPages:
+    """One for each job in a worker, in one event loop. Without `kept` the wiki is always asked."""
+
+    def __init__(self, kept: KeptRevisions | None) -> None:
+        self._kept = kept
+        self._under_way: dict[_Page, list[Publication]] = {}
+
+    def read(self, event: PageChange) -> None:
+        """Use nothing any more of a page that the event deletes, or of which it hides or shows something."""
+        hides = event.kind == "visibility_change" or suppression_of(event.raw) is not None
+        if self._kept is None or not hides:
+            return
+        for publication in self._under_way.pop(_page(event), ()):
+            publication.is_hidden = True
+        self._kept.drop(event.wiki_id, str(event.page_id))
+
+    @asynccontextmanager
+    async def publication(self, event: PageChange) -> AsyncIterator[Publication]:
+        """While the event's content is fetched; what is its `content` by the end is kept."""
+        publication = Publication(event, 0 if self._kept is None else self._kept.now())
+        if self._kept is None:
+            yield publication
+            return
+        self._under_way.setdefault(_page(event), []).append(publication)
+        try:
+            yield publication
+            await self._keep(self._kept, publication)
+        finally:
+            publication.made.set()
+            others = self._under_way.get(_page(event), [])
+            if publication in others:
+                others.remove(publication)
+                if not others:
+                    del self._under_way[_page(event)]
+
+    async def _keep(self, kept: KeptRevisions, publication: Publication) -> None:
+        event, content = publication.event, publication.content
+        if content is None:
+            return
+        key = event.wiki_id, str(event.page_id), event.rev_id
+        put = functools.partial(kept.put, *key, content, since=publication.since)
+        if len(content) > _LARGE_BYTES:
+            await asyncio.get_running_loop().run_in_executor(_LARGE_PAGES, put)
+        else:
+            put()
+
+    async def parent(self, of: Publication, rev_id: int) -> bytes | bytearray | None:
+        """The content of a revision as it was published, None where the wiki is to be asked. Waits for it where it is
+        under way.
+        """
+        if self._kept is None:
+            return None
+        earlier = [
+            one for one in self._under_way.get(_page(of.event), ()) if one is not of and one.event.rev_id == rev_id
+        ]
+        if earlier:
+            await earlier[-1].made.wait()
+            return earlier[-1].content
+        return self._kept.get(of.event.wiki_id, str(of.event.page_id), rev_id)
+
+
+def _page(event: PageChange) -> _Page:
+    return event.wiki_id, event.page_id
