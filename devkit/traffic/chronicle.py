@@ -70,7 +70,7 @@ class Chronicle:
         return _happened(replace(self._change("edit", page, when, NAMED_PAGE_EDITOR), prior_revision=before))
 
     def _edit(self, when: datetime) -> Happening:
-        page, user = self._population.take_live(), self._user()
+        page, user = self._population.take_to_edit(), self._user()
         change = self._edited(page, when, user)
         self._population.settle(page)
         return _happened(change)

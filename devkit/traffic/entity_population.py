@@ -139,6 +139,8 @@ class EntityPopulation:
 
 def require_entities(stream: Stream, *, noun: str) -> None:
     """Refuse pages and sizes that only page changes have. Raises UsageError; `noun` is what has one size."""
+    if stream.revisits is not None:
+        raise UsageError("traffic.revisits: of entities it is not known", hint="leave it out; pages can have a share")
     for title, page in stream.pages.items():
         if not _TITLE.fullmatch(title):
             raise UsageError(

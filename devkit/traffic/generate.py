@@ -53,7 +53,9 @@ class _Generation:
     def __init__(self, spec: Stream, beside: Sequence[GeneratedPage]) -> None:
         self._spec, self._rng = spec, Random(spec.seed)
         users = draw_users(self._rng, _USERS)
-        self._population = Population(self._rng, spec.wikis, users, tuple(spec.pages), spec.population, beside=beside)
+        self._population = Population(
+            self._rng, spec.wikis, users, tuple(spec.pages), spec.population, beside=beside, revisits=spec.revisits
+        )
         self._chronicle = Chronicle(self._rng, self._population, users)
         self._broken_json, self._broken_schema = 0, 0
         self._edits: Counter[str] = Counter()

@@ -20,6 +20,7 @@ _NAMESPACES = {0: "", 1: "Talk:", 2: "User:", 4: "Project:", 6: "File:", 10: "Te
 _NAMESPACE_WEIGHTS = (70, 8, 6, 4, 5, 4, 3)
 _NAMED_SIZE_BYTES = 20_000
 _NAMED_PRIOR_REVISIONS = 2
+_TRIES = 8
 
 
 class _OtherModel(NamedTuple):
@@ -42,21 +43,37 @@ class Pool:
 
     def __init__(self) -> None:
         self._pages: list[PageLife] = []
+        self._places: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._pages)
 
     def add(self, page: PageLife) -> None:
         """The caller makes sure that the page is in no other pool."""
+        self._places[page.page_id] = len(self._pages)
         self._pages.append(page)
+
+    def remove(self, page: PageLife) -> bool:
+        """Whether the page was there, and is no more."""
+        place = self._places.get(page.page_id)
+        if place is None:
+            return False
+        self._take(place)
+        return True
 
     def take(self, rng: Random) -> PageLife | None:
         """Removes a page by chance and returns it; None when there is none."""
         if not self._pages:
             return None
-        index = rng.randrange(len(self._pages))
-        self._pages[index], self._pages[-1] = self._pages[-1], self._pages[index]
-        return self._pages.pop()
+        return self._take(rng.randrange(len(self._pages)))
+
+    def _take(self, place: int) -> PageLife:
+        last = self._pages[-1]
+        self._pages[place], self._pages[-1] = last, self._pages[place]
+        self._places[last.page_id] = place
+        page = self._pages.pop()
+        del self._places[page.page_id]
+        return page
 
 
 class Population:
@@ -71,7 +88,11 @@ class Population:
         size: int,
         *,
         beside: Sequence[GeneratedPage] = (),
+        revisits: float | None = None,
     ) -> None:
+        """`revisits` is the share of edits of a page that has changed already."""
+        self._revisits = revisits
+        self._changed: list[PageLife] = []
         self._rng, self._wikis, self._users = rng, list(wikis.items()), users
         self._first_page_id = 1 + max((page.page_id for page in beside), default=0)
         self._titles = {(page.wiki, page.title) for page in beside}
@@ -85,6 +106,12 @@ class Population:
     def take_live(self) -> PageLife:
         """A wikitext page that can be changed; hand it back with `settle`."""
         return self.live.take(self._rng) or self._existing()
+
+    def take_to_edit(self) -> PageLife:
+        """Likewise, by `revisits` one that has changed before."""
+        if self._revisits is not None and self._rng.random() < self._revisits and (page := self._changed_before()):
+            return page
+        return self.take_live()
 
     def take_deleted(self) -> PageLife:
         """Where none is left, a page with an earlier life, which counts as deleted before the traffic."""
@@ -100,6 +127,7 @@ class Population:
 
     def settle(self, page: PageLife) -> None:
         """A page taken earlier goes back where its condition belongs; a page without room for a revision retires."""
+        self._changed.append(page)
         if page.is_full or page.redirect_to is not None:
             return
         if page.content_model != "wikitext":
@@ -108,6 +136,15 @@ class Population:
             self.hidden.add(page)
         else:
             self.live.add(page)
+
+    def _changed_before(self) -> PageLife | None:
+        """The later a page has changed, and the oftener, the likelier; None where none of some can be changed."""
+        for _ in range(_TRIES):
+            # Each doubling of the age has the same chance: times between the changes of a page have no typical length.
+            age = int(len(self._changed) ** self._rng.random()) if self._changed else 1
+            if self._changed and self.live.remove(page := self._changed[-age]):
+                return page
+        return None
 
     def new(self) -> PageLife:
         """A page that begins now; it has no revision yet."""

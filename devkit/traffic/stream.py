@@ -159,6 +159,12 @@ class Paced(_Model):
         le=100_000,
         description="Number of pages that exist before the traffic begins, named ones not counted.",
     )
+    revisits: Share | None = Field(
+        default=None,
+        description="Share of the drawn edits that are of a page which has changed in this traffic before; the later "
+        "and the oftener it has, the likelier. The others are of any page. Default: all are of any page.",
+        examples=["70%"],
+    )
     mix: Mix = Field(
         default=Mix(), description="Kinds of the drawn events, as shares of 1; what they leave are plain edits."
     )

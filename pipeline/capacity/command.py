@@ -24,6 +24,7 @@ from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.spark_slots import main_slots
 from pipeline.errors import RefusedError
+from pipeline.fetch.kept_revisions import kept_bytes
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.options import Number
@@ -94,6 +95,13 @@ _SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", parse_share)
     "--requests",
     type=click.IntRange(1),
     help="Number of requests for an event. Default: that of the job in --config, otherwise 2.",
+)
+@click.option(
+    "--parent-hits",
+    type=_SHARE,
+    default="0%",
+    show_default=True,
+    help="Share of events whose parent revision is not requested, as the job published it last.",
 )
 @click.option(
     "--page-size", "page_bytes", type=_SIZE, default="50KiB", show_default=True, help="Size of a response body."
@@ -171,6 +179,7 @@ def plan(
     rate: float | None,
     latency_s: float,
     requests: int | None,
+    parent_hits: float,
     page_bytes: int,
     slow_share: float,
     slow_latency_s: float,
@@ -190,7 +199,12 @@ def plan(
         config = load_config(config_file) if config_file else PipelineConfig.model_validate(_ANY)
         measured = _costs(costs)
         of_an_event = requests or JOB_DEFAULTS[config.job].requests
-        load = Load(latency_s, of_an_event, page_bytes, slow_share, slow_latency_s)
+        if parent_hits and (of_an_event < 2 or not kept_bytes(config)):
+            raise RefusedError(
+                "--parent-hits of a job that keeps no parents",
+                hint="html-enrichment does, with parent_cache.policy: last",
+            )
+        load = Load(latency_s, of_an_event - parent_hits, page_bytes, slow_share, slow_latency_s)
         if slow_share and slow_latency_s <= latency_s:
             raise RefusedError("--slow-share without a longer --slow-latency", hint="for example --slow-latency 40s")
         if rate is not None:

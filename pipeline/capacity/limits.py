@@ -110,7 +110,7 @@ def _requests(config: PipelineConfig, load: Load, workers: int) -> Limit:
         "requests in flight",
         workers * in_flight / (load.requests * held_s) if held_s else math.inf,
         f"{workers * in_flight} in flight ({workers} {_s(workers, 'worker')} x {in_flight}, fetch.concurrency "
-        f"{config.fetch.concurrency}) / {load.requests} {_s(load.requests, 'request')} x {held_s:.3g} s",
+        f"{config.fetch.concurrency}) / {load.requests:g} {_s(load.requests, 'request')} x {held_s:.3g} s",
     )
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Load:
-    """Each event makes `requests` requests, which take `latency_s` and answer with `page_bytes`.
+    """Each event makes `requests` requests on average, which take `latency_s` and answer with `page_bytes`.
 
     Of a `slow_share` of the events one request takes `slow_latency_s`.
     """
 
     latency_s: float
-    requests: int = 2
+    requests: float = 2
     page_bytes: int = 50 * 1024
     slow_share: float = 0.0
     slow_latency_s: float = 0.0
@@ -19,7 +19,7 @@ class Load:
     @property
     def event_bytes(self) -> int:
         """Bytes that are fetched for one event."""
-        return self.requests * self.page_bytes
+        return round(self.requests * self.page_bytes)
 
     def slot_s(self, allowance_s: float) -> float:
         """For how long a request of the main lane holds its slot on average; a slow one is deferred."""

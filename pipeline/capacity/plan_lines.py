@@ -37,7 +37,7 @@ def forecast_lines(outcome: Forecast, load: Load, place: Executors) -> Iterator[
 def _needs(plan: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[tuple[str, str, str]]:
     sizes, rate = plan.sizes, plan.rate
     settings = plan.config
-    formula = f"{rate:g}/s x {load.requests} x {sizes.held_s:.3g} s (Little's law)"
+    formula = f"{rate:g}/s x {load.requests:g} x {sizes.held_s:.3g} s (Little's law)"
     yield "requests in flight", f"{sizes.requests:,.0f}", formula
     yield "fetch.concurrency", f"{settings.fetch.concurrency:,}", f"x {headroom:g}: a batch fills and drains"
     each_ms = costs.worker(load.event_bytes) * 1000
@@ -77,7 +77,7 @@ def _bottleneck(sizes: Sizes) -> str:
 
 
 def _work(load: Load) -> str:
-    latency = f"{load.requests} x {load.page_bytes / 1024:.4g} KiB in {load.latency_s:.3g} s an event"
+    latency = f"{load.requests:g} x {load.page_bytes / 1024:.4g} KiB in {load.latency_s:.3g} s an event"
     slow = f", {load.slow_share:.3g} of them with one of {load.slow_latency_s:g} s" if load.slow_share else ""
     return latency + slow
 

@@ -178,7 +178,7 @@ def _sizes(
         "processor": max(1, math.ceil(steady * each_s)),
     }
     workers = max(workers_by.values())
-    concurrency = max(load.requests, math.ceil(in_flight / workers))
+    concurrency = max(math.ceil(load.requests), math.ceil(in_flight / workers))
     rounds, entries = _deferral(steady, load, config, costs)
     processors = steady * costs.everything(load.event_bytes)
     last_s = max(load.latency_s, min(load.slow_latency_s, allowance_s(config)) if load.slow_share else 0.0)

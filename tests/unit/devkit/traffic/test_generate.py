@@ -235,3 +235,20 @@ def test_another_process_with_other_hashing_gives_the_same_bytes() -> None:
         for hash_seed in ("1", "2")
     }
     assert digests == {hashlib.sha256(repr(generate(_spec())).encode()).hexdigest() + "\n"}
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_revisits_make_histories(seed: int) -> None:
+    """Most edits have the page's event before as their parent; some pages have many events and most have few."""
+    latest = dict[int, int]()
+    parents_seen, events = list[bool](), Counter[int]()
+    edits_alone = dict.fromkeys(Mix.model_fields, 0)
+    for record in generate(_spec(seed=seed, rate="40/s", population=5_000, revisits="70%", mix=edits_alone)).records:
+        event = _parsed(record)
+        page, revision = event["page"]["page_id"], event["revision"]
+        parents_seen.append(latest.get(page) == revision.get("rev_parent_id"))
+        latest[page] = revision["rev_id"]
+        events[page] += 1
+    assert 0.6 < sum(parents_seen) / len(parents_seen) < 0.75
+    assert max(events.values()) >= 15
+    assert sorted(events.values())[len(events) // 2] <= 2

@@ -60,9 +60,15 @@ def test_the_second_job_has_one_request_for_an_event(config_file: Path) -> None:
     assert "1 x 50 KiB" in asked("--config", str(config_file), "--latency", "1s").stdout
 
 
+def test_parents_that_are_not_requested_leave_their_share_of_the_requests() -> None:
+    output = asked("--rate", "400", "--latency", "1s", "--parent-hits", "70%").stdout
+    assert "520  400/s x 1.3 x 1 s (Little's law)" in output
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--rate", "5", "--requests", "1", "--parent-hits", "70%"], "--parent-hits of a job that keeps no parents"),
         ([], "neither --rate nor --config"),
         (["--rate", "5/x"], "unknown unit 'x' (got '5/x'); write 5/s"),
         (["--rate", "5", "--slow-share", "110%"], "more than the whole (got '110%'); write 5% or 0.05"),
