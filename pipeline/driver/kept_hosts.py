@@ -27,7 +27,7 @@ class KeptHosts:
     def __init__(self, spark: "SparkSession", config: PipelineConfig) -> None:
         self._config = config
         keeps = kept_bytes(config) > 0
-        is_one_host = is_local(spark.sparkContext.master or "")
+        is_one_host = keeps and is_local(spark.sparkContext.master or "")
         self._kept = kept_revisions(config) if is_one_host else None
         self._read = accumulated_list(spark) if keeps and not is_one_host else None
         self._files: dict[SourcePartition, str] = {}
