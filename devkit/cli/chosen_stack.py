@@ -1,12 +1,15 @@
 """Which of the stacks that are up a command is about."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from devkit.errors import StackError, UsageError
 from devkit.guardian.run_state import DIRECT, RunState, known_runs
+
+if TYPE_CHECKING:
+    from devkit.stack.addresses import Addresses
 
 MOCK_API = "mock API"
 KAFKA = "kafka"
@@ -45,6 +48,28 @@ def running_stack(run_id: str | None) -> RunState:
     if run_id is None and not runs:
         raise UsageError("no stack is up", hint="`devkit up` starts one, `devkit scenario run NAME --keep` leaves one")
     return named(run_id, runs)[-1]
+
+
+def addresses_of(run_id: str) -> "Addresses":
+    """Those of a stack that was left up, for runs on it. Raises UsageError for one that has a program of its own."""
+    from devkit.stack.addresses import Addresses
+
+    (run,) = named(run_id, [run for run in stacks_up() if run.released])
+    if any(program.exit_code is None for program in run.programs):
+        raise UsageError(
+            f"stack {run_id} runs a job, whose topics each arm would delete and make afresh",
+            hint="`devkit up --no-pipeline` starts one without",
+        )
+    is_there = SPARQL_QUERY in run.addresses
+    return Addresses(
+        kafka=address_of(run, KAFKA),
+        s3_endpoint=address_of(run, OBJECT_STORE),
+        mock_api=address_of(run, MOCK_API),
+        triple_store_query=address_of(run, SPARQL_QUERY) if is_there else None,
+        triple_store_update=address_of(run, SPARQL_UPDATE) if is_there else None,
+        may_recreate_topics=True,
+        may_clear_triple_store=True,
+    )
 
 
 def named(run_id: str | None, runs: list[RunState]) -> list[RunState]:

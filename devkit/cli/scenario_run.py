@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from devkit.cli.chosen_stack import addresses_of
 from devkit.cli.exit_codes import ExitCodes, bisect_option
 from devkit.cli.options import (
     STACKS,
@@ -36,6 +37,12 @@ if TYPE_CHECKING:
 @click.command(short_help="Make an incident happen, and prove that the fix holds.")
 @click.argument("name_or_file")
 @stack_options
+@click.option(
+    "--on",
+    metavar="ID",
+    help="Play it on the stack with this id, as `devkit status` shows it: one that `devkit up --no-pipeline` left up, "
+    "which saves the start. Each arm still has its topics made afresh.",
+)
 @click.option(
     "--arm", "arm_names", multiple=True, metavar="NAME", help="Play this arm only; may be repeated. Default: all arms."
 )
@@ -95,6 +102,7 @@ def run(
     name_or_file: str,
     backend: str,
     addresses: Path | None,
+    on: str | None,
     arm_names: tuple[str, ...],
     written: tuple[str, ...],
     seed: int | None,
@@ -131,6 +139,8 @@ def run(
     from devkit.stack.stack import StackRequest
 
     require_addresses_fit(backend, addresses)
+    if on is not None and (backend != STACKS[0] or addresses is not None or keep):
+        raise UsageError("--on plays on a stack that is up and stays up: leave out --stack, --addresses and --keep")
     instead = None if command is None else CommandKind(given_by="--pipeline").program(command)
     points = tuple(PausePoint.parse(text) for text in pause_at)
     limit = None if pause_limit is None else duration_of("--pause-limit", pause_limit)
@@ -162,13 +172,13 @@ def run(
     repeat += [word for module in extend for word in ("--extend", module)]
     repeat += ["--unchecked"] if unchecked else []
     repeat += ["--stretch", str(stretch)] if stretch is not None else []
-    request = StackRequest(addresses=addresses)
+    request = StackRequest(addresses=addresses if on is None else addresses_of(on))
     options = RunOptions(
         arms,
         out,
         keep,
         _repeat(name_or_file, loaded, repeat),
-        stack=backend,
+        stack=backend if on is None else "external",
         request=request,
         instead=instead,
         pause_at=points,

@@ -90,7 +90,8 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
             f"the kit cannot put a proxy before {', '.join(sorted(request.proxied))} of an external stack",
             hint="use a stack of the kit's own for faults of the network and of the store's answers",
         )
-    addresses = read_addresses(request.addresses)
+    given = request.addresses
+    addresses = given if isinstance(given, Addresses) else read_addresses(given)
     kafka = KafkaBroker(addresses.kafka, addresses.kafka)
     store = ObjectStore(
         addresses.s3_endpoint,

@@ -18,6 +18,7 @@ from devkit.docker.access import EngineImage
 from devkit.errors import PartError, StackError, UsageError, WaitTimeoutError
 from devkit.guardian.run_state import DIRECT, PartPlace
 from devkit.proxy.client import ProxyControl
+from devkit.stack.addresses import Addresses
 from devkit.stack.parts.event_bus import EVENT_BUS
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
@@ -64,7 +65,7 @@ class StackRequest:
     """
 
     ports: Ports = Ports()
-    addresses: Path | None = None
+    addresses: Path | Addresses | None = None
     topics: tuple[str, ...] = ()
     brokers: int = 1
     proxied: frozenset[str] = frozenset()

@@ -75,7 +75,7 @@ def test_a_port_that_is_taken_is_named(devkit_cli: Cli, kept: str) -> None:
     assert devkit("down", "--run-id", kept).returncode == 0
 
 
-def test_a_scenario_can_print_json_and_keep_its_stack(tmp_path: Path) -> None:
+def test_a_scenario_can_print_json_keep_its_stack_and_be_played_on_it(tmp_path: Path) -> None:
     run = devkit("scenario", "run", "oversized-message", "--arm", "fixed", "--json", "--keep", "--out", str(tmp_path))
     match = re.search(r"stack (\w+) stays up", run.stderr)
     assert match, run.stderr
@@ -87,6 +87,13 @@ def test_a_scenario_can_print_json_and_keep_its_stack(tmp_path: Path) -> None:
         assert result == json.loads((tmp_path / "latest" / "result.json").read_text())
         assert f"stack {match[1]}" in devkit("status").stdout  # its exit code is of all stacks that are up
         assert "mock-api" in devkit("logs", "--run-id", match[1]).stdout
+
+        again = devkit(
+            "scenario", "run", "oversized-message", "--arm", "fixed", "--on", match[1], "--out", str(tmp_path)
+        )
+
+        assert again.returncode == 0, again.stdout + again.stderr
+        assert f"stack {match[1]}" in devkit("status").stdout, "it stays up"
     finally:
         assert devkit("down", "--run-id", match[1]).returncode == 0
     assert marked(RUN_VARIABLE, match[1]) == []
