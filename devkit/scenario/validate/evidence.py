@@ -14,7 +14,7 @@ from devkit.scenario.source_location import location_of, locations_of, once
 from devkit.scenario.validate.causes import check_causes, check_faultless_arms, check_same_arms
 from devkit.scenario.validate.expectations import check_expectations
 from devkit.scenario.validate.spark import check_spark
-from devkit.scenario.validate.traffic import check_error_types
+from devkit.scenario.validate.traffic import check_error_types, check_wikibase_topics
 from devkit.scenario.validate.until import check_until
 from located_config.duration import format_duration
 from located_config.problem import Problem
@@ -51,6 +51,7 @@ def check_evidence(resolved: ResolvedScenario) -> Iterator[Problem]:
     yield from _check_unsafe_fix(resolved, configurations)
     yield from check_spark(resolved)
     yield from check_error_types(resolved)
+    yield from check_wikibase_topics(resolved)
     yield from check_causes(resolved)
     yield from check_faultless_arms(resolved)
     yield from check_same_arms(resolved)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from devkit.observe.arm_role import ArmName
+from devkit.observe.arm_role import ArmName, in_role
 from devkit.observe.error_types import unknown_error_type
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedScenario
@@ -37,15 +37,6 @@ def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
         yield from _check_closing(scenario, arm, sources)
         yield from _check_window(scenario, arm, resolved_arm.main.configured.config)
         yield from _check_dump(resolved, arm, resolved_arm.main.configured.config)
-        # What a job does not read may be the incident.
-        if (wikibase := scenario.traffic.wikibase_topics) is not None and scenario.roles[arm] == "fixed":
-            for topic in sorted(set(wikibase.names).difference(sources)):
-                yield Problem(
-                    ("traffic", "wikibase_topics"),
-                    f"the main program of arm {arm} does not read topic {topic!r}",
-                    f"let its source topics be {', '.join(wikibase.names)}",
-                )
-                break
         for name, stream in streams.items():
             if stream.topic not in sources:
                 yield Problem(
@@ -60,6 +51,22 @@ def check_traffic(resolved: ResolvedScenario) -> Iterator[Problem]:
                     f"the main program of arm {arm} does not read topic {topic!r} of the capture",
                     f"let its source topics be {', '.join([sources[0], *_further_topics(scenario)])}",
                 )
+
+
+def check_wikibase_topics(resolved: ResolvedScenario) -> Iterator[Problem]:
+    """Topics of the traffic that a fixed arm does not read. That an incident arm does not may be the incident."""
+    wikibase = resolved.scenario.traffic.wikibase_topics
+    for arm in in_role(resolved.scenario.roles, "fixed"):
+        main = resolved.arms[arm].main
+        if wikibase is None or main.refusal:
+            continue
+        unread = sorted(set(wikibase.names).difference(main.configured.topics.sources))
+        if unread:
+            yield Problem(
+                ("traffic", "wikibase_topics"),
+                f"the main program of arm {arm} does not read topic {unread[0]!r}",
+                f"let its source topics be {', '.join(wikibase.names)}",
+            )
 
 
 def _check_closing(scenario: Scenario, arm: ArmName, sources: tuple[str, ...]) -> Iterator[Problem]:
