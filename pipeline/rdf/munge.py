@@ -51,7 +51,7 @@ _Nodes = dict[str, list[Triple]]
 
 
 class IncompleteEntityError(ValueError):
-    """A document that says neither version and date of the entity nor where it redirects."""
+    """A document that says neither version and date of the entity nor where it redirects, or links what it leaves out."""
 
 
 def munge(triples: Iterable[Triple], entity: str, namespaces: ConceptNamespaces) -> frozenset[Triple]:
@@ -130,7 +130,9 @@ def _entity_triples(triples: Iterable[Triple], *, has_labels: bool) -> Iterator[
 
 
 def _linked_triples(nodes: _Nodes, owners: set[str], namespaces: ConceptNamespaces) -> Iterator[Triple]:
-    """Of the statements of `owners`, and of the references and values that are linked from these or one another."""
+    """Of the statements of `owners`, and of the references and values that are linked from these or one another. Raises
+    IncompleteEntityError for one that is linked and not described: Wikibase describes all, so the document was cut off.
+    """
     waiting = [
         object_term
         for owner in owners
@@ -140,7 +142,10 @@ def _linked_triples(nodes: _Nodes, owners: set[str], namespaces: ConceptNamespac
     shared = (namespaces.reference, namespaces.value)
     visited = set(waiting)
     while waiting:
-        for triple, predicate, object_term in _edges(nodes.get(waiting.pop(), ())):
+        node = waiting.pop()
+        if node not in nodes:
+            raise IncompleteEntityError(f"the document links {node} and says nothing of it")
+        for triple, predicate, object_term in _edges(nodes[node]):
             if predicate != RDF_TYPE or object_term not in _DROPPED_TYPES:
                 yield triple
             if object_term.startswith(shared) and object_term not in visited:

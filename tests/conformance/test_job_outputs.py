@@ -53,6 +53,9 @@ class Upstream:
     def deadline(self, limit_s: float) -> Deadline:
         return Deadline(limit_s, lambda: 0.0)
 
+    def hold(self, count: int) -> bool:
+        return count > 0
+
     async def fetch(
         self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
     ) -> FetchedText:

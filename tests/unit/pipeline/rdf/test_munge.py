@@ -145,3 +145,18 @@ def test_a_redirect_needs_no_version() -> None:
 def test_a_document_without_version_and_date_is_refused(document: str, missing: str) -> None:
     with pytest.raises(IncompleteEntityError, match=f"the document of Q1 does not say <http://.*{missing}>"):
         munge(triples_of(document), "Q1", NAMESPACES)
+
+
+@pytest.mark.parametrize(
+    ("document", "node"),
+    [
+        ("wd:Q1 p:P1 wds:Q1-a .", "Q1-a"),
+        ("wd:Q1 p:P1 wds:Q1-a . wds:Q1-a prov:wasDerivedFrom wdref:1 .", "reference/1"),
+        ("wd:Q1 p:P1 wds:Q1-a . wds:Q1-a psv:P1 wdv:1 .", "value/1"),
+        ("wd:Q1 p:P1 wds:Q1-a . wds:Q1-a psv:P1 wdv:1 . wdv:1 wikibase:quantityNormalized wdv:2 .", "value/2"),
+    ],
+    ids=["behind the entity", "behind a statement", "before a value", "before a normalized value"],
+)
+def test_a_document_that_was_cut_off_at_the_end_of_a_node_is_refused(document: str, node: str) -> None:
+    with pytest.raises(IncompleteEntityError, match=f"the document links <http://.*{node}> and says nothing of it"):
+        munge(triples_of(version_of("Q1") + document), "Q1", NAMESPACES)
