@@ -43,25 +43,12 @@ def test_rules_are_a_yaml_list(tmp_path: Path) -> None:
     assert load_rules(file) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "- {name: a, do: {body: {siez: 20MiB}}}",
-            "rules.yaml:1:25: [0].do.body.siez: unknown key; did you",
-        ),
-        ("- {name: a, do: {latncy: 1s}}\n- {nam: b}", "(and 3 more)"),
-        ("- {name: a, do: {latency: [}", "rules.yaml:1:28: not YAML"),
-        ("name: a", "rules.yaml:1:1: must be a list (got a mapping)"),
-    ],
-)
-def test_a_rule_error_names_its_place(tmp_path: Path, text: str, message: str) -> None:
+def test_a_rule_file_that_is_not_yaml_names_the_place(tmp_path: Path) -> None:
+    """What is wrong with rules that can be read is in tests/unit/golden/mock_rules.txt."""
     file = tmp_path / "rules.yaml"
-    file.write_text(text)
-    with pytest.raises(InputFileError) as raised:
+    file.write_text("- {name: a, do: {latency: [}")
+    with pytest.raises(InputFileError, match=r"rules\.yaml:1:28: not YAML.*\Z"):
         load_rules(file)
-    assert message in str(raised.value)
-    assert "\n" not in str(raised.value)
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
+"""What rules may say; what is refused is in tests/unit/golden/mock_rules.txt."""
+
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from mockapi.control.refusal import problems
 from mockapi.rules.model import Rule, Rules
 from mockapi.wiki.pages.block import Block, most_changed_bytes
 from tests.unit.mockapi.faults.planned import plan
@@ -16,13 +17,6 @@ RULES: TypeAdapter[tuple[Rule, ...]] = TypeAdapter(Rules)
 
 def rule(do: dict[str, Any], **rest: Any) -> Rule:
     return Rule.model_validate({"name": "r", "do": do, **rest})
-
-
-def lines(document: object) -> list[str]:
-    """The problems that a person sees."""
-    with pytest.raises(ValidationError) as raised:
-        RULES.validate_python(document)
-    return [str(problem) for problem in problems(raised.value, Rules)]
 
 
 def test_short_forms_mean_the_long_ones() -> None:
@@ -116,136 +110,6 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
     made = rule({"status": 404}, when={"window": window}).when.window
     assert made is not None
     assert (made.from_, made.for_) == tuple(None if one is None else timedelta(seconds=one) for one in seconds)
-
-
-@pytest.mark.parametrize(
-    ("document", "expected"),
-    [
-        ([{"name": "a", "do": {"body": {"siez": 1}}}], "[0].do.body.siez: unknown key; did you mean 'size'?"),
-        ([{"name": "a", "wen": {}, "do": {"status": 404}}], "[0].wen: unknown key; did you mean 'when'?"),
-        (
-            [{"name": "a", "when": {"title": "A"}, "do": {"status": 404}}],
-            "there are: method, path, wiki, page, revision, entity, header",
-        ),
-        ([{"name": "a", "do": {"latency": {"p5": "1s"}}}], "[0].do.latency.p5: unknown key; did you mean 'p50'?"),
-        ([{"name": "a", "do": {"latency": 40}}], "not a duration (got 40); write 40ms or 40s (us, ms, s, m, h, d)"),
-        ([{"name": "a", "do": {"latency": {"p50": "1s"}}}], "[0].do.latency: p50 and p99 go together"),
-        ([{"name": "a", "do": {"latency": {"p50": "2s", "p99": "1s"}}}], "p50 must be at most p99"),
-        ([{"name": "a", "do": {"latency": {"p50": "2s", "p99": "3s", "cap": "1s"}}}], "cap is below p50"),
-        ([{"name": "a", "do": {"latency": {"fixed": "2s", "cap": "1s"}}}], "cap without a distribution"),
-        (
-            [{"name": "a", "do": {"status": 200}}],
-            "[0].do.status.code: status 200 is no error (got 200); 400 to 599, or 204 for no content",
-        ),
-        ([{"name": "a", "do": {"status": {"code": 503, "retry_after": "1500ms"}}}], "not in whole seconds"),
-        (
-            [{"name": "a", "do": {"body": {"size": -1}}}],
-            "[0].do.body.size.fixed: not a size (got -1)",
-        ),
-        ([{"name": "a", "do": {"body": {}}}], "give size, bomb, encoding or several of them"),
-        ([{"name": "a", "do": {"body": {"encoding": "gzip", "changed_bytes": 999}}}], "changed_bytes without size"),
-        (
-            [{"name": "a", "do": {"body": {"size": 9000, "changed_bytes": 9000}}}],
-            "does not fit into a document of 9000",
-        ),
-        ([{"name": "a", "do": {"body": {"encoding": "gizp"}}}], "or 'identity' (got 'gizp'); did you mean 'gzip'?"),
-        ([{"name": "a", "do": {"body": {"size": 9000, "changed": "two"}}}], "must be 'one block' (got 'two')"),
-        (
-            [{"name": "a", "do": {}}],
-            "[0].do: no fault; at least one of rate_limit, latency, ",
-        ),
-        ([{"name": "a", "do": {"parse": {"p50": "1s"}}}], "[0].do.parse: p50 and p99 go together"),
-        ([{"name": "a", "do": {"parse": "never"}}], "[0].do.parse: never is no time here"),
-        ([{"name": "a", "do": {"latency": {"fixed": "1s", "never": True}}}], "[0].do.latency: not a time"),
-        ([{"name": "a", "do": {"latency": {"uniform": {"from": "2s", "to": "1s"}}}}], "from is above to"),
-        ([{"name": "a", "do": {"latency": {"empirical": []}}}], "a histogram without values"),
-        (
-            [
-                {
-                    "name": "a",
-                    "do": {"latency": {"empirical": [{"up_to": "2s", "count": 1}, {"up_to": "2s", "count": 1}]}},
-                }
-            ],
-            "up_to does not ascend",
-        ),
-        ([{"name": "a", "do": {"rate_limit": {"rate": "20"}}}], "[0].do.rate_limit.rate: not a rate (got '20')"),
-        ([{"name": "a", "do": {"rate_limit": {"rate": "0/s"}}}], "[0].do.rate_limit.rate: not a rate"),
-        ([{"name": "a", "do": {"replica_lag": {"for": "2s", "attempts": 1}}}], "either attempts: 2, or for: 3s"),
-        ([{"name": "a", "do": {"hidden": {"parts": ["text", "text"]}}}], "a part is there twice"),
-        ([{"name": "a", "do": {"hidden": {"parts": ["txt"]}}}], "(got 'txt'); did you mean 'text'?"),
-        ([{"name": "a", "do": {"missing": False}}], "[0].do.missing: must be true (got false)"),
-        ([{"name": "a", "times": 0, "do": {"status": 404}}], "[0].times: must be greater than or equal to 1"),
-        ([{"name": "a", "ttl": "0s", "do": {"status": 404}}], "[0].ttl: must be above 0"),
-        ([{"name": "a", "when": {"client": "here"}, "do": {"status": 404}}], "[0].when.client: not an address"),
-        ([{"name": "a", "when": {"attempt": {}}, "do": {"status": 404}}], "[0].when.attempt: no number"),
-        (
-            [{"name": "a", "when": {"nth": {"exactly": 1, "every": 2}}, "do": {"status": 404}}],
-            "exactly with another bound",
-        ),
-        ([{"name": "a", "when": {"nth": {"at_least": 3, "at_most": 2}}, "do": {"status": 404}}], "at_most is below"),
-        (
-            [{"name": "a", "when": {"probability": {"to": 0.5, "over": "1s"}}, "do": {"status": 404}}],
-            "from and over go",
-        ),
-        ([{"name": "a", "when": {"probability": "0%"}, "do": {"status": 404}}], "[0].when.probability: never true"),
-        ([{"name": "a", "do": {"capacity": 0}}], "[0].do.capacity.parses: must be greater than or equal to 1"),
-        ([{"name": "a", "do": {"capacity": "4"}}], "[0].do.capacity.parses: must be a whole number (got '4')"),
-        ([{"name": "a", "do": {"capacity": True}}], "[0].do.capacity.parses: must be a whole number"),
-        ([{"name": "a", "do": {"capacity": {"queue": 4}}}], "[0].do.capacity.parses: is missing"),
-        ([{"name": "a", "do": {"capacity": {"parses": 4, "queue": -1}}}], "[0].do.capacity.queue: must be gre"),
-        (
-            [{"name": "a", "do": {"capacity": {"parses": 4, "overflow": 500}}}],
-            "[0].do.capacity.overflow: must be",
-        ),
-        (
-            [{"name": "a", "do": {"capacity": {"parses": 4, "que": 1}}}],
-            "do.capacity.que: unknown key; did you mean 'qu",
-        ),
-        ([{"name": "a", "do": {"gateway_timeout": "0s"}}], "must be above 0 (got '0s'); write for example 10s"),
-        ([{"name": "a", "do": {"gateway_timeot": "1s"}}], "unknown key; did you mean 'gateway_timeout'?"),
-        (
-            [{"name": "a", "when": {"share": 0}, "do": {"status": 404}}],
-            "[0].when.share: must be above 0 (got 0)",
-        ),
-        ([{"name": "a", "when": {"window": {}}, "do": {"status": 404}}], "[0].when.window: window without bounds"),
-        (
-            [{"name": "a", "when": {"window": {"fro": "3s"}}, "do": {"status": 404}}],
-            "[0].when.window.fro: unknown key; did you mean 'from'?",
-        ),
-        (
-            [{"name": "a", "when": {"window": {"for": "0s"}}, "do": {"status": 404}}],
-            "[0].when.window.for: must be above 0",
-        ),
-        ([{"do": {"status": 404}}], "[0].name: is missing"),
-        (
-            [{"name": "a", "when": {"method": "GTE"}, "do": {"status": 404}}],
-            "(got 'GTE'); did you mean 'GET'?",
-        ),
-        ([{"name": "a", "do": {"status": 404}}] * 2, "rule name 'a' is there twice"),
-        *(
-            ([{"name": name, "do": {"status": 404}}], "[0].name: not a name for a rule")
-            for name in ("a\nb", "a\x00", "\x7f", ".", "..")
-        ),
-        (
-            [{"name": "a", "when": {"revision": "7"}, "do": {"status": 404}}],
-            "[0].when.revision[0]: must be a whole number (got '7')",
-        ),
-        ([{"name": "a", "when": {"revision": []}, "do": {"status": 404}}], "[0].when.revision: must not be empty"),
-        ([{"name": "a", "do": {"capacity": {"parses": 1, "overflow": 500}}}], "must be 503 or 429 (got 500)"),
-        ({"rules": []}, "must be a list (got a mapping)"),
-        ([["a"]], "[0]: must be a mapping of keys to values (got a list)"),
-    ],
-)
-def test_a_refusal_says_place_value_and_remedy(document: object, expected: str) -> None:
-    (line,) = lines(document)
-    assert expected in line
-
-
-def test_all_problems_are_told_at_once() -> None:
-    found = lines(
-        [{"name": "a", "do": {"latency": "soon", "status": 99}}, {"name": "", "do": {"body": {"size": "1XB"}}}]
-    )
-    assert len(found) == 4
 
 
 @given(st.integers(0, 200_000))

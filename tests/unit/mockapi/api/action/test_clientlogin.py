@@ -20,7 +20,6 @@ def test_a_person_logs_in(api: Any) -> None:
 @pytest.mark.parametrize(
     ("changed", "code", "message"),
     [
-        ({"password": "x"}, "wrongpassword", "Incorrect username or password entered.\nPlease try again."),
         ({"password": ""}, "authmanager-authn-no-primary", "The supplied credentials could not be authenticated."),
         ({"username": ""}, "authmanager-authn-no-primary", "The supplied credentials could not be authenticated."),
     ],

@@ -9,22 +9,6 @@ def text_of(api: Any, title: str) -> str:
     return text
 
 
-def test_a_new_page_is_told_with_its_ids(admin: Any) -> None:
-    answer = admin.write("edit", title="new_page", text="Hello", summary="first")
-    assert list(answer.items()) == [
-        ("new", True),
-        ("result", "Success"),
-        ("pageid", 9),
-        ("title", "New page"),
-        ("contentmodel", "wikitext"),
-        ("oldrevid", 0),
-        ("newrevid", 9 * 4096 + 1),
-        ("newtimestamp", "2026-06-01T12:00:00Z"),
-        ("watched", True),
-    ]
-    assert text_of(admin, "New page") == "Hello"
-
-
 def test_a_change_has_the_revision_before_it(admin: Any) -> None:
     answer = admin.write("edit", title="Old harbour", text="four", minor=1, formatversion=1)
     assert (answer["oldrevid"], answer["newrevid"], "new" in answer, answer["watched"]) == (4099, 4100, False, "")
@@ -68,15 +52,6 @@ def test_a_section_can_be_added_to(make_api: Any, make_page: Any, appended: str 
     assert answer["pages"][0]["revisions"][0]["slots"]["main"]["content"] == expected
 
 
-@pytest.mark.parametrize("text", ["", "0"])
-def test_an_empty_base_timestamp_is_none(api: Any, text: str) -> None:
-    answer = api.post(action="edit", title="Old harbour", text="x", basetimestamp=text, token=api.token()).json
-    assert answer["edit"]["result"] == "Success"
-    assert answer["warnings"]["edit"]["warnings"].startswith(
-        f'Passing "{text}" for timestamp parameter "basetimestamp"'
-    )
-
-
 @pytest.mark.parametrize(
     ("section", "expected"),
     [
@@ -110,27 +85,9 @@ def test_a_redirect_can_be_followed(admin: Any) -> None:
             "invalidparammix",
             'The parameters "title" and "pageid" can not be used together.',
         ),
-        ({"text": "x", "title": "::bad::"}, "invalidtitle", 'Bad title "::bad::".'),
-        ({"text": "x", "title": "Special:A"}, "pagecannotexist", "Namespace doesn't allow actual pages."),
         ({"text": "x", "pageid": 9999}, "nosuchpageid", "There is no page with ID 9999."),
-        (
-            {"text": "x", "title": "Old harbour", "createonly": 1},
-            "articleexists",
-            "The page you tried to create has been created already.",
-        ),
-        (
-            {"text": "x", "title": "A", "nocreate": 1},
-            "missingtitle",
-            "The page you specified doesn't exist.",
-        ),
-        (
-            {"text": "x" * 2_097_153, "title": "A"},
-            "contenttoobig",
-            "The content you supplied exceeds the page size limit of 2048 kibibytes.",
-        ),
         ({"text": "x", "title": "A", "md5": "0" * 32}, "badmd5", "The supplied MD5 hash was incorrect."),
         ({"text": "x", "title": "Old harbour", "section": "7"}, "nosuchsection", "There is no section 7."),
-        ({"text": "x", "title": "Old harbour", "baserevid": 4097}, "editconflict", "Edit conflict."),
         ({"text": "{", "title": "User:Admin/x.json"}, "invalid-json-data", "Invalid JSON: Syntax error"),
     ],
 )

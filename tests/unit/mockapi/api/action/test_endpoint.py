@@ -1,3 +1,5 @@
+"""The Action API as a whole, beyond the requests of tests/conformance/requests."""
+
 from typing import Any
 
 import pytest
@@ -5,63 +7,11 @@ import pytest
 from mockapi.api.action.endpoint import ActionApi
 from mockapi.server.request import Request
 
-ORDER_OF_READS = [
-    "x-content-type-options", "content-type", "x-frame-options", "content-disposition", "vary", "cache-control",
-    "content-length", "x-request-id",
-]  # fmt: skip
-ORDER_OF_PRIVATE = [*ORDER_OF_READS[:4], "cache-control", "vary", "content-length", "x-request-id"]
 
-
-def test_headers_of_a_read_are_in_mediawikis_order(api: Any) -> None:
-    answer = api.get(action="query", titles="Old harbour")
-    assert (answer.status, answer.names) == (200, ORDER_OF_READS)
-    assert answer["content-type"] == "application/json; charset=utf-8"
-    assert answer["content-disposition"] == "inline; filename=api-result.json"
-    assert answer["vary"] == "Accept-Encoding, Treat-as-Untrusted, Cookie"
-    assert answer["cache-control"] == "private, must-revalidate, max-age=0"
-    assert answer["content-length"] == str(len(answer.body))
-
-
-def test_headers_of_what_is_about_who_asks_have_another_order(api: Any) -> None:
-    answer = api.get(action="query", meta="userinfo")
-    assert answer.names == ORDER_OF_PRIVATE
-    assert answer["vary"] == "Accept-Encoding"
-
-
-def test_an_error_is_a_200_that_names_its_code(api: Any) -> None:
-    answer = api.get(action="bogus")
-    assert answer.status == 200
-    assert answer.names == ["x-content-type-options", "mediawiki-api-error", *ORDER_OF_PRIVATE[1:]]
-
-
-@pytest.mark.parametrize("version", [1, 2])
-def test_an_error_says_where_to_read_on(api: Any, version: int) -> None:
-    error = api.get(action="bogus", formatversion=version).json["error"]
-    assert list(error) == ["code", "info", "*" if version == 1 else "docref"]
-    assert list(error.values())[2].startswith("See https://en.wikipedia.org/w/api.php for API usage. Subscribe to the")
-
-
-@pytest.mark.parametrize(
-    ("form", "expected"),
-    [
-        ("plaintext", {"code": "badinteger", "text": 'Invalid value "<" for integer parameter "revids".'}),
-        ("wikitext", {"code": "badinteger", "text": 'Invalid value "<" for integer parameter "revids".'}),
-        ("html", {"code": "badinteger", "html": 'Invalid value "&lt;" for integer parameter "revids".'}),
-        ("none", {"code": "badinteger"}),
-        (
-            "raw",
-            {
-                "code": "badinteger",
-                "key": "paramvalidator-badinteger",
-                "params": [{"plaintext": "revids"}, {"plaintext": "<"}],
-            },
-        ),
-    ],
-)
-def test_newer_forms_list_errors(api: Any, form: str, expected: dict[str, Any]) -> None:
-    answer = api.get(action="query", revids="<", errorformat=form).json
-    assert list(answer) == ["errors", "docref"]
-    assert answer["errors"] == [{**expected, "module": "query"}]
+def test_an_error_in_html_escapes_what_was_asked(api: Any) -> None:
+    answer = api.get(action="query", revids="<", errorformat="html").json
+    expected = {"code": "badinteger", "html": 'Invalid value "&lt;" for integer parameter "revids".', "module": "query"}
+    assert answer["errors"] == [expected]
 
 
 def test_newer_forms_list_warnings_with_their_data(api: Any) -> None:
@@ -73,32 +23,6 @@ def test_newer_forms_list_warnings_with_their_data(api: Any) -> None:
             "data": {"values": ["x"]},
             "module": "query+revisions",
         }
-    ]
-
-
-def test_an_unknown_version_of_the_format_is_told_of_twice(api: Any) -> None:
-    answer = api.get(action="query", formatversion=3).json
-    text = 'Unrecognized value for parameter "formatversion": 3.'
-    assert list(answer) == ["warnings", "error"]
-    assert answer["warnings"] == {
-        "json": {"*": text},
-        "main": {"*": "Error printer failed. Will retry without params."},
-    }
-    assert answer["error"]["info"] == text
-
-
-def test_gzip_is_for_who_takes_it(api: Any) -> None:
-    answer = api.ask("action=query&format=json&meta=siteinfo", accept_encoding="gzip")
-    assert answer["content-encoding"] == "gzip"
-    assert answer["content-length"] == str(len(answer.body))
-    assert answer.json == api.ask("action=query&format=json&meta=siteinfo").json
-
-
-def test_head_is_answered_as_get(api: Any) -> None:
-    get, head = (api.ask("action=query&format=json", method=method) for method in ("GET", "HEAD"))
-    assert (head.status, head.body) == (200, b"")
-    assert [pair for pair in head.headers if pair[0] != "x-request-id"] == [
-        pair for pair in get.headers if pair[0] != "x-request-id"
     ]
 
 
@@ -125,10 +49,6 @@ def test_without_an_action_there_is_help(api: Any, query: str) -> None:
     answer = api.ask(query)
     assert "<li>action=query</li>" in answer.text
     assert answer["content-disposition"] == "inline; filename=api-help.html"
-
-
-def test_format_none_has_no_body(api: Any) -> None:
-    assert api.ask("action=query&format=none").body == b""
 
 
 @pytest.mark.parametrize(

@@ -45,19 +45,6 @@ def test_what_cannot_be_read_is_an_error(api: Any, parameters: dict[str, str], c
     assert api.get(**parameters).error == (code, info)
 
 
-def test_more_values_than_the_limit_are_an_error_that_says_it(api: Any) -> None:
-    error = api.get(action="query", revids="|".join(map(str, range(51)))).json["error"]
-    del error["docref"]
-    assert error == {
-        "code": "toomanyvalues",
-        "info": 'Too many values supplied for parameter "revids". The limit is 50.',
-        "parameter": "revids",
-        "limit": 50,
-        "lowlimit": 50,
-        "highlimit": 500,
-    }
-
-
 def test_administrators_may_name_more(admin: Any) -> None:
     assert "badrevids" in admin.query(revids="|".join(map(str, range(51))))
 

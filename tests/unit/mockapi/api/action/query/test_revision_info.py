@@ -1,4 +1,5 @@
-import hashlib
+"""Revisions over the Action API, beyond the requests of tests/conformance/requests."""
+
 from typing import Any
 
 import pytest
@@ -6,11 +7,6 @@ import pytest
 ALL = (
     "ids|flags|user|userid|timestamp|size|sha1|roles|content|contentmodel|slotsize|slotsha1|comment|parsedcomment|tags"
 )
-LEGACY = (
-    'Because "rvslots" was not specified, a legacy format has been used for the output. '
-    "This format is deprecated, and in the future the new format will always be used."
-)
-SHA1 = hashlib.sha1(b"two", usedforsecurity=False).hexdigest()
 HIDDEN = {"name": "hide", "when": {"revision": 4098}, "do": {"hidden": {"parts": ["text", "user", "comment"]}}}
 
 
@@ -18,51 +14,6 @@ def revision(api: Any, rev_id: int = 4098, *, rvprop: str = ALL, **parameters: A
     answer = api.query(prop="revisions", revids=rev_id, rvprop=rvprop, **parameters)["pages"]
     (page,) = answer.values() if isinstance(answer, dict) else answer
     return page["revisions"][0]
-
-
-def test_all_of_a_revision_in_mediawikis_order(api: Any) -> None:
-    assert list(revision(api, rvslots="main").items()) == [
-        ("revid", 4098),
-        ("parentid", 4097),
-        ("minor", True),
-        ("user", "192.0.2.9"),
-        ("anon", True),
-        ("userid", 0),
-        ("timestamp", "2026-03-02T05:06:07Z"),
-        ("size", 3),
-        ("sha1", SHA1),
-        ("roles", ["main"]),
-        (
-            "slots",
-            {
-                "main": {
-                    "size": 3,
-                    "sha1": SHA1,
-                    "contentmodel": "wikitext",
-                    "contentformat": "text/x-wiki",
-                    "content": "two",
-                }
-            },
-        ),
-        ("comment", "comment 2"),
-        ("parsedcomment", "comment 2"),
-        ("tags", []),
-    ]
-
-
-def test_the_old_shape_has_the_text_on_the_revision_and_a_warning(api: Any) -> None:
-    answer = api.get(action="query", prop="revisions", revids=4098, rvprop="content|comment", formatversion=1).json
-    assert answer["warnings"]["revisions"]["*"] == LEGACY
-    assert list(answer["query"]["pages"]["1"]["revisions"][0].items()) == [
-        ("contentformat", "text/x-wiki"),
-        ("contentmodel", "wikitext"),
-        ("comment", "comment 2"),
-        ("*", "two"),
-    ]
-
-
-def test_without_the_text_there_is_no_old_shape_to_warn_of(api: Any) -> None:
-    assert "warnings" not in api.get(action="query", prop="revisions", revids=4098).json
 
 
 @pytest.mark.parametrize(

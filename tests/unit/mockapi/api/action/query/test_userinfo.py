@@ -1,14 +1,6 @@
 from typing import Any
 
 
-def test_a_visitor_is_an_address(api: Any) -> None:
-    answer = api.query(meta="userinfo", uiprop="groups|rights|blockinfo|hasmsg", formatversion=1)["userinfo"]
-    assert list(answer)[:4] == ["id", "name", "anon", "groups"]
-    assert (answer["id"], answer["name"], answer["anon"], answer["groups"]) == (0, "192.0.2.1", "", ["*"])
-    assert {"read", "edit", "createaccount"} <= set(answer["rights"])
-    assert "messages" not in answer
-
-
 def test_a_user_has_groups_and_rights(admin: Any) -> None:
     answer = admin.query(
         meta="userinfo", uiprop="groups|implicitgroups|groupmemberships|rights|changeablegroups|hasmsg"
