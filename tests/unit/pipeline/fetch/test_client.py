@@ -7,6 +7,7 @@ import pytest
 from aiohttp import web
 
 from pipeline.fetch.client import USER_AGENT, FetchedText, UnknownWikiError
+from tests.unit.pipeline.fetch.answers import at_once
 
 HTML = "<p>ä</p>\n" * 5000
 GZIP = "Content-Encoding: gzip"
@@ -34,10 +35,8 @@ def raw(status: str, *headers: str, body: bytes = b"") -> bytes:
 
 
 def test_what_is_sent(fetching: Any) -> None:
-    async def steps(client: Any) -> list[Any]:
-        return [await client.outcome(28674, wiki="dewiki", request_id="event:parent")]
-
     wikis = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org"}
+    steps = at_once(28674, wiki="dewiki", request_id="event:parent")
     exchange = fetching(ok, steps, mediawiki={"wikis": wikis})
     (request,) = exchange.requests
     assert request.method == "GET"
@@ -49,10 +48,7 @@ def test_what_is_sent(fetching: Any) -> None:
 
 
 def test_the_user_agent_says_who_runs_the_job(fetching: Any) -> None:
-    async def steps(client: Any) -> list[Any]:
-        return [await client.outcome()]
-
-    (request,) = fetching(ok, steps, mediawiki={"contact": "ops@example.org"}).requests
+    (request,) = fetching(ok, mediawiki={"contact": "ops@example.org"}).requests
     assert request.headers["User-Agent"].startswith(f"{USER_AGENT} (ops@example.org; html-enrichment) aiohttp/3.")
 
 
@@ -67,11 +63,8 @@ def test_a_wiki_that_is_not_configured_is_never_asked_for(fetching: Any) -> None
 
 
 def test_a_wiki_that_is_not_configured_may_end_the_job(fetching: Any) -> None:
-    async def steps(client: Any) -> list[Any]:
-        return [await client.outcome(wiki="newwiki")]
-
     with pytest.raises(UnknownWikiError, match=r"wiki 'newwiki' is not in mediawiki\.wikis"):
-        fetching(ok, steps, mediawiki={"unknown_wiki": "stop"})
+        fetching(ok, at_once(5, wiki="newwiki"), mediawiki={"unknown_wiki": "stop"})
 
 
 def test_a_compressed_answer_is_decoded_and_its_length_is_as_sent(fetching: Any) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,26 +11,13 @@ from aiohttp import web
 from pipeline.fetch.client import FetchFailedError
 from pipeline.jobs.content import ContentRoute
 from pipeline.records.error_event import Failure
+from tests.unit.pipeline.fetch.answers import answering, at_once, never, saying
 
 BREAKER = {"minimum_requests": 4, "trial_requests": 1}
 ONCE = {"total_requests": 1}
 
 
-def answering(status: int, **headers: str) -> Callable[..., Any]:
-    async def handler(_request: web.Request, _number: int) -> web.Response:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return web.Response(status=status, text="<p>", headers=named)
-
-    return handler
-
-
-async def never(_request: web.Request, _number: int) -> web.Response:
-    await asyncio.Event().wait()
-    raise AssertionError
-
-
-async def many(client: Any) -> list[Any]:
-    return list(await asyncio.gather(*(client.outcome(number) for number in range(30))))
+many = at_once(*range(30))
 
 
 def kinds(outcomes: list[Any]) -> Counter[str]:
@@ -66,15 +52,12 @@ def test_a_wiki_that_nobody_reaches_is_sick(with_client: Any) -> None:
     assert 4 <= 30 - kinds(asyncio.run(run))["breaker_open"] <= 6
 
 
-@pytest.mark.parametrize("status", [404, 403, 400])
-def test_what_does_not_exist_is_an_answer_as_good_as_any(fetching: Any, status: int) -> None:
-    exchange = fetching(answering(status), many, breaker=BREAKER)
-    assert len(exchange.requests) == 30
-
-
-def test_a_status_that_is_tried_again_by_choice_is_not_the_upstreams_fault(fetching: Any) -> None:
-    exchange = fetching(answering(404), many, breaker=BREAKER, fetch=ONCE | {"retried_statuses": [404]})
-    assert len(exchange.requests) == 30
+@pytest.mark.parametrize(
+    ("status", "fetch"), [(404, {}), (403, {}), (400, {}), (404, ONCE | {"retried_statuses": [404]})]
+)
+def test_what_does_not_exist_is_an_answer_as_good_as_any(fetching: Any, status: int, fetch: dict[str, Any]) -> None:
+    """Also where it is tried again by choice."""
+    assert len(fetching(answering(status), many, breaker=BREAKER, fetch=fetch).requests) == 30
 
 
 def test_an_answer_that_asks_to_come_later_is_a_failure_though_its_status_is_well(fetching: Any) -> None:
@@ -87,25 +70,10 @@ def test_an_answer_that_asks_to_come_later_is_a_failure_though_its_status_is_wel
 GOOD_OF_NONE = '{"query": {"pages": [{"revisions": []}]}}'
 
 
-def saying(body: str, **headers: str) -> Callable[..., Any]:
-    async def handler(_request: web.Request, _number: int) -> web.Response:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return web.Response(text=body, content_type="application/json", headers=named)
-
-    return handler
-
-
-def by(route: ContentRoute) -> Callable[..., Any]:
-    async def steps(client: Any) -> list[Any]:
-        return list(await asyncio.gather(*(client.outcome(number, route=route) for number in range(30))))
-
-    return steps
-
-
 @pytest.mark.parametrize("code", ["internal_api_error_DBQueryError", "maxlag", "ratelimited"])
 def test_an_outage_that_a_body_of_status_200_tells_of_is_one(fetching: Any, code: str) -> None:
     body = f'{{"error": {{"code": "{code}", "info": "unwell"}}}}'
-    steps = by(ContentRoute(5, unknown_is_final=True))
+    steps = at_once(*range(30), route=ContentRoute(5, unknown_is_final=True))
     exchange = fetching(saying(body), steps, concurrency=3, breaker=BREAKER, fetch=ONCE)
     assert 4 <= len(exchange.requests) <= 4 + 2
     assert kinds(exchange.outcomes)["breaker_open"] == 30 - len(exchange.requests)
@@ -121,7 +89,7 @@ def test_an_outage_that_a_body_of_status_200_tells_of_is_one(fetching: Any, code
 )
 def test_what_a_body_says_of_the_revision_alone_is_an_answer(fetching: Any, body: str, *, final: bool) -> None:
     """Though an unknown revision is asked for again, where it may only be late."""
-    steps = by(ContentRoute(5, unknown_is_final=final))
+    steps = at_once(*range(30), route=ContentRoute(5, unknown_is_final=final))
     exchange = fetching(saying(body), steps, breaker=BREAKER, fetch=ONCE)
     assert len(exchange.requests) == 30
 
@@ -129,7 +97,7 @@ def test_what_a_body_says_of_the_revision_alone_is_an_answer(fetching: Any, body
 @pytest.mark.parametrize("asks_to_wait", [True, False])
 def test_the_header_counts_whatever_the_body_says(fetching: Any, *, asks_to_wait: bool) -> None:
     handler = saying(GOOD_OF_NONE, **({"Retry_After": "5"} if asks_to_wait else {}))
-    steps = by(ContentRoute(5, unknown_is_final=True))
+    steps = at_once(*range(30), route=ContentRoute(5, unknown_is_final=True))
     exchange = fetching(handler, steps, concurrency=3, breaker=BREAKER, fetch=ONCE)
     assert (len(exchange.requests) < 30) == asks_to_wait
 
@@ -137,7 +105,7 @@ def test_the_header_counts_whatever_the_body_says(fetching: Any, *, asks_to_wait
 def test_a_body_that_is_not_at_hand_has_been_judged_before_it_is_waited_for(fetching: Any) -> None:
     """What is read from a spool file may wait for memory, which says nothing of the upstream: it answered."""
     body = '{"error": {"code": "internal_api_error_DBQueryError", "info": "unwell"}}'
-    steps = by(ContentRoute(5, unknown_is_final=True))
+    steps = at_once(*range(30), route=ContentRoute(5, unknown_is_final=True))
     fetch = ONCE | {"inline_limit": 0}
     exchange = fetching(saying(body), steps, concurrency=3, breaker=BREAKER, fetch=fetch)
     assert len(exchange.requests) == 30

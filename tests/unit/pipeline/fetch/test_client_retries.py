@@ -1,48 +1,13 @@
 """When a fetch is tried again, and when it ends. Requests are counted where they arrive."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from aiohttp import web
 
 from pipeline.fetch.client import FetchedText, FetchFailedError
-
-
-def answering(*statuses: int, **headers: str) -> Callable[..., Any]:
-    """The n-th request gets the n-th status, later ones the last."""
-
-    async def handler(_request: web.Request, number: int) -> web.Response:
-        status = statuses[min(number, len(statuses)) - 1]
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return web.Response(status=status, text="<p>", headers=named)
-
-    return handler
-
-
-async def never(_request: web.Request, _number: int) -> web.Response:
-    await asyncio.Event().wait()
-    raise AssertionError
-
-
-@pytest.mark.parametrize(
-    ("status", "error_type"),
-    [
-        (404, "revision_not_found"),
-        (403, "access_denied"),
-        (413, "content_refused_by_upstream"),
-        (400, "upstream_error"),
-        (401, "upstream_error"),
-        (504, "upstream_error"),
-        (501, "upstream_error"),
-    ],
-)
-def test_where_trying_again_cannot_help_one_request_is_all(fetching: Any, status: int, error_type: str) -> None:
-    exchange = fetching(answering(status))
-    assert exchange.failure.error_type == error_type
-    assert f"status {status}" in exchange.failure.message
-    assert len(exchange.requests) == 1
+from tests.unit.pipeline.fetch.answers import answering, at_once, never, never_the_first
 
 
 @pytest.mark.parametrize("status", [301, 302, 307])
@@ -85,23 +50,36 @@ def test_where_it_can_help_it_is_tried_again(fetching: Any, status: int) -> None
     assert len(ids) == 1, "all attempts of a fetch have one id"
 
 
-@pytest.mark.parametrize("total", [1, 2, 4])
-def test_the_total_counts_all_requests_and_not_the_retries(fetching: Any, total: int) -> None:
-    exchange = fetching(answering(503), fetch={"total_requests": total})
-    assert exchange.failure.error_type == "fetch_failed"
-    assert "revision 5 of enwiki: status 503" in exchange.failure.message
-    assert len(exchange.requests) == total
-
-
-def test_a_final_status_after_a_retried_one_ends_it(fetching: Any) -> None:
-    exchange = fetching(answering(503, 404))
-    assert (exchange.failure.error_type, len(exchange.requests)) == ("revision_not_found", 2)
+@pytest.mark.parametrize(
+    ("statuses", "fetch", "error_type", "requests"),
+    [
+        ([404], {}, "revision_not_found", 1),
+        ([403], {}, "access_denied", 1),
+        ([413], {}, "content_refused_by_upstream", 1),
+        ([400], {}, "upstream_error", 1),
+        ([401], {}, "upstream_error", 1),
+        ([504], {}, "upstream_error", 1),
+        ([501], {}, "upstream_error", 1),
+        ([503, 200], {"retried_statuses": [504]}, "upstream_error", 1),
+        ([503, 404], {}, "revision_not_found", 2),
+        ([503], {"total_requests": 1}, "fetch_failed", 1),
+        ([503], {"total_requests": 2}, "fetch_failed", 2),
+        ([503], {"total_requests": 4}, "fetch_failed", 4),
+    ],
+)
+def test_a_fetch_fails_after_so_many_requests(
+    fetching: Any, statuses: list[int], fetch: dict[str, Any], error_type: str, requests: int
+) -> None:
+    """A status is tried again where it can help and as often as the total allows, which counts the first request."""
+    exchange = fetching(answering(*statuses), fetch=fetch)
+    assert exchange.failure.error_type == error_type
+    assert f"status {statuses[min(requests, len(statuses)) - 1]}" in exchange.failure.message
+    assert len(exchange.requests) == requests
 
 
 def test_which_statuses_are_retried_is_configuration(fetching: Any) -> None:
     exchange = fetching(answering(504, 200), fetch={"retried_statuses": [504]})
     assert (exchange.html.text, len(exchange.requests)) == ("<p>", 2)
-    assert fetching(answering(503, 200), fetch={"retried_statuses": [504]}).failure.error_type == "upstream_error"
 
 
 def test_pauses_are_drawn_up_to_a_bound_that_doubles(fetching: Any) -> None:
@@ -172,11 +150,20 @@ def test_all_requests_share_one_deadline(fetching: Any) -> None:
     assert len(exchange.requests) == 3
 
 
-def test_an_answer_that_never_comes_ends_with_the_deadline(fetching: Any) -> None:
-    exchange = fetching(never, fetch={"deadline": "100ms"})
-    assert exchange.failure.error_type == "deadline_exceeded"
-    assert "no answer before the deadline" in exchange.failure.message
-    assert len(exchange.requests) == 1
+@pytest.mark.parametrize(
+    ("fetch", "error_type", "says", "requests"),
+    [
+        ({"deadline": "100ms"}, "deadline_exceeded", "no answer before the deadline", 1),
+        ({"request_timeout": "50ms", "total_requests": 2}, "fetch_failed", "no answer within 0.05 s", 2),
+    ],
+    ids=["with the deadline", "with the time limit of a request"],
+)
+def test_an_answer_that_never_comes_ends(
+    fetching: Any, fetch: dict[str, Any], error_type: str, says: str, requests: int
+) -> None:
+    exchange = fetching(never, fetch=fetch)
+    assert (exchange.failure.error_type, len(exchange.requests)) == (error_type, requests)
+    assert says in exchange.failure.message
 
 
 def test_a_body_that_never_ends_ends_with_the_deadline(fetching: Any) -> None:
@@ -191,25 +178,20 @@ def test_a_body_that_never_ends_ends_with_the_deadline(fetching: Any) -> None:
     assert (exchange.failure.error_type, len(exchange.requests)) == ("deadline_exceeded", 1)
 
 
-def test_a_request_has_a_time_limit_of_its_own_within_the_deadline(fetching: Any) -> None:
-    exchange = fetching(never, fetch={"request_timeout": "50ms", "total_requests": 2})
-    assert exchange.failure.error_type == "fetch_failed"
-    assert "no answer within 0.05 s" in exchange.failure.message
-    assert len(exchange.requests) == 2
-
-
-def test_the_deadline_of_a_record_begins_with_its_first_request(fetching: Any) -> None:
-    """One slot, held until its deadline by a request without an answer; the second record is not to blame for that."""
-
-    async def handler(request: web.Request, number: int) -> web.Response:
-        return await never(request, number) if number == 1 else web.Response(text="<p>")
-
-    async def steps(client: Any) -> list[Any]:
-        return await asyncio.gather(client.outcome(5), client.outcome(6))
-
-    exchange = fetching(handler, steps, concurrency=1, fetch={"deadline": "300ms"})
-    first, second = exchange.outcomes
-    assert first.error_type == "deadline_exceeded"
+@pytest.mark.parametrize(
+    ("fetch", "error_type"),
+    [
+        ({"deadline": "300ms"}, "deadline_exceeded"),
+        ({"request_timeout": "200ms", "total_requests": 1}, "fetch_failed"),
+    ],
+    ids=["deadline of a record", "time limit of a request"],
+)
+def test_a_time_begins_with_the_request_and_not_with_the_wait_for_a_slot(
+    fetching: Any, fetch: dict[str, Any], error_type: str
+) -> None:
+    """One slot, held by a request without an answer; the second record is not to blame for that."""
+    first, second = fetching(never_the_first, at_once(5, 6), concurrency=1, fetch=fetch).outcomes
+    assert first.error_type == error_type
     assert second == FetchedText("<p>", 3)
 
 
@@ -223,21 +205,6 @@ def test_waiting_for_another_slot_is_part_of_the_deadline(fetching: Any) -> None
     exchange = fetching(never, steps, concurrency=1)
     assert [failure.error_type for failure in exchange.outcomes] == ["deadline_exceeded"] * 2
     assert len(exchange.requests) == 1
-
-
-def test_waiting_for_a_slot_is_no_part_of_a_requests_own_time_limit(fetching: Any) -> None:
-    """The second waits for as long as a request may take, since the first is never answered; then it has its turn."""
-
-    async def handler(request: web.Request, number: int) -> web.Response:
-        return await never(request, number) if number == 1 else web.Response(text="<p>")
-
-    async def steps(client: Any) -> list[Any]:
-        return await asyncio.gather(client.outcome(5), client.outcome(6))
-
-    exchange = fetching(handler, steps, concurrency=1, fetch={"request_timeout": "200ms", "total_requests": 1})
-    first, second = exchange.outcomes
-    assert first.error_type == "fetch_failed"
-    assert second == FetchedText("<p>", 3)
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
@@ -255,10 +222,7 @@ def test_no_more_requests_at_once_than_slots(fetching: Any, concurrency: int) ->
         open_now -= 1
         return web.Response(text="<p>")
 
-    async def steps(client: Any) -> list[Any]:
-        return await asyncio.gather(*(client.outcome(number) for number in range(1, 10)))
-
-    exchange = fetching(handler, steps, concurrency=concurrency)
+    exchange = fetching(handler, at_once(*range(1, 10)), concurrency=concurrency)
     assert [outcome.text for outcome in exchange.outcomes] == ["<p>"] * 9
     assert most == concurrency
 
@@ -267,10 +231,8 @@ def test_a_fetch_that_is_cancelled_gives_its_slot_back(fetching: Any) -> None:
     asked = asyncio.Event()
 
     async def handler(request: web.Request, number: int) -> web.Response:
-        if number == 1:
-            asked.set()
-            return await never(request, number)
-        return web.Response(text="<p>")
+        asked.set()
+        return await never_the_first(request, number)
 
     async def steps(client: Any) -> list[Any]:
         first = asyncio.create_task(client.outcome())
@@ -284,9 +246,7 @@ def test_a_fetch_that_is_cancelled_gives_its_slot_back(fetching: Any) -> None:
 def test_the_retry_budget_is_shared_by_all_fetches_of_a_worker(fetching: Any) -> None:
     """Twenty records of an upstream that always fails: without a budget 80 requests, with one of 3 retries 23."""
 
-    async def steps(client: Any) -> list[Any]:
-        return await asyncio.gather(*(client.outcome(number) for number in range(1, 21)))
-
+    steps = at_once(*range(1, 21))
     budget = {"retry_budget": {"share": 0, "burst": 3}}
     exchange = fetching(answering(503), steps, fetch={"backoff": "0ms"} | budget)
     assert len(exchange.requests) == 23
@@ -314,24 +274,20 @@ def test_every_first_request_earns_its_share_of_a_retry(fetching: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "transient"),
-    [(404, False), (403, False), (413, False), (400, False), (302, True), (204, True), (504, True), (501, True)],
+    ("handler", "transient"),
+    [
+        *((answering(status), False) for status in (404, 403, 413, 400)),
+        *((answering(status), True) for status in (302, 204, 504, 501)),
+        (never, True),
+    ],
+    ids=["404", "403", "413", "400", "302", "204", "504", "501", "no answer"],
 )
-def test_what_may_succeed_later_is_told_from_what_never_will(fetching: Any, status: int, transient: bool) -> None:
+def test_what_may_succeed_later_is_told_from_what_never_will(fetching: Any, handler: Any, transient: bool) -> None:
     async def steps(client: Any) -> list[Any]:
+        deadline = client.html.deadline(0.05 if handler is never else 20)
         with pytest.raises(FetchFailedError) as raised:
-            await client.html.fetch("enwiki", 5, request_id="id", deadline=client.html.deadline(20))
+            await client.html.fetch("enwiki", 5, request_id="id", deadline=deadline)
         return [raised.value]
 
-    (failed,) = fetching(answering(status), steps).outcomes
+    (failed,) = fetching(handler, steps).outcomes
     assert failed.transient is transient
-
-
-def test_an_answer_that_never_comes_may_come_later(fetching: Any) -> None:
-    async def steps(client: Any) -> list[Any]:
-        with pytest.raises(FetchFailedError) as raised:
-            await client.html.fetch("enwiki", 5, request_id="id", deadline=client.html.deadline(0.05))
-        return [raised.value]
-
-    (failed,) = fetching(never, steps).outcomes
-    assert failed.transient
