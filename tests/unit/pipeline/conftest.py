@@ -6,9 +6,12 @@ from typing import Any, TypeVar
 
 import pytest
 
+from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.events import fields_of
 from pipeline.schemas import PAGE_CHANGE_URI
 from pipeline.worker.engine import LoopThread
+from tests.unit.pipeline.least_config import least_config
 
 T = TypeVar("T")
 MakeEvent = Callable[..., dict[str, Any]]
@@ -28,18 +31,17 @@ def make_config() -> MakeConfig:
     """A configuration; keywords are sections that replace or add to the least there can be."""
 
     def make(**sections: Any) -> PipelineConfig:
-        least: dict[str, Any] = {
-            "source": {"bootstrap_servers": "127.0.0.1:1"},
-            "sink": {"bootstrap_servers": "127.0.0.1:1"},
-            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
-            "checkpoint": "unused",
-            "parent_cache": {"policy": "none"},
-        }
-        for name, section in sections.items():
-            least[name] = {**least.get(name, {}), **section} if isinstance(section, dict) else section
-        return PipelineConfig.model_validate(least)
+        return PipelineConfig.model_validate(least_config(**{"parent_cache": {"policy": "none"}} | sections))
 
     return make
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The log events that are emitted, as what is written of each."""
+    lines: list[dict[str, Any]] = []
+    monkeypatch.setattr(log, "emit", lambda event: lines.append({"event": event.event} | fields_of(event)))
+    return lines
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from pipeline.driver import query as module
 from pipeline.driver.stop import StoppedHardError
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.memory.budget import Budget
+from tests.unit.pipeline.least_config import write_config
 from tests.unit.signal_handlers import restored_handlers
 
 Start = Callable[..., Result]
@@ -57,14 +58,7 @@ def query(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
 @pytest.fixture
 def start(tmp_path: Path, query: Stream) -> Start:
     def go(*arguments: str, **sections: Any) -> Result:
-        config = {
-            "source": {"bootstrap_servers": "127.0.0.1:1"},
-            "sink": {"bootstrap_servers": "127.0.0.1:1", "max.request.size": 20_971_520},
-            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
-            "checkpoint": "unused",
-        } | sections
-        file = tmp_path / "pipeline.yaml"
-        file.write_text(json.dumps(config))
+        file = write_config(tmp_path, **{"sink": {"max.request.size": 20_971_520}, **sections})
         return CliRunner().invoke(main, ["run", "html-enrichment", "--config", str(file), *arguments])
 
     return go

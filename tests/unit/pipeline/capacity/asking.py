@@ -4,6 +4,7 @@ from typing import Any
 
 from pipeline.capacity.costs import Costs
 from pipeline.config.pipeline_config import PipelineConfig
+from tests.unit.pipeline.least_config import least_config
 
 # Nothing costs anything, so that only waiting and numbers in flight count.
 FREE = Costs(
@@ -20,10 +21,4 @@ FREE = Costs(
 
 
 def configured(**sections: Any) -> PipelineConfig:
-    places: dict[str, Any] = {
-        "source": {"bootstrap_servers": "127.0.0.1:1"},
-        "sink": {"bootstrap_servers": "127.0.0.1:1"},
-        "mediawiki": {"endpoint": "http://127.0.0.1:1"},
-        "checkpoint": "unused",
-    }
-    return PipelineConfig.model_validate(places | sections)
+    return PipelineConfig.model_validate(least_config(**sections))

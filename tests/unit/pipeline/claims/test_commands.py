@@ -1,6 +1,5 @@
 """What `claims sweep` says and does, with a bucket and a topic in memory."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from pipeline.claims import commands
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.records.claim_check import store_client
 from tests.unit.pipeline.claims.conftest import Bucket, Topic, naming
+from tests.unit.pipeline.least_config import write_config
 
 OUTPUT = "mediawiki.page_html_content_change.v1"
 Sweep = Callable[..., Result]
@@ -34,17 +34,7 @@ def sweep(tmp_path: Path, bucket: Bucket, topics: dict[str, Topic], monkeypatch:
 
     monkeypatch.setattr(commands, "opened_topic", opened)
     monkeypatch.setattr(commands, "store_client", lambda _: bucket)
-    file = tmp_path / "pipeline.yaml"
-    file.write_text(
-        json.dumps(
-            {
-                "source": {"bootstrap_servers": "source:1"},
-                "sink": {"bootstrap_servers": "sink:1"},
-                "mediawiki": {"endpoint": "http://127.0.0.1:1"},
-                "checkpoint": "unused",
-            }
-        )
-    )
+    file = write_config(tmp_path, sink={"bootstrap_servers": "sink:1"})
 
     def go(*arguments: str, age: str = "30d") -> Result:
         return CliRunner().invoke(main, ["claims", "sweep", "--config", str(file), "--older-than", age, *arguments])

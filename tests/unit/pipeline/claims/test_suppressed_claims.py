@@ -1,6 +1,5 @@
 """What the output topic says is to be gone, and what `claims suppress` does about it."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from pipeline.records.claim_check import Claim
 from pipeline.records.claim_key import mark_of
 from pipeline.records.record import Headers, Position
 from tests.unit.pipeline.claims.conftest import BUCKET, Bucket
+from tests.unit.pipeline.least_config import write_config
 
 MakeEvent = Callable[..., dict[str, Any]]
 OUTPUT = "mediawiki.page_html_content_change.v1"
@@ -185,10 +185,7 @@ def suppress(tmp_path: Path, bucket: Bucket, topic: Outputs, monkeypatch: pytest
 
     monkeypatch.setattr(commands, "opened_topic", opened)
     monkeypatch.setattr(commands, "store_client", lambda _: bucket)
-    places = {"source": {"bootstrap_servers": "s:1"}, "sink": {"bootstrap_servers": "s:1"}}
-    mediawiki = {"mediawiki": {"endpoint": "http://127.0.0.1:1"}, "checkpoint": "unused"}
-    file = tmp_path / "pipeline.yaml"
-    file.write_text(json.dumps(places | mediawiki))
+    file = write_config(tmp_path)
     return lambda *arguments: CliRunner().invoke(main, ["claims", "suppress", "--config", str(file), *arguments])
 
 

@@ -45,31 +45,8 @@ def log(*records: Record | NullRecord, partition: int = 0) -> list[Item | None]:
     ]
 
 
-def test_the_last_record_of_a_position_counts() -> None:
-    folded = fold(log(put(1), put(2), put(1, stuck=True, attempt=1), gone(2), put(3)))
-    assert folded.entries == {one.position: one for one in (entry(1, stuck=True, attempt=1), entry(3))}
-    assert folded.voids == []
-
-
 def test_entries_come_in_the_order_in_which_they_were_first_deferred() -> None:
     assert offsets(fold(log(put(7), put(2), put(5), put(7, stuck=True))).entries) == [7, 2, 5]
-
-
-def test_what_an_older_epoch_wrote_behind_a_marker_is_void() -> None:
-    folded = fold(log(marker(1), put(1), put(2), marker(2), put(1, stuck=True), gone(2), put(3)))
-    assert folded.entries == {one.position: one for one in (entry(1), entry(2))}
-    assert offsets(folded.voids) == [1, 2, 3]
-    assert folded.epoch == 2
-
-
-def test_what_was_written_before_the_marker_counts() -> None:
-    assert offsets(fold(log(marker(1), put(1), marker(2))).entries) == [1]
-
-
-def test_a_void_record_that_was_mended_is_no_longer_one() -> None:
-    folded = fold(log(put(1), put(2), marker(2), put(1), gone(2), put(1, epoch=2), gone(2, epoch=2)))
-    assert offsets(folded.entries) == [1]
-    assert folded.voids == []
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-import random
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,32 +36,6 @@ def test_its_figures_are_those_of_a_plain_dictionary(steps: list[tuple[str, int,
 def test_a_pages_entries_come_in_the_order_of_the_source(order: list[int]) -> None:
     pages = stored(*(entry(offset) for offset in order))
     assert offsets(pages.entries(entry(0).page)) == list(range(8))
-
-
-def test_the_page_that_was_deferred_first_comes_first() -> None:
-    pages = stored(entry(5, "late"), entry(1, "first"), entry(0, "late"))
-    assert [page[2] for page in pages] == [b"late", b"first"]
-
-
-def test_an_entry_that_is_replaced_keeps_its_rank() -> None:
-    pages = stored(entry(0, "a"), entry(1, "b"))
-    pages.put(entry(0, "a", stuck=True))
-    assert [page[2] for page in pages] == [b"a", b"b"]
-    assert pages.has_stuck(entry(0, "a").page)
-
-
-def test_a_page_that_comes_back_has_to_queue_again() -> None:
-    pages = stored(entry(0, "a"), entry(1, "b"))
-    pages.remove(entry(0, "a").position)
-    pages.put(entry(2, "a"))
-    assert [page[2] for page in pages] == [b"b", b"a"]
-
-
-def test_a_page_is_due_when_its_last_entry_is() -> None:
-    moments = random.Random(1).sample(range(100), 5)
-    pages = stored(*(entry(number, not_before_ms=moment) for number, moment in enumerate(moments)))
-    assert pages.due(max(moments) - 1, stuck=False) == []
-    assert pages.due(max(moments), stuck=False) == [entry(0).page]
 
 
 def test_no_page_rests_for_longer_than_an_entry_may() -> None:

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-import orjson
 import pytest
 from click.testing import CliRunner, Result
 
@@ -18,6 +17,7 @@ from pipeline.errors import RefusedError
 from pipeline.ops import checkpoint_commands
 from pipeline.ops.source import SourceTopic
 from tests.unit.pipeline.driver.hadoop_files import Files, spark
+from tests.unit.pipeline.least_config import write_config
 from tests.unit.pipeline.ops.damaged import DAMAGES, WHOLE
 from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
 from tests.unit.pipeline.ops.places import TOPIC, recorded
@@ -37,14 +37,8 @@ def verify(place: Path, monkeypatch: pytest.MonkeyPatch, source: dict[str, objec
         yield FakeConsumer(rows, partitions=1, topic=topic).as_topic()
 
     monkeypatch.setattr(checkpoint_commands, "opened_topic", opened)
-    config = {
-        "source": {"bootstrap_servers": "broker:9092", "topic": TOPIC, **source},
-        "sink": {"bootstrap_servers": "127.0.0.1:1"},
-        "mediawiki": {"endpoint": "http://127.0.0.1:1"},
-        "checkpoint": str(place),
-    }
-    file = place.with_name("pipeline.yaml")
-    file.write_bytes(orjson.dumps(config))
+    source = {"bootstrap_servers": "broker:9092", "topic": TOPIC, **source}
+    file = write_config(place.parent, source=source, checkpoint=str(place))
     return CliRunner().invoke(main, ["checkpoint", "verify", "--config", str(file)])
 
 

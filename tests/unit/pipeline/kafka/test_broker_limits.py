@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 from kafka.errors import ClusterAuthorizationFailedError, KafkaTimeoutError
 
-from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
-from pipeline.events import fields_of
 from pipeline.kafka import broker_limits as read
 from pipeline.kafka.broker_limits import LimitsWatch, Missing, ask_brokers, require_limits, require_topics
 
@@ -65,13 +63,6 @@ class Admin:
 
     def close(self) -> None:
         self.closed += 1
-
-
-@pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    lines: list[dict[str, Any]] = []
-    monkeypatch.setattr(log, "emit", lambda event: lines.append({"event": event.event} | fields_of(event)))
-    return lines
 
 
 @pytest.fixture

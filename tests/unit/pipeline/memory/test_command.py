@@ -1,10 +1,10 @@
-import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from pipeline.__main__ import main
+from tests.unit.pipeline.least_config import write_config
 
 
 def test_it_prints_parts_and_settings() -> None:
@@ -16,15 +16,7 @@ def test_it_prints_parts_and_settings() -> None:
 
 
 def test_a_cluster_gets_lines_for_spark_submit(tmp_path: Path) -> None:
-    file = tmp_path / "pipeline.yaml"
-    place = {"bootstrap_servers": "127.0.0.1:1"}
-    config = {
-        "source": place,
-        "sink": place | {"max.request.size": "20MiB"},
-        "mediawiki": {"endpoint": "http://127.0.0.1:1"},
-        "checkpoint": "x",
-    }
-    file.write_text(json.dumps(config))
+    file = write_config(tmp_path, sink={"max.request.size": "20MiB"})
     arguments = ["--memory-limit", "8GiB", "--slots", "4", "--config", str(file), "--master", "spark://here:7077"]
     result = CliRunner().invoke(main, ["memory", *arguments])
     assert result.exit_code == 0

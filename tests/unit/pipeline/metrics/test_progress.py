@@ -4,10 +4,7 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
-from pipeline import log
-from pipeline.events import StateCommitted, fields_of
+from pipeline.events import StateCommitted
 from pipeline.metrics.progress import Progress, ProgressListener
 
 # As Spark 4.2 writes it, but for what is not read.
@@ -90,10 +87,8 @@ def event(progress: dict[str, Any]) -> Any:
     return SimpleNamespace(progress=SimpleNamespace(json=json.dumps(progress)))
 
 
-def test_it_is_said_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines: list[dict[str, Any]] = []
+def test_it_is_said_and_told(lines: list[dict[str, Any]]) -> None:
     progresses: list[Progress] = []
-    monkeypatch.setattr(log, "emit", lambda event: lines.append({"event": event.event} | fields_of(event)))
     listener = ProgressListener(progresses.append)
     listener.onQueryProgress(event(TOLD))
     listener.onQueryProgress(event(TOLD | {"durationMs": {}}))
@@ -101,8 +96,6 @@ def test_it_is_said_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines == [{"event": "batch_committed", "batch": 7, "rows": 12, "durations_ms": TOLD["durationMs"]}]
 
 
-def test_nobody_has_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    events: list[str] = []
-    monkeypatch.setattr(log, "emit", lambda event: events.append(event.event))
+def test_nobody_has_to_be_told(lines: list[dict[str, Any]]) -> None:
     ProgressListener().onQueryProgress(event(TOLD))
-    assert events == ["batch_committed"]
+    assert [line["event"] for line in lines] == ["batch_committed"]

@@ -16,6 +16,7 @@ from pipeline.errors import PipelineError
 from pipeline.ops import checkpoint_commands
 from pipeline.ops.files import _ENDPOINTS
 from pipeline.ops.source import SourceTopic
+from tests.unit.pipeline.least_config import write_config
 from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
 from tests.unit.pipeline.ops.places import QUERY_ID, TOPIC, checkpoint_at, contents, recorded, rewrite
 
@@ -57,15 +58,9 @@ def go(tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
 
         monkeypatch.setattr(checkpoint_commands, "opened_topic", opened)
         monkeypatch.setattr(checkpoint_commands, "cluster_id", {"broker:9092": "c1"}.__getitem__)
-        config = {
-            "source": {"bootstrap_servers": "broker:9092"}
-            | ({"topics": [topic, *others]} if others else {"topic": topic}),
-            "sink": {"bootstrap_servers": "127.0.0.1:1"},
-            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
-            "checkpoint": str(place),
-        }
-        file = tmp_path / "pipeline.yaml"
-        file.write_bytes(orjson.dumps(config))
+        topics = {"topics": [topic, *others]} if others else {"topic": topic}
+        source = {"bootstrap_servers": "broker:9092", **topics}
+        file = write_config(tmp_path, source=source, checkpoint=str(place))
         return CliRunner().invoke(main, [*arguments, "--config", str(file)])
 
     return call

@@ -21,6 +21,7 @@ from pipeline.ops.deferred import Wish, details, entries_in, lines, parse_positi
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.making import POSITIONS, entry, offsets
 from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
+from tests.unit.pipeline.least_config import write_config
 
 MakeEvent = Callable[..., dict[str, Any]]
 
@@ -230,15 +231,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
                 yield (on if isinstance(on, MemoryTopic) else MemoryTopic(on or Log())).as_topic()
 
         monkeypatch.setattr(commands, "opened", opened)
-        config = {
-            "source": {"bootstrap_servers": "127.0.0.1:1"},
-            "sink": {"bootstrap_servers": "127.0.0.1:1"},
-            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
-            "checkpoint": "unused",
-        }
-        file = tmp_path / "pipeline.yaml"
-        file.write_bytes(orjson.dumps(config))
-        return CliRunner().invoke(main, ["deferred", *arguments, "--config", str(file)])
+        return CliRunner().invoke(main, ["deferred", *arguments, "--config", str(write_config(tmp_path))])
 
     return go
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import orjson
 import pytest
 from click.testing import CliRunner, Result
 
 from pipeline.__main__ import main
 from pipeline.ops import topic_commands
 from pipeline.ops.source import OF_SOURCE
+from tests.unit.pipeline.least_config import write_config
 from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, FakeTarget, Row, opening
 
 SRC = "mediawiki.page_change.v1"
@@ -49,14 +49,9 @@ def go(tmp_path: Path, target: FakeTarget, made: list[tuple[str, str, int]], mon
         topics.setdefault(name, FakeConsumer([], partitions=partitions, topic=name))
 
     def call(*arguments: str, topics: tuple[str, ...] = (), source: Mapping[str, Any] = MappingProxyType({})) -> Result:
-        config = {
-            "source": {"bootstrap_servers": "broker:9092"} | ({"topics": topics} if topics else {}) | dict(source),
-            "sink": {"bootstrap_servers": "127.0.0.1:1"},
-            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
-            "checkpoint": "unused",
-        }
-        file = tmp_path / "pipeline.yaml"
-        file.write_bytes(orjson.dumps(config))
+        file = write_config(
+            tmp_path, source={"bootstrap_servers": "broker:9092", **({"topics": topics} if topics else {}), **source}
+        )
         return CliRunner().invoke(main, [*arguments, "--config", str(file)])
 
     monkeypatch.setattr(topic_commands, "opened_topic", opened_topic)

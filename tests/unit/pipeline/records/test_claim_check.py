@@ -18,9 +18,7 @@ from botocore.exceptions import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import log
 from pipeline.config.pipeline_config import ClaimCheck
-from pipeline.events import fields_of
 from pipeline.records.claim_check import Claim, ClaimStore, StoreDownError, StoreRefusedError
 from pipeline.records.claim_key import PageRevision
 from pipeline.records.claim_origin import ClaimOrigin
@@ -245,13 +243,6 @@ class Outage:
 
     def store(self) -> ClaimStore:
         return ClaimStore(ClaimCheck(bucket="claims"), clock=self.clock, sleep=self.sleep)
-
-
-@pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    lines: list[dict[str, Any]] = []
-    monkeypatch.setattr(log, "emit", lambda event: lines.append({"event": event.event} | fields_of(event)))
-    return lines
 
 
 def test_a_record_waits_for_a_store_that_is_down_and_says_so(s3: FakeS3, lines: list[dict[str, Any]]) -> None:

@@ -1,6 +1,6 @@
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -10,6 +10,11 @@ from hypothesis import strategies as st
 from pipeline.worker.engine import LoopThread, ResultBuffer
 
 InTime = Callable[[Callable[[], Any]], Any]
+
+
+def on_a_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    """The test on a loop of its own."""
+    return lambda: asyncio.run(test())
 
 
 async def settle() -> None:
@@ -22,92 +27,78 @@ def take(buffer: ResultBuffer[bytes], finished_before: int = 0) -> tuple[list[by
     return buffer.take(asyncio.get_running_loop(), finished_before=finished_before)
 
 
-def test_a_put_waits_while_the_buffer_is_full_and_goes_on_when_it_was_emptied() -> None:
-    async def go() -> None:
-        buffer = ResultBuffer(10, len)
-        await buffer.put(b"x" * 10)
-        second = asyncio.create_task(buffer.put(b"y"))
+@on_a_loop
+async def test_a_put_waits_while_the_buffer_is_full_and_goes_on_when_it_was_emptied() -> None:
+    buffer = ResultBuffer(10, len)
+    await buffer.put(b"x" * 10)
+    second = asyncio.create_task(buffer.put(b"y"))
+    await settle()
+    assert not second.done()
+    assert take(buffer) == ([b"x" * 10], 1)
+    async with asyncio.timeout(20):
+        await second
+    assert take(buffer, 1) == ([b"y"], 2)
+
+
+@on_a_loop
+async def test_one_oversized_result_passes_an_empty_buffer() -> None:
+    buffer = ResultBuffer(10, len)
+    await asyncio.wait_for(buffer.put(b"x" * 1000), 20)
+    assert take(buffer) == ([b"x" * 1000], 1)
+    await asyncio.wait_for(buffer.put(b"y" * 1000), 20)
+
+
+@on_a_loop
+async def test_a_limit_of_nothing_lets_one_pass_at_a_time() -> None:
+    buffer = ResultBuffer(0, len)
+    puts = [asyncio.create_task(buffer.put(bytes([number]))) for number in range(3)]
+    for number in range(3):
         await settle()
-        assert not second.done()
-        assert take(buffer) == ([b"x" * 10], 1)
-        async with asyncio.timeout(20):
-            await second
-        assert take(buffer, 1) == ([b"y"], 2)
-
-    asyncio.run(go())
+        assert take(buffer, number) == ([bytes([number])], number + 1)
+    await asyncio.gather(*puts)
 
 
-def test_one_oversized_result_passes_an_empty_buffer() -> None:
-    async def go() -> None:
-        buffer = ResultBuffer(10, len)
-        await asyncio.wait_for(buffer.put(b"x" * 1000), 20)
-        assert take(buffer) == ([b"x" * 1000], 1)
-        await asyncio.wait_for(buffer.put(b"y" * 1000), 20)
-
-    asyncio.run(go())
+@on_a_loop
+async def test_a_message_without_a_result_need_not_wait_for_room() -> None:
+    buffer = ResultBuffer(1, len)
+    await buffer.put(b"x")
+    await asyncio.wait_for(buffer.put(None), 20)
+    assert take(buffer) == ([b"x"], 2)
 
 
-def test_a_limit_of_nothing_lets_one_pass_at_a_time() -> None:
-    async def go() -> None:
-        buffer = ResultBuffer(0, len)
-        puts = [asyncio.create_task(buffer.put(bytes([number]))) for number in range(3)]
-        for number in range(3):
-            await settle()
-            assert take(buffer, number) == ([bytes([number])], number + 1)
-        await asyncio.gather(*puts)
-
-    asyncio.run(go())
-
-
-def test_a_message_without_a_result_need_not_wait_for_room() -> None:
-    async def go() -> None:
-        buffer = ResultBuffer(1, len)
-        await buffer.put(b"x")
-        await asyncio.wait_for(buffer.put(None), 20)
-        assert take(buffer) == ([b"x"], 2)
-
-    asyncio.run(go())
+@on_a_loop
+async def test_puts_that_waited_go_on_in_their_order() -> None:
+    buffer = ResultBuffer(100, len)
+    await buffer.put(b"x" * 100)
+    puts = [asyncio.create_task(buffer.put(bytes([number]))) for number in range(5)]
+    await settle()
+    take(buffer)
+    await asyncio.gather(*puts)
+    assert take(buffer, 1) == ([bytes([number]) for number in range(5)], 6)
 
 
-def test_puts_that_waited_go_on_in_their_order() -> None:
-    async def go() -> None:
-        buffer = ResultBuffer(100, len)
-        await buffer.put(b"x" * 100)
-        puts = [asyncio.create_task(buffer.put(bytes([number]))) for number in range(5)]
-        await settle()
-        take(buffer)
-        await asyncio.gather(*puts)
-        assert take(buffer, 1) == ([bytes([number]) for number in range(5)], 6)
-
-    asyncio.run(go())
-
-
-def test_a_put_that_is_cancelled_leaves_its_place_to_the_others() -> None:
-    async def go() -> None:
-        buffer = ResultBuffer(1, len)
-        await buffer.put(b"x")
-        given_up, patient = asyncio.create_task(buffer.put(b"a")), asyncio.create_task(buffer.put(b"b"))
-        await settle()
-        given_up.cancel()
-        await settle()
-        take(buffer)
-        await asyncio.wait_for(patient, 20)
-        assert take(buffer, 1) == ([b"b"], 2)
-
-    asyncio.run(go())
+@on_a_loop
+async def test_a_put_that_is_cancelled_leaves_its_place_to_the_others() -> None:
+    buffer = ResultBuffer(1, len)
+    await buffer.put(b"x")
+    given_up, patient = asyncio.create_task(buffer.put(b"a")), asyncio.create_task(buffer.put(b"b"))
+    await settle()
+    given_up.cancel()
+    await settle()
+    take(buffer)
+    await asyncio.wait_for(patient, 20)
+    assert take(buffer, 1) == ([b"b"], 2)
 
 
-def test_the_first_failure_is_the_one_that_is_raised_and_raised_again() -> None:
-    async def go() -> None:
-        buffer = ResultBuffer(10, len)
-        await buffer.put(b"x")
-        buffer.fail(ValueError("first"))
-        buffer.fail(ValueError("second"))
-        for _ in range(2):
-            with pytest.raises(ValueError, match="first"):
-                take(buffer)
-
-    asyncio.run(go())
+@on_a_loop
+async def test_the_first_failure_is_the_one_that_is_raised_and_raised_again() -> None:
+    buffer = ResultBuffer(10, len)
+    await buffer.put(b"x")
+    buffer.fail(ValueError("first"))
+    buffer.fail(ValueError("second"))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="first"):
+            take(buffer)
 
 
 @pytest.mark.parametrize("news", ["result", "no result", "failure"])
