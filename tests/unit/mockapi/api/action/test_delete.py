@@ -8,13 +8,6 @@ ONLY_ADMINISTRATORS = (
 )
 
 
-def test_a_deleted_page_is_gone_with_its_revisions(admin: Any) -> None:
-    answer = admin.write("delete", title="old_harbour", reason="bye")
-    assert answer == {"title": "Old harbour", "reason": "bye", "logid": 1}
-    assert admin.query(titles="Old harbour")["pages"][0]["missing"] is True
-    assert list(admin.another().query(revids="4099")["badrevids"]) == ["4099"]
-
-
 def test_without_a_reason_it_says_what_was_there(admin: Any) -> None:
     assert "three" in admin.write("delete", pageid=1)["reason"]
 

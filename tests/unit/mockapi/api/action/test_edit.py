@@ -9,19 +9,6 @@ def text_of(api: Any, title: str) -> str:
     return text
 
 
-def test_a_change_has_the_revision_before_it(admin: Any) -> None:
-    answer = admin.write("edit", title="Old harbour", text="four", minor=1, formatversion=1)
-    assert (answer["oldrevid"], answer["newrevid"], "new" in answer, answer["watched"]) == (4099, 4100, False, "")
-    (page,) = admin.query(prop="revisions", titles="Old harbour", rvprop="flags|user|userid|ids")["pages"]
-    assert page["revisions"] == [{"revid": 4100, "parentid": 4099, "minor": True, "user": "Admin", "userid": 1}]
-
-
-def test_the_same_text_changes_nothing(admin: Any) -> None:
-    answer = admin.write("edit", title="Old harbour", text="three")
-    assert answer["nochange"] is True
-    assert "newrevid" not in answer
-
-
 def test_a_write_pins_the_client_to_where_it_was_written(admin: Any) -> None:
     answer = admin.post(action="edit", title="A", text="x", token=admin.token())
     assert answer["set-cookie"] == ("UseDC=master; expires=Mon, 01 Jun 2026 12:00:10 GMT; Max-Age=10; path=/; HttpOnly")

@@ -27,11 +27,6 @@ def test_a_login_ends_the_session_and_begins_the_users(api: Any) -> None:
     assert api.query(meta="userinfo")["userinfo"] == {"id": 1, "name": "Admin"}
 
 
-def test_a_login_warns_that_it_is_an_old_way(api: Any) -> None:
-    answer = api.post(action="login", lgname="Admin", lgpassword="dockerpass", lgtoken=api.token("login")).json
-    assert list(answer["warnings"]) == ["main", "login"]
-
-
 @pytest.mark.parametrize("name", ["Admin", "Nobody", "", "<"])
 def test_what_is_wrong_is_not_told_apart(api: Any, name: str) -> None:
     assert login(api, lgname=name, lgpassword="x", lgtoken=api.token("login")) == WRONG

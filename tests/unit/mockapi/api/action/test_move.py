@@ -3,22 +3,6 @@ from typing import Any
 import pytest
 
 
-def test_a_page_takes_its_id_along_and_leaves_a_redirect(admin: Any) -> None:
-    answer = admin.write("move", **{"from": "Old harbour"}, to="new harbour", reason="r")
-    assert answer == {
-        "from": "Old harbour",
-        "to": "New harbour",
-        "reason": "r",
-        "redirectcreated": True,
-        "moveoverredirect": False,
-    }
-    pages = admin.query(titles="Old harbour|New harbour", prop="info")["pages"]
-    assert [(page["title"], page["pageid"], page.get("redirect")) for page in pages] == [
-        ("New harbour", 1, None),
-        ("Old harbour", 9, True),
-    ]
-
-
 def test_its_talk_page_can_come_along(admin: Any) -> None:
     answer = admin.write("move", fromid=1, to="New harbour", movetalk=1, noredirect=1)
     assert (answer["redirectcreated"], answer["talkfrom"], answer["talkto"]) == (

@@ -14,43 +14,6 @@ def seen(api: Any, rev_id: int) -> Any:
     return page["revisions"][0]
 
 
-def test_hidden_parts_are_gone_for_readers_and_marked_for_administrators(admin: Any) -> None:
-    answer = hide(admin, "4098", hide="content|user|comment")
-    assert answer == {
-        "status": "Success",
-        "target": "Old harbour",
-        "items": [
-            {
-                "status": "Success",
-                "id": 4098,
-                "timestamp": "2026-03-02T05:06:07Z",
-                "userhidden": True,
-                "commenthidden": True,
-                "texthidden": True,
-                "userid": 0,
-                "user": "192.0.2.9",
-                "comment": "comment 2",
-            }
-        ],
-    }
-    assert seen(admin.another(), 4098) == {
-        "revid": 4098,
-        "parentid": 4097,
-        "userhidden": True,
-        "sha1hidden": True,
-        "slots": {"main": {"texthidden": True}},
-        "commenthidden": True,
-    }
-    for_admins = seen(admin, 4098)
-    assert (for_admins["userhidden"], for_admins["user"], for_admins["comment"]) == (True, "192.0.2.9", "comment 2")
-    assert list(for_admins["slots"]["main"]) == ["texthidden", "contentmodel", "contentformat", "content"]
-
-
-def test_suppressed_parts_are_marked_as_such(admin: Any) -> None:
-    hide(admin, "4098", hide="comment", suppress="yes")
-    assert seen(admin.another(), 4098)["suppressed"] is True
-
-
 def test_parts_can_be_shown_again(admin: Any) -> None:
     hide(admin, "4098", hide="comment|user")
     hide(admin, "4098", show="comment")

@@ -216,12 +216,6 @@ def test_a_page_can_be_moved_back_over_its_redirect(wiki: Wiki, overlay: Overlay
     assert [page.page_id for page in wiki.deleted(quay)] == [3]
 
 
-def test_a_category_is_redirected_to_with_a_colon(wiki: Wiki, overlay: Overlay, alice: Author) -> None:
-    overlay.edit(wiki.title("Quay"), "text", by=alice)
-    overlay.move(wiki.title("Quay"), wiki.title("Category:Quays"), by=alice)
-    assert current(wiki, "Quay").text == "#REDIRECT [[:Category:Quays]]"
-
-
 @pytest.mark.parametrize(
     ("end", "left"),
     [
