@@ -60,19 +60,6 @@ def test_it_is_that_of_all_records_from_where_the_job_began(
             assert Job(deleted, began, reached_ms=latest).below(positions) == latest, "the checkpoint knows it"
 
 
-def test_it_does_not_go_back_when_the_clock_does() -> None:
-    log = RecordsInMemory({A: [10, *[500] * 30, *range(11, 200)]})
-    job = Job(log)
-    assert [job.below({A: at}) for at in (1, 20, 31, 51, 120, 219)] == [10, 500, 500, 500, 500, 500]
-    assert Job(log).below({A: 219}) == 500
-
-
-def test_a_millisecond_later_is_later() -> None:
-    log = RecordsInMemory({A: [10, 11, *[5] * 30]})
-    job = Job(log)
-    assert [job.below({A: at}) for at in (1, 32)] == [10, 11]
-
-
 def test_where_times_grow_it_is_one_question_a_batch_and_no_record_more() -> None:
     """Neighbours may be in any order: the last records say the latest time."""
     log = RecordsInMemory({A: [10 * at + (at * 7) % 50 for at in range(2000)], B: list(range(2000))})
@@ -84,13 +71,6 @@ def test_where_times_grow_it_is_one_question_a_batch_and_no_record_more() -> Non
         job.below({A: at, B: at})
     assert log.asked == 19
     assert log.handed_over <= 19 * 2 * 22, "what is around the position, as without this"
-
-
-def test_what_lies_before_the_jobs_beginning_was_never_read() -> None:
-    log = RecordsInMemory({A: [10, 9_999, *range(20, 60)]})
-    job = Job(log, {A: 2})
-    assert job.below({A: 2}) is None
-    assert [job.below({A: at}) for at in (3, 10, 42)] == [20, 27, 59]
 
 
 def test_ends_of_transactions_are_no_events() -> None:

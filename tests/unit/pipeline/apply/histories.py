@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import pyoxigraph
 from hypothesis import strategies as st
 
 from pipeline.apply.reassemble import Mutation
@@ -9,7 +10,7 @@ from pipeline.rdf.operation import Op
 from pipeline.rdf.revision_diff import diff_revisions, is_shared, state_in_full
 from pipeline.rdf.triples import Triple, split_terms
 from pipeline.rdf.vocabulary import SCHEMA_ABOUT
-from tests.unit.pipeline.apply.mutations import delete, mutation_of
+from tests.unit.pipeline.apply.mutations import delete, mutation_of, triples_in
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
 PIECES = (
@@ -57,3 +58,11 @@ def may_stay(triple: Triple) -> bool:
     return is_shared(triple, NAMESPACES) or (
         subject.startswith("<https://en.e.org/wiki/") and predicate != SCHEMA_ABOUT
     )
+
+
+def assert_last_revisions(store: pyoxigraph.Store, history: History) -> None:
+    """The store has the last revision of each entity, and nothing else that has to go."""
+    expected = set[Triple]().union(*history.revisions.values())
+    triples = triples_in(store)
+    assert expected - triples == set()
+    assert {triple for triple in triples - expected if not may_stay(triple)} == set()

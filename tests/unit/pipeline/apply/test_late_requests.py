@@ -31,7 +31,7 @@ from tests.unit.pipeline.apply.fake_parts import (
     place_records,
     settings_of,
 )
-from tests.unit.pipeline.apply.histories import History, histories, may_stay
+from tests.unit.pipeline.apply.histories import History, assert_last_revisions, histories
 from tests.unit.pipeline.apply.mutations import TOPIC, triples_in
 from tests.unit.pipeline.apply.test_applier import (
     DELETE_Q1,
@@ -101,13 +101,6 @@ def records_of(history: History) -> list[Record]:
         seqs[mutation.entity] += 1
         records += operation_records(mutation.entity, mutation.op, seqs[mutation.entity], mutation.diff)
     return records
-
-
-def assert_last_revisions(store: pyoxigraph.Store, history: History) -> None:
-    expected = set[Triple]().union(*history.revisions.values())
-    triples = triples_in(store)
-    assert expected - triples == set()
-    assert {triple for triple in triples - expected if not may_stay(triple)} == set()
 
 
 @pytest.mark.parametrize("policies", POLICIES, ids=str)

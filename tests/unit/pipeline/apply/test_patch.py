@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from pipeline.apply.accumulate import MutationBatch, Patch
 from pipeline.apply.patch import StorePosition, count_query, position_query, write_update
 from pipeline.apply.reassemble import Mutation
-from pipeline.rdf.triples import Triple
-from tests.unit.pipeline.apply.histories import History, histories, may_stay
+from tests.unit.pipeline.apply.histories import History, assert_last_revisions, histories
 from tests.unit.pipeline.apply.mutations import (
     TOPIC,
     apply_all,
@@ -179,13 +178,6 @@ def test_mutations_may_come_again_in_another_batch(history: History, applied: in
     if repeated := history.mutations[min(applied, again) :]:
         apply_all(store, repeated, MutationBatch())
     assert_last_revisions(store, history)
-
-
-def assert_last_revisions(store: pyoxigraph.Store, history: History) -> None:
-    expected = set[Triple]().union(*history.revisions.values())
-    triples = triples_in(store)
-    assert expected - triples == set()
-    assert {triple for triple in triples - expected if not may_stay(triple)} == set()
 
 
 def test_what_was_added_before_is_deleted_where_it_is_added_and_deleted_again() -> None:

@@ -110,16 +110,6 @@ def test_attempts_that_interleave_give_the_mutation(length: int, killed: list[in
     assert {mutation.diff for mutation in mutations} == {expected.diff}
 
 
-def test_every_prefix_repeated_gives_the_same_mutation() -> None:
-    chunks = chunks_of(operation("Q1"), "abcdefgh")
-    assert len(chunks) == 8
-    (expected,), _ = reassemble(chunks)
-    for length in range(len(chunks)):
-        (mutation,), reassembler = reassemble([*chunks[:length], *chunks])
-        assert mutation.diff == expected.diff
-        assert reassembler.dropped == length
-
-
 @pytest.mark.parametrize(
     ("chunks", "restart"),
     [

@@ -55,20 +55,6 @@ def opened() -> Worker:
     return worker
 
 
-def test_it_opens_at_the_rate_and_not_before_there_are_enough_requests() -> None:
-    worker = Worker()
-    worker.ask(SICK, SICK, SICK)
-    assert worker.breaker.state == "closed"
-    worker.ask(WELL)
-    assert worker.breaker.state == "open"
-    worker = Worker()
-    worker.ask(WELL, WELL, SICK, WELL, SICK)
-    assert worker.breaker.state == "closed"
-    worker.ask(SICK)
-    assert worker.breaker.state == "open"
-    assert worker.begin() is None
-
-
 def test_a_few_that_are_refused_at_once_do_not_look_like_all_of_them() -> None:
     """A batch begins: many requests are under way, and only the quick refusals have been answered."""
     worker = Worker()
@@ -96,16 +82,6 @@ def test_what_is_given_up_is_not_under_way() -> None:
     assert passes[10]
     worker.breaker.end(passes[10], SICK)
     assert worker.breaker.state == "open", "3 of 4, and one under way"
-
-
-def test_what_is_older_than_the_window_does_not_count() -> None:
-    worker = Worker()
-    worker.ask(SICK, SICK, SICK)
-    worker.now += 10.1
-    worker.ask(SICK)
-    assert worker.breaker.state == "closed"
-    worker.ask(SICK, SICK, SICK)
-    assert worker.breaker.state == "open"
 
 
 @pytest.mark.parametrize("by_time", [True, False], ids=["time", "next task"])
