@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mockapi.wiki.catalog import HiddenPart, Located
-from mockapi.wiki.pages.article_source import generate
-from mockapi.wiki.people import author, comment, minor
+from mockapi.wiki.pages.article_source import generate, measure
+from mockapi.wiki.pages.outline import ArticleId
+from mockapi.wiki.people import Author, author, comment, minor
 from mockapi.wiki.redirect import redirect_target
 from mockapi.wiki.wiki import revision_of
 from mockapi.wiki.wikibase.entity_id import is_entity
@@ -19,37 +20,53 @@ from mockapi.wiki.wikibase.entity_source import draw_source
 
 @dataclass(frozen=True)
 class Facts:
-    """`user_id` is 0 for a user without an account. Nothing is left out for being hidden: see `hides`."""
+    """Each is drawn when it is asked for. Nothing is left out for being hidden: see `hides`."""
 
     located: Located
     seed: int
-    user: str
-    user_id: int
-    comment: str
-    minor: bool
 
     @cached_property
+    def comment(self) -> str:
+        """What its author said about it."""
+        return comment(self.seed, self.located)
+
+    @cached_property
+    def minor(self) -> bool:
+        """Whether its author called it minor."""
+        return minor(self.seed, self.located)
+
+    @property
+    def user(self) -> str:
+        """The name of its author."""
+        return self._author.name
+
+    @property
+    def user_id(self) -> int:
+        """The account of its author, 0 for one without."""
+        return self._author.id
+
+    @property
     def text(self) -> str:
         """The text that the catalog gives, else one generated from the seed."""
-        given, page = self.located.revision.text, self.located.page
-        if given is not None:
-            return given
-        return draw_source(page) if is_entity(page) else generate(self.seed, self.located)
+        return generate(self._article) if self._given is None else self._given
 
-    @cached_property
+    @property
     def size(self) -> int:
         """Of the source, in bytes of UTF-8."""
-        return len(self._encoded)
+        return measure(self._article).size if self._given is None else len(self._given.encode())
 
-    @cached_property
+    @property
     def sha1(self) -> str:
         """Of the source, 40 hex digits."""
-        return hashlib.sha1(self._encoded, usedforsecurity=False).hexdigest()
+        if self._given is None:
+            return measure(self._article).sha1
+        return hashlib.sha1(self._given.encode(), usedforsecurity=False).hexdigest()
 
     @cached_property
     def redirect_target(self) -> str | None:
         """Where the page leads, as written in its source, `#fragment` included; None for one that leads nowhere."""
-        return redirect_target(self.text, self.located.page.content_model)
+        # Generated text never leads anywhere, so it need not be made.
+        return None if self._given is None else redirect_target(self._given, self.located.page.content_model)
 
     @property
     def anonymous(self) -> bool:
@@ -81,14 +98,23 @@ class Facts:
         return part in self.located.revision.hidden
 
     @cached_property
-    def _encoded(self) -> bytes:
-        return self.text.encode()
+    def _author(self) -> Author:
+        return author(self.seed, self.located)
+
+    @cached_property
+    def _given(self) -> str | None:
+        """None for a text that is generated."""
+        page, text = self.located.page, self.located.revision.text
+        return draw_source(page) if text is None and is_entity(page) else text
+
+    @property
+    def _article(self) -> ArticleId:
+        return ArticleId.of(self.seed, self.located)
 
 
 def facts(seed: int, located: Located) -> Facts:
     """Drawn from the seed where the catalog does not say."""
-    by = author(seed, located)
-    return Facts(located, seed, by.name, by.id, comment(seed, located), minor(seed, located))
+    return Facts(located, seed)
 
 
 def delta(seed: int, located: Located) -> int | None:

@@ -4,26 +4,25 @@ A line an element, so that diffs are made of lines as they are for real pages. B
 touched, the head differs, which names revision, parent, SHA-1 and time.
 """
 
-import hashlib
 from collections.abc import Iterator
 
 from mockapi.wiki.catalog import Located
-from mockapi.wiki.pages.article_source import source_of
+from mockapi.wiki.pages.article_source import measure
 from mockapi.wiki.pages.elements import Place, has_reference, kind, note, paragraph, reference
 from mockapi.wiki.pages.frame import DOCTYPE, END, head, title_href
-from mockapi.wiki.pages.outline import Outline, outline
+from mockapi.wiki.pages.outline import ArticleId, Outline, outline
 
 
 def render_article(seed: int, located: Located, *, server: str | None = None) -> bytes:
     """The document in UTF-8, at most `outline.MAX_BYTES`; the same bytes in every process. Its links lead to `server`,
     without one to the wiki's own domain.
     """
-    page = outline(seed, located)
-    sha1 = hashlib.sha1(source_of(page).encode(), usedforsecurity=False).hexdigest()
+    article = ArticleId.of(seed, located)
+    page = outline(article)
     href = title_href(located.page.title)
     lines = [
         DOCTYPE,
-        *head(located, sha1, cites=True, server=server),
+        *head(located, measure(article).sha1, cites=True, server=server),
         *_sections(page, href),
         *_references(page, href),
         f"</section>{END}",

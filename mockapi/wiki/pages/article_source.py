@@ -3,11 +3,11 @@
 Whatever the HTML of a revision says, its source says too; so they change together, in the same few places.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator
-from functools import cache
-from typing import Final
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
 
-from mockapi.wiki.catalog import Located
 from mockapi.wiki.pages.elements import (
     Bits,
     Element,
@@ -23,18 +23,31 @@ from mockapi.wiki.pages.elements import (
     paragraph,
     paragraph_words,
 )
-from mockapi.wiki.pages.outline import Outline, outline
+from mockapi.wiki.pages.outline import ArticleId, Outline, outline
 from mockapi.wiki.pages.prose import Prose
 
-
-def generate(seed: int, located: Located) -> str:
-    """The wikitext of a revision of which the catalog gives no text; the same in every process."""
-    return source_of(outline(seed, located))
+_SOURCES_KEPT: Final = 2048
+_MEASURES_KEPT: Final = 32768
 
 
-def source_of(page: Outline) -> str:
-    """The outline as wikitext, which as MediaWiki keeps it ends without a newline."""
-    return "\n\n".join(_blocks(page))
+class Measure(NamedTuple):
+    """Length of a source in bytes of UTF-8, and its SHA-1 in hex digits."""
+
+    size: int
+    sha1: str
+
+
+@lru_cache(maxsize=_SOURCES_KEPT)
+def generate(article: ArticleId) -> str:
+    """The wikitext, which as MediaWiki keeps it ends without a newline; the same in every process."""
+    return "\n\n".join(_blocks(outline(article)))
+
+
+@lru_cache(maxsize=_MEASURES_KEPT)
+def measure(article: ArticleId) -> Measure:
+    """Size and SHA-1 of the wikitext."""
+    source = generate(article).encode()
+    return Measure(len(source), hashlib.sha1(source, usedforsecurity=False).hexdigest())
 
 
 def _blocks(page: Outline) -> Iterator[str]:

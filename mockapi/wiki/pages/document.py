@@ -17,7 +17,7 @@ from mockapi.wiki.pages.block import Block, block_parts
 from mockapi.wiki.pages.coding import even
 from mockapi.wiki.pages.fillers import Bomb, Noise, bomb_parts, noise_parts
 from mockapi.wiki.pages.flavor import Flavor, flavored
-from mockapi.wiki.pages.outline import MAX_BYTES
+from mockapi.wiki.pages.outline import MAX_BYTES, ArticleId
 from mockapi.wiki.pages.rendered_source import render_source
 from mockapi.wiki.wiki import Wiki
 from mockapi.wiki.wikibase.entity_rdf import EntityRdf
@@ -85,5 +85,5 @@ class Document:
         if text is not None:
             return render_source(self.located, text, self.wiki)
         if self.located.page.content_model != "wikitext":
-            return render_source(self.located, generate(self.seed, self.located), self.wiki)
+            return render_source(self.located, generate(ArticleId.of(self.seed, self.located)), self.wiki)
         return render_article(self.seed, self.located, server=None if self.wiki is None else self.wiki.server)

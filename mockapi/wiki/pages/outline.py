@@ -9,7 +9,8 @@ Revision n differs from n - 1 in one to three elements, sometimes one more.
 
 import random
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from mockapi.draws import digest, log_normal, uniform
 from mockapi.wiki.catalog import Located
@@ -68,6 +69,7 @@ _GROWTH: Final = 0.85
 _FEWEST_ELEMENTS: Final = 4
 
 _ELEMENTS_A_SECTION: Final = 6
+_OUTLINES_KEPT: Final = 16  # source and HTML of an article are made one after the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +108,30 @@ class Outline:
         return Bits(int.from_bytes(digest(self.key.hex(), "text", index, edit), "big"))
 
 
-def outline(seed: int, located: Located) -> Outline:
+class ArticleId(NamedTuple):
+    """All that an article depends on: a change of its page or of the wiki does not change it."""
+
+    seed: int
+    wiki: str
+    domain: str
+    page_id: int
+    number: int
+
+    @classmethod
+    def of(cls, seed: int, located: Located) -> "ArticleId":
+        """The article of a revision for which the catalog gives no text."""
+        page = located.page
+        return cls(seed, page.wiki, page.domain, page.page_id, located.revision.number)
+
+
+@lru_cache(maxsize=_OUTLINES_KEPT)
+def outline(article: ArticleId) -> Outline:
     """The outline of a revision; the same in every process."""
-    page = located.page
-    key = digest(seed, "article", page.wiki, page.page_id)
+    key = digest(article.seed, "article", article.wiki, article.page_id)
     size = min(log_normal(uniform(key.hex(), "size"), MEDIAN_BYTES, P99_BYTES), MAX_BYTES * _GROWTH)
-    stock = prose(language_of(page.domain))
+    stock = prose(language_of(article.domain))
     mean = _MARKUP_BYTES + _SENTENCES_EACH * stock.sentence_bytes + _TOPICS_EACH * stock.topic_bytes
     elements = max(_FEWEST_ELEMENTS, round((size - _FRAME_BYTES) / mean))
     source = random.Random(key)
     shapes = tuple(int(source.random() * (1 << 24)) for _ in range(elements))
-    return Outline(key, stock, shapes, history(key, located.revision.number, elements))
+    return Outline(key, stock, shapes, history(key, article.number, elements))

@@ -7,6 +7,7 @@ import pytest
 from mockapi.wiki.catalog import CatalogPage, CatalogRevision, Located, default_catalog
 from mockapi.wiki.facts import delta, facts
 from mockapi.wiki.pages.article_source import generate
+from mockapi.wiki.pages.outline import ArticleId
 
 
 def given(located: Located, **fields: Any) -> Located:
@@ -57,7 +58,7 @@ def test_a_delta_is_that_of_the_seed(make_page: Callable[..., CatalogPage]) -> N
 
 def test_the_source_of_a_generated_revision_is_generated(located: Located) -> None:
     known = facts(1, located)
-    assert known.text == generate(1, located)
+    assert known.text == generate(ArticleId.of(1, located))
     assert known.size == len(known.text.encode())
     assert known.sha1 == hashlib.sha1(known.text.encode()).hexdigest()
     assert known.redirect_target is None

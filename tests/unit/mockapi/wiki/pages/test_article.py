@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mockapi.wiki.catalog import CatalogPage, Located, default_catalog
 from mockapi.wiki.pages.article import render_article
 from mockapi.wiki.pages.article_source import generate
-from mockapi.wiki.pages.outline import MAX_BYTES
+from mockapi.wiki.pages.outline import MAX_BYTES, ArticleId
 from mockapi.wiki.pages.prose import LANGUAGES
 
 MakePage = Callable[..., CatalogPage]
@@ -136,7 +136,7 @@ def test_it_looks_like_parsoid() -> None:
 
 
 def test_the_head_has_the_sha1_of_the_source(located: Located) -> None:
-    sha1 = hashlib.sha1(generate(3, located).encode()).hexdigest()
+    sha1 = hashlib.sha1(generate(ArticleId.of(3, located)).encode()).hexdigest()
     assert f'<meta property="mw:revisionSHA1" content="{sha1}"/>' in render_article(3, located).decode()
 
 

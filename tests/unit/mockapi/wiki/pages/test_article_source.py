@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.pages.article import render_article
 from mockapi.wiki.pages.article_source import generate
+from mockapi.wiki.pages.outline import ArticleId
 from mockapi.wiki.pages.prose import LANGUAGES
 
 MakePage = Callable[..., CatalogPage]
@@ -21,8 +22,9 @@ import hashlib
 from mockapi.wiki.catalog import default_catalog
 from mockapi.wiki.pages.article_source import generate
 from mockapi.wiki.catalog import Located
+from mockapi.wiki.pages.outline import ArticleId
 page = default_catalog(1, pages=7)[6]
-print(hashlib.sha256(generate(1, Located(page, page.revisions[1])).encode()).hexdigest())
+print(hashlib.sha256(generate(ArticleId.of(1, Located(page, page.revisions[1]))).encode()).hexdigest())
 """
 
 
@@ -36,7 +38,7 @@ def test_it_says_what_the_html_says(
     make_page: MakePage, revision_of: RevisionOf, seed: int, page_id: int, n: int, language: str
 ) -> None:
     located = revision_of(make_page(page_id, domain=f"{language}.wikipedia.org"), n)
-    source, page = generate(seed, located), render_article(seed, located).decode()
+    source, page = generate(ArticleId.of(seed, located)), render_article(seed, located).decode()
     assert re.findall(r"^== (.*) ==$", source, re.MULTILINE) == re.findall(r"<h2[^>]*>(.*?)</h2>", page)
     assert re.findall(r"\[\[(?!File:)(.*?)\]\]", source) == re.findall(r'rel="mw:WikiLink" .*?>(.*?)</a>', page)
     assert re.findall(r"<ref>\[(\S+) (.*?)\]</ref>", source) == re.findall(
@@ -56,7 +58,7 @@ def test_an_edit_changes_a_few_blocks(
     make_page: MakePage, revision_of: RevisionOf, seed: int, page_id: int, n: int
 ) -> None:
     page = make_page(page_id)
-    old, new = (generate(seed, revision_of(page, number)).split("\n\n") for number in (n - 1, n))
+    old, new = (generate(ArticleId.of(seed, revision_of(page, number))).split("\n\n") for number in (n - 1, n))
     changes = [
         change
         for change in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
@@ -80,7 +82,7 @@ def test_it_is_the_same_in_every_process(pytestconfig: pytest.Config) -> None:
 
 
 def test_it_is_well_formed_wikitext(located: Located) -> None:
-    source = generate(3, located)
+    source = generate(ArticleId.of(3, located))
     assert source.endswith("== References ==\n<references />")
     assert source.count("[[") == source.count("]]")
     assert source.count("{{") == source.count("}}")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mockapi.wiki.catalog import CatalogPage, Located
 from mockapi.wiki.pages.elements import Bits
-from mockapi.wiki.pages.outline import Outline, outline
+from mockapi.wiki.pages.outline import ArticleId, Outline, outline
 
 MakePage = Callable[..., CatalogPage]
 RevisionOf = Callable[[CatalogPage, int], Located]
@@ -25,7 +25,7 @@ def test_an_edit_leaves_form_and_most_words(
     make_page: MakePage, revision_of: RevisionOf, seed: int, page_id: int, n: int
 ) -> None:
     page = make_page(page_id)
-    old, new = (outline(seed, revision_of(page, number)) for number in (n - 1, n))
+    old, new = (outline(ArticleId.of(seed, revision_of(page, number))) for number in (n - 1, n))
     assert old.shapes == new.shapes
     changed = [
         index for index, (before, after) in enumerate(zip(contents(old), contents(new), strict=True)) if before != after
@@ -41,7 +41,7 @@ def test_an_edit_leaves_form_and_most_words(
 def test_sections_are_numbered_without_a_gap(
     make_page: MakePage, revision_of: RevisionOf, seed: int, page_id: int
 ) -> None:
-    page = outline(seed, revision_of(make_page(page_id), 1))
+    page = outline(ArticleId.of(seed, revision_of(make_page(page_id), 1)))
     titles = [title for index in range(len(page.shapes)) if (title := page.heading(index))]
     assert [number for number, _ in titles] == list(range(1, page.sections))
     assert all(heading.endswith(f" {number}") for number, heading in titles)
