@@ -6,7 +6,7 @@ Content-Length is there for 200 and 404 only; the others go out chunked, as Medi
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +19,7 @@ from mockapi.wiki.pages.coding import Coding, encoded
 
 if TYPE_CHECKING:
     from mockapi.api.endpoint import Context
+    from mockapi.api.rest.visibility import Visible
 
 Fields = Mapping[str, Any]
 """Members of a JSON object, in their order."""
@@ -71,6 +72,24 @@ async def sealed_long(status: int, own: Headers, data: bytes, request_id: str, *
     """The same for data of any length."""
     seal = partial(sealed, status, own, data, request_id, coding=coding)
     return seal() if len(data) < _OFF_LOOP_BYTES else await asyncio.to_thread(seal)
+
+
+async def kept_json(
+    context: "Context",
+    own: Headers,
+    seen: "Visible",
+    about: Hashable,
+    members: Callable[[], Fields],
+    *,
+    document: Body | None = None,
+) -> Reply:
+    """Status 200 with `members`, which are written once: they depend on the page, on what is seen of it, on `about`
+    and on the `document` alone.
+    """
+    page, coding = seen.located.page, coding_of(context)
+    key = (page.wiki, seen.located.revision.rev_id, seen.hidden, about)
+    body = await context.world.pages.envelope(key, (page, document), coding, lambda: json_text(members()))
+    return enclosed(200, own, body, context.request_id, coding=coding)
 
 
 def enclosed(

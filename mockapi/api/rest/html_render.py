@@ -7,7 +7,7 @@ the seed and the time is the revision's: a render is the same in every process, 
 import codecs
 import hashlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from mockapi.api.endpoint import Context
-from mockapi.api.rest.envelope import BY_LANGUAGE, JSON_TYPE, coding_of, enclosed, json_text, sealed_long
+from mockapi.api.rest.envelope import BY_LANGUAGE, JSON_TYPE, coding_of, enclosed, json_text, kept_json
 from mockapi.api.rest.metadata import Members
 from mockapi.api.rest.path import Form
 from mockapi.api.rest.visibility import Visible
@@ -166,15 +166,19 @@ async def html_reply(context: Context, render: Render, own: Headers) -> Reply:
     return enclosed(200, own, body, context.request_id, coding=coding)
 
 
-async def with_html_reply(context: Context, render: Render, own: Headers, members: Members, after: Members) -> Reply:
-    """The metadata with the document as their member `html`; `after` follows it."""
-    coding = coding_of(context)
+async def with_html_reply(
+    context: Context, render: Render, own: Headers, about: Hashable, members: Callable[[str], Members]
+) -> Reply:
+    """The `members` around the document, whose text they are given."""
     plain = await html_body(context.world, render, context.plan, None)
     if plain.held:
-        text = b"".join(plain.pieces()).decode(errors="replace")
-        data = json_text({**members, "html": text, **after})
-        return await sealed_long(200, own, data, context.request_id, coding=coding)
-    around = json_text({**members, "html": "", **after}).partition(_HOLE)
+
+        def with_document() -> Members:
+            return members(b"".join(plain.pieces()).decode(errors="replace"))
+
+        return await kept_json(context, own, render.seen, (about, render.form), with_document, document=plain)
+    coding = coding_of(context)
+    around = json_text(members("")).partition(_HOLE)
     parts = partial(_streamed, (around[0] + _HOLE[:-1], _HOLE[-1:] + around[2]), plain)
     body = Streamed(parts if coding is None else lambda: encoded(coding, even(parts())), None, plain.decoded_bytes)
     return enclosed(200, own, body, context.request_id, coding=coding)

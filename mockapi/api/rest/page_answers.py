@@ -6,11 +6,12 @@ For HTML the spelling of the title is checked before the page is looked up, for 
 import hashlib
 import html
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 from mockapi.api.endpoint import Context
 from mockapi.api.rest import html_render
-from mockapi.api.rest.envelope import JSON_TYPE, coding_of, compatible, json_text, sealed, sealed_long
+from mockapi.api.rest.envelope import JSON_TYPE, coding_of, compatible, json_text, kept_json, sealed
 from mockapi.api.rest.errors import (
     denied_revision,
     denied_title,
@@ -75,6 +76,11 @@ class PageAsked:
         """For redirects: where another title is found in the same form and with the same query."""
         return Places(self.module, self.form, self.request.query)
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What an answer depends on besides the page."""
+        return "page", self.module, self.form, self.request.query
+
 
 async def rendered(asked: PageAsked, context: Context, seen: Visible | None, flavor: Flavor, *, follow: bool) -> Reply:
     """The page as HTML, or the way to it; `follow` says whether redirects of the wiki are. Raises RestError."""
@@ -112,8 +118,12 @@ async def _page(asked: PageAsked, context: Context, render: Render | None, *, fo
         own = html_render.html_of_page(render, wiki.language, render.cache_control)
         return await html_render.html_reply(context, render, own)
     own = html_render.with_html_of_page(render, render.cache_control)
-    members, after = page_members(wiki, render.seen), asked.places.members(target)
-    return await html_render.with_html_reply(context, render, own, members, after)
+    seen, after = render.seen, asked.places.members(target)
+
+    def members(html: str) -> Members:
+        return {**page_members(wiki, seen), "html": html, **after}
+
+    return await html_render.with_html_reply(context, render, own, asked.about, members)
 
 
 def _message(asked: PageAsked, context: Context, message: SystemMessage) -> Reply:
@@ -134,7 +144,7 @@ def _message(asked: PageAsked, context: Context, message: SystemMessage) -> Repl
 
 async def described(asked: PageAsked, context: Context, seen: Visible | None) -> Reply:
     """The page's source or metadata, or the way to it. Raises RestError."""
-    request, world, wiki = context.request, context.world, asked.wiki
+    request, wiki = context.request, asked.wiki
     message = seen is None and asked.title is not None and SystemMessage.of(wiki, asked.title) is not None
     etag = source_etag(seen.located.revision.rev_id if seen else None, readable=asked.title is not None)
     changed = seen.located.revision.timestamp if seen else None
@@ -148,18 +158,22 @@ async def described(asked: PageAsked, context: Context, seen: Visible | None) ->
     known = source_validators(etag, changed)
     if asked.text != asked.title.dbkey:
         return redirect_reply(301, asked.places.of(asked.title), known, context)
-    if compatible(request):
-        redirect = written_target(seen.located) is not None
-        members = compatible_members(wiki, world.seed, seen, redirect=redirect)
+    if asked.form == "source" and "text" in seen.hidden and not compatible(request):
+        # Here, and only here, MediaWiki writes the id as a number is written: 28,674.
+        raise denied_revision(f"{seen.located.revision.rev_id:,}")
+    about = (asked.about, compatible(request))
+    members = partial(_described_members, asked, context, asked.title, seen)
+    return await kept_json(context, (JSON_TYPE, CACHE_CONTROL, *known), seen, about, members)
+
+
+def _described_members(asked: PageAsked, context: Context, title: Title, seen: Visible) -> Members:
+    wiki, seed = asked.wiki, context.world.seed
+    if compatible(context.request):
+        members = compatible_members(wiki, seed, seen, redirect=written_target(seen.located) is not None)
     elif asked.form == "bare":
         members = page_members(wiki, seen)
-        members["html_url"] = wiki.server + page_path(asked.module, asked.title.text, "html")
+        members["html_url"] = wiki.server + page_path(asked.module, title.text, "html")
     else:
-        if "text" in seen.hidden:
-            # Here, and only here, MediaWiki writes the id as a number is written: 28,674.
-            raise denied_revision(f"{seen.located.revision.rev_id:,}")
         members = page_members(wiki, seen)
-        members["source"] = facts(world.seed, seen.located).text
-    members |= asked.places.members(target_of(wiki, seen))
-    own = (JSON_TYPE, CACHE_CONTROL, *known)
-    return await sealed_long(200, own, json_text(members), context.request_id, coding=coding_of(context))
+        members["source"] = facts(seed, seen.located).text
+    return members | asked.places.members(target_of(wiki, seen))

@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from mockapi.api.endpoint import Context
 from mockapi.api.rest import html_render
-from mockapi.api.rest.envelope import JSON_TYPE, coding_of, compatible, json_text, sealed_long
+from mockapi.api.rest.envelope import JSON_TYPE, coding_of, compatible, kept_json
 from mockapi.api.rest.errors import (
     RestError,
     denied_revision,
@@ -16,7 +17,7 @@ from mockapi.api.rest.errors import (
     unavailable_revision,
 )
 from mockapi.api.rest.html_render import CACHE_CONTROL, Render, source_etag, source_validators
-from mockapi.api.rest.metadata import compatible_members, revision_members
+from mockapi.api.rest.metadata import Members, compatible_members, revision_members
 from mockapi.api.rest.parameters import bad_integer, flavor_parameter, integer, parse_query
 from mockapi.api.rest.path import READING, RENDERED, Form, Module, revision_path, segment
 from mockapi.api.rest.preconditions import Validators, bare_reply, conditional, decide
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from mockapi.world import World
 
 
+_ROUTE: Final = "revision"
 _PATH: Final = re.compile(r"/w/rest\.php/(content/)?v1/revision/([^/]*)(?:/(bare|html|with_html))?")
 
 
@@ -128,11 +130,15 @@ class RevisionRoute:
             own = html_render.html_of_revision(render, self.wiki.language, cache_control)
             return await html_render.html_reply(context, render, own)
         own = html_render.with_html_of_revision(render, cache_control)
-        members = revision_members(self.wiki, context.world.seed, seen)
-        return await html_render.with_html_reply(context, render, own, members, {})
+        wiki, seed = self.wiki, context.world.seed
+
+        def members(html: str) -> Members:
+            return {**revision_members(wiki, seed, seen), "html": html}
+
+        return await html_render.with_html_reply(context, render, own, _ROUTE, members)
 
     async def _described(self, context: Context, rev_id: int, seen: Visible | None) -> Reply:
-        request, world = context.request, context.world
+        request = context.request
         readable = seen is not None and "text" not in seen.hidden
         etag = source_etag(None if seen is None else rev_id, readable=readable)
         changed = seen.located.revision.timestamp if seen is not None and readable else None
@@ -142,18 +148,22 @@ class RevisionRoute:
             raise nonexistent_revision(rev_id)
         if not readable:
             raise denied_revision(rev_id)
-        if compatible(request):
-            redirect = written_target(self.wiki.latest(seen.located.page)) is not None
-            members = compatible_members(self.wiki, world.seed, seen, redirect=redirect)
-        else:
-            members = revision_members(self.wiki, world.seed, seen)
-            if self.form == "bare":
-                members["html_url"] = self.wiki.server + revision_path(self.module, rev_id, "html")
-            else:
-                members["source"] = facts(world.seed, seen.located).text
         cache_control = (CACHE_CONTROL,) if seen.public else ()
         own = (JSON_TYPE, *cache_control, *source_validators(etag, changed))
-        return await sealed_long(200, own, json_text(members), context.request_id, coding=coding_of(context))
+        about = (_ROUTE, self.module, self.form, compatible(request))
+        return await kept_json(context, own, seen, about, partial(self._members, self.wiki, context, seen))
+
+    def _members(self, wiki: Wiki, context: Context, seen: Visible) -> Members:
+        located, seed = seen.located, context.world.seed
+        if compatible(context.request):
+            redirect = written_target(wiki.latest(located.page)) is not None
+            return compatible_members(wiki, seed, seen, redirect=redirect)
+        members = revision_members(wiki, seed, seen)
+        if self.form == "bare":
+            members["html_url"] = wiki.server + revision_path(self.module, located.revision.rev_id, "html")
+        else:
+            members["source"] = facts(seed, located).text
+        return members
 
 
 def _key(request: Request, form: Form, rev_id: int | None) -> str:

@@ -5,7 +5,7 @@ plain         rendered at once, held        rendered in a thread, held    stream
 encoded       encoded at once, held         encoded in a thread, held     streamed, of unknown length
 
 A document that compresses to next to nothing is encoded and held whatever its size. What is streamed is made anew for
-each request, and never there as a whole.
+each request, and never there as a whole. Envelopes, the JSON about a page or around its document, are held.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from operator import is_
 from typing import Final, Generic, TypeVar
 
 from mockapi.server.reply import Body, Held, Streamed
@@ -107,10 +108,14 @@ class ByteLru(Generic[Value]):
 
 
 CACHE_BYTES: Final = 128 * 1024 * 1024
+ENVELOPES_BYTES: Final = 32 * 1024 * 1024
 HELD_BYTES: Final = 4 * 1024 * 1024
 """Longer plain documents are streamed: 100 MB of one take a tenth of a second to make."""
 HELD_ENCODED_BYTES: Final = 64 * 1024 * 1024
 """Longer documents, before the coding, are streamed: this one is 4 MB of gzip, made in about a second."""
+
+Sources = tuple[object, ...]
+"""The values that an envelope is made of; it is valid as long as each is the same object."""
 
 _AT_ONCE_BYTES: Final = 512 * 1024
 _ENCODED_AT_ONCE_BYTES: Final = 128 * 1024
@@ -125,6 +130,7 @@ class PageStore:
         self._wikis = wikis
         self._plain: ByteLru[Held] = ByteLru(cache_bytes)
         self._encoded: ByteLru[Held] = ByteLru(cache_bytes)
+        self._envelopes: ByteLru[tuple[Sources, Held]] = ByteLru(ENVELOPES_BYTES)
         self._work = SharedWork()
 
     async def plain(self, located: Located, shape: Shape | None = None, *, flavor: Flavor = "view") -> Body:
@@ -150,6 +156,24 @@ class PageStore:
         wire = await self._made(key, partial(_encode, coding, source), at_once=size <= _ENCODED_AT_ONCE_BYTES)
         body = Held(wire, size)
         self._encoded.put(key, body, len(wire))
+        return body
+
+    async def envelope(
+        self, key: Hashable, sources: Sources, coding: Coding | None, write: Callable[[], bytes]
+    ) -> Held:
+        """What `write` gives, in a content coding. It is written anew when one of `sources` is another object: an edit
+        replaces the page.
+        """
+        kept = self._envelopes.get((key, coding))
+        if kept is not None and all(map(is_, kept[0], sources)):
+            return kept[1]
+        data = write()
+        body = Held(data)
+        if coding is not None:
+            work = (key, coding, *map(id, sources))
+            encode = partial(_encode, coding, lambda: iter((data,)))
+            body = Held(await self._made(work, encode, at_once=len(data) <= _ENCODED_AT_ONCE_BYTES), len(data))
+        self._envelopes.put((key, coding), (sources, body), len(body.data))
         return body
 
     def _document(self, located: Located, shape: Shape | None, flavor: Flavor) -> Document:

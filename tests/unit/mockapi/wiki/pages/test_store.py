@@ -187,3 +187,25 @@ def revised(page: CatalogPage, text: str) -> CatalogPage:
     """`page` with `text` in its first revision."""
     first = page.revisions[0].model_copy(update={"text": text})
     return page.model_copy(update={"revisions": (first, *page.revisions[1:])})
+
+
+@pytest.mark.parametrize("coding", [None, *CODINGS])
+def test_an_envelope_is_written_once_for_the_same_sources(decode: Decode, coding: Coding | None) -> None:
+    store, page, document = PageStore(1), object(), object()
+    texts = iter((b"first", b"second", b"third", b"other key"))
+
+    async def envelope(*sources: object, key: str = "bare") -> bytes:
+        body = await store.envelope(key, sources, coding, lambda: next(texts))
+        wire = whole(body)
+        return wire if coding is None else decode(coding, wire)
+
+    async def envelopes() -> list[bytes]:
+        return [
+            await envelope(page, document),
+            await envelope(page, document),
+            await envelope(object(), document),
+            await envelope(page, document),
+            await envelope(page, document, key="source"),
+        ]
+
+    assert asyncio.run(envelopes()) == [b"first", b"first", b"second", b"third", b"other key"]
