@@ -11,6 +11,7 @@ import hmac
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -48,7 +49,8 @@ RIGHTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 GROUPS: Final = tuple(group for group in RIGHTS if group not in IMPLICIT)
 
 
-def rights_of(groups: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=1024)
+def rights_of(groups: tuple[str, ...]) -> tuple[str, ...]:
     """What members of all `groups` together may do, each right once."""
     return tuple(dict.fromkeys(right for group in groups for right in RIGHTS.get(group, ())))
 

@@ -52,10 +52,10 @@ def author(seed: int, located: Located) -> Author:
 
 def id_of(seed: int, name: str) -> int:
     """The account that goes with a name; 0 for an address."""
-    if is_address(name):
-        return 0
     if name in _NAMES:
         return _FIRST_ID + _NAMES.index(name)
+    if is_address(name):
+        return 0
     return _FIRST_ID + len(_NAMES) + int(uniform(seed, "account", name) * 1_000_000)
 
 

@@ -54,7 +54,7 @@ class Call:
     @property
     def user(self) -> User | None:
         """The user who asks; None without an account."""
-        return self.accounts.user_of(self.session)
+        return None if self.session is None else self.accounts.user_of(self.session)
 
     @property
     def author(self) -> Author:

@@ -53,8 +53,10 @@ def read_form(request: Request) -> Form:
     values: dict[str, str] = {}
     arrays: set[str] = set()
     mended: dict[str, str] = {}
+    names = []
     for raw_name, raw in (*in_query, *in_body):
         name, is_array = _name(raw_name)
+        names.append(name)
         if not name:
             continue
         if is_array:
@@ -65,7 +67,7 @@ def read_form(request: Request) -> Form:
         mended.pop(name, None)
         if value.encode() != raw:
             mended[name] = quote_from_bytes(raw, safe="")
-    return Form(values, frozenset(_name(name)[0] for name, _ in in_query), frozenset(arrays), mended, posted)
+    return Form(values, frozenset(names[: len(in_query)]), frozenset(arrays), mended, posted)
 
 
 def _urlencoded(text: bytes) -> tuple[Pair, ...]:
@@ -74,7 +76,8 @@ def _urlencoded(text: bytes) -> tuple[Pair, ...]:
 
 
 def _unquote(text: bytes) -> bytes:
-    return unquote_to_bytes(text.replace(b"+", b" "))
+    spaced = text.replace(b"+", b" ")
+    return unquote_to_bytes(spaced) if b"%" in spaced else spaced
 
 
 def _body(request: Request) -> Iterable[Pair]:
@@ -101,6 +104,8 @@ def _multipart(content_type: str, body: bytes) -> tuple[Pair, ...]:
 def _name(raw: bytes) -> tuple[str, bool]:
     """The name as PHP makes a variable of it, and whether it is an array's."""
     text = raw.decode("utf-8", "replace").lstrip(" ")
+    if text.isidentifier():
+        return text, False
     name, bracket, _ = text.partition("[")
     return name.replace(".", "_").replace(" ", "_"), bool(bracket and name)
 
@@ -110,7 +115,8 @@ def _clean(raw: bytes) -> str:
         text = raw.decode()
     except UnicodeDecodeError:
         text = raw.decode("cp1252", "replace")
+    if text.isascii() and text.isprintable():
+        return text
     separated = text.startswith(UNIT_SEPARATOR)
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+    text = unicodedata.normalize("NFC", text)
     return _FORBIDDEN.sub(lambda bad: bad[0] if separated and bad[0] == UNIT_SEPARATOR else "\ufffd", text)

@@ -10,7 +10,7 @@ from mockapi.api.action.call import Call, lag_seconds
 from mockapi.api.action.errors import ApiError, bad_token, must_be_in_body, must_be_posted
 from mockapi.api.action.mediawiki_modules import ACTION, FORMAT
 from mockapi.api.action.module import Action
-from mockapi.api.action.parameters import Arguments, Kind, Parameter, read
+from mockapi.api.action.parameters import Arguments, Kind, Parameter, Signature
 from mockapi.api.action.registry import ACTIONS
 from mockapi.api.action.tree import Tree
 from mockapi.wiki.timestamps import iso
@@ -36,6 +36,7 @@ PARAMETERS: Final = (
     Parameter("errorsuselocal", Kind.FLAG),
 )
 
+_SIGNATURE: Final = Signature("", PARAMETERS)
 _OF_THE_FORMAT: Final = frozenset({"callback", "utf8", "ascii", "formatversion"})
 _BEGIN_A_SESSION: Final = frozenset({"login", "createaccount"})
 _LEAST_RETRY_AFTER_S: Final = 5
@@ -46,7 +47,7 @@ async def play(call: Call) -> tuple[Action, Arguments]:
     """Fills the call's result; gives the action and the main arguments. Raises ApiError."""
     for name, value in requested(call).items():
         call.result.add(name, value)
-    main = read(call, "main", "", PARAMETERS)
+    main = _SIGNATURE.read(call, "main")
     _check_asserted(call, main)
     action = ACTIONS[main.text("action") or "help"]
     arguments = _arguments(call, action)
@@ -70,7 +71,7 @@ async def play(call: Call) -> tuple[Action, Arguments]:
 def _arguments(call: Call, action: Action) -> Arguments:
     """Those of the action itself, once its token is checked."""
     try:
-        arguments = read(call, action.name, action.prefix, action.parameters)
+        arguments = action.signature.read(call, action.name)
         if action.token is not None:
             _check_token(call, action, arguments)
     except ApiError as error:

@@ -1,11 +1,11 @@
 """What an action and a module of `action=query` are made of."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING
 
 from mockapi.api.action.call import CacheMode, Call
-from mockapi.api.action.parameters import Arguments, Parameter
+from mockapi.api.action.parameters import Arguments, Parameter, Signature
 from mockapi.api.action.tree import Tree
 from mockapi.wiki.accounts import TokenKind
 
@@ -20,12 +20,16 @@ class Action:
     """
 
     name: str
-    parameters: tuple[Parameter, ...]
+    parameters: InitVar[tuple[Parameter, ...]]
     run: Callable[[Call, Arguments], Awaitable[None]]
-    prefix: str = ""
+    prefix: InitVar[str] = ""
     posted: bool = False
     writes: bool = False
     token: TokenKind | None = None
+    signature: Signature = field(init=False)
+
+    def __post_init__(self, parameters: tuple[Parameter, ...], prefix: str) -> None:
+        object.__setattr__(self, "signature", Signature(prefix, parameters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +39,14 @@ class QueryModule:
     """
 
     name: str
-    prefix: str
-    parameters: tuple[Parameter, ...]
+    prefix: InitVar[str]
+    parameters: InitVar[tuple[Parameter, ...]]
     run: "Callable[[Call, Arguments, PageSet, dict[str, Tree]], Awaitable[Continue]]"
     cache: Callable[[Call, Arguments], CacheMode]
+    signature: Signature = field(init=False)
+
+    def __post_init__(self, prefix: str, parameters: tuple[Parameter, ...]) -> None:
+        object.__setattr__(self, "signature", Signature(prefix, parameters))
 
 
 Continue = dict[str, str | int]

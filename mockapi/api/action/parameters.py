@@ -1,13 +1,13 @@
 """The types of parameters, and the reading of a request by them, with MediaWiki's words for what does not fit.
 
-    Parameter(name, kind, …) + prefix ──read──> Arguments      rvprop=ids|size ──> many("prop") == ("ids", "size")
+    Signature(prefix, parameters) ──read──> Arguments      rvprop=ids|size ──> many("prop") == ("ids", "size")
 
 A value that is none of those allowed is an error where one is taken, and a warning where several are. A value that
 MediaWiki has and the mock has not is the error `mock-not-implemented` in both cases, unless the mock is lenient.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -76,6 +76,17 @@ class Parameter:
     unimplemented: bool = False
     unprefixed: bool = False
 
+    @property
+    def absent(self) -> "Argument":
+        """The argument of a request that does not name it: the default, which is always one of the values allowed."""
+        if self.kind is Kind.FLAG:
+            return False
+        if self.default is None:
+            return None
+        if self.several:
+            return tuple(split(self.default))
+        return int(self.default) if self.kind is Kind.INTEGER else self.default
+
 
 WATCHLIST: Final = Parameter(
     "watchlist", allowed=("watch", "unwatch", "preferences", "nochange"), default="preferences"
@@ -127,46 +138,63 @@ class Arguments:
         return self.prefix + name
 
 
-def read(call: "Call", module: str, prefix: str, parameters: Sequence[Parameter]) -> Arguments:
-    """The arguments of a module. Raises ApiError for what cannot be read; warns in the result of what can hardly be."""
-    values: dict[str, Argument] = {}
-    sent = set()
-    for parameter in parameters:
-        full = parameter.name if parameter.unprefixed else prefix + parameter.name
-        call.used.add(full)
-        text = call.form.values.get(full)
-        if text is not None:
-            sent.add(parameter.name)
+class Signature:
+    """The parameters of a module, prepared for many requests, of which each names a few."""
+
+    def __init__(self, prefix: str, parameters: Iterable[Parameter]) -> None:
+        self.prefix = prefix
+        self._by_name = {
+            parameter.name if parameter.unprefixed else prefix + parameter.name: parameter for parameter in parameters
+        }
+        self._absent = {parameter.name: parameter.absent for parameter in self._by_name.values()}
+        self._required = frozenset(full for full, parameter in self._by_name.items() if parameter.required)
+
+    def read(self, call: "Call", module: str) -> Arguments:
+        """The arguments of `module`. Raises ApiError for what cannot be read; warns in the result of what can hardly
+        be.
+        """
+        form = call.form
+        call.used.update(self._by_name)
+        values, sent = self._absent.copy(), set()
+        looked_at = self._required.union(form.values, form.arrays)
         try:
-            values[parameter.name] = _read_argument(call, module, parameter, full, text)
+            for full, parameter in self._by_name.items():
+                if full not in looked_at:
+                    continue
+                text = form.values.get(full)
+                if text is None:
+                    _check_absent(call, parameter, full)
+                else:
+                    sent.add(parameter.name)
+                    values[parameter.name] = _read_argument(call, module, parameter, full, text)
         except ApiError as error:
             error.module = module
             raise
-    return Arguments(prefix, values, frozenset(sent))
+        return Arguments(self.prefix, values, frozenset(sent))
 
 
-def _read_argument(call: "Call", module: str, parameter: Parameter, full: str, text: str | None) -> Argument:
-    if text is not None and parameter.unimplemented and not call.world.options.lenient:
+def _check_absent(call: "Call", parameter: Parameter, full: str) -> None:
+    if parameter.kind is Kind.FLAG:
+        return
+    if full in call.form.arrays:
+        call.result.warn("main", "unsupportedarray", f'Parameter "{full}" uses unsupported PHP array syntax.')
+    if parameter.required:
+        raise missing_parameter(full)
+
+
+def _read_argument(call: "Call", module: str, parameter: Parameter, full: str, text: str) -> Argument:
+    if parameter.unimplemented and not call.world.options.lenient:
         raise not_implemented(full)
     if parameter.kind is Kind.FLAG:
-        if text is not None and parameter.deprecated:
-            _warn_deprecated(call, module, full)
-        return text is not None
-    if text is None:
-        if full in call.form.arrays:
-            call.result.warn("main", "unsupportedarray", f'Parameter "{full}" uses unsupported PHP array syntax.')
-        if parameter.required:
-            raise missing_parameter(full)
-        text = parameter.default
-        if text is None:
-            return None
-    else:
-        if parameter.required and not text and not parameter.allowed:
-            raise missing_parameter(full)
-        if full in call.form.mended and not (parameter.several and text.startswith(UNIT_SEPARATOR)):
-            call.result.warn(module, "badutf8", _UNCLEAN.format(name=full))
         if parameter.deprecated:
             _warn_deprecated(call, module, full)
+        return True
+    if parameter.required and not text and not parameter.allowed:
+        raise missing_parameter(full)
+    if full in call.form.mended and not (parameter.several and text.startswith(UNIT_SEPARATOR)):
+        call.result.warn(module, "badutf8", _UNCLEAN.format(name=full))
+    if parameter.deprecated:
+        _warn_deprecated(call, module, full)
     if parameter.several:
         return _read_values(call, module, parameter, full, text)
     return _read_value(call, module, parameter, full, text)
@@ -178,8 +206,9 @@ def _read_values(
     words = tuple(dict.fromkeys(split(text)))
     if parameter.all_values and words == ("*",):
         words = parameter.allowed
-    most = VALUES_OF_BOTS if call.high_limits else VALUES
-    if len(words) > max(most, len(parameter.allowed)):
+    if len(words) > max(VALUES, len(parameter.allowed)) and len(words) > (
+        most := VALUES_OF_BOTS if call.high_limits else VALUES
+    ):
         raise ApiError(
             "toomanyvalues",
             f'Too many values supplied for parameter "{full}". The limit is {most}.',

@@ -39,7 +39,7 @@ def _targets(wiki: Wiki, form: Form) -> Iterator[Target]:
 
 
 def _words(form: Form, names: tuple[str, ...]) -> Iterator[str]:
-    return (word for name in names for word in split(form.values.get(name, "")))
+    return (word for name in names if name in form.values for word in split(form.values[name]))
 
 
 def _title_target(wiki: Wiki, text: str) -> Target:

@@ -16,14 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Union
 
-import orjson
+from mockapi.api.rest.envelope import json_text
 
 Tree = Union[
     str, int, float, bool, None, "Content", "Always", "Numbered", "Record", Mapping[str, "Tree"], Sequence["Tree"]
 ]
 
+_AS_THEY_ARE: Final = frozenset({str, int, float, type(None)})
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
-_LINE_SEPARATORS: Final = re.compile("[\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,13 @@ class Record:
 
 def size(tree: Tree) -> int:
     """The length as MediaWiki counts it: the bytes of all values, without names and signs."""
+    if isinstance(tree, str):
+        return len(tree) if tree.isascii() else len(tree.encode())
+    if isinstance(tree, dict):
+        return sum(map(size, tree.values()))
     match tree:
         case bool() | None:
             return 1 if tree else 0
-        case str():
-            return len(tree) if tree.isascii() else len(tree.encode())
         case int() | float():
             return len(str(tree))
         case Content(text):
@@ -80,14 +82,15 @@ def size(tree: Tree) -> int:
 
 def to_json(tree: Mapping[str, Tree], *, version: int, ascii_only: bool) -> bytes:
     """The answer in UTF-8, compact, in PHP's spelling."""
-    written = orjson.dumps(_node(tree, version) or {})
-    if written.isascii():
+    written = json_text(_mapping(tree, version))
+    if not ascii_only or written.isascii():
         return written
-    escape = _NOT_ASCII if ascii_only else _LINE_SEPARATORS
-    return escape.sub(_escaped, written.decode()).encode()
+    return _NOT_ASCII.sub(_escaped, written.decode()).encode()
 
 
 def _node(tree: Tree, version: int) -> object:
+    if isinstance(tree, dict):
+        return _mapping(tree, version) or []
     match tree:
         case None | str() | bool() | int() | float():
             return "" if tree is True and version == 1 else tree
@@ -107,14 +110,14 @@ def _node(tree: Tree, version: int) -> object:
 
 def _mapping(tree: Mapping[str, Tree], version: int) -> dict[str, object]:
     if version != 1:
-        return {name: _node(value, version) for name, value in tree.items()}
+        return {name: value if type(value) in _AS_THEY_ARE else _node(value, version) for name, value in tree.items()}
     node: dict[str, object] = {}
     content: Content | None = None
     for name, value in tree.items():
         if isinstance(value, Content):
             content = value
         elif value is not False:
-            node[name] = _node(value, version)
+            node[name] = value if type(value) in _AS_THEY_ARE else _node(value, version)
     if content is not None:
         node["*"] = content.text
     return node

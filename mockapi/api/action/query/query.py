@@ -10,7 +10,7 @@ from mockapi.api.action import mediawiki_modules
 from mockapi.api.action.call import Call
 from mockapi.api.action.errors import ApiError, bad_continue, not_implemented
 from mockapi.api.action.module import Action, Continue, QueryModule
-from mockapi.api.action.parameters import Arguments, Kind, Parameter, read
+from mockapi.api.action.parameters import Arguments, Kind, Parameter
 from mockapi.api.action.query import page_set as page_sets
 from mockapi.api.action.query.info import MODULE as INFO
 from mockapi.api.action.query.page_set import PageSet, page_set
@@ -68,9 +68,9 @@ async def run(call: Call, arguments: Arguments) -> None:
     unfinished: dict[str, Continue] = {}
     for path, module in modules:
         if module.name in done or (pages_done and module.name in PROP):
-            read(call, path, module.prefix, module.parameters)
+            module.signature.read(call, path)
             continue
-        given = read(call, path, module.prefix, module.parameters)
+        given = module.signature.read(call, path)
         if module.cache(call, given) == "private":
             call.cache = "private"
         try:

@@ -85,13 +85,13 @@ async def run(call: Call, arguments: Arguments, pages: PageSet, query: dict[str,
     for count, (located, next_row) in enumerate(rows):
         if count == limit:
             return {"rvcontinue": next_row}
+        if count and "content" in wanted.props:
+            await asyncio.sleep(0)  # making a source takes a while, and others wait
         info = revision_info(call, located, wanted)
         listed = _revisions_of(pages.nodes[located.page.page_id])
         if not call.result.fits(info):
             return {"rvcontinue": next_row}
         listed.append(info)
-        if "content" in wanted.props:
-            await asyncio.sleep(0)  # making a source takes a while, and others wait
     return {}
 
 
