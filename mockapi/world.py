@@ -18,6 +18,7 @@ from mockapi.journal.tally import Counts
 from mockapi.rules.book import RuleBook
 from mockapi.rules.matching import Target
 from mockapi.rules.model import Rule
+from mockapi.server.reply import Reply
 from mockapi.upstream.load import UpstreamCounts
 from mockapi.upstream.places import ConnectionCounts
 from mockapi.upstream.upstream import Upstream
@@ -25,7 +26,7 @@ from mockapi.wiki.accounts import IMPLICIT, Accounts
 from mockapi.wiki.catalog import CatalogPage, default_catalog
 from mockapi.wiki.edits.overlay import Overlay
 from mockapi.wiki.edits.page_change import PageChange, Record, record_nothing
-from mockapi.wiki.pages.store import PageStore
+from mockapi.wiki.pages.store import ENVELOPES_BYTES, ByteLru, PageStore
 from mockapi.wiki.people import Author
 from mockapi.wiki.wiki import Wiki
 from mockapi.wiki.wikis import Wikis
@@ -99,6 +100,7 @@ class World:
         self.catalog = None if catalog is None else tuple(catalog)
         self.wikis = Wikis(default_catalog(seed) if self.catalog is None else self.catalog, options.base_url)
         self.pages = PageStore(seed, wikis=self.wikis)
+        self.queries: ByteLru[Reply] = ByteLru(ENVELOPES_BYTES)
         self.attempts = Attempts()
         self.clock = RequestClock(clock.monotonic)
         self.upstream = Upstream(clock.monotonic, clock.later)

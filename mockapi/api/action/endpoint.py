@@ -1,6 +1,7 @@
 """`/w/api.php` as one request asks for it."""
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Self
 
@@ -25,7 +26,7 @@ from mockapi.api.action.targets import subjects
 from mockapi.api.endpoint import Context
 from mockapi.draws import digest
 from mockapi.faults.status import NO_CONTENT
-from mockapi.plan import StatusAnswer
+from mockapi.plan import NOTHING, StatusAnswer
 from mockapi.rules.matching import Target
 from mockapi.server.reply import Headers, Held, Reply
 from mockapi.server.request import Request
@@ -76,7 +77,16 @@ class ActionApi:
         answer = answer_early(request, self.form, self.wiki, request_id, PATH) or not_modified(request, request_id)
         if answer is not None or self.wiki is None:
             return answer or web_server(404)
-        return await _played(self._call(context, self.wiki), request_id)
+        call = self._call(context, self.wiki)
+        key = _key_to_keep(call)
+        if key is None:
+            return await _played(call, request_id)
+        kept = context.world.queries.get(key)
+        if kept is None:
+            kept = await _played(call, request_id)
+            if key == _key_to_keep(call):
+                context.world.queries.put(key, kept, kept.body.decoded_bytes)
+        return replace(kept, headers=(*kept.headers[:-1], id_header(request_id)))
 
     def _call(self, context: Context, wiki: Wiki) -> Call:
         request, values = context.request, self.form.values
@@ -113,6 +123,31 @@ class ActionApi:
             case _:
                 return web_server(code)
         return web_server(code) if self.wiki is None else refusal(self.wiki, self.form, error, code, request_id)
+
+
+_OF_PAGES_ALONE: Final = frozenset(
+    {"action", "format", "formatversion", "utf8", "ascii", "titles", "pageids", "revids", "redirects", "prop"}
+    | {"rvprop", "rvslots", "rvsection", "inprop"}
+)
+
+
+def _key_to_keep(call: Call) -> Hashable | None:
+    """All that the answer depends on besides the request's id: what is asked, and how often the wiki was changed. None
+    for an answer that depends on more: on time, a session, or rules, which may hide revisions.
+    """
+    form, request = call.form, call.request
+    if (
+        call.world.rules
+        or call.plan is not NOTHING
+        or call.untrusted
+        or call.session is not None
+        or request.method not in {"GET", "HEAD"}
+    ):
+        return None
+    values = form.values
+    if values.get("action") != "query" or form.arrays or form.mended or not values.keys() <= _OF_PAGES_ALONE:
+        return None
+    return call.wiki.name, call.wiki.changes, request.accepts("gzip"), *values.items()
 
 
 async def _played(call: Call, request_id: str) -> Reply:
