@@ -11,6 +11,11 @@ default:
 # what justw installs, for those who come with a just of their own
 [private]
 ready:
+    @./justw --setup scenario
+
+# the same for developers; justw reads here which recipes need it
+[private]
+everything:
     @./justw --setup
 
 # Play an incident's scenario, with and without the fix: just scenario oversized-message [--stack compose]
@@ -94,60 +99,61 @@ mock *args: ready
 # long and break seldom alone.
 # Run the quick tests, or the tests that the arguments select: just test tests/integration/mockapi
 [no-exit-message]
-test *args: ready
+test *args: everything
     @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n auto --dist loadgroup -m "main_path or (unit and not slow)" tests/unit tests/integration tests/conformance; fi
 
 # Run the tests that `test` leaves out, except slow ones
 [no-exit-message]
-test-more *args: ready
+test-more *args: everything
     @pytest --ignore=tests/unit -m "not slow and not main_path" "$@"
 
 # Run all tests, slow ones too, and every scenario as one
 [no-exit-message]
-test-all *args: ready
+test-all *args: everything
     @pytest -m "slow or not slow" tests scenarios "$@"
 
 # Switch each of the pipeline's rules off, and show which test fails: just mutants [--rule 6]
 [no-exit-message]
-mutants *args: ready
+mutants *args: everything
     @python -m tests.mutants "$@"
 
 # Check style and types
-lint: ready
+lint: everything
     @ruff check
     @ruff format --check
     @mypy
 
 # Run the benchmarks, or one of the engine's by its name: just bench backfill --events 4000 --rounds 1
 [no-exit-message]
-bench *args: ready
+bench *args: everything
     @python -m benchmarks "$@"
 
 # Exit codes of the scenarios on a free, a busy and a one-core machine, as a table: just verdicts stalled-progress --busy 2
 [no-exit-message]
-verdicts *args: ready
+verdicts *args: everything
     @python -m benchmarks.verdicts "$@"
 
 # Build the documentation into site/, and check its links; --serve shows it on loopback and follows changes
 [no-exit-message]
-docs *args: ready
+docs *args: everything
     @export NO_MKDOCS_2_WARNING=1; if [ "${1:-}" = --serve ]; then shift; mkdocs serve --strict --dev-addr 127.0.0.1:8000 "$@"; else mkdocs build --strict "$@"; fi
 
 # Record the answers of a real MediaWiki again (Debian only), compare the mock with them, write docs/conformance.md
 [no-exit-message]
-conformance *args: ready
+conformance *args: everything
     @python -m tests.conformance.record "$@"
 
 compile := "uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate"
 of_ours := "--no-emit-package enrichment-located-config --no-emit-package enrichment-mockapi --no-emit-package enrichment-pipeline --no-emit-package enrichment-devkit"
 
 # Write the lock files again, for maintainers; `just lock --upgrade` takes newer versions
-lock *args: ready
+lock *args: everything
     @echo uv | {{ compile }} "$@" - --output-file locks/bootstrap.lock
     @echo setuptools | {{ compile }} "$@" - --output-file locks/build.lock
     @sed -i.old "s/\(\"enrichment-[a-z-]*==\)[^\"]*/\1$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)/" pyproject.toml mockapi/pyproject.toml pipeline/pyproject.toml
     @rm pyproject.toml.old mockapi/pyproject.toml.old pipeline/pyproject.toml.old
     @printf '%s\n' ./located_config ./mockapi ./pipeline . | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:dev - --output-file locks/all.lock
+    @printf '%s\n' ./located_config ./mockapi ./pipeline . | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:checkout --constraint locks/all.lock - --output-file locks/devkit.lock
     @printf '%s\n' ./located_config ./mockapi | {{ compile }} "$@" {{ of_ours }} --constraint locks/all.lock - --output-file locks/mockapi.lock
     @printf '%s\n' ./located_config ./pipeline | {{ compile }} "$@" {{ of_ours }} --constraint locks/all.lock - --output-file locks/pipeline.lock
     @python -m devkit.jvm.lock
