@@ -30,6 +30,7 @@ NEEDED = (
     "mockapi/pyproject.toml",
     "pipeline/pyproject.toml",
     "locks/all.lock",
+    "locks/devkit.lock",
     "locks/build.lock",
     "locks/bootstrap.lock",
 )
@@ -39,7 +40,7 @@ STAND_IN = """#!/bin/sh
 case "$1 $2" in
   "-m venv")
     echo "venv" >>"$JOURNAL"
-    mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+    mkdir -p "$4/bin" && cp "$0" "$4/bin/python" ;;
   "-m pip")
     [ "$3" = install ] || exit 0
     echo "pip index=${PIP_INDEX_URL-} cert=${PIP_CERT-}" >>"$JOURNAL"
@@ -48,7 +49,9 @@ case "$1 $2" in
 esac
 """
 UV = """#!/bin/sh
-echo "uv $2 $3 index=${UV_DEFAULT_INDEX-} cert=${SSL_CERT_FILE-} system=${UV_SYSTEM_CERTS-}" >>"$JOURNAL"
+lock=
+for argument; do case $argument in locks/all.lock | locks/devkit.lock) lock=" $argument" ;; esac; done
+echo "uv $2$lock index=${UV_DEFAULT_INDEX-} cert=${SSL_CERT_FILE-} system=${UV_SYSTEM_CERTS-}" >>"$JOURNAL"
 if [ -e "$STAND_INS/hold" ]; then read -r _ <"$STAND_INS/hold"; fi
 if [ -e "$STAND_INS/broken" ]; then echo "error: no route to host" >&2; exit 2; fi
 cp "$STAND_INS/just" "$(dirname "$0")/just"
@@ -188,6 +191,95 @@ def test_a_recipe_that_there_is_not_is_a_usage_error(checkout: Checkout) -> None
     run = checkout.run("nosuch", "x")
     assert (run.returncode, run.stdout) == (2, "")
     assert "does not contain recipe" in run.stderr
+
+
+SET_UP_FOR_USERS = ["venv", "pip", "uv sync locks/devkit.lock", "uv install"]
+SET_UP_FOR_DEVELOPERS = ["venv", "pip", "uv sync locks/all.lock", "uv install"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "steps"),
+    [
+        ((), SET_UP_FOR_USERS),
+        (("check", "a.yaml"), SET_UP_FOR_USERS),
+        (("--setup", "scenario"), SET_UP_FOR_USERS),
+        (("test", "-k", "x"), SET_UP_FOR_DEVELOPERS),
+        (("test-more",), SET_UP_FOR_DEVELOPERS),
+        (("lint",), SET_UP_FOR_DEVELOPERS),
+        (("--setup", "docs"), SET_UP_FOR_DEVELOPERS),
+        (("--setup",), SET_UP_FOR_DEVELOPERS),
+    ],
+)
+def test_only_a_developers_recipe_installs_what_developers_need(
+    checkout: Checkout, arguments: tuple[str, ...], steps: list[str]
+) -> None:
+    assert checkout.run(*arguments).returncode == 0
+    assert checkout.steps() == steps
+
+
+def test_a_developers_recipe_adds_the_rest_once_and_it_stays(checkout: Checkout) -> None:
+    checkout.run("scenarios")
+    checkout.forget()
+
+    assert checkout.run("test").returncode == 0
+    assert checkout.steps() == ["uv install locks/all.lock"]
+    checkout.forget()
+    for recipe in ("test", "scenarios", "--setup"):
+        assert checkout.run(recipe).stderr == ""
+    assert checkout.journal == []
+
+    with (checkout.root / "locks/all.lock").open("a") as file:
+        file.write("# changed\n")
+    assert checkout.run("scenarios").returncode == 0
+    assert checkout.steps() == ["pip", "uv sync locks/all.lock", "uv install"]
+
+
+def test_an_older_set_up_without_a_named_lock_keeps_everything(checkout: Checkout) -> None:
+    checkout.run("--setup")
+    stamp = checkout.root / ".venv" / ".justw-stamp"
+    stamp.write_text("".join(line for line in stamp.read_text().splitlines(keepends=True) if "lock" not in line))
+    checkout.forget()
+
+    assert checkout.run("scenarios").returncode == 0
+    assert checkout.steps() == ["pip", "uv sync locks/all.lock", "uv install"]
+
+
+def test_without_a_network_a_developers_recipe_says_what_is_missing_and_the_users_still_run(checkout: Checkout) -> None:
+    checkout.run("scenarios")
+    (checkout.stand_ins / "broken").touch()
+    refused = "the package registry http://127.0.0.1:1/simple could not be reached: Connection refused; "
+
+    run = checkout.run("lint", UV_DEFAULT_INDEX="http://127.0.0.1:1/simple")
+
+    assert (run.returncode, run.stdout) == (3, "")
+    last = run.stderr.splitlines()[-1]
+    for part in ("'./justw lint' needs", "mypy, ", "ruff, ", refused, "run './justw lint' again", "PIP_INDEX_URL"):
+        assert part in last
+    assert "pytest-benchmark" not in last
+    assert checkout.run("scenarios").returncode == 0
+
+    (checkout.stand_ins / "broken").unlink()
+    checkout.forget()
+    assert checkout.run("lint").returncode == 0
+    assert checkout.steps() == ["uv install locks/all.lock"]
+
+
+def test_an_addition_that_was_killed_leaves_the_users_recipes_and_is_done_from_nothing(checkout: Checkout) -> None:
+    checkout.run("scenarios")
+    checkout.forget()
+    hold = checkout.stand_ins / "hold"
+    os.mkfifo(hold)
+    killed = checkout.start("test")
+    wait_until(lambda: checkout.steps() != [], what="uv to have begun", deadline=DEADLINE)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate(timeout=DEADLINE.total_seconds())
+    hold.unlink()
+    checkout.forget()
+
+    assert checkout.run("scenarios").returncode == 0
+    assert checkout.journal == []
+    assert checkout.run("test").returncode == 0
+    assert checkout.steps() == SET_UP_FOR_DEVELOPERS
 
 
 @pytest.mark.parametrize("lock", ["locks/all.lock", "locks/build.lock", "locks/bootstrap.lock"])
@@ -375,7 +467,7 @@ def test_an_environment_of_someone_elses_making_is_not_removed(checkout: Checkou
     theirs.touch()
     run = checkout.run("--setup")
     assert run.returncode == 3
-    assert "was not made by justw" in run.stderr
+    assert "was not made by justw and has no working Python" in run.stderr
     assert theirs.exists()
 
 
