@@ -19,8 +19,8 @@ CMD ["--host", "0.0.0.0", "--port", "8080"]
 
 # Of the kit's lock only the wheel that has the server in it.
 FROM ${PYTHON} AS triple-store
-COPY locks/all.lock locks/
-RUN sed -n '/^oxigraph==/,/[^\\]$/p' locks/all.lock > locks/oxigraph.lock \
+COPY locks/devkit.lock locks/
+RUN sed -n '/^oxigraph==/,/[^\\]$/p' locks/devkit.lock > locks/oxigraph.lock \
     && pip install --no-cache-dir --no-deps --require-hashes --requirement locks/oxigraph.lock
 RUN useradd --uid 1000 --no-create-home app && mkdir /store && chown app /store
 USER app
@@ -36,8 +36,8 @@ RUN pip install --no-cache-dir --require-hashes --requirement locks/pipeline.loc
 
 # Java and the jars are fetched by the kit, which is not needed afterwards.
 FROM pipeline AS java
-COPY locks/all.lock locks/
-RUN pip install --no-cache-dir --require-hashes --requirement locks/all.lock
+COPY locks/devkit.lock locks/
+RUN pip install --no-cache-dir --require-hashes --requirement locks/devkit.lock
 COPY located_config located_config
 COPY devkit/__init__.py devkit/errors.py devkit/network_cause.py devkit/
 COPY devkit/jvm devkit/jvm

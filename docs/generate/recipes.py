@@ -10,8 +10,9 @@ from docs.generate.markdown import code, page, table
 _JUSTFILE = Path(__file__).parents[2] / "justfile"
 _INTRODUCTION = """\
 `./justw RECIPE` needs Python and nothing else: the first time it makes an environment in `.venv`, with what the locks
-say. `./justw` alone lists the recipes, `./justw --setup` sets up and runs nothing. A recipe passes on the arguments
-that follow it, so `./justw scenario NAME --seed 3` is `devkit scenario run NAME --seed 3`."""
+say. The first recipe from `test` on adds the packages that only developers need. `./justw` alone lists the recipes.
+`./justw --setup` sets up for all recipes and runs nothing, `./justw --setup scenario` sets up for users. A recipe
+passes on the arguments that follow it, so `./justw scenario NAME --seed 3` is `devkit scenario run NAME --seed 3`."""
 
 
 def recipes() -> str:

@@ -22,7 +22,12 @@ NOT_IMPORTED = {
     "mockapi": {"httptools", "uvloop"},
     "pipeline": {"pandas", "protobuf"},
 }
-LOCKS = {"mockapi": "locks/mockapi.lock", "pipeline": "locks/pipeline.lock"}
+# Each lock's rooms.
+LOCKS = {
+    "locks/mockapi.lock": ("located_config", "mockapi"),
+    "locks/pipeline.lock": ("located_config", "pipeline"),
+    "locks/devkit.lock": ROOMS,
+}
 
 
 class Project(BaseModel):
@@ -139,11 +144,18 @@ def closure(wanted: list[Requirement]) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("room", LOCKS)
-def test_a_rooms_own_lock_has_what_its_distribution_needs(room: str) -> None:
+def checkout_group() -> list[Requirement]:
+    groups = tomllib.loads((TOP / "pyproject.toml").read_text())["dependency-groups"]
+    return [Requirement(text) for text in groups["checkout"]]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_has_what_its_distributions_need_in_the_versions_of_all(lock: str) -> None:
     ours = {distribution_of(one) for one in ROOMS}
-    needs = [one for each in (room, "located_config") for one in project(each).needs if one.name not in ours]
-    locked, all_locked = pins(LOCKS[room]), pins("locks/all.lock")
+    needs = [one for room in LOCKS[lock] for one in project(room).needs if one.name not in ours]
+    if "devkit" in LOCKS[lock]:
+        needs += checkout_group()
+    locked, all_locked = pins(lock), pins("locks/all.lock")
     here = closure([one for one in needs if one.marker is None or one.marker.evaluate()])
     assert here - locked.keys() == set()
     assert {name for name in locked.keys() - here if ";" not in locked[name]} == set()

@@ -130,7 +130,7 @@ def oxigraph_binary() -> Path:
     if path is None:
         raise SetupError(
             f"there is no triple store: {installed} is missing, and no {_BINARY} is on PATH",
-            hint=f"install the wheel `{_BINARY}`, or set the checkout up again: remove .venv and run ./justw --setup",
+            hint=f"install the wheel `{_BINARY}`, or set up again: remove .venv and run ./justw --setup scenario",
         )
     return Path(path)
 
