@@ -80,31 +80,9 @@ def checked(edited: Edited, tmp_path: Path) -> Checked:
     return check
 
 
-def test_a_part_without_an_event_is_refused_with_its_place(checked: Checked) -> None:
-    part = (RULE, RULE + "      from: { share: 50% }\n      until: { share: 50.1% }\n")
-    with pytest.raises(
-        InvalidFileError, match=r"mock.rules\[0\].until: of 161 events none is published between from and"
-    ):
-        checked(part)
-
-
 def test_an_expectation_can_choose_its_time(checked: Checked) -> None:
     window = (RULE, RULE + "      from: { share: 30% }\n")
     during = ("    - restarts: { at_least: 2 }\n", "    - lag: { during: huge page, of: highest, at_least: 2 }\n")
     assert checked(window, during).mock.rules[0].has_window
     with pytest.raises(InvalidFileError, match="nothing of this arm is called 'huge page'"):
         checked(during)
-
-
-def test_names_are_still_unique(checked: Checked) -> None:
-    twice = RULE + "      do: { latency: 1s }\n" + RULE
-    with pytest.raises(InvalidFileError, match="rule name 'huge page' is there twice"):
-        checked((RULE, twice))
-
-
-def test_it_is_called_as_no_part_of_the_traffic(checked: Checked) -> None:
-    named = (RULE, "    - name: traffic\n      until: { share: 30% }\n")
-    with pytest.raises(
-        InvalidFileError, match=r"mock.rules\[0\].name: a part of the traffic is called 'traffic' as well"
-    ):
-        checked(named)

@@ -25,12 +25,6 @@ def four(load: Load) -> Scenario:
     return load(("arms:\n", f"arms:\n{LATER}{HEADER}"))
 
 
-def problems(load: Load, *changes: tuple[str, str]) -> list[str]:
-    with pytest.raises(InvalidFileError) as caught:
-        load(*changes)
-    return [problem.text for problem in caught.value.problems]
-
-
 def test_incident_arms_are_played_first(four: Scenario) -> None:
     assert dict(four.roles) == {"header": "incident", "incident": "incident", "later": "fixed", "fixed": "fixed"}
     assert list(four.roles) == ["header", "incident", "later", "fixed"]
@@ -76,14 +70,6 @@ def test_all_of_them_are_stretched(four: Scenario) -> None:
     assert resolve(slower).difference.keys() == resolve(four).difference.keys()
 
 
-def test_an_unsafe_policy_that_all_have_is_told_of_each_fixed_arm(edited: Edited, tmp_path: Path) -> None:
-    path = tmp_path / "scenario.yaml"
-    shared = ("pipeline:\n", "pipeline:\n  deferral: { policy: none }\n")
-    path.write_text(edited(shared, ("arms:\n", f"arms:\n{LATER}")))
-    warnings = [line for line in load_file(path).warnings() if "unsafe" in line]
-    assert [("the later arm" in line, "the fixed arm" in line) for line in warnings] == [(True, False), (False, True)]
-
-
 def test_a_fixed_arm_that_is_the_same_as_an_incident_arm_is_refused(edited: Edited, tmp_path: Path) -> None:
     path = tmp_path / "scenario.yaml"
     path.write_text(
@@ -94,56 +80,6 @@ def test_a_fixed_arm_that_is_the_same_as_an_incident_arm_is_refused(edited: Edit
     (problem,) = caught.value.problems
     assert problem.text.startswith("arms.fixed: it is the same as arm again, so the verdict says nothing about a fix")
     assert load_file(path, unchecked=True).scenario.roles["again"] == "incident"
-
-
-WRONG = {
-    "an arm without a role": (
-        (("arms:\n", "arms:\n  burst: {}\n"),),
-        ["arms.burst: arm 'burst' says no role; write `role: incident` or `role: fixed`"],
-    ),
-    "a name that is a role, with the other role": (
-        (("  fixed:\n    record", "  fixed:\n    role: incident\n    record"),),
-        ["arms.fixed.role: an arm named 'fixed' has the role fixed; leave it out, or rename the arm"],
-    ),
-    "a name that cannot be one": (
-        (("arms:\n", "arms:\n  stack: { role: fixed }\n"),),
-        ["arms.stack: 'stack' is the name of something else in the directory of a run; choose another"],
-    ),
-    "nothing expected of an arm": (
-        (
-            ("  fixed:\n    record", "  later:\n    role: fixed\n    record"),
-            ("  fixed:\n    - ", "  incident2:\n    - "),
-        ),
-        ["expect.incident2: there is no arm 'incident2'; did you mean 'incident'?"],
-    ),
-    "expectations that are for no arm": (
-        (
-            ("  fixed:\n    record", "  later:\n    role: fixed\n    record"),
-            ("expect:\n", "expect:\n  later: [{ drained: true }]\n"),
-        ),
-        ["expect.fixed: each arm of the role fixed has expectations of its own, so these are for none; leave them out"],
-    ),
-    "an arm of the timeline that there is not": (
-        (
-            (
-                "arms:\n",
-                "timeline: [{ name: x, do: { pause: { part: kafka } }, at: 3s, arms: [fixt] }]\narms:\n",
-            ),
-        ),
-        ["timeline[0].arms: there is no arm 'fixt'; did you mean 'fixed'?"],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_has_its_place(load: Load, name: str) -> None:
-    changes, expected = WRONG[name]
-    assert problems(load, *changes) == expected
-
-
-def test_what_is_wrong_with_the_expectations_of_a_role_is_said_once(load: Load) -> None:
-    missing = ("    - restarts: { at_least: 2 }\n", "    - metric_exists: { name: x }\n")
-    assert len(problems(load, ("arms:\n", f"arms:\n{HEADER}"), missing)) == 1
 
 
 @pytest.mark.parametrize(

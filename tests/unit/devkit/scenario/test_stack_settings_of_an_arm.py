@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from devkit.errors import InvalidFileError
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
@@ -68,28 +67,3 @@ def test_its_rules_are_stretched_as_the_shared_ones_are(own: Scenario) -> None:
         != own.for_arm("fixed").mock.rules[1].do.model_dump(mode="json", exclude_none=True)["latency"]
     )
     assert slower.supervisor.delay == timedelta(seconds=4)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            ("page: Huge }, do: { latency", "page: Hoge }, do: { latency"),
-            "arms.fixed.mock.rules[0].when.page: there is no",
-        ),
-        (("start: latest", "start: newest"), "arms.fixed.start: "),
-        (
-            ("max.message.bytes: 1MiB", "max.mesage.bytes: 1MiB"),
-            "arms.fixed.kafka.topics.output.max.mesage.bytes: unknown key",
-        ),
-    ],
-)
-def test_what_is_wrong_in_it_has_its_place(load: Load, change: tuple[str, str], message: str) -> None:
-    with pytest.raises(InvalidFileError) as caught:
-        load(("  fixed:\n", OWN), change)
-    assert [problem.text.startswith(message) for problem in caught.value.problems] == [True], caught.value.problems
-
-
-def test_no_cause_is_named_that_no_program_logs(load: Load) -> None:
-    with pytest.raises(InvalidFileError, match="no program confirms it; write `fault: later`"):
-        load(("  fixed:\n", OWN), ("arms:\n", "cause: [{ differs: mock.later }]\narms:\n"))

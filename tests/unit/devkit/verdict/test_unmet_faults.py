@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from devkit.errors import InvalidFileError
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByRefusal
 from devkit.observe.arm_observation import AnyEvidence, ArmObservation, TimelineEvidence
 from devkit.scenario.load import load_scenario
@@ -135,23 +134,6 @@ def test_a_fix_that_is_refuted_stays_so(load: Load) -> None:
     evidence = {arm: one.evidence for arm, one in seen.items()}
     found = judge(results, evidence, unproven_fix=unmet_faults(scenario, seen))
     assert found.outcome == "fix does not hold"
-
-
-@pytest.mark.parametrize(
-    ("cause", "change", "message"),
-    [
-        ("{ differs: record_limit.policy, absent_in: [fixed] }", OF_INCIDENT, "absent_in says where a fault is absent"),
-        ("{ fault: cut, absent_in: [fixt] }", OF_INCIDENT, "there is no arm 'fixt'; did you mean 'fixed'?"),
-        ("{ fault: cut, absent_in: [incident] }", OF_INCIDENT, "incident is no fixed arm, so the absence is no fix"),
-        (ABSENT, OF_BOTH, "arm fixed has the fault 'cut', so it is not absent there"),
-    ],
-)
-def test_an_absence_that_makes_no_sense_is_refused(
-    load: Load, cause: str, change: tuple[str, str], message: str
-) -> None:
-    with pytest.raises(InvalidFileError) as caught:
-        load(change, cause=cause)
-    assert message in str([problem.text for problem in caught.value.problems])
 
 
 class TestAnArmThatIsNotToRun:

@@ -14,7 +14,6 @@ Change = tuple[str, str]
 INCIDENT = "- restarts: { at_least: 2 }"
 FIXED = "- drained: true"
 IN_INCIDENT = "    record_limit: { policy: none }"
-INCIDENT_ARM = "    content_limit: { measure: content_length }\n    record_limit: { policy: none }\n"
 IN_FIXED = "    record_limit: { policy: serialized }"
 METRICS = ("  batch: {", "  metrics: { port: 0 }\n  batch: {")
 GRACE = "fetch: { not_found_grace: 30s }"
@@ -48,10 +47,6 @@ def spark(setting: str, more: str = "slots: 3") -> Change:
     return IN_FIXED, f"{IN_FIXED}\n    {more}\n    spark: {{ {setting} }}"
 
 
-def ends(condition: str) -> Change:
-    return "any: [", f"any: [{condition}, "
-
-
 WRONG = [
     (
         [spark("spark.driver.memoy: 3g")],
@@ -70,93 +65,6 @@ WRONG = [
         [OWN, ("arms:\n", "cause: [{ differs: programs.mine.environment.MODE }]\narms:\n"), VARIABLE],
         "cause[0].differs: programs.mine.environment.MODE is the same in all arms, so it is no cause",
     ),
-    ([ends("{ elapsed: 90s }")], "until.any[0].elapsed: each arm ends at its deadline of 90s before that"),
-    ([ends("{ running_for: 90s }")], "until.any[0].running_for: each arm ends at its deadline of 90s before that"),
-    (
-        [ends("{ restarts: 1, all: [{ drained: true }, { elapsed: 2min }] }")],
-        "until.any[0].all[1].elapsed: each arm ends at its deadline of 90s before that",
-    ),
-    ([ends("{ gave_up: true }")], "until.any[0].gave_up: no supervisor gives up: write"),
-    ([ends("{ log: { event: waitin } }")], "until.any[0].log: the pipeline writes no event 'waitin'; did you mean"),
-    ([ends("{ metric: { name: a, at_least: 1 } }")], "until.any[0].metric: no arm serves metrics: set metrics.port"),
-    (
-        [METRICS, ends("{ metric: { name: enrichment_lag_event, at_least: 1 } }")],
-        "until.any[0].metric: the program serves no metric 'enrichment_lag_event' in this scenario; did you mean",
-    ),
-    (
-        [("deadline: 90s", "deadline: 7s")],
-        ":29:3: until.deadline: an arm ends after 7s, and its last event is published after 7950ms: it can never "
-        "drain; raise it, or shorten traffic.for",
-    ),
-    (
-        [("when: { page: Huge }", "when: { page: Huge, window: { from: 90s } }")],
-        ".when.window.from: each arm ends at its deadline of 90s, before this begins; let it begin earlier, or raise "
-        "until.deadline",
-    ),
-    (
-        [(FIXED, "- log: { event: zzz, at_most: 0 }")],
-        ":41:14: expect.fixed[0].log.event: the pipeline writes no event 'zzz'; there are: apply_started, ",
-    ),
-    (
-        [(FIXED, "- error_events: { type: revision_not_fund }")],
-        "the pipeline has no error type 'revision_not_fund'; did you mean 'revision_not_found'?",
-    ),
-    (
-        [(FIXED, "- amplification: { at_least: 1 }")],
-        "expect.fixed[0].amplification.at_least: each fetch takes a request, so it is never below 1: write a higher "
-        "bound, or at_most",
-    ),
-    ([(FIXED, "- log: { event: waitin }")], "the pipeline writes no event 'waitin'; did you mean 'waiting'?"),
-    (
-        [METRICS, exists("name: enrichment_lag_secnds")],
-        "expect.fixed[0].metric_exists.name: the program serves no metric 'enrichment_lag_secnds' in this scenario; "
-        "did you mean 'enrichment_lag_seconds'?",
-    ),
-    ([METRICS, exists("name: enrichment_events")], "did you mean 'enrichment_events_total'?"),
-    ([METRICS, exists("name: zzz")], "serves no metric 'zzz' in this scenario; docs/reference/metrics.md lists all"),
-    (
-        [METRICS, exists("name: enrichment_lag_seconds, labels: { partion: '0' }")],
-        "metric_exists.labels.partion: enrichment_lag_seconds has no label 'partion'; did you mean 'partition'?",
-    ),
-    (
-        [METRICS, (INCIDENT, "- metric_missing: { name: lag }"), exists("name: lag")],
-        "expect.incident[0].metric_missing.name: the program serves no metric 'lag'",
-    ),
-    (
-        [
-            METRICS,
-            (INCIDENT, "- metric_missing: { name: enrichment_lag_seconds, labels: { partion: '0' } }"),
-            exists("name: enrichment_lag_seconds, labels: { partion: '0' }"),
-        ],
-        "metric_missing.labels.partion: enrichment_lag_seconds has no label 'partion'; did you mean 'partition'?",
-    ),
-    (
-        [(INCIDENT, "- deferred: { at_least: 1 }"), (IN_INCIDENT, "    deferral: { policy: none }")],
-        "expect.incident[0].deferred: nothing is deferred in this arm: its deferral.policy is none",
-    ),
-    (
-        [(IN_FIXED, "    batch: { isolation: mini_batch }")],
-        ":35:14: arms.fixed.batch.isolation: the fixed arm has the unsafe batch.isolation: mini_batch, and the",
-    ),
-    (
-        [("  batch: {", "  mediawiki: { wikis: { enwiki: en.example.org } }\n  batch: {")],
-        "pipeline.mediawiki.wikis: is given by the kit, from traffic.wikis; write them there",
-    ),
-    (
-        [("  batch: {", f"  {GRACE}\n  batch: {{")],
-        "pipeline.fetch.not_found_grace: no event is young enough for it: events say that they were received on "
-        "2026-03-02; write `event_times: when published` under `traffic`",
-    ),
-    (
-        [(INCIDENT_ARM, ""), (f"{IN_FIXED}\n", "")],
-        "arms.fixed: it is the same as arm incident, so the verdict says nothing about a fix; write under",
-    ),
-    (
-        [(RULES, "")],
-        "arms.incident: no fault acts in it and `cause` names nothing, so no run shows that the incident's cause was "
-        "present; give it a fault, or write",
-    ),
-    ([(IN_FIXED, f"{IN_FIXED}\n    {GRACE}")], ":36:14: arms.fixed.fetch.not_found_grace: no event is young enough"),
 ]
 
 

@@ -28,24 +28,6 @@ def test_a_stream_for_a_source_topic(tmp_path: Path) -> None:
     assert refused(tmp_path, "topic: links.v1") == ""
 
 
-@pytest.mark.parametrize(
-    ("stream", "message"),
-    [
-        (
-            "topic: link.v1",
-            "traffic.streams.links.topic: the main program of arm incident does not read topic 'link.v1'; "
-            "did you mean 'links.v1'?",
-        ),
-        (
-            "topic: links.v1, pages: { Big: { event_bytes: 9MiB } }",
-            "traffic.streams.links.pages.Big.event_bytes: an event of 9437184 bytes is more than the source topic",
-        ),
-    ],
-)
-def test_refused(tmp_path: Path, stream: str, message: str) -> None:
-    assert message in refused(tmp_path, stream)
-
-
 CLOSING = "canaries: { closing: { after: 5m, partitions: %d } }"
 
 
@@ -54,8 +36,6 @@ CLOSING = "canaries: { closing: { after: 5m, partitions: %d } }"
     [
         (2, 2, 2, None),
         (1, 1, 1, None),
-        (2, 2, 1, "streams.links.canaries.closing.partitions: closing canaries for 1 partition, and the topic has 2"),
-        (2, 3, 2, "traffic.canaries.closing.partitions: closing canaries for 3 partitions, and the topic has 2 in arm"),
     ],
 )
 def test_closing_canaries_are_for_each_partition_that_there_is(
