@@ -2,8 +2,12 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+import functools
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import Concatenate, ParamSpec, TypeVar
 
 from devkit.proxy.direction import Sense
 from devkit.proxy.model import NewListener, NewToxic, ToxicState
@@ -11,6 +15,8 @@ from devkit.proxy.tcp.listener import TcpListener
 from devkit.proxy.toxics.toxic import Toxic
 
 WITHIN_S = 10.0
+B = TypeVar("B")
+P = ParamSpec("P")
 
 
 @dataclass
@@ -102,10 +108,25 @@ async def bench() -> AsyncIterator[Bench]:
         await served.until(lambda: listener.connection_counts()[1] == 0)
 
 
-def run(test: Callable[[Bench], Awaitable[None]]) -> None:
-    async def with_bench() -> None:
-        async with bench() as served:
-            await test(served)
+def run_on(
+    bench: Callable[[], AbstractAsyncContextManager[B]],
+) -> Callable[[Callable[Concatenate[B, P], Awaitable[None]]], Callable[P, None]]:
+    """Makes a test of a coroutine function, which gets a bench of its own as its first argument."""
 
-    coroutine: Coroutine[None, None, None] = with_bench()
-    asyncio.run(coroutine)
+    def decorate(test: Callable[Concatenate[B, P], Awaitable[None]]) -> Callable[P, None]:
+        async def play(*args: P.args, **kwargs: P.kwargs) -> None:
+            async with bench() as served:
+                await test(served, *args, **kwargs)
+
+        def run(*args: P.args, **kwargs: P.kwargs) -> None:
+            asyncio.run(play(*args, **kwargs))
+
+        signature = inspect.signature(test)
+        functools.update_wrapper(run, test)
+        setattr(run, "__signature__", signature.replace(parameters=[*signature.parameters.values()][1:]))  # noqa: B010
+        return run
+
+    return decorate
+
+
+on_bench = run_on(bench)

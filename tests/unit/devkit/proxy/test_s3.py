@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -15,6 +15,7 @@ from devkit.proxy.toxics.store_error import StoreError
 from devkit.proxy.toxics.store_slow import StoreSlow
 from devkit.proxy.toxics.store_watch import StoreWatch
 from devkit.proxy.toxics.toxic import Toxic
+from tests.unit.devkit.proxy.served import run_on
 
 WITHIN_S = 10.0
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -85,12 +86,7 @@ async def bench() -> AsyncIterator[Bench]:
         server.close()
 
 
-def run(test: Callable[[Bench], Awaitable[None]]) -> None:
-    async def with_bench() -> None:
-        async with bench() as served:
-            await test(served)
-
-    asyncio.run(with_bench())
+on_bench = run_on(bench)
 
 
 def get(path: str = "/b/k") -> bytes:
@@ -102,13 +98,11 @@ def put(body: bytes, path: str = "/b/k") -> bytes:
 
 
 @pytest.mark.parametrize("request_", [get("/b/%C3%A4%2F?x=1&y"), put(b"x" * 200_000), CHUNKED_PUT])
-def test_a_request_reaches_the_store_as_it_was_sent(request_: bytes) -> None:
-    async def test(bench: Bench) -> None:
-        bench.will(request_, OK)
-        assert await bench.ask(request_, len(OK)) == OK
-        assert bytes(bench.store.got) == request_
-
-    run(test)
+@on_bench
+async def test_a_request_reaches_the_store_as_it_was_sent(bench: Bench, request_: bytes) -> None:
+    bench.will(request_, OK)
+    assert await bench.ask(request_, len(OK)) == OK
+    assert bytes(bench.store.got) == request_
 
 
 @pytest.mark.parametrize(
@@ -119,93 +113,81 @@ def test_a_request_reaches_the_store_as_it_was_sent(request_: bytes) -> None:
         b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + b"y" * 100_000,
     ],
 )
-def test_an_answer_reaches_the_client_as_it_was_sent_and_the_connection_is_kept(answer: bytes) -> None:
-    async def test(bench: Bench) -> None:
-        reader, writer = await bench.connect()
-        for _ in range(2):
-            bench.will(get(), answer)
-        for _ in range(2):
-            writer.write(get())
-            assert await asyncio.wait_for(reader.readexactly(len(answer)), WITHIN_S) == answer
-
-    run(test)
+@on_bench
+async def test_an_answer_reaches_the_client_as_it_was_sent_and_the_connection_is_kept(
+    bench: Bench, answer: bytes
+) -> None:
+    reader, writer = await bench.connect()
+    for _ in range(2):
+        bench.will(get(), answer)
+    for _ in range(2):
+        writer.write(get())
+        assert await asyncio.wait_for(reader.readexactly(len(answer)), WITHIN_S) == answer
 
 
 @pytest.mark.parametrize("line", [b"Connection: close\r\nContent-Length: 2\r\n", b""])
-def test_an_answer_that_ends_the_connection_ends_it_for_the_client(line: bytes) -> None:
-    async def test(bench: Bench) -> None:
-        answer = b"HTTP/1.1 200 OK\r\n" + line + b"\r\nok"
-        bench.will(get(), answer)
-        reader, writer = await bench.connect()
-        writer.write(get())
-        assert await asyncio.wait_for(reader.readexactly(len(answer)), WITHIN_S) == answer
-        if line:
-            assert await asyncio.wait_for(reader.read(), WITHIN_S) == b""
-
-    run(test)
+@on_bench
+async def test_an_answer_that_ends_the_connection_ends_it_for_the_client(bench: Bench, line: bytes) -> None:
+    answer = b"HTTP/1.1 200 OK\r\n" + line + b"\r\nok"
+    bench.will(get(), answer)
+    reader, writer = await bench.connect()
+    writer.write(get())
+    assert await asyncio.wait_for(reader.readexactly(len(answer)), WITHIN_S) == answer
+    if line:
+        assert await asyncio.wait_for(reader.read(), WITHIN_S) == b""
 
 
-def test_a_client_that_waits_is_told_to_continue() -> None:
-    async def test(bench: Bench) -> None:
-        head = b"PUT /b/k HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"
-        bench.will(head, b"HTTP/1.1 100 Continue\r\n\r\n")
-        bench.will(b"body", OK)
-        reader, writer = await bench.connect()
-        writer.write(head)
-        assert await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), WITHIN_S) == b"HTTP/1.1 100 Continue\r\n\r\n"
-        writer.write(b"body")
-        assert await asyncio.wait_for(reader.readexactly(len(OK)), WITHIN_S) == OK
-
-    run(test)
+@on_bench
+async def test_a_client_that_waits_is_told_to_continue(bench: Bench) -> None:
+    head = b"PUT /b/k HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"
+    bench.will(head, b"HTTP/1.1 100 Continue\r\n\r\n")
+    bench.will(b"body", OK)
+    reader, writer = await bench.connect()
+    writer.write(head)
+    assert await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), WITHIN_S) == b"HTTP/1.1 100 Continue\r\n\r\n"
+    writer.write(b"body")
+    assert await asyncio.wait_for(reader.readexactly(len(OK)), WITHIN_S) == OK
 
 
-def test_a_client_that_waits_and_is_refused_keeps_its_body() -> None:
-    async def test(bench: Bench) -> None:
-        head = b"PUT /b/k HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"
-        refusal = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"
-        bench.will(head, refusal)
-        assert await bench.ask(head) == refusal  # and the connection ends
-
-    run(test)
+@on_bench
+async def test_a_client_that_waits_and_is_refused_keeps_its_body(bench: Bench) -> None:
+    head = b"PUT /b/k HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"
+    refusal = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"
+    bench.will(head, refusal)
+    assert await bench.ask(head) == refusal  # and the connection ends
 
 
-def test_bytes_that_are_no_http_end_the_connection() -> None:
-    async def test(bench: Bench) -> None:
-        assert await bench.ask(b"\x16\x03\x01 hello\r\n\r\n") == b""
-
-    run(test)
+@on_bench
+async def test_bytes_that_are_no_http_end_the_connection(bench: Bench) -> None:
+    assert await bench.ask(b"\x16\x03\x01 hello\r\n\r\n") == b""
 
 
-def test_slow_down_is_answered_in_the_words_of_s3() -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(StoreError(methods=("PUT",)))
-        reader, writer = await bench.connect()
-        for _ in range(2):  # the connection is kept
-            writer.write(put(b"body"))
-            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), WITHIN_S)
-            assert head.startswith(b"HTTP/1.1 503 Slow Down\r\n")
-            body = await reader.readuntil(b"</Error>")
-            assert b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message>" in body
-            assert b"<Resource>/b/k</Resource>" in body
-            assert f"Content-Length: {len(body)}".encode() in head
-        assert bench.store.got == b""
-        counts = (await bench.listener.remove("t")).counts
-        assert (counts.requests, counts.connections, counts.bytes_dropped) == (2, 1, 8)
-        bench.will(put(b"body"), OK)
+@on_bench
+async def test_slow_down_is_answered_in_the_words_of_s3(bench: Bench) -> None:
+    await bench.add(StoreError(methods=("PUT",)))
+    reader, writer = await bench.connect()
+    for _ in range(2):  # the connection is kept
         writer.write(put(b"body"))
-        assert await asyncio.wait_for(reader.readexactly(len(OK)), WITHIN_S) == OK
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), WITHIN_S)
+        assert head.startswith(b"HTTP/1.1 503 Slow Down\r\n")
+        body = await reader.readuntil(b"</Error>")
+        assert b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message>" in body
+        assert b"<Resource>/b/k</Resource>" in body
+        assert f"Content-Length: {len(body)}".encode() in head
+    assert bench.store.got == b""
+    counts = (await bench.listener.remove("t")).counts
+    assert (counts.requests, counts.connections, counts.bytes_dropped) == (2, 1, 8)
+    bench.will(put(b"body"), OK)
+    writer.write(put(b"body"))
+    assert await asyncio.wait_for(reader.readexactly(len(OK)), WITHIN_S) == OK
 
-    run(test)
 
-
-def test_an_error_to_head_has_no_body() -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(StoreError(status=403))
-        answer = await bench.ask(b"HEAD /b/k HTTP/1.1\r\nConnection: close\r\n\r\n")
-        assert answer.startswith(b"HTTP/1.1 403 Forbidden\r\n")
-        assert answer.endswith(b"\r\n\r\n")
-
-    run(test)
+@on_bench
+async def test_an_error_to_head_has_no_body(bench: Bench) -> None:
+    await bench.add(StoreError(status=403))
+    answer = await bench.ask(b"HEAD /b/k HTTP/1.1\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 403 Forbidden\r\n")
+    assert answer.endswith(b"\r\n\r\n")
 
 
 @pytest.mark.parametrize(
@@ -220,28 +202,29 @@ def test_an_error_to_head_has_no_body() -> None:
         (StoreError(prefix="logs/"), get("/b?list-type=2&prefix=data"), get("/b?list-type=2&prefix=logs%2F1")),
     ],
 )
-def test_an_error_is_for_the_requests_it_names(toxic: Toxic, passes: bytes, answered: bytes) -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(toxic)
-        bench.will(passes, OK)
-        assert await bench.ask(passes, len(OK)) == OK
-        assert (await bench.ask(answered, 12)).startswith(b"HTTP/1.1 503")
-
-    run(test)
+@on_bench
+async def test_an_error_is_for_the_requests_it_names(
+    bench: Bench, toxic: Toxic, passes: bytes, answered: bytes
+) -> None:
+    await bench.add(toxic)
+    bench.will(passes, OK)
+    assert await bench.ask(passes, len(OK)) == OK
+    assert (await bench.ask(answered, 12)).startswith(b"HTTP/1.1 503")
 
 
 def test_a_share_is_a_function_of_seed_method_key_and_attempt() -> None:
     def drawn(seed: int, keys: int = 60) -> list[bool]:
         refused = []
 
-        async def test(bench: Bench) -> None:
+        @on_bench
+        async def ask_for_all(bench: Bench) -> None:
             await bench.add(StoreError.model_validate({"share": "30%"}), seed=seed)
             for number in [*range(keys), *range(keys)]:
                 request = get(f"/b/{number}")
                 bench.store.answers[:], bench.store.expects[:] = [OK], [len(request)]
                 refused.append((await bench.ask(request, 12)).startswith(b"HTTP/1.1 503"))
 
-        run(test)
+        ask_for_all()
         return refused
 
     draws = drawn(1)
@@ -252,46 +235,42 @@ def test_a_share_is_a_function_of_seed_method_key_and_attempt() -> None:
 
 
 @pytest.mark.parametrize("slow", [{"before": "80ms"}, {"through": "80ms"}])
-def test_a_slow_upload_arrives_late_and_whole(slow: dict[str, str]) -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(StoreSlow.model_validate(slow))
-        request = put(b"z" * 300_000)
-        bench.will(request, OK)
-        began = time.monotonic()
-        assert await bench.ask(request, len(OK)) == OK
-        assert time.monotonic() - began >= 0.08
-        assert bytes(bench.store.got) == request
-        counts = (await bench.listener.remove("t")).counts
-        assert (counts.requests, counts.bytes_delayed, counts.bytes_dropped) == (1, 300_000, 0)
-
-    run(test)
+@on_bench
+async def test_a_slow_upload_arrives_late_and_whole(bench: Bench, slow: dict[str, str]) -> None:
+    await bench.add(StoreSlow.model_validate(slow))
+    request = put(b"z" * 300_000)
+    bench.will(request, OK)
+    began = time.monotonic()
+    assert await bench.ask(request, len(OK)) == OK
+    assert time.monotonic() - began >= 0.08
+    assert bytes(bench.store.got) == request
+    counts = (await bench.listener.remove("t")).counts
+    assert (counts.requests, counts.bytes_delayed, counts.bytes_dropped) == (1, 300_000, 0)
 
 
 @pytest.mark.parametrize(("slow", "requests"), [({"through": "1h"}, 0), ({"before": "1ms"}, 1)])
-def test_a_request_without_a_body_counts_only_where_it_waited(slow: dict[str, str], requests: int) -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(StoreSlow.model_validate({"methods": ["GET"]} | slow))
-        bench.will(get(), OK)
-        assert await bench.ask(get(), len(OK)) == OK
-        counts = (await bench.listener.remove("t")).counts
-        assert (counts.requests, counts.first_at is not None) == (requests, requests > 0)
+@on_bench
+async def test_a_request_without_a_body_counts_only_where_it_waited(
+    bench: Bench, slow: dict[str, str], requests: int
+) -> None:
+    await bench.add(StoreSlow.model_validate({"methods": ["GET"]} | slow))
+    bench.will(get(), OK)
+    assert await bench.ask(get(), len(OK)) == OK
+    counts = (await bench.listener.remove("t")).counts
+    assert (counts.requests, counts.first_at is not None) == (requests, requests > 0)
 
-    run(test)
 
-
-def test_a_slow_upload_goes_on_when_the_toxic_ends() -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(StoreSlow(before=timedelta(hours=1), through=timedelta(hours=1)))
-        request = put(b"z")
-        bench.will(request, OK)
-        asking = asyncio.ensure_future(bench.ask(request, len(OK)))
-        async with asyncio.timeout(WITHIN_S):
-            while not bench.listener.toxics[0].counts.requests:  # noqa: ASYNC110 - it has no event
-                await asyncio.sleep(0.001)
-        await bench.listener.remove("t")
-        assert await asking == OK
-
-    run(test)
+@on_bench
+async def test_a_slow_upload_goes_on_when_the_toxic_ends(bench: Bench) -> None:
+    await bench.add(StoreSlow(before=timedelta(hours=1), through=timedelta(hours=1)))
+    request = put(b"z")
+    bench.will(request, OK)
+    asking = asyncio.ensure_future(bench.ask(request, len(OK)))
+    async with asyncio.timeout(WITHIN_S):
+        while not bench.listener.toxics[0].counts.requests:  # noqa: ASYNC110 - it has no event
+            await asyncio.sleep(0.001)
+    await bench.listener.remove("t")
+    assert await asking == OK
 
 
 async def seen(bench: Bench) -> None:
@@ -300,29 +279,25 @@ async def seen(bench: Bench) -> None:
             await asyncio.sleep(0.001)
 
 
-def test_a_request_that_is_watched_for_waits_and_meets_what_began_meanwhile() -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(StoreWatch(methods=("PUT",), path="*/commits/*"))
-        bench.will(get(), OK)
-        assert await bench.ask(get(), len(OK)) == OK  # of no concern
-        asking = asyncio.ensure_future(bench.ask(put(b"z", "/b/commits/0"), 12))
-        await seen(bench)
-        assert bytes(bench.store.got) == get()
-        await bench.listener.add(NewToxic(name="error", do=StoreError()))
-        assert not asking.done()
-        counts = (await bench.listener.remove("t")).counts
-        assert (await asking).startswith(b"HTTP/1.1 503")
-        assert (counts.requests, counts.missed, counts.connections) == (1, 0, 1)
-
-    run(test)
+@on_bench
+async def test_a_request_that_is_watched_for_waits_and_meets_what_began_meanwhile(bench: Bench) -> None:
+    await bench.add(StoreWatch(methods=("PUT",), path="*/commits/*"))
+    bench.will(get(), OK)
+    assert await bench.ask(get(), len(OK)) == OK  # of no concern
+    asking = asyncio.ensure_future(bench.ask(put(b"z", "/b/commits/0"), 12))
+    await seen(bench)
+    assert bytes(bench.store.got) == get()
+    await bench.listener.add(NewToxic(name="error", do=StoreError()))
+    assert not asking.done()
+    counts = (await bench.listener.remove("t")).counts
+    assert (await asking).startswith(b"HTTP/1.1 503")
+    assert (counts.requests, counts.missed, counts.connections) == (1, 0, 1)
 
 
-def test_a_request_that_is_watched_for_goes_on_when_nobody_lets_it_go() -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(StoreWatch(hold=timedelta(milliseconds=20)))
-        bench.will(get(), OK)
-        assert await bench.ask(get(), len(OK)) == OK
-        counts = (await bench.listener.remove("t")).counts
-        assert (counts.requests, counts.missed) == (1, 1)
-
-    run(test)
+@on_bench
+async def test_a_request_that_is_watched_for_goes_on_when_nobody_lets_it_go(bench: Bench) -> None:
+    await bench.add(StoreWatch(hold=timedelta(milliseconds=20)))
+    bench.will(get(), OK)
+    assert await bench.ask(get(), len(OK)) == OK
+    counts = (await bench.listener.remove("t")).counts
+    assert (counts.requests, counts.missed) == (1, 1)

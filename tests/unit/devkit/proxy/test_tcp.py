@@ -15,304 +15,259 @@ from devkit.proxy.toxics.cut import Cut
 from devkit.proxy.toxics.half_open import HalfOpen
 from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.proxy.toxics.reset import Reset
-from tests.unit.devkit.proxy.served import Bench, run
+from tests.unit.devkit.proxy.served import Bench, on_bench
 
 
 def milliseconds(count: int) -> timedelta:
     return timedelta(milliseconds=count)
 
 
-def test_bytes_pass_unchanged_and_in_order() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        sent = bytes(range(256)) * 40_000
-        heard, _ = await asyncio.gather(client.hear(len(sent)), client.say(sent))
-        assert heard == sent
-
-    run(test)
+@on_bench
+async def test_bytes_pass_unchanged_and_in_order(bench: Bench) -> None:
+    client = await bench.connect()
+    sent = bytes(range(256)) * 40_000
+    heard, _ = await asyncio.gather(client.hear(len(sent)), client.say(sent))
+    assert heard == sent
 
 
-def test_the_end_of_one_direction_leaves_the_other_open() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        await client.say(b"last words")
-        client.writer.write_eof()
-        assert await client.hear_all() == b"last words"
-        assert bench.echo.ends == ["fin"]
-
-    run(test)
+@on_bench
+async def test_the_end_of_one_direction_leaves_the_other_open(bench: Bench) -> None:
+    client = await bench.connect()
+    await client.say(b"last words")
+    client.writer.write_eof()
+    assert await client.hear_all() == b"last words"
+    assert bench.echo.ends == ["fin"]
 
 
-def test_a_reset_of_the_client_reaches_the_server() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        assert await client.says_back(b"x")
-        client.writer.transport.abort()  # with what it has not read, which makes it RST
-        await bench.until(lambda: bool(bench.echo.ends))
-
-    run(test)
+@on_bench
+async def test_a_reset_of_the_client_reaches_the_server(bench: Bench) -> None:
+    client = await bench.connect()
+    assert await client.says_back(b"x")
+    client.writer.transport.abort()  # with what it has not read, which makes it RST
+    await bench.until(lambda: bool(bench.echo.ends))
 
 
-def test_an_upstream_that_is_not_there_resets_the_client() -> None:
-    async def test(bench: Bench) -> None:
-        bench.listener.new = bench.listener.new.model_copy(update={"upstream": "127.0.0.1:1"})
-        with pytest.raises(ConnectionError):  # it may come while the client still connects
-            await (await bench.connect()).hear(1)
-
-    run(test)
+@on_bench
+async def test_an_upstream_that_is_not_there_resets_the_client(bench: Bench) -> None:
+    bench.listener.new = bench.listener.new.model_copy(update={"upstream": "127.0.0.1:1"})
+    with pytest.raises(ConnectionError):  # it may come while the client still connects
+        await (await bench.connect()).hear(1)
 
 
 @pytest.mark.parametrize(("direction", "delays"), [("to_server", 1), ("to_client", 1), ("both", 2)])
-def test_latency_delays_each_direction_it_is_given(direction: str, delays: int) -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        assert await client.says_back(b"before")
-        await bench.add(LatencyToxic(time=milliseconds(60)), direction)
-        began = time.monotonic()
-        assert await client.says_back(b"delayed")
-        assert time.monotonic() - began >= 0.06 * delays
-        counts = (await bench.remove()).counts
-        assert (counts.connections, counts.bytes_delayed, counts.bytes_dropped) == (1, 7 * delays, 0)
-        assert counts.first_at is not None
-
-    run(test)
+@on_bench
+async def test_latency_delays_each_direction_it_is_given(bench: Bench, direction: str, delays: int) -> None:
+    client = await bench.connect()
+    assert await client.says_back(b"before")
+    await bench.add(LatencyToxic(time=milliseconds(60)), direction)
+    began = time.monotonic()
+    assert await client.says_back(b"delayed")
+    assert time.monotonic() - began >= 0.06 * delays
+    counts = (await bench.remove()).counts
+    assert (counts.connections, counts.bytes_delayed, counts.bytes_dropped) == (1, 7 * delays, 0)
+    assert counts.first_at is not None
 
 
-def test_what_latency_holds_goes_on_at_its_end() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        await bench.add(LatencyToxic(time=timedelta(hours=1)))
-        await client.say(b"held")
-        await bench.until(lambda: bench.state.counts.bytes_delayed == 4)
-        await bench.remove()
-        assert await client.hear(4) == b"held"
-
-    run(test)
+@on_bench
+async def test_what_latency_holds_goes_on_at_its_end(bench: Bench) -> None:
+    client = await bench.connect()
+    await bench.add(LatencyToxic(time=timedelta(hours=1)))
+    await client.say(b"held")
+    await bench.until(lambda: bench.state.counts.bytes_delayed == 4)
+    await bench.remove()
+    assert await client.hear(4) == b"held"
 
 
-def test_jitter_keeps_the_order() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        await bench.add(LatencyToxic(time=milliseconds(1), jitter=milliseconds(30)), "to_server")
-        for number in range(20):
-            await client.say(b"%02d" % number)
-            await bench.until(lambda count=2 * (number + 1): bench.state.counts.bytes_delayed == count)
-        assert await client.hear(40) == b"".join(b"%02d" % number for number in range(20))
-
-    run(test)
+@on_bench
+async def test_jitter_keeps_the_order(bench: Bench) -> None:
+    client = await bench.connect()
+    await bench.add(LatencyToxic(time=milliseconds(1), jitter=milliseconds(30)), "to_server")
+    for number in range(20):
+        await client.say(b"%02d" % number)
+        await bench.until(lambda count=2 * (number + 1): bench.state.counts.bytes_delayed == count)
+    assert await client.hear(40) == b"".join(b"%02d" % number for number in range(20))
 
 
-def test_bandwidth_is_shared_by_all_connections() -> None:
-    async def test(bench: Bench) -> None:
-        one, other = await bench.connect(), await bench.connect()
-        await bench.add(Bandwidth(rate=100_000), "to_server")
-        began = time.monotonic()
-        await asyncio.gather(one.say(b"a" * 10_000), other.say(b"b" * 10_000))
-        await asyncio.gather(one.hear(10_000), other.hear(10_000))
-        assert time.monotonic() - began >= 0.2
-        counts = (await bench.remove()).counts
-        assert (counts.connections, counts.bytes_delayed) == (2, 20_000)
-        assert await one.says_back(b"c" * 1_000_000)
-
-    run(test)
+@on_bench
+async def test_bandwidth_is_shared_by_all_connections(bench: Bench) -> None:
+    one, other = await bench.connect(), await bench.connect()
+    await bench.add(Bandwidth(rate=100_000), "to_server")
+    began = time.monotonic()
+    await asyncio.gather(one.say(b"a" * 10_000), other.say(b"b" * 10_000))
+    await asyncio.gather(one.hear(10_000), other.hear(10_000))
+    assert time.monotonic() - began >= 0.2
+    counts = (await bench.remove()).counts
+    assert (counts.connections, counts.bytes_delayed) == (2, 20_000)
+    assert await one.says_back(b"c" * 1_000_000)
 
 
-def test_a_blackhole_holds_everything_and_loses_nothing() -> None:
-    async def test(bench: Bench) -> None:
-        old = await bench.connect()
-        assert await old.says_back(b"before")
-        await bench.add(Blackhole())
-        new = await bench.connect()
-        await old.say(b"old")
-        await new.say(b"new")
-        await bench.until(lambda: bench.state.counts.bytes_delayed == 6)
-        assert bench.echo.got == b"before"
-        await bench.remove()
-        assert (await old.hear(3), await new.hear(3)) == (b"old", b"new")
-
-    run(test)
+@on_bench
+async def test_a_blackhole_holds_everything_and_loses_nothing(bench: Bench) -> None:
+    old = await bench.connect()
+    assert await old.says_back(b"before")
+    await bench.add(Blackhole())
+    new = await bench.connect()
+    await old.say(b"old")
+    await new.say(b"new")
+    await bench.until(lambda: bench.state.counts.bytes_delayed == 6)
+    assert bench.echo.got == b"before"
+    await bench.remove()
+    assert (await old.hear(3), await new.hear(3)) == (b"old", b"new")
 
 
-def test_a_blackhole_holds_the_ends_of_connections_too() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        assert await client.says_back(b"x")
-        await bench.add(Blackhole())
-        client.writer.close()
-        await bench.until(lambda: bench.state.counts.connections == 1)
-        assert bench.echo.ends == []
-        await bench.remove()
-        await bench.until(lambda: bench.echo.ends == ["fin"])
-
-    run(test)
+@on_bench
+async def test_a_blackhole_holds_the_ends_of_connections_too(bench: Bench) -> None:
+    client = await bench.connect()
+    assert await client.says_back(b"x")
+    await bench.add(Blackhole())
+    client.writer.close()
+    await bench.until(lambda: bench.state.counts.connections == 1)
+    assert bench.echo.ends == []
+    await bench.remove()
+    await bench.until(lambda: bench.echo.ends == ["fin"])
 
 
-def test_what_is_held_is_bounded_and_all_arrives() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        await bench.add(Blackhole(), "to_server")
-        sent = b"z" * (4 * MOST_HELD_BYTES)
-        sending = asyncio.ensure_future(client.say(sent))
-        await bench.until(lambda: bench.state.counts.bytes_delayed >= MOST_HELD_BYTES)
-        for _ in range(20):
-            await asyncio.sleep(0.001)
-        assert bench.state.counts.bytes_delayed < 2 * MOST_HELD_BYTES
-        assert not sending.done()
-        await bench.remove()
-        assert len(await client.hear(len(sent))) == len(sent)
-        await sending
-
-    run(test)
+@on_bench
+async def test_what_is_held_is_bounded_and_all_arrives(bench: Bench) -> None:
+    client = await bench.connect()
+    await bench.add(Blackhole(), "to_server")
+    sent = b"z" * (4 * MOST_HELD_BYTES)
+    sending = asyncio.ensure_future(client.say(sent))
+    await bench.until(lambda: bench.state.counts.bytes_delayed >= MOST_HELD_BYTES)
+    for _ in range(20):
+        await asyncio.sleep(0.001)
+    assert bench.state.counts.bytes_delayed < 2 * MOST_HELD_BYTES
+    assert not sending.done()
+    await bench.remove()
+    assert len(await client.hear(len(sent))) == len(sent)
+    await sending
 
 
-def test_a_cut_closes_and_refuses_and_then_listens_at_the_same_port() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        assert await client.says_back(b"x")
-        await bench.add(Cut())
-        assert await client.hear_all() == b""
-        with pytest.raises(ConnectionRefusedError):
-            await bench.connect()
-        assert bench.listener.state.listening is False
-        await bench.until(lambda: bool(bench.echo.ends))
-        counts = (await bench.remove()).counts
-        assert counts.connections == 1
-        assert await (await bench.connect()).says_back(b"again")
-
-    run(test)
+@on_bench
+async def test_a_cut_closes_and_refuses_and_then_listens_at_the_same_port(bench: Bench) -> None:
+    client = await bench.connect()
+    assert await client.says_back(b"x")
+    await bench.add(Cut())
+    assert await client.hear_all() == b""
+    with pytest.raises(ConnectionRefusedError):
+        await bench.connect()
+    assert bench.listener.state.listening is False
+    await bench.until(lambda: bool(bench.echo.ends))
+    counts = (await bench.remove()).counts
+    assert counts.connections == 1
+    assert await (await bench.connect()).says_back(b"again")
 
 
-def test_a_cut_proves_itself_without_a_connection() -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(Cut())
-        assert (await bench.remove()).counts.first_at is not None
-
-    run(test)
+@on_bench
+async def test_a_cut_proves_itself_without_a_connection(bench: Bench) -> None:
+    await bench.add(Cut())
+    assert (await bench.remove()).counts.first_at is not None
 
 
-def test_a_cut_counts_what_was_held() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        await bench.listener.add(NewToxic(name="hold", do=Blackhole()))
-        await client.say(b"lost")
-        await bench.until(lambda: bench.state.counts.bytes_delayed == 4)
-        await bench.add(Cut())
-        assert (await bench.remove()).counts.bytes_dropped == 4
-
-    run(test)
+@on_bench
+async def test_a_cut_counts_what_was_held(bench: Bench) -> None:
+    client = await bench.connect()
+    await bench.listener.add(NewToxic(name="hold", do=Blackhole()))
+    await client.say(b"lost")
+    await bench.until(lambda: bench.state.counts.bytes_delayed == 4)
+    await bench.add(Cut())
+    assert (await bench.remove()).counts.bytes_dropped == 4
 
 
-def test_a_reset_ends_open_and_new_connections_with_rst() -> None:
-    async def test(bench: Bench) -> None:
-        old = await bench.connect()
-        assert await old.says_back(b"x")
-        await bench.add(Reset())
-        with pytest.raises(ConnectionResetError):
-            await old.hear(1)
-        with pytest.raises(ConnectionResetError):  # it may come while the client still connects
-            await (await bench.connect()).hear(1)
-        await bench.until(lambda: bench.echo.ends == ["rst"])
-        assert (await bench.remove()).counts.connections == 2
-        assert await (await bench.connect()).says_back(b"again")
-
-    run(test)
+@on_bench
+async def test_a_reset_ends_open_and_new_connections_with_rst(bench: Bench) -> None:
+    old = await bench.connect()
+    assert await old.says_back(b"x")
+    await bench.add(Reset())
+    with pytest.raises(ConnectionResetError):
+        await old.hear(1)
+    with pytest.raises(ConnectionResetError):  # it may come while the client still connects
+        await (await bench.connect()).hear(1)
+    await bench.until(lambda: bench.echo.ends == ["rst"])
+    assert (await bench.remove()).counts.connections == 2
+    assert await (await bench.connect()).says_back(b"again")
 
 
-def test_half_open_to_the_server_leaves_the_client_believing() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        assert await client.says_back(b"x")
-        await bench.add(HalfOpen(), "to_server")
-        await bench.until(lambda: bench.echo.ends == ["fin"])
-        await client.say(b"into nothing")
-        await bench.until(lambda: bench.state.counts.bytes_dropped == 12)
-        assert not client.reader.at_eof()
-        assert await (await bench.connect()).says_back(b"new connections work")
-        await bench.remove()
-        with pytest.raises(ConnectionResetError):
-            await client.hear(1)
-
-    run(test)
+@on_bench
+async def test_half_open_to_the_server_leaves_the_client_believing(bench: Bench) -> None:
+    client = await bench.connect()
+    assert await client.says_back(b"x")
+    await bench.add(HalfOpen(), "to_server")
+    await bench.until(lambda: bench.echo.ends == ["fin"])
+    await client.say(b"into nothing")
+    await bench.until(lambda: bench.state.counts.bytes_dropped == 12)
+    assert not client.reader.at_eof()
+    assert await (await bench.connect()).says_back(b"new connections work")
+    await bench.remove()
+    with pytest.raises(ConnectionResetError):
+        await client.hear(1)
 
 
-def test_half_open_to_the_client_leaves_the_server_with_a_client_that_is_gone() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        assert await client.says_back(b"x")
-        await bench.add(HalfOpen(), "to_client")
-        assert await client.hear_all() == b""
-        assert bench.echo.ends == []
-        await bench.remove()
-        await bench.until(lambda: bench.echo.ends == ["rst"])
-
-    run(test)
+@on_bench
+async def test_half_open_to_the_client_leaves_the_server_with_a_client_that_is_gone(bench: Bench) -> None:
+    client = await bench.connect()
+    assert await client.says_back(b"x")
+    await bench.add(HalfOpen(), "to_client")
+    assert await client.hear_all() == b""
+    assert bench.echo.ends == []
+    await bench.remove()
+    await bench.until(lambda: bench.echo.ends == ["rst"])
 
 
-def test_half_open_both_ways_tells_neither() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        assert await client.says_back(b"x")
-        await bench.add(HalfOpen())
-        await client.say(b"hello?")
-        await bench.until(lambda: bench.state.counts.bytes_dropped == 6)
-        client.writer.close()
-        await client.writer.wait_closed()
-        assert bench.echo.ends == []
-        assert bench.listener.connection_counts() == (1, 1)
-        await bench.remove()
-        await bench.until(lambda: bench.echo.ends == ["rst"])
-
-    run(test)
+@on_bench
+async def test_half_open_both_ways_tells_neither(bench: Bench) -> None:
+    client = await bench.connect()
+    assert await client.says_back(b"x")
+    await bench.add(HalfOpen())
+    await client.say(b"hello?")
+    await bench.until(lambda: bench.state.counts.bytes_dropped == 6)
+    client.writer.close()
+    await client.writer.wait_closed()
+    assert bench.echo.ends == []
+    assert bench.listener.connection_counts() == (1, 1)
+    await bench.remove()
+    await bench.until(lambda: bench.echo.ends == ["rst"])
 
 
-def test_half_open_swallows_also_what_waited_for_a_server_that_did_not_read() -> None:
+@on_bench
+async def test_half_open_swallows_also_what_waited_for_a_server_that_did_not_read(bench: Bench) -> None:
     """The echo waits for the client to read, the proxy for the echo: when it is severed nobody waits any more."""
-
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        client.writer.write(b"x" * (6 * MOST_HELD_BYTES))
-        await bench.until(lambda: len(bench.echo.got) > 0)
-        [connection] = bench.listener._connections.values()
-        await bench.until(lambda: connection.to_server._sink_full and connection.to_server._source_paused)
-        await bench.add(HalfOpen(), "to_server")
-        await asyncio.wait_for(client.writer.drain(), 10)
-        client.writer.close()
-        await bench.until(lambda: bench.listener.connection_counts() == (1, 0))
-
-    run(test)
+    client = await bench.connect()
+    client.writer.write(b"x" * (6 * MOST_HELD_BYTES))
+    await bench.until(lambda: len(bench.echo.got) > 0)
+    [connection] = bench.listener._connections.values()
+    await bench.until(lambda: connection.to_server._sink_full and connection.to_server._source_paused)
+    await bench.add(HalfOpen(), "to_server")
+    await asyncio.wait_for(client.writer.drain(), 10)
+    client.writer.close()
+    await bench.until(lambda: bench.listener.connection_counts() == (1, 0))
 
 
-def test_toxics_add_up() -> None:
-    async def test(bench: Bench) -> None:
-        client = await bench.connect()
-        await bench.add(LatencyToxic(time=milliseconds(50)), "to_server")
-        await bench.listener.add(NewToxic(name="slow", do=Bandwidth(rate=20_000), direction="to_server"))
-        began = time.monotonic()
-        assert await client.says_back(b"x" * 2000)
-        assert time.monotonic() - began >= 0.1
-
-    run(test)
+@on_bench
+async def test_toxics_add_up(bench: Bench) -> None:
+    client = await bench.connect()
+    await bench.add(LatencyToxic(time=milliseconds(50)), "to_server")
+    await bench.listener.add(NewToxic(name="slow", do=Bandwidth(rate=20_000), direction="to_server"))
+    began = time.monotonic()
+    assert await client.says_back(b"x" * 2000)
+    assert time.monotonic() - began >= 0.1
 
 
-def test_a_toxic_ends_by_itself_after_its_ttl_and_keeps_its_counts() -> None:
-    async def test(bench: Bench) -> None:
-        await bench.listener.add(NewToxic(name="short", do=Cut(), ttl=milliseconds(20)))
-        await bench.until(lambda: bench.listener.state.listening)
-        assert (await bench.listener.remove("short")).ended_at is not None
-        assert await (await bench.connect()).says_back(b"x")
-
-    run(test)
+@on_bench
+async def test_a_toxic_ends_by_itself_after_its_ttl_and_keeps_its_counts(bench: Bench) -> None:
+    await bench.listener.add(NewToxic(name="short", do=Cut(), ttl=milliseconds(20)))
+    await bench.until(lambda: bench.listener.state.listening)
+    assert (await bench.listener.remove("short")).ended_at is not None
+    assert await (await bench.connect()).says_back(b"x")
 
 
-def test_a_name_acts_once_at_a_time() -> None:
-    async def test(bench: Bench) -> None:
-        await bench.add(Blackhole())
-        with pytest.raises(TakenError):
-            await bench.add(Cut())
-        await bench.remove()
+@on_bench
+async def test_a_name_acts_once_at_a_time(bench: Bench) -> None:
+    await bench.add(Blackhole())
+    with pytest.raises(TakenError):
         await bench.add(Cut())
-        assert [state.do.key for state in bench.listener.toxics] == ["blackhole", "cut"]
-        with pytest.raises(UnknownNameError):
-            await bench.listener.remove("other")
-
-    run(test)
+    await bench.remove()
+    await bench.add(Cut())
+    assert [state.do.key for state in bench.listener.toxics] == ["blackhole", "cut"]
+    with pytest.raises(UnknownNameError):
+        await bench.listener.remove("other")
