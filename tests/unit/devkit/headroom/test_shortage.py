@@ -10,8 +10,37 @@ from tests.unit.devkit.headroom.readings import samples
 SHORT_FOR_A_WHILE = samples(*[1.2] * 20, *[9] * 12, *[1.2] * 28)
 
 
-def test_a_machine_with_room_is_not_short() -> None:
-    assert Headroom(samples(*[4.9] * 60)).shortage("arm") is None
+def loaded(fault_share: float, *slowdowns: float) -> tuple[HeadroomSample, ...]:
+    return tuple(sample.model_copy(update={"fault_share": fault_share}) for sample in samples(*slowdowns))
+
+
+TWELVE, FORTY = timedelta(seconds=12), timedelta(seconds=40)
+
+
+@pytest.mark.parametrize(
+    ("headroom", "window"),
+    [
+        pytest.param(Headroom(samples(*[4.9] * 60)), "arm", id="a machine with room"),
+        pytest.param(Headroom(SHORT_FOR_A_WHILE), "arm", id="the whole arm bears what a part of it does not"),
+        pytest.param(Headroom(SHORT_FOR_A_WHILE), FORTY, id="so does a long part"),
+        pytest.param(Headroom(SHORT_FOR_A_WHILE, commit=timedelta(seconds=45)), "commit", id="a commit has its time"),
+        pytest.param(Headroom(SHORT_FOR_A_WHILE), "commit", id="nothing ends itself, so the arm counts"),
+        pytest.param(Headroom(SHORT_FOR_A_WHILE, margin=10), TWELVE, id="a scenario may leave more"),
+        pytest.param(Headroom(SHORT_FOR_A_WHILE, stretch=2), TWELVE, id="a stretch leaves that much more"),
+        pytest.param(Headroom(loaded(0.95, *[9] * 20)), "arm", id="all beside the probe was a fault's"),
+        pytest.param(Headroom(()), "arm", id="nothing was sampled"),
+    ],
+)
+def test_a_machine_that_is_not_short(headroom: Headroom, window: Window) -> None:
+    assert headroom.shortage(window) is None
+
+
+def test_a_commit_without_the_time_that_it_may_take() -> None:
+    assert Headroom(SHORT_FOR_A_WHILE, commit=TWELVE).shortage("commit")
+
+
+def test_the_stretch_is_named() -> None:
+    assert "the scenario leaves 5 x 2 (the stretch)" in str(Headroom(samples(*[11] * 20), stretch=2).shortage(TWELVE))
 
 
 def test_what_was_short_when_and_by_how_much() -> None:
@@ -29,48 +58,14 @@ def test_a_machine_that_was_hardly_short_is_told_with_as_many_decimals_as_show_i
     assert text in str(Headroom(samples(*[slowdown] * 20)).shortage("arm"))
 
 
-def test_a_finding_of_the_whole_arm_bears_what_one_of_a_part_does_not() -> None:
-    assert Headroom(SHORT_FOR_A_WHILE).shortage("arm") is None
-    assert Headroom(SHORT_FOR_A_WHILE).shortage(timedelta(seconds=40)) is None
-
-
-def test_a_commit_has_the_time_that_it_may_take() -> None:
-    assert Headroom(SHORT_FOR_A_WHILE, commit=timedelta(seconds=12)).shortage("commit")
-    assert Headroom(SHORT_FOR_A_WHILE, commit=timedelta(seconds=45)).shortage("commit") is None
-    assert Headroom(SHORT_FOR_A_WHILE).shortage("commit") is None  # nothing ends itself, so the arm counts
-
-
-def test_a_scenario_may_leave_more_and_a_stretch_leaves_that_much_more() -> None:
-    twelve = timedelta(seconds=12)
-    assert Headroom(SHORT_FOR_A_WHILE, margin=10).shortage(twelve) is None
-    assert Headroom(SHORT_FOR_A_WHILE, stretch=2).shortage(twelve) is None
-    short = Headroom(samples(*[11] * 20), stretch=2).shortage(twelve)
-    assert short is not None
-    assert "the scenario leaves 5 x 2 (the stretch)" in short
-
-
-def loaded(fault_share: float, *slowdowns: float) -> tuple[HeadroomSample, ...]:
-    return tuple(sample.model_copy(update={"fault_share": fault_share}) for sample in samples(*slowdowns))
-
-
-def test_what_a_scenario_loads_the_machine_with_is_its_own() -> None:
-    # All that was at work beside the probe was the fault's.
-    assert Headroom(loaded(0.95, *[9] * 20)).shortage("arm") is None
-
-
 def test_beside_a_scenarios_own_load_a_neighbours_makes_the_machine_short_all_the_same() -> None:
-    short = Headroom(loaded(0.3, *[9] * 20)).shortage("arm")
-    assert short is not None
+    short = str(Headroom(loaded(0.3, *[9] * 20)).shortage("arm"))
     assert "6.6 times slower than when it is free" in short
     assert "the scenario leaves 5, without what its own faults took" in short
     # Cores that are slow themselves are no fault's doing.
     slow = tuple(sample.model_copy(update={"core": 8.0}) for sample in loaded(0.95, *[9] * 20))
     assert Headroom(slow).shortage("arm") is not None
     assert Headroom(slow).slowest("arm") == Slow(0.0, 20.0, pytest.approx(8.05))
-
-
-def test_without_samples_nothing_is_known_to_be_short() -> None:
-    assert Headroom(()).shortage("arm") is None
 
 
 @pytest.mark.parametrize(
@@ -92,10 +87,8 @@ def test_an_arm_that_the_probe_did_not_see_to_its_end_has_no_known_room(
 def test_what_is_known_of_the_cause_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     busy = tuple(sample.model_copy(update={"others_cores": 1.9, "pressure": 0.97}) for sample in samples(*[8] * 20))
-    reason = Headroom(busy).shortage("arm")
-    assert reason is not None
-    assert reason.endswith("(other processes used 1.9 of its 2 cores, tasks waited for a core in 97% of the time)")
+    assert str(Headroom(busy).shortage("arm")).endswith(
+        "(other processes used 1.9 of its 2 cores, tasks waited for a core in 97% of the time)"
+    )
     slow = tuple(sample.model_copy(update={"core": 8.0}) for sample in samples(*[8] * 20))
-    reason = Headroom(slow).shortage("arm")
-    assert reason is not None
-    assert reason.endswith("(its cores themselves were 8.0 times slower)")
+    assert str(Headroom(slow).shortage("arm")).endswith("(its cores themselves were 8.0 times slower)")

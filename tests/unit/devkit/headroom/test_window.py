@@ -1,19 +1,22 @@
+from unittest.mock import ANY
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.headroom.window import SHORTEST_S, HeadroomSample, over, worst
+from devkit.headroom.window import SHORTEST_S, HeadroomSample, Slow, over, worst
 from tests.unit.devkit.headroom.readings import samples
+
+
+def sample(from_s: float, to_s: float, slowdown: float) -> HeadroomSample:
+    return HeadroomSample(from_s=from_s, to_s=to_s, slowdown=slowdown)
+
 
 SLOWDOWNS = st.lists(st.floats(1, 50), min_size=1, max_size=40)
 
 
 def test_a_single_stall_counts_for_what_it_was() -> None:
-    stalled = (
-        sample(0, 1, 1.0),
-        sample(1, 11, 500.0),
-        sample(11, 12, 1.0),
-    )
+    stalled = sample(0, 1, 1.0), sample(1, 11, 500.0), sample(11, 12, 1.0)
     assert over(stalled, 0, 12) == pytest.approx(5002 / 12)
 
 
@@ -26,22 +29,27 @@ def test_nothing_is_known_of_where_nothing_was_sampled() -> None:
     assert worst((), 10) is None
 
 
-def test_the_worst_window_is_found_where_it_is() -> None:
-    slow = worst(samples(*[1] * 20, *[8] * 6, *[1] * 20), 6)
-    assert slow is not None
-    assert (slow.from_s, slow.to_s, slow.slowdown) == (20, 26, pytest.approx(8))
+GAP = (sample(0, 5, 10), sample(15, 20, 10))
 
 
-def test_a_window_between_the_edges_of_samples_is_found() -> None:
-    slow = worst(samples(*[1] * 10, *[9] * 3, *[1] * 10), 6.5)
-    assert slow is not None
-    assert slow.slowdown == pytest.approx((3 * 9 + 3.5) / 6.5)
-
-
-def test_a_window_longer_than_the_samples_is_all_of_them() -> None:
-    slow = worst(samples(2, 2, 2), 60)
-    assert slow is not None
-    assert (slow.from_s, slow.to_s, slow.slowdown) == (0, 3, pytest.approx(2))
+@pytest.mark.parametrize(
+    ("sampled", "length_s", "slow"),
+    [
+        pytest.param(samples(*[1] * 20, *[8] * 6, *[1] * 20), 6, Slow(20, 26, pytest.approx(8)), id="where it is"),
+        pytest.param(
+            samples(*[1] * 10, *[9] * 3, *[1] * 10),
+            6.5,
+            Slow(ANY, ANY, pytest.approx((3 * 9 + 3.5) / 6.5)),
+            id="between the edges of samples",
+        ),
+        pytest.param(samples(2, 2, 2), 60, Slow(0, 3, pytest.approx(2)), id="all samples, if it is longer"),
+        # `over` knows of the samples only, so the whole is judged by them.
+        pytest.param(GAP, 20, Slow(ANY, ANY, pytest.approx(10)), id="the whole, with a gap"),
+        pytest.param(GAP, 15, Slow(ANY, ANY, pytest.approx((5 * 10 + 10) / 15)), id="a gap counts as free"),
+    ],
+)
+def test_the_worst_window_is_found(sampled: tuple[HeadroomSample, ...], length_s: float, slow: Slow) -> None:
+    assert worst(sampled, length_s) == slow
 
 
 def test_a_very_short_window_is_judged_as_a_longer_one() -> None:
@@ -61,17 +69,3 @@ def test_no_window_is_slower_than_the_worst(slowdowns: list[float], length_s: fl
         assert slowdown is not None
         if tenth / 10 + length_s <= len(slowdowns):
             assert slowdown <= slow.slowdown + 1e-6
-
-
-def test_a_gap_between_samples_counts_as_free() -> None:
-    slow = worst((sample(0, 5, 10), sample(15, 20, 10)), 20)
-    assert slow is not None
-    # `over` knows of the samples only, so the whole is judged by them.
-    assert slow.slowdown == pytest.approx(10)
-    part = worst((sample(0, 5, 10), sample(15, 20, 10)), 15)
-    assert part is not None
-    assert part.slowdown == pytest.approx((5 * 10 + 10) / 15)
-
-
-def sample(from_s: float, to_s: float, slowdown: float) -> HeadroomSample:
-    return HeadroomSample(from_s=from_s, to_s=to_s, slowdown=slowdown)

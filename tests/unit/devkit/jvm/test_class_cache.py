@@ -17,6 +17,13 @@ def output_of(options: tuple[str, ...]) -> Path:
     return Path(flag.partition("=")[2])
 
 
+def train(cache: ClassCache) -> None:
+    with cache.train() as training:
+        assert training is not None
+        output_of(training.options()).write_bytes(b"classes")
+        training.keep()
+
+
 def test_without_a_cache_no_option_is_given() -> None:
     cache = ClassCache(["java 25", "a.jar"])
     assert not cache.exists
@@ -50,11 +57,8 @@ def test_what_a_training_does_not_keep_is_dropped(cache_home: Path) -> None:
 @pytest.mark.parametrize("damage", [b"", b"clAsses", b"class"])
 def test_a_damaged_cache_counts_as_none(cache_home: Path, damage: bytes) -> None:
     cache = ClassCache(["java 25", "a.jar"])
-    for content in (b"classes", b"classes"):  # the second training mends it
-        with cache.train() as training:
-            assert training is not None
-            output_of(training.options()).write_bytes(content)
-            training.keep()
+    for _ in range(2):  # the second training mends it
+        train(cache)
         assert cache.exists
         (file,) = (cache_home / "aot").glob("*.aot")
         file.write_bytes(damage)
@@ -72,10 +76,7 @@ def test_two_do_not_train_at_once() -> None:
 
 
 def test_another_runtime_or_classpath_has_another_cache() -> None:
-    with ClassCache(["java 25", "a.jar"]).train() as training:
-        assert training is not None
-        output_of(training.options()).write_bytes(b"classes")
-        training.keep()
+    train(ClassCache(["java 25", "a.jar"]))
     assert not ClassCache(["java 26", "a.jar"]).exists
     assert not ClassCache(["java 25", "b.jar"]).exists
 
@@ -83,10 +84,7 @@ def test_another_runtime_or_classpath_has_another_cache() -> None:
 def test_a_damaged_cache_is_wanted_again_once_it_was_to_be_used(cache_home: Path) -> None:
     cache = ClassCache(["java 25", "a.jar"])
     assert cache.is_wanted
-    with cache.train() as training:
-        assert training is not None
-        output_of(training.options()).write_bytes(b"classes")
-        training.keep()
+    train(cache)
     assert not cache.is_wanted
     (file,) = (cache_home / "aot").glob("*.aot")
     file.write_bytes(b"clAsses")

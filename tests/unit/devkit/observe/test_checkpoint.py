@@ -1,7 +1,7 @@
 """The checkpoint as Spark lays it out, in a store made of a dictionary."""
 
 import json
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from mypy_boto3_s3 import S3Client
@@ -34,37 +34,32 @@ def commit(store: FakeS3, batch: int) -> None:
     store.put("checkpoints", f"incident/x/commits/{batch}", 'v1\n{"nextBatchWatermarkMs":0}')
 
 
-def test_a_checkpoint_that_is_not_there_has_committed_nothing(checkpoint: Checkpoint) -> None:
-    assert checkpoint.committed() == {}
-    assert checkpoint.failed_range() is None
+TWELVE = [{"p0": 10 * batch, "p1": batch - 1} for batch in range(1, 13)]
 
 
-def test_committed_is_the_end_of_the_last_committed_batch(store: FakeS3, checkpoint: Checkpoint) -> None:
-    for batch in range(12):
-        plan(store, batch, p0=10 * (batch + 1), p1=batch)
+@pytest.mark.parametrize(
+    ("planned", "commits", "committed", "failed"),
+    [
+        pytest.param([], 0, {}, None, id="a checkpoint that is not there"),
+        pytest.param([{"p0": 50}], 0, {}, ({}, {0: 50}), id="the first batch begins at nothing"),
+        pytest.param([{"p0": 50}], 1, {0: 50}, None, id="all is committed"),
+        pytest.param([*TWELVE, {"p0": 500}], 12, {0: 120, 1: 11}, ({0: 120, 1: 11}, {0: 500}), id="twelve batches"),
+        pytest.param([{"p0": 50}, {"p0": 80, "p1": 20}], 1, {0: 50}, ({0: 50}, {0: 80, 1: 20}), id="a new partition"),
+    ],
+)
+def test_committed_is_the_last_committed_batch_and_failed_the_one_planned_behind_it(
+    store: FakeS3, checkpoint: Checkpoint, planned: list[Any], commits: int, committed: Any, failed: Any
+) -> None:
+    for batch, ends in enumerate(planned):
+        plan(store, batch, **ends)
+    for batch in range(commits):
         commit(store, batch)
-    plan(store, 12, p0=500, p1=500)
-    assert checkpoint.committed() == of_topic(TOPIC, {0: 120, 1: 11})
+    assert checkpoint.committed() == of_topic(TOPIC, committed)
+    assert checkpoint.failed_range() == (failed and OffsetRange(*(of_topic(TOPIC, ends) for ends in failed)))
 
 
-def test_the_failed_batch_is_planned_and_not_committed(store: FakeS3, checkpoint: Checkpoint) -> None:
-    plan(store, 0, p0=50)
-    commit(store, 0)
-    plan(store, 1, p0=80, p1=20)
-    failed = checkpoint.failed_range()
-    assert failed == OffsetRange(of_topic(TOPIC, {0: 50}), of_topic(TOPIC, {0: 80, 1: 20}))
-    assert failed.size == 50
-
-
-def test_the_first_batch_begins_at_nothing(store: FakeS3, checkpoint: Checkpoint) -> None:
-    plan(store, 0, p0=50)
-    assert checkpoint.failed_range() == OffsetRange({}, of_topic(TOPIC, {0: 50}))
-
-
-def test_when_all_is_committed_none_failed(store: FakeS3, checkpoint: Checkpoint) -> None:
-    plan(store, 0, p0=50)
-    commit(store, 0)
-    assert checkpoint.failed_range() is None
+def test_the_size_of_a_range_counts_a_partition_that_is_new_in_it() -> None:
+    assert OffsetRange(of_topic(TOPIC, {0: 50}), of_topic(TOPIC, {0: 80, 1: 20})).size == 50
 
 
 def test_files_that_are_no_batches_do_not_count(store: FakeS3, checkpoint: Checkpoint) -> None:

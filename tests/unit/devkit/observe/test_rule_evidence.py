@@ -78,25 +78,33 @@ def test_a_fault_of_answers_acts_when_it_changed_one(do: dict[str, Any], effect:
     assert (changed.acted, changed.inaction) == (True, "")
 
 
-def test_a_capacity_acts_when_a_request_has_to_queue_or_is_turned_away() -> None:
-    capacity = {"capacity": {"parses": 4, "queue": 5, "overflow": 429}}
-    idle = evidence(capacity)
-    assert (idle.acted, idle.inaction) == (False, "no request had to queue")
-    assert evidence(capacity, max_queued=1).acted is True
-    assert evidence(capacity, {"by_status": {"429": 1}}).acted is True
-    assert evidence(capacity, {"by_status": {"503": 1}}).acted is False
+CAPACITY = {"capacity": {"parses": 4, "queue": 5, "overflow": 429}}
+TIMEOUT = {"gateway_timeout": "2s"}
+BOTH = TIMEOUT | {"capacity": 4}
+LIMIT = {"rate_limit": {"rate": "20/s"}}
 
 
-def test_a_gateways_timeout_acts_when_it_answers() -> None:
-    idle = evidence({"gateway_timeout": "2s"})
-    assert (idle.acted, idle.inaction) == (False, "no answer was 504")
-    assert evidence({"gateway_timeout": "2s"}, {"by_status": {"200": 1, "504": 1}}).acted is True
-
-
-def test_a_rate_limit_acts_when_it_turns_somebody_away() -> None:
-    limit = {"rate_limit": {"rate": "20/s"}}
-    assert (evidence(limit).acted, evidence(limit).inaction) == (False, "no answer was 429")
-    assert evidence(limit, {"by_status": {"429": 1}}).acted is True
+@pytest.mark.parametrize(
+    ("do", "by_status", "max_queued", "inaction"),
+    [
+        pytest.param(CAPACITY, None, 0, "no request had to queue", id="a capacity that was not reached"),
+        pytest.param(CAPACITY, {"503": 1}, 0, "no request had to queue", id="a 503, which is not its overflow"),
+        pytest.param(CAPACITY, None, 1, "", id="a request had to queue"),
+        pytest.param(CAPACITY, {"429": 1}, 0, "", id="a request was turned away"),
+        pytest.param(TIMEOUT, None, 0, "no answer was 504", id="a gateway's timeout that did not answer"),
+        pytest.param(TIMEOUT, {"200": 1, "504": 1}, 0, "", id="a gateway's timeout that answered"),
+        pytest.param(LIMIT, None, 0, "no answer was 429", id="a rate limit that turned nobody away"),
+        pytest.param(LIMIT, {"429": 1}, 0, "", id="a rate limit that turned somebody away"),
+        pytest.param(BOTH, None, 0, "no request had to queue; no answer was 504", id="neither of two faults"),
+        pytest.param(BOTH, None, 3, "no answer was 504", id="one of two faults"),
+        pytest.param(BOTH, {"504": 1}, 3, "", id="both of two faults"),
+    ],
+)
+def test_a_fault_of_some_requests_acts_when_one_shows_it(
+    do: dict[str, Any], by_status: dict[str, int] | None, max_queued: int, inaction: str
+) -> None:
+    found = evidence(do, {"by_status": by_status} if by_status else None, max_queued=max_queued)
+    assert (found.acted, found.inaction) == (not inaction, inaction)
 
 
 @pytest.mark.parametrize(
@@ -111,13 +119,6 @@ def test_a_rate_limit_acts_when_it_turns_somebody_away() -> None:
 )
 def test_some_rules_pick_requests_by_what_clients_do(rest: dict[str, Any], by_client: bool) -> None:
     assert evidence({"status": 503}, **rest).by_client is by_client
-
-
-def test_a_rule_with_both_has_to_show_both() -> None:
-    both = {"gateway_timeout": "2s", "capacity": 4}
-    assert evidence(both).inaction == "no request had to queue; no answer was 504"
-    assert evidence(both, max_queued=3).inaction == "no answer was 504"
-    assert evidence(both, {"by_status": {"504": 1}}, max_queued=3).acted is True
 
 
 def test_a_rule_that_the_journal_does_not_know_did_not_fire() -> None:

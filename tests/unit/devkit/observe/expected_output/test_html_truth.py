@@ -6,6 +6,8 @@ import pytest
 from devkit.observe.audit.source_event import SourceEvent
 from tests.unit.devkit.observe.audit.events import TRUTH, enriched, source_event, truth, without_bodies
 
+NOT_APPLIED = "diff to revision 10 does not apply"
+ANOTHER_HASH = "payload hash differs from the expected one"
 EDIT = source_event(1)
 CREATE = source_event(2, parent=None)
 DELETE = source_event(3, latest=None, parent=None)
@@ -35,6 +37,9 @@ def test_another_correct_diff_is_as_good() -> None:
     assert wrong(EDIT, enriched(EDIT, html_diff={"base_rev_id": 10, "format": "unified", "body": body + "\n"})) is None
 
 
+UNIFIED = {"base_rev_id": 10, "format": "unified"}
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -42,25 +47,16 @@ def test_another_correct_diff_is_as_good() -> None:
         ({"html_diff": "text"}, "no unified diff to revision 10"),
         ({"html_diff": {"base_rev_id": 11, "format": "unified", "body": ""}}, "no unified diff to revision 10"),
         ({"html_diff": {"base_rev_id": 10, "format": "json", "body": ""}}, "no unified diff to revision 10"),
+        ({"html_diff": UNIFIED}, f"{NOT_APPLIED}: 'body'"),
+        ({"html_diff": UNIFIED | {"body": 5}}, f"{NOT_APPLIED}: 'int' object has no attribute 'split'"),
         (
-            {"html_diff": {"base_rev_id": 10, "format": "unified"}},
-            "diff to revision 10 does not apply: 'body'",
+            {"html_diff": UNIFIED | {"body": "@@ -1 +1 @@\n-x\n+y\n"}},
+            f"{NOT_APPLIED}: line 2 of the diff does not fit line 1 of the text",
         ),
-        (
-            {"html_diff": {"base_rev_id": 10, "format": "unified", "body": 5}},
-            "diff to revision 10 does not apply: 'int' object has no attribute 'split'",
-        ),
-        (
-            {"html_diff": {"base_rev_id": 10, "format": "unified", "body": "@@ -1 +1 @@\n-x\n+y\n"}},
-            "diff to revision 10 does not apply: line 2 of the diff does not fit line 1 of the text",
-        ),
-        (
-            {"html_diff": {"base_rev_id": 10, "format": "unified", "body": ""}},
-            "diff to revision 10 does not give the latest HTML",
-        ),
-        ({"page": {"page_id": 2}}, "payload hash differs from the expected one"),
-        ({"surprise": 1}, "payload hash differs from the expected one"),
-        ({"dt": None}, "payload hash differs from the expected one"),
+        ({"html_diff": UNIFIED | {"body": ""}}, "diff to revision 10 does not give the latest HTML"),
+        ({"page": {"page_id": 2}}, ANOTHER_HASH),
+        ({"surprise": 1}, ANOTHER_HASH),
+        ({"dt": None}, ANOTHER_HASH),
     ],
 )
 def test_what_is_wrong_with_an_edit(change: dict[str, Any], problem: str) -> None:
@@ -79,16 +75,19 @@ def test_a_diff_that_is_null(event: SourceEvent) -> None:
     assert wrong(event, without_bodies(event) | {"html_diff": None}, body_removed=True) == "html_diff is null"
 
 
-def test_the_html_of_another_revision() -> None:
-    value = enriched(EDIT)
-    value["revision"]["content_slots"]["main"]["content_body"] = truth("enwiki", 21)
-    assert wrong(EDIT, value) == "payload hash differs from the expected one"
+def test_the_bodies_are_beside_a_claim_check_and_nowhere_else() -> None:
+    bare = without_bodies(EDIT)
+    assert wrong(EDIT, bare, body_removed=True) is None
+    assert wrong(EDIT, bare) == wrong(EDIT, enriched(EDIT), body_removed=True) == ANOTHER_HASH
+    del bare["page"]
+    assert wrong(EDIT, bare, body_removed=True) == ANOTHER_HASH
 
 
-def test_the_source_stream_left_in_the_output() -> None:
-    value = enriched(EDIT)
-    value["meta"]["stream"] = "page_change"
-    assert wrong(EDIT, value) == "payload hash differs from the expected one"
+def test_the_html_of_another_revision_and_the_stream_of_the_source() -> None:
+    html, stream = enriched(EDIT), enriched(EDIT)
+    html["revision"]["content_slots"]["main"]["content_body"] = truth("enwiki", 21)
+    stream["meta"]["stream"] = "page_change"
+    assert wrong(EDIT, html) == wrong(EDIT, stream) == ANOTHER_HASH
 
 
 def test_the_receive_time_is_that_of_the_event_where_it_is_missing() -> None:
@@ -103,19 +102,3 @@ def test_the_receive_time_is_that_of_the_event_where_it_is_missing() -> None:
 )
 def test_what_is_no_event_at_all(value: bytes) -> None:
     assert (wrong(EDIT, value) or "").startswith("not an event: ")
-
-
-class TestBesideAClaimCheck:
-    def test_everything_but_the_bodies(self) -> None:
-        assert wrong(EDIT, without_bodies(EDIT), body_removed=True) is None
-
-    def test_a_body_all_the_same(self) -> None:
-        assert wrong(EDIT, enriched(EDIT), body_removed=True) == "payload hash differs from the expected one"
-
-    def test_a_field_that_is_missing_too(self) -> None:
-        value = without_bodies(EDIT)
-        del value["page"]
-        assert wrong(EDIT, value, body_removed=True) == "payload hash differs from the expected one"
-
-    def test_without_a_claim_check_the_bodies_may_not_be_missing(self) -> None:
-        assert wrong(EDIT, without_bodies(EDIT)) == "payload hash differs from the expected one"

@@ -60,8 +60,35 @@ def test_exceptions_of_a_program_in_python_also_those_that_are_built_in(tmp_path
     assert seen(tmp_path, PYTHON_LOG) == [("KeyError", "'rev_id'"), ("Oops", "")]
 
 
-def test_a_line_that_only_looks_like_one_is_none(tmp_path: Path) -> None:
-    assert seen(tmp_path, "KeyError: 'rev_id'\nTraceback (most recent call last):\nstopped by hand\nHint: no\n") == []
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("java.lang.OutOfMemoryError: Java heap space", ("OutOfMemoryError", "Java heap space")),
+        ("Caused by: java.util.concurrent.TimeoutException", ("TimeoutException", "")),
+        ("\tSuppressed: java.io.IOException: closed", ("IOException", "closed")),
+        ("java.nio.channels.spi.AbstractSelector$ClosedException: gone", ("ClosedException", "gone")),
+        (
+            "2026-11-21T10:02:27 WARN Task: a.B_c: org.apache.kafka.common.KafkaException: Failed: x",
+            ("KafkaException", "Failed: x"),
+        ),
+        ("org.apache.spark.api.python.PythonException: Traceback (most:", ("PythonException", "Traceback (most:")),
+        ("org.apache.kafka010.SomeException: x\r", ("SomeException", "x")),
+        ("2026-11-21T10:02:27 INFO Executor: Finished task 0.0 in stage 0.0 (TID 0)", None),
+        ("\tat org.apache.spark.SparkException.from(SparkException.scala:1)", None),
+        ("setting spark.sql.SomeException=true", None),
+        ("RecordTooLargeException is what one would see here", None),
+        ("org.apache.kafka.common.errors.RecordTooLargeExceptionHandler: no", None),
+        ("KeyError: 'rev_id'\nTraceback (most recent call last):\nstopped by hand\nHint: no", None),
+        ("", None),
+    ],
+)
+def test_an_exception_in_a_line(tmp_path: Path, line: str, expected: tuple[str, str] | None) -> None:
+    assert seen(tmp_path, f"before\n{line}\nafter\n") == ([expected] if expected else [])
+
+
+def test_each_is_told_once_in_the_order_of_first_appearance(tmp_path: Path) -> None:
+    text = "a.OneException: x\nb.TwoException: y\na.OneException: x\na.OneException: z\n"
+    assert seen(tmp_path, text) == [("OneException", "x"), ("TwoException", "y"), ("OneException", "z")]
 
 
 def test_a_real_failure(tmp_path: Path) -> None:
@@ -72,51 +99,6 @@ def test_a_real_failure(tmp_path: Path) -> None:
         ("Py4JJavaError", "An error occurred while calling o87.awaitTermination."),
         ("StreamingQueryException", "Job aborted"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("java.lang.OutOfMemoryError: Java heap space", ("OutOfMemoryError", "Java heap space")),
-        ("Caused by: java.util.concurrent.TimeoutException", ("TimeoutException", "")),
-        ("\tSuppressed: java.io.IOException: closed", ("IOException", "closed")),
-        (
-            "java.nio.channels.spi.AbstractSelector$ClosedException: gone",
-            ("ClosedException", "gone"),
-        ),
-        (
-            "2026-11-21T10:02:27 WARN Task: a.B_c: org.apache.kafka.common.KafkaException: Failed: x",
-            ("KafkaException", "Failed: x"),
-        ),
-        (
-            "org.apache.spark.api.python.PythonException: Traceback (most recent call last):",
-            ("PythonException", "Traceback (most recent call last):"),
-        ),
-        ("org.apache.kafka010.SomeException: x\r", ("SomeException", "x")),
-    ],
-)
-def test_recognised(tmp_path: Path, line: str, expected: tuple[str, str]) -> None:
-    assert seen(tmp_path, f"before\n{line}\nafter\n") == [expected]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "2026-11-21T10:02:27 INFO Executor: Finished task 0.0 in stage 0.0 (TID 0)",
-        "\tat org.apache.spark.SparkException.from(SparkException.scala:1)",
-        "setting spark.sql.SomeException=true",
-        "RecordTooLargeException is what one would see here",
-        "org.apache.kafka.common.errors.RecordTooLargeExceptionHandler: no",
-        "",
-    ],
-)
-def test_not_taken_for_an_exception(tmp_path: Path, line: str) -> None:
-    assert seen(tmp_path, line + "\n") == []
-
-
-def test_each_is_told_once_in_the_order_of_first_appearance(tmp_path: Path) -> None:
-    text = "a.OneException: x\nb.TwoException: y\na.OneException: x\na.OneException: z\n"
-    assert seen(tmp_path, text) == [("OneException", "x"), ("TwoException", "y"), ("OneException", "z")]
 
 
 def test_bytes_that_are_no_text_do_not_matter(tmp_path: Path) -> None:
