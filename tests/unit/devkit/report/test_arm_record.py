@@ -126,17 +126,17 @@ class TestFaults:
         assert record(sample(101.0, faults={"x": 0}), sample(102.0, faults={"x": 0}), END).faults == {"x": ()}
 
 
-class TestWaits:
-    def test_from_waiting_to_resumed(self) -> None:
-        arm = record(line(105.0, "waiting", reason="deferral is full"), line(108.0, "resumed"), END)
-        assert arm.waits == (Span(5.0, 8.0, "deferral is full"),)
+STOPS = line(107.0, "process_ended", process=1, exit_code=1)
 
-    def test_the_end_of_the_process_ends_it(self) -> None:
-        arm = record(line(105.0, "waiting", reason="x"), line(107.0, "process_ended", process=1, exit_code=1), END)
-        assert arm.waits == (Span(5.0, 7.0, "x"),)
 
-    def test_one_that_goes_on(self) -> None:
-        assert record(line(105.0, "waiting", reason="x"), END).waits == (Span(5.0, 40.0, "x"),)
+@pytest.mark.parametrize(
+    ("ends", "end_s"),
+    [(line(108.0, "resumed"), 8.0), (STOPS, 7.0), (END, 40.0)],
+    ids=["it resumed", "its process ended", "it goes on until the arm's end"],
+)
+def test_a_wait_lasts_until(ends: dict[str, Any], end_s: float) -> None:
+    waiting = line(105.0, "waiting", reason="deferral is full")
+    assert record(waiting, ends, *([] if ends is END else [END])).waits == (Span(5.0, end_s, "deferral is full"),)
 
 
 def test_rounds_of_the_slow_lane_end_when_they_are_told() -> None:

@@ -202,18 +202,20 @@ def test_colour_adds_nothing_but_colour(terminal: Terminal) -> None:
 
 
 class TestWhichView:
-    def test_a_terminal_gets_the_live_one(self, terminal: Terminal) -> None:
-        assert isinstance(progress_for(terminal, plain=False, environment={"TERM": "xterm"}), LiveProgress)
-
-    @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {}])
-    def test_one_that_cannot_be_drawn_on_gets_lines(self, terminal: Terminal, environment: dict[str, str]) -> None:
-        assert type(progress_for(terminal, plain=False, environment=environment)) is Progress
-
-    def test_a_person_may_ask_for_lines(self, terminal: Terminal) -> None:
-        assert type(progress_for(terminal, plain=True, environment={"TERM": "xterm"})) is Progress
-
-    def test_a_file_gets_lines(self) -> None:
-        assert type(progress_for(io.StringIO(), plain=False, environment={"TERM": "xterm"})) is Progress
+    @pytest.mark.parametrize(
+        ("output", "plain", "term", "view"),
+        [
+            (Terminal(), False, "xterm", LiveProgress),
+            (Terminal(), False, "dumb", Progress),
+            (Terminal(), False, None, Progress),
+            (Terminal(), True, "xterm", Progress),
+            (io.StringIO(), False, "xterm", Progress),
+        ],
+        ids=["a terminal", "one that cannot be drawn on", "no kind of terminal", "lines are asked for", "a file"],
+    )
+    def test_by_what_it_writes_to(self, output: io.StringIO, plain: bool, term: str | None, view: type) -> None:
+        environment = {} if term is None else {"TERM": term}
+        assert type(progress_for(output, plain=plain, environment=environment)) is view
 
     def test_no_color_is_obeyed(self, terminal: Terminal) -> None:
         live = progress_for(terminal, plain=False, environment={"TERM": "xterm", "NO_COLOR": "1"})

@@ -35,9 +35,17 @@ def test_commits_that_are_not_observable_are_not_drawn(view: ArmView) -> None:
     assert block_lines(view, 78)[1:3] == ["committed".ljust(44) + "  n/a, published 160", "lag".ljust(44) + "  n/a"]
 
 
-def test_that_there_are_repeats_stands_beside_the_restarts(view: ArmView) -> None:
-    view.add(view.samples[-1].model_copy(update={"read_again": 50}))
-    assert block_lines(view, 78)[-1] == "restarts 1 · up to 50 repeats after replays · fault 'huge page' 2"
+@pytest.mark.parametrize(
+    ("changes", "row", "drawn"),
+    [
+        ({"read_again": 50}, -1, "restarts 1 · up to 50 repeats after replays · fault 'huge page' 2"),
+        ({"at_s": 4.5, "waiting": {"apply": 181}}, 5, "apply     ▁▁▁▁▁▁▁▁█".ljust(44) + "  181 behind"),
+    ],
+    ids=["repeats beside the restarts", "what waits for a program behind"],
+)
+def test_what_a_further_sample_shows(view: ArmView, changes: dict[str, object], row: int, drawn: str) -> None:
+    view.add(view.samples[-1].model_copy(update=changes))
+    assert block_lines(view, 78)[row] == drawn
 
 
 def test_a_fault_is_active_while_its_count_grows(view: ArmView) -> None:
@@ -52,11 +60,6 @@ def test_what_happens_at_the_upstream_is_shown_once_it_does(view: ArmView) -> No
     view.add(view.samples[-1].model_copy(update=counted))
     assert [line.split()[0] for line in block_lines(view, 78)][5:7] == ["queued", "deferred"]
     assert block_lines(view, 78)[5].endswith("40, 50% abandoned")
-
-
-def test_what_waits_for_a_program_behind_has_a_row(view: ArmView) -> None:
-    view.add(view.samples[-1].model_copy(update={"at_s": 4.5, "waiting": {"apply": 181}}))
-    assert block_lines(view, 78)[5] == "apply     ▁▁▁▁▁▁▁▁█".ljust(44) + "  181 behind"
 
 
 @pytest.mark.parametrize("unicode", [True, False])
@@ -119,10 +122,9 @@ def test_fitted_text_fits_and_is_safe(text: str, width: int) -> None:
     assert line.isprintable()
 
 
-def test_text_that_fits_is_left_alone() -> None:
-    assert fitted("fault 'große Seite' 2", 40) == "fault 'große Seite' 2"
-
-
-@pytest.mark.parametrize(("text", "line"), [("abcdef", "abc~"), ("漢字漢字", "漢 ~"), ("\x1b[2Jabc", "?[2~")])
-def test_text_that_does_not_fit_is_cut(text: str, line: str) -> None:
-    assert fitted(text, 4) == line
+@pytest.mark.parametrize(
+    ("text", "width", "line"),
+    [("große Seite", 40, "große Seite"), ("abcdef", 4, "abc~"), ("漢字漢字", 4, "漢 ~"), ("\x1b[2Jabc", 4, "?[2~")],
+)
+def test_text_that_does_not_fit_is_cut(text: str, width: int, line: str) -> None:
+    assert fitted(text, width) == line

@@ -38,18 +38,44 @@ def test_a_fault_that_nothing_proves(good: Result, evidence: Any, step: str) -> 
     assert step in next_step(good.model_copy(update={"fault_evidence": found}))
 
 
-def test_what_was_done_by_hand_is_left_out(good: Result) -> None:
-    assert next_step(with_arm(good, caveats=("it was debugged",))) == f"leave that out: `{REPEAT}`"
+CUT = EndByCondition(reached={"elapsed": 9})
+UNSEEN = (CauseResult(cause="fault 'x'", shown=False, did="it never began"),)
+UNPROVEN = {"outcome": "inconclusive", "reasons": ("fixed: fault 'x' is in arm incident",)}
+STRETCHED = {"repeat": f"{REPEAT} --stretch 1"}
 
 
-@pytest.mark.parametrize("repeat", [REPEAT, f"{REPEAT} --stretch 1"])
-def test_a_machine_that_was_short_of_time_gets_more(good: Result, repeat: str) -> None:
-    short = with_arm(good, short="the machine was short of time").model_copy(update={"repeat": repeat})
-    assert next_step(short) == f"`{REPEAT} --stretch 2`"
-
-
-def test_a_program_that_shows_too_little(good: Result) -> None:
-    assert "docs/own-pipeline.md" in next_step(good.model_copy(update={"pipeline": "python mine.py"}))
+@pytest.mark.parametrize(
+    ("arm", "run", "step"),
+    [
+        ({}, {}, f"`{REPEAT}`"),
+        ({"caveats": ("it was debugged",)}, {}, f"leave that out: `{REPEAT}`"),
+        ({"short": "the machine was short"}, {}, f"`{REPEAT} --stretch 2`"),
+        ({"short": "the machine was short"}, STRETCHED, f"`{REPEAT} --stretch 2`"),
+        ({"short": "the machine was short", "holds": None, "end": CUT}, {}, f"`{REPEAT} --stretch 2`"),
+        ({}, {"pipeline": "python mine.py"}, "docs/own-pipeline.md"),
+        ({"end": CUT}, {"cause": UNSEEN}, "let fixed go on for longer"),
+        (
+            {"holds": None, "unfinished": "ended by its running for 15s", "end": EndByCondition(reached={"a": 9})},
+            {},
+            "write under `expect` how far fixed has to come (`drained`, or a bound",
+        ),
+        ({}, UNPROVEN, "change the scenario as the reason says, and repeat the run"),
+    ],
+    ids=[
+        "otherwise the run is repeated",
+        "what was done by hand is left out",
+        "a machine that was short of time gets more",
+        "and more than the stretch that it had",
+        "a machine without time is no matter of the file",
+        "a program that shows too little",
+        "a cause that had no time to show itself",
+        "a fix whose progress nothing bounds",
+        "arms that hold and show no fix",
+    ],
+)
+def test_the_next_step(good: Result, arm: dict[str, Any], run: dict[str, Any], step: str) -> None:
+    result = with_arm(good, **arm) if arm else good
+    assert next_step(result.model_copy(update=run)).startswith(step)
 
 
 @pytest.mark.parametrize(
@@ -81,27 +107,6 @@ def test_what_a_program_does_not_show_needs_no_more_time(good: Result) -> None:
     assert next_step(with_arm(cut, expectations=(by_upstream,))).startswith("let fixed go on for longer")
 
 
-def test_a_cause_that_had_no_time_to_show_itself(good: Result) -> None:
-    cut = with_arm(good, end=EndByCondition(reached={"elapsed": 9}))
-    cut = cut.model_copy(update={"cause": (CauseResult(cause="fault 'x'", shown=False, did="it never began"),)})
-    assert next_step(cut).startswith("let fixed go on for longer")
-
-
-def test_a_machine_without_time_is_no_matter_of_the_file(good: Result) -> None:
-    cut = with_arm(good, holds=None, short="the machine was short", end=EndByCondition(reached={"elapsed": 9}))
-    assert "--stretch" in next_step(cut)
-
-
-def test_a_fix_whose_progress_nothing_bounds(good: Result) -> None:
-    slow = with_arm(good, holds=None, unfinished="ended by its running for 15s", end=EndByCondition(reached={"a": 9}))
-    assert next_step(slow).startswith("write under `expect` how far fixed has to come (`drained`, or a bound")
-
-
-def test_arms_that_hold_and_show_no_fix(good: Result) -> None:
-    undecided = good.model_copy(update={"outcome": "inconclusive", "reasons": ("fixed: fault 'x' is in arm incident",)})
-    assert next_step(undecided) == "change the scenario as the reason says, and repeat the run"
-
-
 ONE = {"fetch.concurrency": {"incident": 1, "fixed": 9}}
 
 
@@ -122,7 +127,3 @@ def test_what_a_fix_needs_is_shown_by_an_ablation(good: Result, changes: dict[st
     arms = {**good.arms, "later": good.arms["fixed"]}
     repeat = f"{REPEAT} --arm incident --arm fixed --arm later" if "later" in changes.get("roles", {}) else REPEAT
     assert ablation_command(good.model_copy(update={"arms": arms, "repeat": repeat} | changes)) == command
-
-
-def test_otherwise_the_run_is_repeated(good: Result) -> None:
-    assert next_step(good) == f"`{REPEAT}`"

@@ -52,9 +52,34 @@ def test_scopes_stand_in_a_column(progress: Progress, output: io.StringIO) -> No
     assert [line.index("TEXT") for line in output.getvalue().splitlines()] == [17, 17, 17]
 
 
-def test_a_sample_is_one_line(progress: Progress, output: io.StringIO) -> None:
-    progress.sample("fixed", SAMPLE)
-    assert output.getvalue() == "   0.0s fixed    committed 50/161, lag 111, out 47, errors 1, fetches 96\n"
+@pytest.mark.parametrize(
+    ("changes", "shows_offsets", "said"),
+    [
+        ({}, True, "committed 50/161, lag 111, out 47, errors 1, fetches 96"),
+        (
+            {"outputs": 134, "read_again": 100},
+            True,
+            "committed 50/161, lag 111, out 134 (up to 100 repeats after replays), errors 1, fetches 96",
+        ),
+        ({}, False, "committed n/a, lag n/a, published 161, out 47, errors 1, fetches 96"),
+        (
+            {"faults": {"huge page": 3, "slow page": 0}},
+            True,
+            "committed 50/161, lag 111, out 47, errors 1, fetches 96, fault 'huge page' matched 3 requests",
+        ),
+        (
+            {"faults": {"huge page": 1}},
+            True,
+            "committed 50/161, lag 111, out 47, errors 1, fetches 96, fault 'huge page' matched 1 request",
+        ),
+    ],
+    ids=["in one line", "repeats", "commits that are not observable", "faults that have fired", "one request"],
+)
+def test_what_a_sample_says(
+    progress: Progress, output: io.StringIO, changes: dict[str, object], shows_offsets: bool, said: str
+) -> None:
+    progress.sample("fixed", SAMPLE.model_copy(update=changes), shows_offsets=shows_offsets)
+    assert output.getvalue() == f"   0.0s fixed    {said}\n"
 
 
 def test_what_waits_for_the_program_behind_gets_lines_until_it_is_applied(
@@ -66,27 +91,6 @@ def test_what_waits_for_the_program_behind_gets_lines_until_it_is_applied(
         clock.now += 2
     lines = [line.split("lag ")[1] for line in output.getvalue().splitlines()]
     assert [line.partition(", out")[0] for line in lines] == ["0, apply 181 behind", "0, apply 90 behind", "0"]
-
-
-def test_records_that_repeat_others_are_told(progress: Progress, output: io.StringIO) -> None:
-    progress.sample("incident", SAMPLE.model_copy(update={"outputs": 134, "read_again": 100}))
-    assert "lag 111, out 134 (up to 100 repeats after replays), errors 1," in output.getvalue()
-
-
-def test_commits_that_are_not_observable_are_no_number(progress: Progress, output: io.StringIO) -> None:
-    progress.sample("fixed", SAMPLE, shows_offsets=False)
-    assert output.getvalue().endswith(" committed n/a, lag n/a, published 161, out 47, errors 1, fetches 96\n")
-
-
-def test_faults_are_named_once_they_have_fired(progress: Progress, output: io.StringIO) -> None:
-    progress.sample("fixed", SAMPLE.model_copy(update={"faults": {"huge page": 3, "slow page": 0}}))
-    text = " ".join(output.getvalue().split())
-    assert text.endswith("fetches 96, fault 'huge page' matched 3 requests")
-
-
-def test_one_request_is_one_request(progress: Progress, output: io.StringIO) -> None:
-    progress.sample("fixed", SAMPLE.model_copy(update={"faults": {"huge page": 1}}))
-    assert output.getvalue().endswith("fault 'huge page' matched 1 request\n")
 
 
 def test_a_fault_is_named_again_only_when_it_begins_again(
@@ -107,11 +111,27 @@ def test_each_arm_names_its_faults(progress: Progress, output: io.StringIO, cloc
     assert output.getvalue().count("fault 'parser' matched 9 requests") == 2
 
 
-def test_samples_come_at_most_every_two_seconds(progress: Progress, output: io.StringIO, clock: Clock) -> None:
-    for number in range(5):
-        progress.sample("fixed", SAMPLE.model_copy(update={"committed": number}))
-        clock.now += 0.9
-    assert [line.split()[3] for line in output.getvalue().splitlines()] == ["0/161,", "3/161,"]
+@pytest.mark.parametrize(
+    ("samples", "every_s", "told"),
+    [
+        ([("fixed", {"committed": number}) for number in range(5)], 0.9, ["fixed 0/161,", "fixed 3/161,"]),
+        ([("fixed", {}), ("fixed", {"at_s": 63, "requests": 99, "in_flight": 0})], 60, ["fixed 50/161,"]),
+        ([("incident", {}), ("fixed", {})], 2, ["incident 50/161,", "fixed 50/161,"]),
+    ],
+    ids=["at most every two seconds", "nothing that moved", "another arm"],
+)
+def test_which_samples_are_told(
+    progress: Progress,
+    output: io.StringIO,
+    clock: Clock,
+    samples: list[tuple[str, dict[str, int]]],
+    every_s: float,
+    told: list[str],
+) -> None:
+    for scope, changes in samples:
+        progress.sample(scope, SAMPLE.model_copy(update=changes))
+        clock.now += every_s
+    assert [" ".join(line.split()[1:4:2]) for line in output.getvalue().splitlines()] == told
 
 
 def test_the_last_sample_of_an_arm_is_not_held_back(progress: Progress, output: io.StringIO, clock: Clock) -> None:
@@ -119,20 +139,6 @@ def test_the_last_sample_of_an_arm_is_not_held_back(progress: Progress, output: 
     clock.now += 0.1
     progress.sample("fixed", SAMPLE.model_copy(update={"committed": 161}), last=True)
     assert [line.split()[3] for line in output.getvalue().splitlines()] == ["50/161,", "161/161,"]
-
-
-def test_a_sample_in_which_nothing_moved_is_no_news(progress: Progress, output: io.StringIO, clock: Clock) -> None:
-    progress.sample("fixed", SAMPLE)
-    clock.now += 60
-    progress.sample("fixed", SAMPLE.model_copy(update={"at_s": 63, "requests": 99, "in_flight": 0}))
-    assert len(output.getvalue().splitlines()) == 1
-
-
-def test_the_other_arm_is_news(progress: Progress, output: io.StringIO, clock: Clock) -> None:
-    progress.sample("incident", SAMPLE)
-    clock.now += 2
-    progress.sample("fixed", SAMPLE)
-    assert [line.split()[1] for line in output.getvalue().splitlines()] == ["incident", "fixed"]
 
 
 def test_where_there_is_no_terminal_a_statement_is_one_line(progress: Progress, output: io.StringIO) -> None:

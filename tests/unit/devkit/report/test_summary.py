@@ -1,5 +1,6 @@
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,10 +82,47 @@ def test_what_was_measured_stays_text(text: str) -> None:
     assert not re.search(r"(?<!\\)[<>\[\]@#`*]", cell)
 
 
-def test_a_value_with_the_marks_of_code_in_it() -> None:
-    difference = {"key": {"incident": "a`b", "fixed": "c|d"}}
-    text = of(storm.result().model_copy(update={"config_difference": difference}))
-    assert "| `key` | `` a`b `` | `c\\|d` |" in text
+STILL = TimelineEvidence(
+    fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8.04, to_s=13
+)
+NEVER = TimelineEvidence(fault="still", fired=False, asked="pause: x, when lag > 5", acted=False, did="")
+PAUSED = "| still | fixed | pause: \\{part: kafka\\}: 8.0s to 13.0s, it was silent"
+INACTIVE = {"acted": False, "inaction": "no request had to wait"}
+CHANGED = ChangedValue(place="traffic.rate", before="20/s", value="40/s")
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"fault_evidence": {"fixed": (STILL,)}},
+            f"{PAUSED} | yes |",
+        ),
+        (
+            {"fault_evidence": {"fixed": (STILL.model_copy(update={"acted": False}),)}},
+            f"{PAUSED} | began, but was not seen to act |",
+        ),
+        ({"fault_evidence": {"fixed": (NEVER,)}}, "| still | fixed | pause: x, when lag \\> 5 | never |"),
+        (
+            {"fault_evidence": {"fixed": (storm.result().fault_evidence["fixed"][0].model_copy(update=INACTIVE),)}},
+            "| parser | fixed | matched 402 requests | matched, but did not act: no request had to wait |",
+        ),
+        ({"fault_evidence": {"incident": ()}}, "| no fault was injected | incident |  | no |"),
+        ({"config_difference": {"key": {"incident": "a`b", "fixed": "c|d"}}}, "| `key` | `` a`b `` | `c\\|d` |"),
+        ({"changes": (CHANGED,)}, "not the file as it is: traffic.rate: 20/s → 40/s"),
+    ],
+    ids=[
+        "what a part did under a fault of the timeline",
+        "a fault of the timeline that did nothing",
+        "a fault of the timeline that never began",
+        "a fault of the mock that did nothing",
+        "an arm without a fault",
+        "a value with the marks of code in it",
+        "a run that is not of the file as it is",
+    ],
+)
+def test_a_line_of_the_summary(changes: dict[str, Any], line: str) -> None:
+    assert line in of(storm.result().model_copy(update=changes)).splitlines()
 
 
 def test_long_text_is_cut() -> None:
@@ -92,41 +130,8 @@ def test_long_text_is_cut() -> None:
     assert len(with_measured("x" * 5000)) < 3000
 
 
-def test_a_fault_that_met_requests_and_did_nothing() -> None:
-    result = storm.result()
-    idle = result.fault_evidence["fixed"][0].model_copy(update={"acted": False, "inaction": "no request had to wait"})
-    text = of(result.model_copy(update={"fault_evidence": {"fixed": (idle,), "incident": ()}}))
-    assert "| parser | fixed | matched 402 requests | matched, but did not act: no request had to wait |" in text
-    assert "| no fault was injected | incident |  | no |" in text
-
-
 def test_a_run_that_broke_off() -> None:
     text = broke_off_markdown(storm.metadata(), "kafka ended:\nexit code 1", DIRECTORY)
     assert text.startswith("## ❔ a-storm: no verdict\n")
     assert "The kit could not finish the run: kafka ended: exit code 1\n" in text
     assert "Repeat: `devkit scenario run a-storm --seed 7`" in text
-
-
-def of_timeline(evidence: TimelineEvidence) -> str:
-    return of(storm.result().model_copy(update={"fault_evidence": {"fixed": (evidence,), "incident": ()}}))
-
-
-def test_a_fault_of_the_timeline_says_what_its_part_did() -> None:
-    evidence = TimelineEvidence(
-        fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8.04, to_s=13
-    )
-    row = "| still | fixed | pause: \\{part: kafka\\}: 8.0s to 13.0s, it was silent | yes |"
-    assert row in of_timeline(evidence)
-    idle = evidence.model_copy(update={"acted": False})
-    assert "it was silent | began, but was not seen to act |" in of_timeline(idle)
-
-
-def test_a_fault_of_the_timeline_that_never_began() -> None:
-    evidence = TimelineEvidence(fault="still", fired=False, asked="pause: x, when lag > 5", acted=False, did="")
-    assert "| still | fixed | pause: x, when lag \\> 5 | never |" in of_timeline(evidence)
-
-
-def test_a_run_that_is_not_of_the_file_as_it_is_says_so() -> None:
-    changes = (ChangedValue(place="traffic.rate", before="20/s", value="40/s"),)
-    text = of(storm.result().model_copy(update={"changes": changes}))
-    assert "\nnot the file as it is: traffic.rate: 20/s → 40/s\n" in text

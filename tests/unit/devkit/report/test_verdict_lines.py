@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,10 +120,23 @@ def test_an_inconclusive_run_says_first_what_was_missing_and_then_what_to_do_nex
     assert lines[-1] == "repeat:   devkit scenario run an-incident --seed 7"
 
 
-def test_a_fault_that_never_fired_is_not_called_one_that_did(good: Result) -> None:
-    silent = fired(fired=False, requests=0, completed=0, max_content_length_bytes=None, max_wire_bytes=0)
-    changed = good.model_copy(update={"fault_evidence": {"incident": (silent,), "fixed": ()}})
-    assert "faults:\n  incident: 'huge page' matched no request\n  fixed: no fault was injected\n" in rendered(changed)
+SILENT = fired(fired=False, requests=0, completed=0, max_content_length_bytes=None, max_wire_bytes=0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"fault_evidence": {"incident": (SILENT,), "fixed": ()}},
+            "faults:\n  incident: 'huge page' matched no request\n  fixed: no fault was injected\n",
+        ),
+        ({"fault_evidence": {"incident": (fired(requests=1),)}}, "'huge page' matched 1 request\n"),
+        ({"config_difference": {}}, "configuration difference:\n  none: both arms ran the same configuration\n"),
+    ],
+    ids=["a fault that never fired", "one request", "equal arms"],
+)
+def test_what_is_said_of_a_run(good: Result, changes: dict[str, Any], said: str) -> None:
+    assert said in rendered(good.model_copy(update=changes))
 
 
 def test_answers_are_told_when_they_are_more_than_200s(failed: Result) -> None:
@@ -133,16 +147,6 @@ def test_answers_are_told_when_they_are_more_than_200s(failed: Result) -> None:
     assert "incident: 'gateway' matched 6 requests (200: 2, 504: 4); largest answer" in text
     assert "fixed: 'huge page' matched 6 requests; largest answer" in text
     assert "slowest answer: 0.31s; never acted: no answer was 504" in text
-
-
-def test_one_request_is_one_request(good: Result) -> None:
-    once = good.model_copy(update={"fault_evidence": {"incident": (fired(requests=1),)}})
-    assert "'huge page' matched 1 request\n" in rendered(once)
-
-
-def test_equal_arms_are_said_to_be_equal(good: Result) -> None:
-    text = rendered(good.model_copy(update={"config_difference": {}}))
-    assert "configuration difference:\n  none: both arms ran the same configuration\n" in text
 
 
 def test_what_differs_too_and_is_no_named_cause_stands_beside_the_verdict(good: Result, failed: Result) -> None:

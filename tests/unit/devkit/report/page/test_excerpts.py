@@ -1,6 +1,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from devkit.report.arm_record import ArmRecord, Process, arm_record
 from devkit.report.page.excerpts import excerpts
 from tests.unit.devkit.report import storm
@@ -50,16 +52,19 @@ def test_of_each_process_that_ended_by_itself(tmp_path: Path) -> None:
     )
 
 
-def test_frames_of_python_go_with_their_source(tmp_path: Path) -> None:
-    assert lines(tmp_path, PYTHON) == ("Traceback (most recent call last):", "    … 2 frames", "ValueError: no")
-
-
-def test_frames_of_java_become_one_line(tmp_path: Path) -> None:
-    assert lines(tmp_path, JAVA) == ("java.lang.IllegalStateException: no", "    … 3 frames", "Caused by: x")
-
-
-def test_frames_at_the_very_end(tmp_path: Path) -> None:
-    assert lines(tmp_path, "x\n\tat a.b(C.java:1)\n") == ("x", "    … 1 frame")
+@pytest.mark.parametrize(
+    ("log", "shown"),
+    [
+        (PYTHON, ("Traceback (most recent call last):", "    … 2 frames", "ValueError: no")),
+        (JAVA, ("java.lang.IllegalStateException: no", "    … 3 frames", "Caused by: x")),
+        ("x\n\tat a.b(C.java:1)\n", ("x", "    … 1 frame")),
+        ("x" * 200_000, ("(it wrote nothing)",)),
+        ("\n\n", ("(it wrote nothing)",)),
+    ],
+    ids=["Python's frames with their source", "Java's frames", "frames at the very end", "one endless line", "empty"],
+)
+def test_what_is_shown_of_a_log(tmp_path: Path, log: str, shown: tuple[str, ...]) -> None:
+    assert lines(tmp_path, log) == shown
 
 
 def test_only_the_end_of_a_long_log_is_taken(tmp_path: Path) -> None:
@@ -67,14 +72,6 @@ def test_only_the_end_of_a_long_log_is_taken(tmp_path: Path) -> None:
     assert len(found) == 24
     assert found[-1].startswith("line 499 ")
     assert max(map(len, found)) <= 320
-
-
-def test_a_log_of_one_endless_line(tmp_path: Path) -> None:
-    assert lines(tmp_path, "x" * 200_000) == ("(it wrote nothing)",)
-
-
-def test_an_empty_log(tmp_path: Path) -> None:
-    assert lines(tmp_path, "\n\n") == ("(it wrote nothing)",)
 
 
 def test_a_log_that_is_gone(tmp_path: Path) -> None:
