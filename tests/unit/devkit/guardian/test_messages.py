@@ -4,7 +4,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from devkit.docker.access import DockerAccess
 from devkit.guardian import messages as m
@@ -45,16 +45,14 @@ def sent(message: BaseModel) -> bytes:
         return theirs.recv(65536)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: type(one).__name__)
-def test_a_command_arrives_as_it_was_sent_on_one_line(command: m.Command) -> None:
-    (line,) = m.LineBuffer().feed(sent(command))
-    assert m.COMMANDS.validate_json(line) == command
-
-
-@pytest.mark.parametrize("event", EVENTS, ids=lambda one: type(one).__name__)
-def test_an_event_arrives_as_it_was_sent_on_one_line(event: m.Event) -> None:
-    (line,) = m.LineBuffer().feed(sent(event))
-    assert m.EVENTS.validate_json(line) == event
+@pytest.mark.parametrize(
+    ("message", "adapter"),
+    [*((command, m.COMMANDS) for command in COMMANDS), *((event, m.EVENTS) for event in EVENTS)],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_message_arrives_as_it_was_sent_on_one_line(message: BaseModel, adapter: TypeAdapter[BaseModel]) -> None:
+    (line,) = m.LineBuffer().feed(sent(message))
+    assert adapter.validate_json(line) == message
 
 
 @pytest.mark.parametrize("line", [b"", b"{}", b'{"op": "dance"}', b'{"op": "signal", "pid": 1, "number": 1, "x": 1}'])

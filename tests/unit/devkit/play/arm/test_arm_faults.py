@@ -137,30 +137,21 @@ def test_a_fault_is_told_when_it_begins_and_when_it_is_over(arm_with: Make) -> N
     )
 
 
-def test_a_fault_that_never_began_is_no_evidence(arm_with: Make) -> None:
-    arm = arm_with(item(at="50s"))
-    arm.at(1)
-    arm.faults.end()
-    (found,) = arm.faults.evidence()
-    assert (found.fired, found.acted, found.did) == (False, False, "the arm ended before")
-
-
-def test_an_arm_that_ends_before_the_time_after_a_condition(arm_with: Make) -> None:
-    arm = arm_with(item(when="committed: 30%", after="50s"))
+@pytest.mark.parametrize(
+    ("begins", "did"),
+    [
+        ({"at": "50s"}, "the arm ended before"),
+        ({"when": "committed: 30%", "after": "50s"}, "the arm ended before"),
+        ({"when": "committed: 90%"}, "committed came to 40 of 90"),
+    ],
+)
+def test_a_fault_that_never_began_is_no_evidence_and_says_why(arm_with: Make, begins: dict[str, str], did: str) -> None:
+    arm = arm_with(item(**begins))
     arm.look()
     arm.at(1)
     arm.faults.end()
     (found,) = arm.faults.evidence()
-    assert (found.fired, found.did) == (False, "the arm ended before")
-
-
-def test_a_fault_that_never_began_says_how_far_the_arm_came_towards_it(arm_with: Make) -> None:
-    arm = arm_with(item(when="committed: 90%"))
-    arm.look()
-    arm.at(1)
-    arm.faults.end()
-    (found,) = arm.faults.evidence()
-    assert (found.fired, found.did) == (False, "committed came to 40 of 90")
+    assert (found.fired, found.acted, found.did) == (False, False, did)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What is looked up after an arm, from topics and a journal that the test fills."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange
 from devkit.observe.kafka.deferrals import DeferredEntries
 from devkit.play.arm import collection as collection_module
-from devkit.play.arm.collection import Ended, collection, pages_matched
+from devkit.play.arm.collection import Collection, Ended, collection, pages_matched
 from devkit.programs.program_topics import ProgramTopics
 from devkit.stack.parts.mock_api import JournalCounts, JournalEntry, MockApi
 from mockapi.rules.model import Rule
@@ -31,7 +31,44 @@ def published(event: SourceEvent, at_ms: int) -> Arrival:
     return Arrival(SOURCE, event.entry.partition, event.entry.offset, event.value, {}, None, at_ms)
 
 
-def test_holds_what_left_against_what_had_to(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def collected(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Collection]:
+    """What is found of events in topics that hold these records; `of_program` names further topics of the program."""
+
+    def collect(
+        events: list[SourceEvent],
+        topics: dict[str, list[Arrival]],
+        *,
+        committed: int,
+        of_program: Mapping[str, str] = {},
+        failed: OffsetRange | None = None,
+        entries: DeferredEntries | None = None,
+        **more: Any,
+    ) -> Collection:
+        def read(bootstrap: str, topic: str) -> Iterator[Arrival]:
+            assert bootstrap == "127.0.0.1:1"
+            return iter(topics.get(topic, ()))
+
+        monkeypatch.setattr(collection_module, "read_topic", read)
+        ended = Ended({(SOURCE, 0): committed}, entries or DeferredEntries(), failed=failed, ended_ms=9000)
+        return collection(
+            events,
+            ended,
+            bootstrap="127.0.0.1:1",
+            topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True, **of_program),
+            truth=TRUTH,
+            client=cast(Any, None),
+            pages_matched=set(),
+            **more,
+        )
+
+    return collect
+
+
+Collect = Callable[..., Collection]
+
+
+def test_holds_what_left_against_what_had_to(collected: Collect) -> None:
     edit, failing, put_aside = source_event(0), source_event(1, fate="error", reason="timeout"), source_event(2)
     beyond = source_event(3)
     topics = {
@@ -39,126 +76,55 @@ def test_holds_what_left_against_what_had_to(monkeypatch: pytest.MonkeyPatch) ->
         OUTPUT: [output_of(edit, timestamp_ms=1400), output_of(beyond, at=1, timestamp_ms=4100)],
         ERROR: [error_of(failing, timestamp_ms=2700)],
     }
-
-    def read(bootstrap: str, topic: str) -> Iterator[Arrival]:
-        assert bootstrap == "127.0.0.1:1"
-        yield from topics[topic]
-
-    monkeypatch.setattr(collection_module, "read_topic", read)
     entries = DeferredEntries()
     entries.take(b"page_change/0/0000000002", b"{}")
-    found = collection(
-        [edit, failing, put_aside, beyond],
-        Ended(
-            committed={(SOURCE, 0): 3},
-            deferrals=entries,
-            failed=OffsetRange({(SOURCE, 0): 2}, {(SOURCE, 0): 3}),
-            ended_ms=9000,
-        ),
-        bootstrap="127.0.0.1:1",
-        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
-        truth=TRUTH,
-        client=cast(Any, None),
-        pages_matched=set(),
-    )
+    failed = OffsetRange({(SOURCE, 0): 2}, {(SOURCE, 0): 3})
+    found = collected([edit, failing, put_aside, beyond], topics, committed=3, failed=failed, entries=entries)
     assert (found.audit.problems(), found.unmet) == ({}, ())
     assert (found.audit.outputs, found.audit.errors, found.audit.deferred) == (2, 1, 1)
     assert found.past_failed_batch == 1
-    assert [(event.seconds, event.is_emitted) for event in found.latencies.events] == [
-        (0.4, True),
-        (0.7, True),
-        (6.0, False),
-        (0.1, True),
-    ]
+    latencies = [(event.seconds, event.is_emitted) for event in found.latencies.events]
+    assert latencies == [(0.4, True), (0.7, True), (6.0, False), (0.1, True)]
 
 
-def test_what_came_of_events_that_are_left_out_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_came_of_events_that_are_left_out_is_not_looked_at(collected: Collect) -> None:
     warm, warm_error, edit = source_event(0), source_event(1, fate="error", reason="timeout"), source_event(2)
-    topics = {SOURCE: [], OUTPUT: [output_of(warm), output_of(edit, at=1)], ERROR: [error_of(warm_error)]}
-    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
-    found = collection(
-        [edit],
-        Ended(committed={(SOURCE, 0): 3}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
-        bootstrap="127.0.0.1:1",
-        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
-        truth=TRUTH,
-        client=cast(Any, None),
-        pages_matched=set(),
-        left_out={warm.position, warm_error.position},
-    )
+    topics = {OUTPUT: [output_of(warm), output_of(edit, at=1)], ERROR: [error_of(warm_error)]}
+    found = collected([edit], topics, committed=3, left_out={warm.position, warm_error.position})
     assert found.audit.problems() == {}
     assert (found.audit.inputs, found.audit.outputs, found.audit.errors) == (1, 1, 0)
 
 
-def test_an_error_event_of_a_job_beside_it_says_nothing_of_the_event(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_event_of_a_job_beside_it_says_nothing_of_the_event(collected: Collect) -> None:
     edit, failing = source_event(0), source_event(1, fate="error", reason="timeout")
     beside = b'{"emitter_id": "beside", "error_type": "timeout", "message": ""}'
     errors = [arrival(event, beside, topic=ERROR) for event in (edit, failing)]
-    topics = {SOURCE: [], OUTPUT: [output_of(edit)], ERROR: [*errors, error_of(failing)]}
-    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
-    found = collection(
-        [edit, failing],
-        Ended(committed={(SOURCE, 0): 2}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
-        bootstrap="127.0.0.1:1",
-        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
-        truth=TRUTH,
-        client=cast(Any, None),
-        pages_matched=set(),
-        jobs_beside={"beside"},
-    )
+    topics = {OUTPUT: [output_of(edit)], ERROR: [*errors, error_of(failing)]}
+    found = collected([edit, failing], topics, committed=2, jobs_beside={"beside"})
     assert found.audit.problems() == {}
     assert (found.audit.outputs, found.audit.errors) == (1, 1)
     assert sum(kind.events for kind in found.error_events) == 1
 
 
-def test_fetch_failures_are_looked_up_as_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetch_failures_are_looked_up_as_errors(collected: Collect) -> None:
     gone, failing = source_event(0, fate="error", reason="gone"), source_event(1, fate="error", reason="timeout")
     of_fetch = arrival(gone, b'{"exception_type": "gone", "exception_msg": "status 404"}', topic="failures")
-    topics = {SOURCE: [], OUTPUT: [], ERROR: [error_of(failing)], "failures": [of_fetch]}
-    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
-    found = collection(
-        [gone, failing],
-        Ended(committed={(SOURCE, 0): 2}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
-        bootstrap="127.0.0.1:1",
-        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True, fetch_failure="failures"),
-        truth=TRUTH,
-        client=cast(Any, None),
-        pages_matched=set(),
-    )
+    topics = {ERROR: [error_of(failing)], "failures": [of_fetch]}
+    found = collected([gone, failing], topics, committed=2, of_program={"fetch_failure": "failures"})
     assert (found.audit.problems(), found.audit.errors) == ({}, 2), found.audit.examples
     assert [kind.type for kind in found.error_events] == ["gone", "timeout"]
 
 
-def test_lapsed_events_are_looked_up_where_the_program_makes_some(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lapsed_events_are_looked_up_where_the_program_makes_some(collected: Collect) -> None:
     late = source_event(0)
-    topics = {SOURCE: [], OUTPUT: [], ERROR: [], "lapsed": [arrival(late, b"{}", topic="lapsed")]}
-    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
-    found = collection(
-        [late],
-        Ended(committed={(SOURCE, 0): 1}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
-        bootstrap="127.0.0.1:1",
-        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True, lapsed="lapsed"),
-        truth=TRUTH,
-        client=cast(Any, None),
-        pages_matched=set(),
-    )
-    assert found.audit.problems() == {"lapsed": 1}
-    assert found.unmet == (("lapsed", late),)
+    topics = {"lapsed": [arrival(late, b"{}", topic="lapsed")]}
+    found = collected([late], topics, committed=1, of_program={"lapsed": "lapsed"})
+    assert (found.audit.problems(), found.unmet) == ({"lapsed": 1}, (("lapsed", late),))
 
 
-def test_each_event_that_was_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_event_that_was_lost_is_found(collected: Collect) -> None:
     lost = [source_event(offset) for offset in range(7)]
-    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, _topic: iter(()))
-    found = collection(
-        lost,
-        Ended(committed={(SOURCE, 0): 7}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
-        bootstrap="127.0.0.1:1",
-        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
-        truth=TRUTH,
-        client=cast(Any, None),
-        pages_matched=set(),
-    )
-    assert found.unmet == tuple(("lost", event) for event in lost)
+    assert collected(lost, {}, committed=7).unmet == tuple(("lost", event) for event in lost)
 
 
 class TestPagesMet:

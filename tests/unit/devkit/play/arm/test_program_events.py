@@ -1,5 +1,6 @@
 """What an arm makes of what its pipeline says: for the timeline, for its state and for a person."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -75,6 +76,12 @@ def test_each_batch_that_was_written_has_its_time(stage: Stage) -> None:
     assert [took for _, took in stage.main.state.batch_times] == [4.5, 0.5]
 
 
+def take_each(stage: Stage, monkeypatch: pytest.MonkeyPatch, happened: Iterable[ProgramEvent], every_s: float) -> None:
+    for number, event in enumerate(happened):
+        monkeypatch.setattr(stage.arm.events[stage.main.name], "_clock", lambda at_s=number * every_s: float(at_s))
+        stage.take(event)
+
+
 def test_how_many_batches_each_process_wrote_that_ended(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     happened: tuple[ProgramEvent, ...] = (
         Started(start="new", spark_ui="off"),
@@ -89,9 +96,7 @@ def test_how_many_batches_each_process_wrote_that_ended(stage: Stage, monkeypatc
         Started(start="checkpoint", spark_ui="off"),
         BatchWritten(batch=2, seconds=1),
     )
-    for at_s, event in enumerate(happened):
-        monkeypatch.setattr(stage.arm.events[stage.main.name], "_clock", lambda at_s=at_s: float(at_s))
-        stage.take(event)
+    take_each(stage, monkeypatch, happened, every_s=1)
     assert stage.main.state.written_by_process == [(3, 2), (8, 0)], "one ended before its query began, and one runs"
 
 
@@ -111,9 +116,7 @@ def test_batches_of_a_warm_process_and_what_its_end_cut_short(stage: Stage, monk
     )
     stage.plan(1, p0=50)
     stage.plan(2, p0=90)
-    for at_s, event in enumerate(happened):
-        monkeypatch.setattr(stage.arm.events[stage.main.name], "_clock", lambda at_s=at_s: 10.0 * at_s)
-        stage.take(event)
+    take_each(stage, monkeypatch, happened, every_s=10)
     assert stage.main.state.warm_batches == [(40.0, 1.5), (60.0, 10.0)]
     assert [took for _, took in stage.main.state.batch_times] == [9.5, 1.5]
 
@@ -140,37 +143,23 @@ def test_what_a_retried_task_read_is_known_for_each_attempt_before(stage: Stage)
     assert replays_of(arm) == Replays(0, None, tuple(stage.main.state.retried), (BatchBegin(3, 7),))
 
 
+DUMPED = HeapDumped(file="/x.hprof", bytes=9, classes={"byte[]": 300 << 20})
+RETRIED = "pipeline: Spark lost an executor and ran a task again, of"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         (Started(start="earliest"), "pipeline: running, from earliest"),
         (Started(), "pipeline: running"),
-        (
-            Started(start="checkpoint", spark_ui="http://127.0.0.1:4040"),
-            "pipeline: running, from checkpoint, Spark UI http://127.0.0.1:4040",
-        ),
+        (Started(start="checkpoint", spark_ui="http://a:1"), "pipeline: running, from checkpoint, Spark UI http://a:1"),
         (Failed(error="the query failed"), "pipeline: the query failed"),
-        (
-            HeapDumped(file="/x.hprof", bytes=9, classes={"byte[]": 300 << 20}),
-            "pipeline: the driver's JVM ran out of memory: /x.hprof holds byte[] 300MiB",
-        ),
-        (
-            Waiting(reason="deferral is full", entries=40, bytes=9),
-            "pipeline: waits before the next batch: deferral is full",
-        ),
+        (DUMPED, "pipeline: the driver's JVM ran out of memory: /x.hprof holds byte[] 300MiB"),
+        (Waiting(reason="full", entries=40, bytes=9), "pipeline: waits before the next batch: full"),
         (Resumed(), "pipeline: goes on"),
-        (
-            TaskRetried(batch=3, attempts=1, read=()),
-            "pipeline: Spark lost an executor and ran a task again, of batch 3",
-        ),
-        (
-            TaskRetried(attempts=1, read=()),
-            "pipeline: Spark lost an executor and ran a task again, of a round of the slow lane",
-        ),
-        (
-            ProcessEnded(process=2, exit_code=-9),
-            "pipeline: process 2 ended with exit code -9",
-        ),
+        (TaskRetried(batch=3, attempts=1, read=()), f"{RETRIED} batch 3"),
+        (TaskRetried(attempts=1, read=()), f"{RETRIED} a round of the slow lane"),
+        (ProcessEnded(process=2, exit_code=-9), "pipeline: process 2 ended with exit code -9"),
         (ProcessRestarted(process=3), "restart: process 3, from the checkpoint"),
     ],
 )

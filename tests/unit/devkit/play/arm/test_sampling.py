@@ -59,13 +59,29 @@ class TestSamples:
         stage.sample()
         assert stage.main.state.drained is drained
 
-    def test_a_topic_that_shows_no_partitions_yet_has_not_drained(self, stage: Stage) -> None:
-        stage.arm.topics = replace(stage.arm.topics, sources=(SOURCE, "links"))
+    @pytest.fixture
+    def out(self, stage: Stage) -> Stage:
+        """All events are out, and the batch with them is planned."""
         stage.ends, stage.published, stage.done = {SOURCE: {0: 161}}, 161, True
         stage.plan(0, p0=161)
-        stage.commit(0)
-        stage.sample()
-        assert stage.main.state.drained is False
+        return stage
+
+    def test_a_topic_that_shows_no_partitions_yet_has_not_drained(self, out: Stage) -> None:
+        out.arm.topics = replace(out.arm.topics, sources=(SOURCE, "links"))
+        out.commit(0)
+        out.sample()
+        assert out.main.state.drained is False
+
+    def test_what_is_deferred_or_planned_alone_has_not_drained(self, out: Stage) -> None:
+        out.sample()
+        assert out.main.state.drained is False
+        out.commit(0)
+        out.deferred = 1
+        out.sample()
+        assert (out.main.state.drained, out.arm.state.sample.deferred) == (False, 1)
+        out.deferred = 0
+        out.sample()
+        assert out.main.state.drained is True
 
     def test_offsets_that_a_replay_reads_again_are_counted(self, stage: Stage) -> None:
         stage.plan(0, p0=50)
@@ -77,23 +93,6 @@ class TestSamples:
             read_again.append(stage.arm.state.sample.read_again)
         assert read_again == [0, 0, 20, 40]
         assert [line["read_again"] for line in stage.timeline() if line["kind"] == "sample"] == read_again
-
-    def test_a_planned_batch_is_not_committed(self, stage: Stage) -> None:
-        stage.ends, stage.published, stage.done = {SOURCE: {0: 161}}, 161, True
-        stage.plan(0, p0=161)
-        stage.sample()
-        assert stage.main.state.drained is False
-
-    def test_what_is_deferred_has_not_drained(self, stage: Stage) -> None:
-        stage.ends, stage.published, stage.done = {SOURCE: {0: 161}}, 161, True
-        stage.plan(0, p0=161)
-        stage.commit(0)
-        stage.deferred = 1
-        stage.sample()
-        assert (stage.main.state.drained, stage.arm.state.sample.deferred) == (False, 1)
-        stage.deferred = 0
-        stage.sample()
-        assert stage.main.state.drained is True
 
     def test_what_is_published_while_a_look_goes_on_is_not_taken_for_committed(self, stage: Stage) -> None:
         """The look saw the topic end at 160; the last event was acknowledged before the look was over."""

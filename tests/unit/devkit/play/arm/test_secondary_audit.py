@@ -14,6 +14,7 @@ import pytest
 
 from devkit.guardian import ManagedProcess
 from devkit.observe.audit.arrivals import Arrival
+from devkit.observe.audit.model import Audit
 from devkit.play.arm import collection as collection_module
 from devkit.play.arm import secondary_audit as audit_beside_module
 from devkit.play.arm.observation import programs
@@ -100,18 +101,19 @@ def content(stage: Stage) -> ProgramRun:
     return stage.arm.programs[1]
 
 
-def test_it_is_held_against_the_truth_of_its_own_job(stage: Stage, left: dict[str, list[Arrival]]) -> None:
+def audited(stage: Stage) -> Audit:
     audit = audit_beside(stage.arm, content(stage))
     assert audit is not None
+    return audit
+
+
+def test_it_is_held_against_the_truth_of_its_own_job(stage: Stage, left: dict[str, list[Arrival]]) -> None:
+    audit = audited(stage)
     assert (audit.inputs, audit.outputs, audit.problems()) == (1, 1, {})
     left[OUTPUT] = [output_record("b {}")]
-    audit = audit_beside(stage.arm, content(stage))
-    assert audit is not None
-    assert audit.problems() == {"mismatched": 1}
+    assert audited(stage).problems() == {"mismatched": 1}
     left[OUTPUT] = []
-    audit = audit_beside(stage.arm, content(stage))
-    assert audit is not None
-    assert audit.problems() == {"lost": 1}
+    assert audited(stage).problems() == {"lost": 1}
 
 
 def test_an_error_that_the_arm_states_of_a_page_is_expected(
@@ -119,9 +121,7 @@ def test_an_error_that_the_arm_states_of_a_page_is_expected(
 ) -> None:
     title = json.loads(VALUE)["page"]["page_title"].replace("_", " ")
     monkeypatch.setattr(type(stage.arm.scenario), "errors_of_pages", lambda *_: {title: "revision_not_found"})
-    audit = audit_beside(stage.arm, content(stage))
-    assert audit is not None
-    assert audit.problems() == {"misrouted": 1}
+    assert audited(stage).problems() == {"misrouted": 1}
 
 
 def test_a_batch_that_was_begun_again_is_known_when_spark_has_removed_its_offsets(
@@ -133,8 +133,7 @@ def test_a_batch_that_was_begun_again_is_known_when_spark_has_removed_its_offset
     offsets = "incident/an-incident-content/offsets"
     stage.store.put("checkpoints", f"{offsets}/1", stage.store.objects.pop(("checkpoints", f"{offsets}/0")))
     stage.store.put("checkpoints", "incident/an-incident-content/commits/1", "v1\n{}")
-    audit = audit_beside(stage.arm, content(stage))
-    assert audit is not None
+    audit = audited(stage)
     assert (audit.duplicated, audit.excused, audit.problems()) == (1, 1, {})
 
 
@@ -147,8 +146,7 @@ def test_a_store_that_does_not_answer_ends_no_arm_for_a_program_beside(stage: St
 
 def test_its_observation_has_the_audit(stage: Stage, left: dict[str, list[Arrival]]) -> None:
     assert [one.unaudited for one in programs(stage.arm, frozenset())] == ["", OUTPUT, OUTPUT]
-    audit = audit_beside(stage.arm, content(stage))
-    assert audit is not None
+    audit = audited(stage)
     stage.arm.state.audits_beside["content"] = audit
     seen = programs(stage.arm, frozenset())[1]
     assert (seen.audit, seen.unaudited) == (audit, "")
