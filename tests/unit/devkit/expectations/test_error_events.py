@@ -22,19 +22,9 @@ def stated(argument: dict[str, Any]) -> Expectation:
 @pytest.mark.parametrize(
     ("argument", "expected", "measured", "holds"),
     [
-        (
-            {"type": "revision_not_found"},
-            "at least 1, of type revision_not_found",
-            "3, the largest of 900 bytes",
-            True,
-        ),
+        ({"type": "revision_not_found"}, "at least 1, of type revision_not_found", "3, the largest of 900 bytes", True),
         ({"at_least": 6}, "at least 6", "5, the largest of 5,000 bytes", False),
-        (
-            {"at_most": 5, "max_size": "4KiB"},
-            "at most 5, none larger than 4KiB",
-            "5, the largest of 5,000 bytes",
-            False,
-        ),
+        ({"at_most": 5, "max_size": "4KiB"}, "at most 5, none larger than 4KiB", "5, the largest of 5,000 by", False),
         ({"type": "malformed_json", "max_size": 5000}, None, "2, the largest of 5,000 bytes", True),
         ({"type": "x"}, None, "0; there are 3 of revision_not_found, 2 of malformed_json", False),
         ({"type": "x", "at_most": 0}, None, "0; there are 3 of revision_not_found, 2 of malformed_json", True),

@@ -16,8 +16,10 @@ from devkit.observe.samples.metrics import Scraped
 from devkit.observe.settings import OtherSetting
 from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation, some_figures, some_latencies
 
-TOO_LARGE = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes when serialized")
-TOO_LARGE_AGAIN = LoggedException(2, "RecordTooLargeException", "The message is 23048294 bytes when serialized")
+NAME = "RecordTooLargeException"
+TOO_LARGE, TOO_LARGE_AGAIN = (
+    LoggedException(process, NAME, "The message is 23048294 bytes when serialized") for process in (1, 2)
+)
 OTHER = LoggedException(2, "TimeoutException", "Topic not present in metadata")
 STALL = "no commit within 10 s: batch 3 began 10.2 s ago"
 STORM = some_figures(
@@ -81,6 +83,40 @@ def contained(kills: int = 0) -> dict[str, Any]:
     return {"figures": some_figures().model_copy(update={"container": figures})}
 
 
+def latency(percentile: float, **bounds: str) -> dict[str, Any]:
+    return {"latency": {"percentile": percentile, **bounds}}
+
+
+def emitted(*seconds: float, waiting: tuple[float, ...] = ()) -> dict[str, Any]:
+    return {"latencies": some_latencies(*seconds, waiting=waiting)}
+
+
+WITH_DEFERRED = {"drained": False, "last_sample": A_SAMPLE.model_copy(update={"deferred": 3})}
+AFTER_FAULT = {"success_rate": {"of": "after fault", "at_most": "40%"}}
+UNANSWERED = storm(answers=Answers.counted({}))
+TWICE = {"failures": ("x", STALL, STALL)}
+THREE = emitted(0.4, 0.5, 9.0)
+SLOW_PAGE = slow_page("7")
+TWO_WAIT = emitted(0.4, waiting=(12.0, 13.0))
+NO_PAGES = {"latencies": Latencies(slow_page()["latencies"].events, None)}
+LOST = an_audit(outputs=148, lost=2, out_of_order=1)
+# What was measured, where it is long.
+AMPLIFIED = "3.40 (680 requests for 200 fetches, at most 4 for one)"
+OF_ALL_REQUESTS = "30% of 680 requests (200: 204, 504: 466, none: 10)"
+NONE_ENDED = "no request ended between the end of the fault and the end of the traffic"
+FLAT = "18.5s at 50 of 161"
+IDLED = "0.12 (median; 0.41 on average) in 18.5s without a commit"
+NO_QUERY = "no query ran while the committed offset stood still"
+HEALTHY = "(events of healthy pages)"
+ONE_WAITS = "0.5s over 3 events, 1 of which are not emitted"
+AT_LEAST_12S = "at least 12.0s: 2 of 3 events are not emitted"
+NOT_KNOWN = "which pages a rule matched is not known: too many requests"
+NOT_ENDED_YET = "clean: 161 in = 140 out + 4 errors + 7 filtered + 2 deferred + 8 still in the source"
+LAG_IS = 'lag_seconds{partition="0"}, at most 2.5 on 9 pages'
+ON_NO_PAGE = "not on any of 9 pages"
+NEAR_MISS = f"{ON_NO_PAGE}; next to it is lag_seconds"
+
+
 def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
     return Expectation.model_validate(expectation).judge(observation)
 
@@ -116,234 +152,72 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
         ({"drained": True}, {"drained": False}, "true", "committed 160 of 161", False),
         ({"drained": False}, {"drained": False}, "false", "committed 160 of 161", True),
         ({"drained": False}, {"drained": True}, "false", "committed 160 of 161", False),
-        (
-            {"drained": False},
-            {"drained": False, "last_sample": A_SAMPLE.model_copy(update={"deferred": 3})},
-            "false",
-            "committed 160 of 161, 3 deferred",
-            True,
-        ),
-        (
-            {"failure": {"message": "no commit within"}},
-            {"failures": ("query failed", STALL, STALL)},
-            "…no commit within…",
-            f"{STALL} (twice)",
-            True,
-        ),
+        ({"drained": False}, WITH_DEFERRED, "false", "committed 160 of 161, 3 deferred", True),
+        ({"failure": {"message": "no commit"}}, TWICE, "…no commit…", f"{STALL} (twice)", True),
         ({"failure": {"message": "no commit"}}, {"failures": (STALL,)}, "…no commit…", STALL, True),
         ({"failure": {"message": "no commit"}}, {"failures": (STALL, "x")}, "…no commit…", STALL, True),
         ({"failure": {"message": "no space"}}, {"failures": ("x", STALL)}, "…no space…", STALL, False),
         ({"failure": {"message": "no commit"}}, {}, "…no commit…", "no failure", False),
-        (
-            {"amplification": {"at_least": 2.5}},
-            storm(),
-            "at least 2.5",
-            "3.40 (680 requests for 200 fetches, at most 4 for one)",
-            True,
-        ),
-        (
-            {"amplification": {"at_most": 2}},
-            storm(),
-            "at most 2",
-            "3.40 (680 requests for 200 fetches, at most 4 for one)",
-            False,
-        ),
+        ({"amplification": {"at_least": 2.5}}, storm(), "at least 2.5", AMPLIFIED, True),
+        ({"amplification": {"at_most": 2}}, storm(), "at most 2", AMPLIFIED, False),
         ({"amplification": {"at_most": 2}}, storm(amplification=None), "at most 2", "no fetch", False),
         ({"abandoned": {"at_least": "50%"}}, storm(), "at least 50%", "63% (252 of 400 parses)", True),
         ({"abandoned": {"at_least": "63.5%"}}, storm(), "at least 63.5%", "63% (252 of 400 parses)", False),
         ({"abandoned": "0%"}, storm(abandoned_share=None), "0%", "no parse ended", False),
-        (
-            {"success_rate": {"of": "after fault", "at_most": "40%"}},
-            storm(),
-            "at most 40% (after the fault ends)",
-            "12% of 300 requests (200: 36, 504: 264)",
-            True,
-        ),
-        (
-            {"success_rate": {"at_least": "90%"}},
-            storm(),
-            "at least 90% (all requests)",
-            "30% of 680 requests (200: 204, 504: 466, none: 10)",
-            False,
-        ),
-        (
-            {"success_rate": {"of": "after fault", "at_most": "40%"}},
-            storm(answers_after_fault=None),
-            "at most 40% (after the fault ends)",
-            "no request ended between the end of the fault and the end of the traffic",
-            False,
-        ),
-        (
-            {"success_rate": {"at_most": "40%"}},
-            storm(answers=Answers.counted({})),
-            "at most 40% (all requests)",
-            "no request ended",
-            False,
-        ),
+        (AFTER_FAULT, storm(), "at most 40% (after the fault ends)", "12% of 300 requests (200: 36, 504: 264)", True),
+        ({"success_rate": {"at_least": "90%"}}, storm(), "at least 90% (all requests)", OF_ALL_REQUESTS, False),
+        (AFTER_FAULT, storm(answers_after_fault=None), "at most 40% (after the fault ends)", NONE_ENDED, False),
+        ({"success_rate": {"at_most": "40%"}}, UNANSWERED, "at most 40% (all requests)", "no request ended", False),
         ({"peak_queue": {"at_least": 100}}, storm(), "at least 100", "312", True),
         ({"peak_queue": 0}, storm(), "0", "312", False),
-        (
-            {"flat_commit": {"at_least": "15s"}},
-            storm(),
-            "at least 15s",
-            "18.5s at 50 of 161, 0.12 CPU cores used meanwhile",
-            True,
-        ),
-        (
-            {"flat_commit": {"at_most": "18s"}},
-            storm(flat_commit=NEVER_RAN),
-            "at most 18s",
-            "18.5s at 50 of 161",
-            False,
-        ),
+        ({"flat_commit": {"at_least": "15s"}}, storm(), "at least 15s", f"{FLAT}, 0.12 CPU cores used meanwhile", True),
+        ({"flat_commit": {"at_most": "18s"}}, storm(flat_commit=NEVER_RAN), "at most 18s", FLAT, False),
         ({"flat_commit": {"at_most": "15s"}}, storm(flat_commit=None), "at most 15s", "0s", True),
-        (
-            {"idle_cpu": {"at_most": 0.5}},
-            storm(),
-            "at most 0.5",
-            "0.12 (median; 0.41 on average) in 18.5s without a commit",
-            True,
-        ),
-        (
-            {"idle_cpu": {"at_most": 0.1}},
-            storm(),
-            "at most 0.1",
-            "0.12 (median; 0.41 on average) in 18.5s without a commit",
-            False,
-        ),
-        (
-            {"idle_cpu": {"at_most": 0.5}},
-            storm(flat_commit=NEVER_RAN),
-            "at most 0.5",
-            "no query ran while the committed offset stood still",
-            False,
-        ),
-        (
-            {"idle_cpu": {"at_most": 0.5}},
-            storm(flat_commit=None),
-            "at most 0.5",
-            "no query ran while the committed offset stood still",
-            False,
-        ),
+        ({"idle_cpu": {"at_most": 0.5}}, storm(), "at most 0.5", IDLED, True),
+        ({"idle_cpu": {"at_most": 0.1}}, storm(), "at most 0.1", IDLED, False),
+        ({"idle_cpu": {"at_most": 0.5}}, storm(flat_commit=NEVER_RAN), "at most 0.5", NO_QUERY, False),
+        ({"idle_cpu": {"at_most": 0.5}}, storm(flat_commit=None), "at most 0.5", NO_QUERY, False),
         ({"deferred": {"at_least": 5}}, storm(), "at least 5", "12", True),
         ({"deferred": 0}, storm(), "0", "12", False),
         ({"batch_budget": 0}, storm(), "0", "0", True),
         ({"batch_budget": 0}, storm(over_budget=3), "0", "3", False),
+        (latency(50, at_most="5s"), THREE, "p50 at most 5s (all events)", "0.5s over 3 events", True),
+        (latency(99.9, at_most="5s"), THREE, "p99.9 at most 5s (all events)", "9.0s over 3 events", False),
+        # Two of three left at once, and who has not left is later than they.
+        (latency(50, at_most="5s"), emitted(0.4, 0.5, waiting=(0.1,)), "p50 at most 5s (all events)", ONE_WAITS, True),
+        (latency(50, at_most="5s"), TWO_WAIT, "p50 at most 5s (all events)", AT_LEAST_12S, False),
+        (latency(50, at_least="12s"), TWO_WAIT, "p50 at least 12s (all events)", AT_LEAST_12S, True),
+        (latency(100, of="healthy", at_most="1s"), SLOW_PAGE, f"p100 at most 1s {HEALTHY}", "0.4s over 9 events", True),
+        (latency(100, at_most="1s"), SLOW_PAGE, "p100 at most 1s (all events)", "20.0s over 10 events", False),
+        (latency(50, of="healthy", at_most="5s"), NO_PAGES, f"p50 at most 5s {HEALTHY}", NOT_KNOWN, False),
+        (latency(50, at_most="5s"), emitted(), "p50 at most 5s (all events)", "no event had to be emitted", False),
         (
-            {"latency": {"percentile": 50, "at_most": "5s"}},
-            {"latencies": some_latencies(0.4, 0.5, 9.0)},
-            "p50 at most 5s (all events)",
-            "0.5s over 3 events",
-            True,
-        ),
-        (
-            {"latency": {"percentile": 99.9, "at_most": "5s"}},
-            {"latencies": some_latencies(0.4, 0.5, 9.0)},
-            "p99.9 at most 5s (all events)",
-            "9.0s over 3 events",
-            False,
-        ),
-        (
-            # Two of three left at once, and who has not left is later than they.
-            {"latency": {"percentile": 50, "at_most": "5s"}},
-            {"latencies": some_latencies(0.4, 0.5, waiting=(0.1,))},
-            "p50 at most 5s (all events)",
-            "0.5s over 3 events, 1 of which are not emitted",
-            True,
-        ),
-        (
-            {"latency": {"percentile": 50, "at_most": "5s"}},
-            {"latencies": some_latencies(0.4, waiting=(12.0, 13.0))},
-            "p50 at most 5s (all events)",
-            "at least 12.0s: 2 of 3 events are not emitted",
-            False,
-        ),
-        (
-            {"latency": {"percentile": 50, "at_least": "12s"}},
-            {"latencies": some_latencies(0.4, waiting=(12.0, 13.0))},
-            "p50 at least 12s (all events)",
-            "at least 12.0s: 2 of 3 events are not emitted",
-            True,
-        ),
-        (
-            {"latency": {"percentile": 100, "of": "healthy", "at_most": "1s"}},
-            slow_page("7"),
-            "p100 at most 1s (events of healthy pages)",
-            "0.4s over 9 events",
-            True,
-        ),
-        (
-            {"latency": {"percentile": 100, "at_most": "1s"}},
-            slow_page("7"),
-            "p100 at most 1s (all events)",
-            "20.0s over 10 events",
-            False,
-        ),
-        (
-            {"latency": {"percentile": 50, "of": "healthy", "at_most": "5s"}},
-            {"latencies": Latencies(slow_page()["latencies"].events, None)},
-            "p50 at most 5s (events of healthy pages)",
-            "which pages a rule matched is not known: too many requests",
-            False,
-        ),
-        (
-            {"latency": {"percentile": 50, "at_most": "5s"}},
-            {"latencies": some_latencies()},
-            "p50 at most 5s (all events)",
-            "no event had to be emitted",
-            False,
-        ),
-        (
-            {"exception": {"class": "RecordTooLargeException", "message": "23048294"}},
+            {"exception": {"class": NAME, "message": "23048294"}},
             {"exceptions": (OTHER, TOO_LARGE, TOO_LARGE_AGAIN)},
-            "RecordTooLargeException: …23048294…",
-            "RecordTooLargeException: The message is 23048294 bytes when serialized (twice)",
+            f"{NAME}: …23048294…",
+            f"{NAME}: {TOO_LARGE.message} (twice)",
             True,
         ),
         (
-            {"exception": {"class": "org.apache.kafka.common.errors.RecordTooLargeException"}},
+            {"exception": {"class": f"org.apache.kafka.common.errors.{NAME}"}},
             {"exceptions": (TOO_LARGE,)},
-            "org.apache.kafka.common.errors.RecordTooLargeException",
-            "RecordTooLargeException: The message is 23048294 bytes when serialized",
+            f"org.apache.kafka.common.errors.{NAME}",
+            f"{NAME}: {TOO_LARGE.message}",
             True,
         ),
         (
             # The near miss is shown: same class, other figure.
-            {"exception": {"class": "RecordTooLargeException", "message": "23048295"}},
+            {"exception": {"class": NAME, "message": "23048295"}},
             {"exceptions": (TOO_LARGE, OTHER)},
-            "RecordTooLargeException: …23048295…",
-            "RecordTooLargeException: The message is 23048294 bytes when serialized",
+            f"{NAME}: …23048295…",
+            f"{NAME}: {TOO_LARGE.message}",
             False,
         ),
-        (
-            {"exception": {"class": "RecordTooLargeException"}},
-            {"exceptions": (OTHER,)},
-            "RecordTooLargeException",
-            "TimeoutException: Topic not present in metadata",
-            False,
-        ),
-        (
-            {"exception": {"class": "RecordTooLargeException"}},
-            {},
-            "RecordTooLargeException",
-            "no exception",
-            False,
-        ),
+        ({"exception": {"class": NAME}}, {"exceptions": (OTHER,)}, NAME, f"TimeoutException: {OTHER.message}", False),
+        ({"exception": {"class": NAME}}, {}, NAME, "no exception", False),
         ({"audit": "clean"}, {}, "clean", "clean: 161 in = 150 out + 4 errors + 7 filtered", True),
-        (
-            {"audit": "clean"},
-            {"audit": an_audit(outputs=140, deferred=2, pending=8)},
-            "clean",
-            "clean: 161 in = 140 out + 4 errors + 7 filtered + 2 deferred + 8 still in the source",
-            True,
-        ),
-        (
-            {"audit": "clean"},
-            {"audit": an_audit(outputs=148, lost=2, out_of_order=1)},
-            "clean",
-            "lost 2, out_of_order 1",
-            False,
-        ),
+        ({"audit": "clean"}, {"audit": an_audit(outputs=140, deferred=2, pending=8)}, "clean", NOT_ENDED_YET, True),
+        ({"audit": "clean"}, {"audit": LOST}, "clean", "lost 2, out_of_order 1", False),
         ({"audit": "clean"}, {"audit": an_audit(duplicated=3)}, "clean", "duplicated 3", False),
         ({"refused": {"message": "one name"}}, {"tried_first": FirstTry(COLLISION)}, "…one name…", COLLISION, True),
         ({"refused": {"message": "a port"}}, {"tried_first": FirstTry(COLLISION)}, "…a port…", COLLISION, False),
@@ -355,28 +229,10 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
         ({"other_settings": 0}, {"other_settings": OTHERWISE}, "0", TOLD_OTHERWISE, False),
         ({"other_settings": {"key": "batch"}}, {"other_settings": OTHERWISE}, "at least 1 of batch", ONE_OTHER, True),
         ({"other_settings": {"key": "fetch"}}, {"other_settings": OTHERWISE}, "at least 1 of fetch", "0", False),
-        (
-            {"metric_exists": {"name": "lag_seconds", "above": 2}},
-            SCRAPED,
-            "lag_seconds above 2",
-            'lag_seconds{partition="0"}, at most 2.5 on 9 pages',
-            True,
-        ),
-        (
-            {"metric_exists": {"name": "lag_second"}},
-            SCRAPED,
-            "lag_second",
-            "not on any of 9 pages; next to it is lag_seconds",
-            False,
-        ),
-        ({"metric_missing": {"name": "up"}}, SCRAPED, "no up", "not on any of 9 pages", True),
-        (
-            {"metric_missing": {"name": "lag_seconds"}},
-            SCRAPED,
-            "no lag_seconds",
-            'lag_seconds{partition="0"}, at most 2.5 on 9 pages',
-            False,
-        ),
+        ({"metric_exists": {"name": "lag_seconds", "above": 2}}, SCRAPED, "lag_seconds above 2", LAG_IS, True),
+        ({"metric_exists": {"name": "lag_second"}}, SCRAPED, "lag_second", NEAR_MISS, False),
+        ({"metric_missing": {"name": "up"}}, SCRAPED, "no up", ON_NO_PAGE, True),
+        ({"metric_missing": {"name": "lag_seconds"}}, SCRAPED, "no lag_seconds", LAG_IS, False),
     ],
 )
 def test_check(expectation: dict[str, Any], changes: dict[str, Any], expected: str, measured: str, holds: bool) -> None:
@@ -417,16 +273,17 @@ def test_a_flat_time_that_a_gap_may_hide_is_between_two_bounds(bound: dict[str, 
     assert "it may have been 25.0s" in finding.measured
 
 
-def test_an_audit_of_nothing_shows_nothing() -> None:
-    nothing = an_audit(inputs=0, outputs=0, errors=0, filtered=0)
-    assert judge({"audit": "clean"}, an_observation(audit=nothing)) == Finding("audit", "clean", "no inputs", False)
-
-
-def test_an_audit_of_events_that_were_never_taken_shows_nothing() -> None:
-    untouched = an_audit(outputs=0, errors=0, filtered=0, pending=161)
-    finding = judge({"audit": "clean"}, an_observation(audit=untouched))
-    assert not finding.holds
-    assert finding.measured == "nothing was committed: all 161 inputs are still in the source"
+@pytest.mark.parametrize(
+    ("audit", "measured"),
+    [
+        ({"inputs": 0}, "no inputs"),
+        ({"pending": 161}, "nothing was committed: all 161 inputs are still in the source"),
+    ],
+    ids=["of nothing", "of events that were never taken"],
+)
+def test_an_audit_that_shows_nothing(audit: dict[str, int], measured: str) -> None:
+    empty = an_audit(outputs=0, errors=0, filtered=0, **audit)
+    assert judge({"audit": "clean"}, an_observation(audit=empty)) == Finding("audit", "clean", measured, False)
 
 
 @pytest.mark.parametrize("problem", ["lost", "conflicting", "out_of_order", "misrouted", "mismatched", "unattributed"])

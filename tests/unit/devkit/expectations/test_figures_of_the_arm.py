@@ -18,6 +18,7 @@ SKEW = {"samples": tuple(A_SAMPLE.model_copy(update={"event_time_skew_s": one}) 
 CHECKPOINT = {"checkpoint": CheckpointSize(bytes=3_000_000, files=40)}
 THREE_OF_FOUR = {"last_sample": A_SAMPLE.model_copy(update={"partitions": 4, "partitions_read": 3})}
 
+OPENED = "26 connections, 6 of them refused, for 260 requests"
 CONNECTED = {"figures": some_figures(connections=26, connections_refused=6)}
 
 
@@ -82,28 +83,10 @@ def judge(name: str, argument: Any, **changes: Any) -> Finding:
         ("rate", {"of": "healthy", "at_least": "9/s"}, leaving(), "10.0/s (39 events)", True),
         ("rate", {"at_least": "1/s"}, {"latencies": Latencies()}, "n/a: no event had to leave, or none is known", None),
         ("rate", {"of": "healthy", "at_least": "1/s"}, {"latencies": Latencies()}, "n/a: no event had to leave", None),
-        ("connections", {"at_most": 60}, CONNECTED, "26 (26 connections, 6 of them refused, for 260 requests)", True),
-        (
-            "connections",
-            {"of": "refused", "at_most": 0},
-            CONNECTED,
-            "6 (26 connections, 6 of them refused, for 260 requests)",
-            False,
-        ),
-        (
-            "connections",
-            {"of": "per_request", "at_most": 0.1},
-            CONNECTED,
-            "0.1 (26 connections, 6 of them refused, for 260 requests)",
-            True,
-        ),
-        (
-            "connections",
-            {"of": "per_request", "at_least": 0.9},
-            CONNECTED,
-            "0.1 (26 connections, 6 of them refused, for 260 requests)",
-            False,
-        ),
+        ("connections", {"at_most": 60}, CONNECTED, f"26 ({OPENED})", True),
+        ("connections", {"of": "refused", "at_most": 0}, CONNECTED, f"6 ({OPENED})", False),
+        ("connections", {"of": "per_request", "at_most": 0.1}, CONNECTED, f"0.1 ({OPENED})", True),
+        ("connections", {"of": "per_request", "at_least": 0.9}, CONNECTED, f"0.1 ({OPENED})", False),
         ("connections", {"at_most": 60}, {"figures": some_figures(requests=0)}, "no request came", False),
         ("gave_up", True, {"gave_up": True, "restarts": 3}, "gave up after 3 restarts", True),
         ("gave_up", True, {"restarts": 3}, "not given up after 3 restarts", False),

@@ -9,7 +9,8 @@ from devkit.observe.logs.logs import LoggedException
 from devkit.observe.observable import OBSERVABLES
 from tests.unit.devkit.observed import a_program, an_observation
 
-FULL = LoggedException(1, "DiskFullException", "no space")
+AT_MOST_TWO = {"event": "waiting", "at_most": 2}
+FULL = LoggedException(1, "Full", "no space")
 SEVERAL = an_observation(
     restarts=2,
     failures=("too large", "too large"),
@@ -35,27 +36,9 @@ def judge(name: str, argument: object) -> Finding:
         ("restarts", {"program": "reader", "at_most": 0}, "at most 0 (program reader)", "0", True),
         ("failure", {"program": "content", "message": "full"}, "…full… (program content)", "disk full", True),
         ("failure", {"program": "html", "message": "full"}, "…full… (program html)", "too large", False),
-        (
-            "exception",
-            {"program": "content", "class": "DiskFullException"},
-            "DiskFullException (program content)",
-            "DiskFullException: no space",
-            True,
-        ),
-        (
-            "exception",
-            {"program": "reader", "class": "DiskFullException"},
-            "DiskFullException (program reader)",
-            "no exception",
-            False,
-        ),
-        (
-            "log",
-            {"program": "content", "event": "waiting", "at_most": 2},
-            "at most 2 of waiting (program content)",
-            "3",
-            False,
-        ),
+        ("exception", {"program": "content", "class": "Full"}, "Full (program content)", "Full: no space", True),
+        ("exception", {"program": "reader", "class": "Full"}, "Full (program reader)", "no exception", False),
+        ("log", {"program": "content", **AT_MOST_TWO}, "at most 2 of waiting (program content)", "3", False),
     ],
 )
 def test_each_is_judged_by_its_own(name: str, argument: object, expected: str, measured: str, holds: bool) -> None:

@@ -144,19 +144,20 @@ class TestEventTimeSkew:
     def seen(self, *seconds: float | None) -> dict[str, object]:
         return {"samples": tuple(A_SAMPLE.model_copy(update={"event_time_skew_s": one}) for one in seconds)}
 
-    def test_is_shown_by_one_look_at_the_incident_arm(self, scenario: Scenario) -> None:
-        found = shown(scenario, incident=self.seen(None, 3.0, 480.5, 0.0), fixed=self.seen(0.0))
-        assert found == CauseResult(
-            cause="event-time skew of 2m", shown=True, did="highest 480.5s (incident), 0.0s (fixed)"
-        )
-
-    def test_is_shown_by_the_other_arm_where_they_are_swapped(self, scenario: Scenario) -> None:
-        found = shown(scenario, incident=self.seen(0.0), fixed=self.seen(480.0))
-        assert (found.shown, found.did) == (True, "highest 0.0s (incident), 480.0s (fixed)")
-
-    def test_is_not_where_no_arm_had_as_much(self, scenario: Scenario) -> None:
-        found = shown(scenario, incident=self.seen(119.9), fixed=self.seen(0.0))
-        assert (found.shown, found.did) == (False, "highest 119.9s (incident), 0.0s (fixed)")
+    @pytest.mark.parametrize(
+        ("incident", "fixed", "is_shown", "did"),
+        [
+            ((None, 3.0, 480.5, 0.0), (0.0,), True, "highest 480.5s (incident), 0.0s (fixed)"),
+            ((0.0,), (480.0,), True, "highest 0.0s (incident), 480.0s (fixed)"),
+            ((119.9,), (0.0,), False, "highest 119.9s (incident), 0.0s (fixed)"),
+        ],
+        ids=["one look at the incident arm", "arms that are swapped", "no arm had as much"],
+    )
+    def test_is_shown_by_one_look(
+        self, scenario: Scenario, incident: tuple[float | None, ...], fixed: tuple[float, ...], is_shown: bool, did: str
+    ) -> None:
+        found = shown(scenario, incident=self.seen(*incident), fixed=self.seen(*fixed))
+        assert found == CauseResult(cause="event-time skew of 2m", shown=is_shown, did=did)
 
     def test_of_the_fixed_arm_alone_nothing_is_asked(self, scenario: Scenario) -> None:
         assert only(scenario, {"fixed": an_observation()}).shown
@@ -167,22 +168,25 @@ class TestFault:
     def scenario(self, edited: Edited, tmp_path: Path) -> Scenario:
         return load(edited, tmp_path, "{ fault: huge page }")
 
-    def test_is_shown_where_it_acted(self, scenario: Scenario) -> None:
-        assert shown(scenario).did == "it acted in incident, fixed"
+    SILENT = some_evidence(fired=False, requests=0, completed=0)
+    UNMET = some_evidence(fired=False, requests=0, completed=0, by_client=True)
 
-    @pytest.mark.parametrize("arm", ARMS)
-    def test_is_not_where_an_arm_never_met_it(self, scenario: Scenario, arm: str) -> None:
-        silent = some_evidence(fired=False, requests=0, completed=0)
-        found = shown(scenario, **{arm: {"evidence": (silent,)}})
-        assert (found.shown, found.did) == (False, f"{arm}: fault 'huge page' matched no request")
-
-    def test_need_not_meet_a_client_that_was_fixed(self, scenario: Scenario) -> None:
-        unmet = some_evidence(fired=False, requests=0, completed=0, by_client=True)
-        assert shown(scenario, fixed={"evidence": (unmet,)}).did == "it acted in incident"
-
-    def test_is_not_where_no_arm_has_it(self, scenario: Scenario) -> None:
-        found = shown(scenario, incident={"evidence": ()}, fixed={"evidence": ()})
-        assert (found.shown, found.did) == (False, "no arm has it")
+    @pytest.mark.parametrize(
+        ("evidence", "is_shown", "did"),
+        [
+            ({}, True, "it acted in incident, fixed"),
+            ({"incident": (SILENT,)}, False, "incident: fault 'huge page' matched no request"),
+            ({"fixed": (SILENT,)}, False, "fixed: fault 'huge page' matched no request"),
+            ({"fixed": (UNMET,)}, True, "it acted in incident"),
+            ({"incident": (), "fixed": ()}, False, "no arm has it"),
+        ],
+        ids=["it acted", "not in the incident arm", "not in the fixed arm", "the fixed client", "no arm has it"],
+    )
+    def test_is_shown_where_it_acted(
+        self, scenario: Scenario, evidence: dict[str, tuple[Any, ...]], is_shown: bool, did: str
+    ) -> None:
+        found = shown(scenario, **{arm: {"evidence": items} for arm, items in evidence.items()})
+        assert (found.shown, found.did) == (is_shown, did)
 
 
 class TestAnyOfTimeline:
