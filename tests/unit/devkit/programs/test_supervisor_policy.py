@@ -14,8 +14,8 @@ from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.view import SparkView
 from devkit.programs.supervisor import Supervisor
 from devkit.programs.supervisor_policy import SupervisorPolicy
+from tests.unit.devkit.faults.fakes import Clock
 from tests.unit.devkit.programs.file_guardian import FileGuardian
-from tests.unit.devkit.programs.test_supervisor import Clock
 
 Make = Callable[[SupervisorPolicy], "Crashing"]
 
