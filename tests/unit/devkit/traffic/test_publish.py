@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError, MessageSizeTooLargeError
@@ -58,7 +59,7 @@ class Answer:
 
 @dataclass
 class FakeProducer:
-    time: Time
+    time: Time = field(default_factory=Time)
     partitions: set[int] = field(default_factory=lambda: {0, 1, 2})
     failing: dict[int, Exception] = field(default_factory=dict)
     refusing: dict[int, Exception] = field(default_factory=dict)
@@ -109,16 +110,16 @@ def _publisher(traffic: Traffic, time: Time, connect: Callable[[], Producer]) ->
     return Publisher(traffic, "source", connect, time.clock, time)
 
 
-def _run(producer: FakeProducer, time: Time, count: int = 8) -> Publisher:
-    publisher = _publisher(_traffic(count), time, lambda: producer)
+def _run(producer: FakeProducer, traffic: Traffic | None = None, **more: Any) -> Publisher:
+    time = producer.time
+    publisher = Publisher(traffic or _traffic(8), "source", lambda: producer, time.clock, time, **more)
     publisher.start()
     return publisher
 
 
 def test_records_go_out_when_they_are_due() -> None:
-    time = Time()
-    producer = FakeProducer(time)
-    manifest = _run(producer, time).result(DEADLINE_S)
+    producer = FakeProducer()
+    manifest = _run(producer).result(DEADLINE_S)
     assert [at for at, *_ in producer.sent] == pytest.approx([n * 2 for n in range(8)])
     assert [value for *_, value, _ in producer.sent] == [b"value %d" % n for n in range(8)]
     assert len(manifest.entries) == 8
@@ -126,37 +127,33 @@ def test_records_go_out_when_they_are_due() -> None:
 
 
 def test_what_is_sent_is_stamped_when_it_is_due_and_known_afterwards() -> None:
-    time = Time()
-    producer = FakeProducer(time)
+    producer = FakeProducer()
 
     def stamp(record: SourceRecord) -> SourceRecord:
-        return replace(record, value=record.value + b" at %d" % (time.now - 100))
+        return replace(record, value=record.value + b" at %d" % (producer.time.now - 100))
 
-    publisher = Publisher(_traffic(3), "source", lambda: producer, time.clock, time, stamp)
-    publisher.start()
+    publisher = _run(producer, _traffic(3), stamp=stamp)
     publisher.result(DEADLINE_S)
     assert [value for *_, value, _ in producer.sent] == [b"value 0 at 0", b"value 1 at 2", b"value 2 at 4"]
     assert [record.value for record in publisher.sent()] == [value for *_, _key, value, _ in producer.sent]
 
 
 def test_a_late_publisher_does_not_wait() -> None:
-    time = Time()
-    producer = FakeProducer(time)
+    producer = FakeProducer()
 
     def slow_send(topic: str, *, key: bytes, value: bytes, partition: int, timestamp_ms: int | None) -> Acknowledgement:
-        time.now += 1000
+        producer.time.now += 1000
         return FakeProducer.send(producer, topic, key=key, value=value, partition=partition, timestamp_ms=timestamp_ms)
 
     producer.send = slow_send  # type: ignore[method-assign]
-    _run(producer, time).result(DEADLINE_S)
-    assert time.waits == []
+    _run(producer).result(DEADLINE_S)
+    assert producer.time.waits == []
 
 
 @pytest.mark.parametrize("answers_at_once", [True, False])
 def test_the_manifest_knows_where_each_record_landed(answers_at_once: bool) -> None:
-    time = Time()
-    producer = FakeProducer(time, answers_at_once=answers_at_once)
-    publisher = _run(producer, time)
+    producer = FakeProducer(answers_at_once=answers_at_once)
+    publisher = _run(producer)
     manifest = publisher.result(DEADLINE_S)
     assert [entry.expected.event_id for entry in manifest.entries] == [str(n) for n in range(8)]
     seen: Counter[int] = Counter()
@@ -171,31 +168,24 @@ def test_the_manifest_has_the_fate_that_the_job_gives_an_event() -> None:
     def fate(topic: str, value: bytes, expected: Expected) -> Expected:
         return expected.model_copy(update={"reason": f"{topic}, {value.decode()}, {expected.event_id}"})
 
-    time = Time()
-    producer = FakeProducer(time)
-    publisher = Publisher(_traffic(2), "source", lambda: producer, time.clock, time, fate=fate)
-    publisher.start()
-    reasons = [entry.expected.reason for entry in publisher.result(DEADLINE_S).entries]
+    manifest = _run(FakeProducer(), _traffic(2), fate=fate).result(DEADLINE_S)
+    reasons = [entry.expected.reason for entry in manifest.entries]
     assert reasons == ["source, value 0, 0", "source, value 1, 1"]
 
 
 def test_a_record_goes_to_the_topic_that_it_names() -> None:
-    time = Time()
-    producer = FakeProducer(time)
+    producer = FakeProducer()
     made = _traffic(3)
     first, second, third = made.records
     two = replace(made, records=(first, replace(second, topic="links"), third))
-    publisher = _publisher(two, time, lambda: producer)
-    publisher.start()
-    manifest = publisher.result(DEADLINE_S)
+    manifest = _run(producer, two).result(DEADLINE_S)
     assert [topic for _, topic, *_ in producer.sent] == ["source", "links", "source"]
     assert [entry.topic for entry in manifest.entries] == ["source", "links", "source"]
 
 
 def test_partitions_that_are_added_get_their_records() -> None:
     """As Kafka's own clients have it: by the number of partitions when a record is sent."""
-    time = Time()
-    producer = FakeProducer(time)
+    producer = FakeProducer()
     counts: list[int] = []
 
     def send(topic: str, *, key: bytes, value: bytes, partition: int, timestamp_ms: int | None) -> Acknowledgement:
@@ -205,7 +195,7 @@ def test_partitions_that_are_added_get_their_records() -> None:
         return FakeProducer.send(producer, topic, key=key, value=value, partition=partition, timestamp_ms=timestamp_ms)
 
     producer.send = send  # type: ignore[method-assign]
-    _run(producer, time).result(DEADLINE_S)
+    _run(producer).result(DEADLINE_S)
     assert counts == [3] * 4 + [12] * 4
     expected = [partition_index(key, count) for (_, _, key, *_), count in zip(producer.sent, counts, strict=True)]
     assert [partition for *_, partition in producer.sent] == expected
@@ -213,34 +203,27 @@ def test_partitions_that_are_added_get_their_records() -> None:
 
 
 def test_a_record_has_its_own_time_and_it_is_known_when_each_was_sent() -> None:
-    time = Time()
-    producer = FakeProducer(time)
+    producer = FakeProducer()
     made = _traffic(3)
     first, second, third = made.records
     timed = replace(made, records=(first, replace(second, timestamp_ms=1772442000150), third))
-    publisher = Publisher(
-        timed, "source", lambda: producer, time.clock, time, wall_ms=lambda: round(1000 * (time.now - 100))
-    )
-    publisher.start()
+    publisher = _run(producer, timed, wall_ms=lambda: round(1000 * (producer.time.now - 100)))
     publisher.result(DEADLINE_S)
     assert producer.timestamps == [None, 1772442000150, None]
     assert publisher.sent_ms() == (0, 2000, 4000)
 
 
 def test_a_stop_ends_it_early_and_keeps_what_is_out() -> None:
-    time = Time(stop_at=105.0)
-    producer = FakeProducer(time)
-    publisher = _run(producer, time)
-    manifest = publisher.result(DEADLINE_S)
+    producer = FakeProducer(Time(stop_at=105.0))
+    manifest = _run(producer).result(DEADLINE_S)
     assert [entry.expected.event_id for entry in manifest.entries] == ["0", "1", "2"]
     assert len(producer.sent) == 3
     assert producer.is_closed
 
 
 def test_a_record_the_broker_refuses_ends_it_and_is_named() -> None:
-    time = Time()
-    producer = FakeProducer(time, failing={2: MessageSizeTooLargeError("the message is 9 bytes")})
-    publisher = _run(producer, time)
+    producer = FakeProducer(failing={2: MessageSizeTooLargeError("the message is 9 bytes")})
+    publisher = _run(producer)
     with pytest.raises(StackError, match=r"record 2 \(7 bytes\) to source failed: .*the message is 9 bytes") as caught:
         publisher.result(DEADLINE_S)
     assert isinstance(caught.value.__cause__, MessageSizeTooLargeError)
@@ -250,11 +233,22 @@ def test_a_record_the_broker_refuses_ends_it_and_is_named() -> None:
     assert producer.is_closed
 
 
-def test_a_record_the_producer_refuses_is_named_too() -> None:
-    time = Time()
-    producer = FakeProducer(time, refusing={1: KafkaTimeoutError("no memory")})
-    with pytest.raises(StackError, match=r"record 1 \(7 bytes\) to source failed: KafkaTimeoutError: .*no memory"):
-        _run(producer, time).result(DEADLINE_S)
+@pytest.mark.parametrize(
+    ("broken", "error", "message"),
+    [
+        (
+            {"refusing": {1: KafkaTimeoutError("no memory")}},
+            StackError,
+            r"record 1 \(7 bytes\) to source failed: KafkaTimeoutError: .*no memory",
+        ),
+        ({"partitions": set()}, StackError, "topic source has no partitions"),
+        ({"refusing": {0: ZeroDivisionError("a defect")}}, ZeroDivisionError, "^a defect$"),
+    ],
+    ids=["a record that the producer refuses", "a topic without partitions", "a defect is raised as it is"],
+)
+def test_what_ends_it_is_named(broken: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        _run(FakeProducer(**broken)).result(DEADLINE_S)
 
 
 def test_no_broker_is_a_stack_error_that_names_the_topic() -> None:
@@ -267,18 +261,6 @@ def test_no_broker_is_a_stack_error_that_names_the_topic() -> None:
     publisher.start()
     with pytest.raises(StackError, match="publishing traffic to source failed: KafkaConnectionError"):
         publisher.result(DEADLINE_S)
-
-
-def test_a_topic_without_partitions_is_named() -> None:
-    time = Time()
-    with pytest.raises(StackError, match="topic source has no partitions"):
-        _run(FakeProducer(time, partitions=set()), time).result(DEADLINE_S)
-
-
-def test_a_defect_is_raised_as_it_is() -> None:
-    time = Time()
-    with pytest.raises(ZeroDivisionError):
-        _run(FakeProducer(time, refusing={0: ZeroDivisionError()}), time).result(DEADLINE_S)
 
 
 def test_a_result_that_does_not_come_is_a_wait_with_a_name() -> None:
