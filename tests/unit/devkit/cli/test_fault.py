@@ -131,7 +131,6 @@ class TestRefused:
             (("add", "--status", "999"), "do.status.code: must be less than or equal to 599"),
             (("add", "--status", "504", "--share", "5"), "when.share: more than the whole"),
             (("add", "[{do: {status: 504}}, {do: {status: 503}}]", "--name", "x"), "--name x for 2 faults"),
-            (("remove",), "neither a name nor --all"),
             (("remove", "x", "--all"), "names and --all"),
             (("remove", "x"), "name: no rule 'x'"),
             (("list", "--run-id", "beef"), "there is no stack beef"),

@@ -20,14 +20,18 @@ _SHOWN = [
 ]
 
 
+Asked = list[tuple[Scenario, RunOptions]]
+"""Which runs were asked for."""
+
+
 class _PlayedError(Exception):
     """In the place of a run."""
 
 
 @pytest.fixture
-def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Scenario, RunOptions]]:
+def played(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """What would have been played."""
-    asked: list[tuple[Scenario, RunOptions]] = []
+    asked: Asked = []
 
     def run_scenario(scenario: Scenario, options: RunOptions, progress: Any, *, on_keep: object) -> None:
         asked.append((scenario, options))
@@ -38,9 +42,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Scenario, RunOptions]]
     return asked
 
 
-def test_what_is_drawn_is_played_and_kept(
-    devkit: Devkit, here: Path, played: list[tuple[Scenario, RunOptions]]
-) -> None:
+def test_what_is_drawn_is_played_and_kept(devkit: Devkit, here: Path, played: Asked) -> None:
     ended = devkit("soak", "--seed", "7", "--for", "1m")
     ((scenario, options),) = played
     assert (scenario.name, options.arms, options.stretch) == ("soak-7", ("fixed",), None)
@@ -51,23 +53,21 @@ def test_what_is_drawn_is_played_and_kept(
 
 @pytest.mark.parametrize("command", _SHOWN)
 def test_each_soak_that_the_page_shows_is_played_without_a_warning_of_its_own(
-    devkit: Devkit, played: list[tuple[Scenario, RunOptions]], command: str
+    devkit: Devkit, played: Asked, command: str
 ) -> None:
     ended = devkit(*shlex.split(command))
     assert len(played) == 1
     assert "until:" not in ended.err
 
 
-def test_a_replay_plays_the_same(devkit: Devkit, played: list[tuple[Scenario, RunOptions]]) -> None:
+def test_a_replay_plays_the_same(devkit: Devkit, played: Asked) -> None:
     devkit("soak", "--seed", "7", "--for", "1m")
     devkit("soak", "--replay", "runs/soak-7-1m.yaml")
     first, again = (scenario for scenario, _ in played)
     assert again == first
 
 
-def test_a_soak_is_of_the_job_and_configuration_that_are_set(
-    devkit: Devkit, here: Path, played: list[tuple[Scenario, RunOptions]]
-) -> None:
+def test_a_soak_is_of_the_job_and_configuration_that_are_set(devkit: Devkit, here: Path, played: Asked) -> None:
     changes = ("--set", "pipeline.job=content-enrichment", "--set", "pipeline.kafka.compression=zstd")
     ended = devkit("soak", "--seed", "7", "--for", "1m", *changes)
     ((scenario, options),) = played
@@ -100,6 +100,6 @@ def test_what_cannot_be_played_is_refused(devkit: Devkit, here: Path, options: t
     assert message in ended.err
 
 
-def test_windows_that_would_stay_open_are_warned_of(devkit: Devkit, played: list[tuple[Scenario, RunOptions]]) -> None:
+def test_windows_that_would_stay_open_are_warned_of(devkit: Devkit, played: Asked) -> None:
     assert "until: an arm that has drained is over" in devkit("soak", "--set", "pipeline.job=edit-counts").err
     assert played

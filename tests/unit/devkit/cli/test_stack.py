@@ -46,11 +46,6 @@ class TestWithNothingUp:
         finished = devkit(command)
         assert (finished.code, finished.out, finished.err) == (0, "no stack is up\n", "")
 
-    def test_there_are_no_logs(self, devkit: Devkit) -> None:
-        finished = devkit("logs")
-        assert finished.code == 2
-        assert finished.err.startswith("error: no stack is up\nhint: `devkit up` starts one")
-
     @pytest.mark.parametrize("command", ["down", "logs"])
     def test_a_stack_by_its_id(self, devkit: Devkit, command: str) -> None:
         finished = devkit(command, "--run-id", "cafe0001")
