@@ -234,9 +234,12 @@ class TestNothingIsLeft:
         assert list((places / "tmp").iterdir()) == []
 
 
+Killed = tuple[Guardian, ManagedProcess, psutil.Process]
+
+
 class TestWhenTheGuardianIsKilled:
     @pytest.fixture
-    def killed(self, tmp_path: Path) -> tuple[Guardian, ManagedProcess, psutil.Process]:
+    def killed(self, tmp_path: Path) -> Killed:
         """A guardian that was killed, the process it had started, and that one's daemon."""
         guardian = Guardian()
         process = guardian.spawn("x", daemon(tmp_path / "pid", stay=True), logs=tmp_path)
@@ -245,9 +248,7 @@ class TestWhenTheGuardianIsKilled:
         await_value(lambda: guardian._gone, "the client to see that it is gone")
         return guardian, process, below
 
-    def test_the_command_line_is_told_with_a_remedy(
-        self, killed: tuple[Guardian, ManagedProcess, psutil.Process], tmp_path: Path
-    ) -> None:
+    def test_the_command_line_is_told_with_a_remedy(self, killed: Killed, tmp_path: Path) -> None:
         guardian, process, _ = killed
         with guardian:
             assert process.exit_code == -signal.SIGKILL
@@ -262,9 +263,7 @@ class TestWhenTheGuardianIsKilled:
                 assert "`devkit clean`" in (caught.value.hint or "")
         heal()
 
-    def test_its_children_die_with_it_and_heal_ends_the_rest(
-        self, killed: tuple[Guardian, ManagedProcess, psutil.Process]
-    ) -> None:
+    def test_its_children_die_with_it_and_heal_ends_the_rest(self, killed: Killed) -> None:
         guardian, process, below = killed
         if sys.platform == "linux":
             await_value(
@@ -280,9 +279,7 @@ class TestWhenTheGuardianIsKilled:
         assert heal() == Healed((), {})
         guardian.shutdown()
 
-    def test_the_command_line_removes_what_is_left(
-        self, killed: tuple[Guardian, ManagedProcess, psutil.Process]
-    ) -> None:
+    def test_the_command_line_removes_what_is_left(self, killed: Killed) -> None:
         guardian, process, below = killed
         with guardian:
             await_value(lambda: process.exit_code, "the end of the guardian to be known")
@@ -293,9 +290,7 @@ class TestWhenTheGuardianIsKilled:
         assert not guardian.directory.exists()
         assert known_runs() == []
 
-    def test_a_damaged_state_file_is_healed_by_its_name(
-        self, killed: tuple[Guardian, ManagedProcess, psutil.Process], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_damaged_state_file_is_healed_by_its_name(self, killed: Killed, monkeypatch: pytest.MonkeyPatch) -> None:
         guardian, _, below = killed
         monkeypatch.setattr("tempfile.tempdir", str(guardian.directory.parent))
         state_path(guardian.run_id).write_text("{")

@@ -67,15 +67,11 @@ def test_bandwidth_gives_connections_turns() -> None:
     assert link.ready_at(one) == pytest.approx(100.15)
 
 
-def test_the_directions_of_a_link_do_not_share_it() -> None:
-    link = Bandwidth(rate=1000).effect(context())
+def test_the_directions_of_a_link_do_not_share_it_and_an_idle_link_saves_nothing_up() -> None:
+    link, idle = Bandwidth(rate=1000).effect(context()), Bandwidth(rate=1000).effect(context())
     assert link.ready_at(Chunk(1, "to_server", 1, 100.0, b"x" * 50)) == pytest.approx(100.05)
     assert link.ready_at(Chunk(1, "to_client", 1, 100.0, b"x" * 50)) == pytest.approx(100.05)
-
-
-def test_an_idle_link_saves_nothing_up() -> None:
-    link = Bandwidth(rate=1000).effect(context())
-    assert link.ready_at(Chunk(1, "to_server", 1, 500.0, b"x" * 50)) == pytest.approx(500.05)
+    assert idle.ready_at(Chunk(1, "to_server", 1, 500.0, b"x" * 50)) == pytest.approx(500.05)
 
 
 def test_a_toxic_is_read_by_its_key_and_written_back() -> None:

@@ -53,30 +53,22 @@ def suite(pytester: pytest.Pytester) -> Suite:
     return run
 
 
-def test_a_scenario_is_a_test(suite: Suite) -> None:
-    result = suite("-v", "scenarios/")
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["scenarios/an-incident.yaml::an-incident PASSED*"])
-
-
-def test_a_refuted_one_fails_with_its_verdict(suite: Suite) -> None:
-    result = suite("scenarios/", code=1)
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["an-incident: THE VERDICT", "  no   restarts: expected 0"])
+@pytest.mark.parametrize(
+    ("code", "outcome", "lines"),
+    [
+        (0, "passed", ["scenarios/an-incident.yaml::an-incident PASSED*"]),
+        (1, "failed", ["an-incident: THE VERDICT", "  no   restarts: expected 0"]),
+        (3, "errors", ["an-incident: THE VERDICT"]),
+        ("error", "errors", ["error: kafka ended by signal 9; hint: look at its log"]),
+        ("error", "errors", ["*what was said on the way*"]),
+    ],
+    ids=["passes", "refuted", "inconclusive", "a harness that fails", "what was said before that"],
+)
+def test_a_scenario_is_a_test(suite: Suite, code: int | str, outcome: str, lines: list[str]) -> None:
+    result = suite("-v", "scenarios/", code=code)
+    result.assert_outcomes(**{outcome: 1})
+    result.stdout.fnmatch_lines(lines)
     result.stdout.no_fnmatch_line("*Traceback*")
-
-
-def test_an_inconclusive_one_is_an_error(suite: Suite) -> None:
-    result = suite("scenarios/", code=3)
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["an-incident: THE VERDICT"])
-
-
-def test_a_harness_that_fails_is_an_error_with_its_hint(suite: Suite) -> None:
-    result = suite("scenarios/", code="error")
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["error: kafka ended by signal 9; hint: look at its log"])
-    result.stdout.fnmatch_lines(["*what was said on the way*"])
 
 
 def test_an_invalid_file_is_an_error_of_collection(suite: Suite, pytester: pytest.Pytester) -> None:

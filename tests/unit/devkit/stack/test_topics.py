@@ -51,26 +51,18 @@ def recreate(monkeypatch: pytest.MonkeyPatch, admin: Admin) -> list[tuple[str, A
     return admin.calls
 
 
-def test_topics_that_are_not_there_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert recreate(monkeypatch, Admin({"other"})) == [("create", WANTED), ("close", None)]
-
-
-def test_topics_that_are_there_are_deleted_first_and_others_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert recreate(monkeypatch, Admin({"out", "in", "other"})) == [
-        ("delete", ["in", "out"]),
-        ("create", WANTED),
-        ("close", None),
-    ]
-
-
-def test_a_topic_that_goes_away_by_itself_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = recreate(monkeypatch, Admin({"in"}, deletion=UnknownTopicOrPartitionError()))
-    assert ("create", WANTED) in calls
-
-
-def test_a_deletion_that_takes_its_time_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    admin = Admin({"in"}, still=2)
-    assert ("create", WANTED) in recreate(monkeypatch, admin)
+@pytest.mark.parametrize(
+    ("admin", "deleted"),
+    [
+        pytest.param(Admin({"other"}), [], id="not there"),
+        pytest.param(Admin({"out", "in", "other"}), ["in", "out"], id="deleted first, and others left"),
+        pytest.param(Admin({"in"}, deletion=UnknownTopicOrPartitionError()), ["in"], id="gone by itself"),
+        pytest.param(Admin({"in"}, still=2), ["in"], id="a deletion that takes its time"),
+    ],
+)
+def test_topics_are_made(monkeypatch: pytest.MonkeyPatch, admin: Admin, deleted: list[str]) -> None:
+    deletion = [("delete", deleted)] if deleted else []
+    assert recreate(monkeypatch, admin) == [*deletion, ("create", WANTED), ("close", None)]
     assert admin.still == 0
 
 
@@ -144,19 +136,21 @@ class TestEnds:
         monkeypatch.setattr(consumer_module, "KafkaConsumer", lambda **_: consumer)
         return TopicEnds("127.0.0.1:1")
 
-    def test_by_partition(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert self.ends(monkeypatch, Consumer({1, 0})).of("in") == {0: 100, 1: 101}
+    @pytest.mark.parametrize(("partitions", "ends"), [({1, 0}, {0: 100, 1: 101}), (None, {})])
+    def test_by_partition(
+        self, monkeypatch: pytest.MonkeyPatch, partitions: set[int] | None, ends: dict[int, int]
+    ) -> None:
+        assert self.ends(monkeypatch, Consumer(partitions)).of("in") == ends
 
-    def test_of_a_topic_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert self.ends(monkeypatch, Consumer(None)).of("in") == {}
-
-    def test_a_broker_that_does_not_say(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        with pytest.raises(StackError, match=r"Kafka did not say where in ends: .*no answer"):
-            self.ends(monkeypatch, Consumer({0}, fails=True)).of("in")
-
-    def test_a_partition_without_a_leader(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        consumer = Consumer({0, 1}, leaderless=frozenset({1}))
-        with pytest.raises(StackError, match=r"Kafka did not say where in ends: .*partition 1 of in for 30 s"):
+    @pytest.mark.parametrize(
+        ("consumer", "error"),
+        [
+            (Consumer({0}, fails=True), "no answer"),
+            (Consumer({0, 1}, leaderless=frozenset({1})), "partition 1 of in for 30 s"),
+        ],
+    )
+    def test_a_broker_that_does_not_say(self, monkeypatch: pytest.MonkeyPatch, consumer: Consumer, error: str) -> None:
+        with pytest.raises(StackError, match=f"Kafka did not say where in ends: .*{error}"):
             self.ends(monkeypatch, consumer).of("in")
 
     def test_closing(self, monkeypatch: pytest.MonkeyPatch) -> None:

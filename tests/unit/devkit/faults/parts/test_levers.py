@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -35,49 +35,51 @@ server.serve_forever()
 """
 
 
+@dataclass(frozen=True)
+class Server:
+    process: "subprocess.Popen[str]"
+    part: FakePart
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+        _, status = os.waitpid(self.process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+
+
 @pytest.fixture
-def server() -> Iterator[tuple[subprocess.Popen[str], str]]:
+def server() -> Iterator[Server]:
     with subprocess.Popen([sys.executable, "-S", "-c", HTTP], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        yield process, f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        address = f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        yield Server(process, FakePart("store", address, FakeLife("store", pid=process.pid)))
         process.kill()
 
 
 class TestPause:
-    def test_a_process_that_stands_still_answers_nothing(self, server: tuple[subprocess.Popen[str], str]) -> None:
-        process, address = server
-        part = FakePart("store", address, FakeLife("store", pid=process.pid))
+    def test_a_process_that_stands_still_answers_nothing(self, server: Server) -> None:
         plans: list[Undo] = []
-        process.send_signal(signal.SIGSTOP)
-        _, status = os.waitpid(process.pid, os.WUNTRACED)
-        assert os.WIFSTOPPED(status)
-        acting = Pause(part="store").begin(context(part, plan=plans.append))
-        proof = acting.end()
+        server.stop()
+        proof = Pause(part="store").begin(context(server.part, plan=plans.append)).end()
         assert proof.acted
-        assert re.fullmatch(rf"process {process.pid} was stopped for \d+\.\d s, and it answered nothing", proof.did)
-        assert part.pulled == ["pause", "resume"]
+        did = rf"process {server.process.pid} was stopped for \d+\.\d s, and it answered nothing"
+        assert re.fullmatch(did, proof.did)
+        assert server.part.pulled == ["pause", "resume"]
         (plan,) = plans
         assert not plan.outlives_run
         Pause.undo(plan)
-        wait_until(lambda: answers(address), what="the process to go on", deadline=timedelta(seconds=20))
+        wait_until(lambda: answers(server.part.address), what="the process to go on", deadline=timedelta(seconds=20))
 
-    def test_one_that_goes_on_answering_was_not_paused(self, server: tuple[subprocess.Popen[str], str]) -> None:
-        process, address = server
-        part = FakePart("store", address, FakeLife("store", pid=process.pid))
-        acting = Pause(part="store").begin(context(part))
-        assert answers(address, timedelta(seconds=20))  # it serves one after the other
+    def test_one_that_goes_on_answering_was_not_paused(self, server: Server) -> None:
+        acting = Pause(part="store").begin(context(server.part))
+        assert answers(server.part.address, timedelta(seconds=20))  # it serves one after the other
         proof = acting.end()
         assert not proof.acted
         assert proof.did.endswith("and it answered requests all the same")
 
-    def test_the_undo_leaves_a_process_alone_that_got_the_same_id(
-        self, server: tuple[subprocess.Popen[str], str]
-    ) -> None:
-        process, _ = server
-        process.send_signal(signal.SIGSTOP)
-        os.waitpid(process.pid, os.WUNTRACED)
-        Pause.undo(Undo(data={"pid": str(process.pid), "created": "1.00"}))
-        assert psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
+    def test_the_undo_leaves_a_process_alone_that_got_the_same_id(self, server: Server) -> None:
+        server.stop()
+        Pause.undo(Undo(data={"pid": str(server.process.pid), "created": "1.00"}))
+        assert psutil.Process(server.process.pid).status() == psutil.STATUS_STOPPED
 
     def test_the_undo_of_a_process_that_is_gone_is_done(self) -> None:
         process = subprocess.Popen([sys.executable, "-S", "-c", ""])
@@ -85,23 +87,20 @@ class TestPause:
         Pause.undo(Undo(data={"pid": str(process.pid), "created": "1.00"}))
 
     def test_one_that_is_silent_and_not_stopped_was_not_paused(
-        self, server: tuple[subprocess.Popen[str], str], monkeypatch: pytest.MonkeyPatch
+        self, server: Server, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _probe: False)
-        part = FakePart("store", server[1], FakeLife("store", pid=server[0].pid))
-        proof = Pause(part="store").begin(context(part)).end()
+        proof = Pause(part="store").begin(context(server.part)).end()
         assert not proof.acted
         assert proof.did.endswith("and it answered nothing")
 
-    def test_one_that_is_gone_was_not_paused(self, server: tuple[subprocess.Popen[str], str]) -> None:
-        process, address = server
-        part = FakePart("store", address, FakeLife("store", pid=process.pid))
-        acting = Pause(part="store").begin(context(part))
-        process.kill()
-        process.wait()
+    def test_one_that_is_gone_was_not_paused(self, server: Server) -> None:
+        acting = Pause(part="store").begin(context(server.part))
+        server.process.kill()
+        server.process.wait()
         proof = acting.end()
         assert not proof.acted
-        assert proof.did.startswith(f"process {process.pid} was gone")
+        assert proof.did.startswith(f"process {server.process.pid} was gone")
 
     @pytest.mark.parametrize("status", ["paused", "exited"])
     def test_a_container_is_known_by_its_id_and_the_engine_says_how_it_is(
@@ -156,12 +155,9 @@ class TestPause:
         proof = Pause(part="kafka").begin(context(part)).end()
         assert (proof.acted, str(error) in proof.did, part.pulled) == (False, True, ["pause", "resume"])
 
-    def test_its_time_is_that_of_the_part_and_not_of_the_proof(self, server: tuple[subprocess.Popen[str], str]) -> None:
-        process, address = server
-        part = FakePart("store", address, FakeLife("store", pid=process.pid))
-        process.send_signal(signal.SIGSTOP)
-        os.waitpid(process.pid, os.WUNTRACED)
-        acting = Pause(part="store").begin(context(part))
+    def test_its_time_is_that_of_the_part_and_not_of_the_proof(self, server: Server) -> None:
+        server.stop()
+        acting = Pause(part="store").begin(context(server.part))
         assert isinstance(acting, _Paused)
         resumed_at = iter([acting.since_s + 8.04])
         proof = replace(acting, clock=lambda: next(resumed_at)).end()
