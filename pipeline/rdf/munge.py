@@ -51,7 +51,7 @@ _Nodes = dict[str, list[Triple]]
 
 
 class IncompleteEntityError(ValueError):
-    """A document that says neither version and date of the entity nor where it redirects, or links what it leaves out."""
+    """A document without version and date of the entity that says no redirect either, or without what it links."""
 
 
 def munge(triples: Iterable[Triple], entity: str, namespaces: ConceptNamespaces) -> frozenset[Triple]:
