@@ -295,8 +295,13 @@ class _Run:
             self.done.append(_Done(event, begun, self.clock, result))
 
     async def _restart(self) -> None:
-        """All that is under way is lost, and begins again, in order."""
-        again = [event for event, task in self.tasks if not task.done()]
+        """All that is under way is lost, and what is behind it in its page; they begin again, in order."""
+        again = list[dict[str, Any]]()
+        for event, task in self.tasks:
+            page = event["page"]["page_id"]
+            if not task.done() or any(earlier["page"]["page_id"] == page for earlier in again):
+                again.append(event)
+        self.done = [one for one in self.done if not any(one.event is event for event in again)]
         for _, task in self.tasks:
             task.cancel()
         await asyncio.gather(*(task for _, task in self.tasks), return_exceptions=True)

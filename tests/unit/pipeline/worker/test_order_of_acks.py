@@ -24,6 +24,9 @@ TOO_EARLY = datetime(2026, 3, 1, tzinfo=UTC)
 class Job:
     """Defers what has the value `slow`; an event of the page `s` is split into two records."""
 
+    def hold(self, message: SourceMessage) -> None:
+        """Nothing rests on it here."""
+
     async def process(self, message: SourceMessage, *, limit_s: float) -> Any:
         if message.value == b"slow":
             return Unfinished(Failure("deadline_exceeded", "slow"))

@@ -188,6 +188,9 @@ class FixedJob:
         self._done = 0
         self._others_done = asyncio.Event()
 
+    def hold(self, message: SourceMessage) -> None:
+        """Nothing rests on it here."""
+
     async def process(self, message: SourceMessage, *, limit_s: float) -> Record:
         if message.position.offset == 0 and self.messages > 1:
             await self._others_done.wait()
