@@ -206,9 +206,8 @@ def _read_values(
     words = tuple(dict.fromkeys(split(text)))
     if parameter.all_values and words == ("*",):
         words = parameter.allowed
-    if len(words) > max(VALUES, len(parameter.allowed)) and len(words) > (
-        most := VALUES_OF_BOTS if call.high_limits else VALUES
-    ):
+    most = VALUES_OF_BOTS if len(words) > VALUES and call.high_limits else VALUES
+    if len(words) > max(most, len(parameter.allowed)):
         raise ApiError(
             "toomanyvalues",
             f'Too many values supplied for parameter "{full}". The limit is {most}.',

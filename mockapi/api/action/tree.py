@@ -57,11 +57,11 @@ class Record:
 
 def size(tree: Tree) -> int:
     """The length as MediaWiki counts it: the bytes of all values, without names and signs."""
-    if isinstance(tree, str):
-        return len(tree) if tree.isascii() else len(tree.encode())
-    if isinstance(tree, dict):
-        return sum(map(size, tree.values()))
     match tree:
+        case str():
+            return len(tree) if tree.isascii() else len(tree.encode())
+        case dict() | Mapping():
+            return sum(map(size, tree.values()))
         case bool() | None:
             return 1 if tree else 0
         case int() | float():
@@ -74,8 +74,6 @@ def size(tree: Tree) -> int:
             return sum(map(size, nodes.values()))
         case Record(members):
             return size(members)
-        case Mapping():
-            return sum(map(size, tree.values()))
         case _:
             return sum(map(size, tree))
 
@@ -89,11 +87,11 @@ def to_json(tree: Mapping[str, Tree], *, version: int, ascii_only: bool) -> byte
 
 
 def _node(tree: Tree, version: int) -> object:
-    if isinstance(tree, dict):
-        return _mapping(tree, version) or []
     match tree:
         case None | str() | bool() | int() | float():
             return "" if tree is True and version == 1 else tree
+        case dict() | Mapping():
+            return _mapping(tree, version) or []
         case Content(text):
             return text
         case Always(value):
@@ -102,8 +100,6 @@ def _node(tree: Tree, version: int) -> object:
             return _numbered(tree, version)
         case Record(members):
             return _mapping(members, version)
-        case Mapping():
-            return _mapping(tree, version) or []
         case _:
             return [_node(item, version) for item in tree]
 
