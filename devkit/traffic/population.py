@@ -139,10 +139,10 @@ class Population:
 
     def _changed_before(self) -> PageLife | None:
         """The later a page has changed, and the oftener, the likelier; None where none of some can be changed."""
-        for _ in range(_TRIES):
+        for _ in range(_TRIES if self._changed else 0):
             # Each doubling of the age has the same chance: times between the changes of a page have no typical length.
-            age = int(len(self._changed) ** self._rng.random()) if self._changed else 1
-            if self._changed and self.live.remove(page := self._changed[-age]):
+            page = self._changed[-int(len(self._changed) ** self._rng.random())]
+            if self.live.remove(page):
                 return page
         return None
 
