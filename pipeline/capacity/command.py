@@ -24,7 +24,6 @@ from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.spark_slots import main_slots
 from pipeline.errors import RefusedError
-from pipeline.fetch.kept_revisions import kept_bytes
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.options import Number
@@ -199,7 +198,7 @@ def plan(
         config = load_config(config_file) if config_file else PipelineConfig.model_validate(_ANY)
         measured = _costs(costs)
         of_an_event = requests or JOB_DEFAULTS[config.job].requests
-        if parent_hits and (of_an_event < 2 or not kept_bytes(config)):
+        if parent_hits and (of_an_event < 2 or not config.kept_bytes):
             raise RefusedError(
                 "--parent-hits of a job that keeps no parents",
                 hint="html-enrichment does, with parent_cache.policy: last",

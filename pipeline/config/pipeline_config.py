@@ -239,6 +239,13 @@ class PipelineConfig(Section):
         return self.source.late == "lapse" or JOB_DEFAULTS[self.job].lapsed_topic is not None
 
     @property
+    def kept_bytes(self) -> int:
+        """How much the job keeps of revisions on each host; 0 for one that keeps none."""
+        if self.job == "html-enrichment" and self.parent_cache.policy == "last":
+            return self.parent_cache.max_bytes
+        return self.rdf.keep_last if self.job == "rdf-resolve" else 0
+
+    @property
     def written_topics(self) -> tuple[tuple[str, str], ...]:
         """The topics that the job writes to, at the sink's brokers, each with its key in the configuration."""
         return (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.spark_slots import is_local
-from pipeline.fetch.kept_revisions import keeping_nothing, kept_bytes, kept_revisions
+from pipeline.fetch.kept_revisions import keeping_nothing, kept_revisions
 from pipeline.records.record import SourcePartition
 from pipeline.worker.arrow import ArrowFunction
 from pipeline.worker.one_host import files_after, on_one_host
@@ -26,7 +26,7 @@ class KeptHosts:
 
     def __init__(self, spark: "SparkSession", config: PipelineConfig) -> None:
         self._config = config
-        keeps = kept_bytes(config) > 0
+        keeps = config.kept_bytes > 0
         is_one_host = keeps and is_local(spark.sparkContext.master or "")
         self._kept = kept_revisions(config) if is_one_host else None
         self._read = accumulated_list(spark) if keeps and not is_one_host else None

@@ -38,18 +38,9 @@ class KeptRevisions:
     def __init__(self, directory: Path, max_bytes: int) -> None:
         self._directory = directory
         self._max_bytes = max_bytes
-        self._file = self._open()
-
-    @property
-    def file_id(self) -> str | None:
+        self.file_id: str | None = None
         """Which file it is, as each has an id of its own; None where nothing can be kept."""
-        if self._file is None:
-            return None
-        try:
-            with self._file.begin() as transaction:
-                return bytes(transaction.get(_ID, b"", db=self._counts)).decode()
-        except lmdb.Error:
-            return None
+        self._file = self._open()
 
     def get(self, wiki: str, page: str, rev: int) -> bytes | None:
         """The content at that revision; None where another one or none is kept."""
@@ -102,11 +93,8 @@ class KeptRevisions:
                 transaction.drop(self._drops, delete=False)
                 self._set(transaction, _LEAST, moment)
             transaction.put(key, moment.to_bytes(_NUMBER_BYTES), db=self._drops)
-            removed = transaction.pop(key, db=self._revisions)
-            if removed is not None:
-                transaction.delete(removed[_NUMBER_BYTES : 2 * _NUMBER_BYTES], db=self._order)
-                self._set(transaction, _TOTAL, self._count(transaction, _TOTAL) - len(removed))
-        if removed is not None:
+            was_kept = self._remove(transaction, key)
+        if was_kept:
             self._file.sync(True)
 
     def continue_from(self, position: str) -> None:
@@ -157,6 +145,7 @@ class KeptRevisions:
                 self._drops = file.open_db(b"drops")
                 with file.begin(write=True) as transaction:
                     transaction.put(_ID, uuid.uuid4().hex.encode(), overwrite=False, db=self._counts)
+                    self.file_id = bytes(transaction.get(_ID, b"", db=self._counts)).decode()
             except (lmdb.Error, OSError):
                 if is_last:
                     return None
@@ -166,24 +155,27 @@ class KeptRevisions:
         return None
 
     def _put(self, transaction: lmdb.Transaction, key: bytes, rev: int, packed: bytes) -> None:
-        total = self._count(transaction, _TOTAL)
         before = transaction.get(key, db=self._revisions)
-        if before is not None:
-            if int.from_bytes(before[:_NUMBER_BYTES]) > rev:
-                return
-            transaction.delete(before[_NUMBER_BYTES : 2 * _NUMBER_BYTES], db=self._order)
-            total -= len(before)
+        if before is not None and int.from_bytes(before[:_NUMBER_BYTES]) > rev:
+            return
+        self._remove(transaction, key)
         order = self._next(transaction).to_bytes(_NUMBER_BYTES)
         entry = rev.to_bytes(_NUMBER_BYTES) + order + packed
         transaction.put(key, entry, db=self._revisions)
         transaction.put(order, key, db=self._order)
-        total += len(entry)
+        self._set(transaction, _TOTAL, self._count(transaction, _TOTAL) + len(entry))
         with transaction.cursor(db=self._order) as oldest:
-            while total > self._max_bytes and oldest.first():
-                removed = transaction.pop(oldest.value(), db=self._revisions)
-                oldest.delete()
-                total -= len(removed or b"")
-        self._set(transaction, _TOTAL, total)
+            while self._count(transaction, _TOTAL) > self._max_bytes and oldest.first():
+                self._remove(transaction, bytes(oldest.value()))
+
+    def _remove(self, transaction: lmdb.Transaction, key: bytes) -> bool:
+        """Whether something was kept of the page."""
+        removed = transaction.pop(key, db=self._revisions)
+        if removed is None:
+            return False
+        transaction.delete(removed[_NUMBER_BYTES : 2 * _NUMBER_BYTES], db=self._order)
+        self._set(transaction, _TOTAL, self._count(transaction, _TOTAL) - len(removed))
+        return True
 
     def _next(self, transaction: lmdb.Transaction) -> int:
         """A number that no other change has."""
@@ -198,13 +190,6 @@ class KeptRevisions:
         transaction.put(name, number.to_bytes(_NUMBER_BYTES), db=self._counts)
 
 
-def kept_bytes(config: PipelineConfig) -> int:
-    """How much a job keeps on each host; 0 for one that keeps nothing."""
-    if config.job == "html-enrichment" and config.parent_cache.policy == "last":
-        return config.parent_cache.max_bytes
-    return config.rdf.keep_last if config.job == "rdf-resolve" else 0
-
-
 def keeping_nothing(config: PipelineConfig) -> PipelineConfig:
     """The configuration of a job that keeps nothing."""
     none = config.parent_cache.model_copy(update={"policy": "none"})
@@ -213,8 +198,7 @@ def keeping_nothing(config: PipelineConfig) -> PipelineConfig:
 
 def kept_revisions(config: PipelineConfig) -> KeptRevisions | None:
     """What a job keeps on this host; None for one that keeps nothing."""
-    max_bytes = kept_bytes(config)
-    return open_kept(config.checkpoint, max_bytes) if max_bytes else None
+    return open_kept(config.checkpoint, config.kept_bytes) if config.kept_bytes else None
 
 
 @functools.cache

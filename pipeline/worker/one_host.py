@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.fetch.kept_revisions import kept_bytes, open_kept
+from pipeline.fetch.kept_revisions import open_kept
 from pipeline.records.record import SourcePartition
 from pipeline.worker.arrow import ArrowFunction
 
@@ -36,7 +36,7 @@ def on_one_host(
     read: "Accumulator[list[ReadOn]]",
 ) -> ArrowFunction:
     """The same function for `mapInArrow`; `files` says which has read a partition last, each task adds to `read`."""
-    return functools.partial(_check, function, config.checkpoint, kept_bytes(config), files, read)
+    return functools.partial(_check, function, config.checkpoint, config.kept_bytes, files, read)
 
 
 def files_after(files: Mapping[SourcePartition, str], read: Iterable[ReadOn]) -> dict[SourcePartition, str]:

@@ -1,7 +1,9 @@
 import asyncio
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.events import fields_of
+from pipeline.fetch import kept_revisions
 from pipeline.schemas import PAGE_CHANGE_URI
 from pipeline.worker.engine import LoopThread
 from tests.unit.pipeline.least_config import least_config
@@ -34,6 +37,16 @@ def make_config() -> MakeConfig:
         return PipelineConfig.model_validate(least_config(**{"parent_cache": {"policy": "none"}} | sections))
 
     return make
+
+
+@pytest.fixture
+def keeping_config(
+    make_config: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[PipelineConfig]:
+    """Of a job that keeps what it published, in a directory of this test."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    yield make_config(parent_cache={"policy": "last"}, checkpoint=str(tmp_path))
+    kept_revisions.open_kept.cache_clear()
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 """Which hosts may use what they keep: the driver's own at the position that it has read to, others by their files."""
 
-import tempfile
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -11,7 +8,6 @@ import pytest
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.kept_hosts import KeptHosts
 from pipeline.fetch import kept_revisions
-from pipeline.fetch.kept_revisions import kept_bytes
 from pipeline.records.record import SourcePartition
 from pipeline.worker.one_host import ReadOn
 
@@ -19,15 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 AT_7, AT_9 = {SourcePartition("source", 0): 7}, {SourcePartition("source", 0): 9}
-
-
-@pytest.fixture
-def config(
-    make_config: Callable[..., PipelineConfig], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[PipelineConfig]:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    yield make_config(parent_cache={"policy": "last"}, checkpoint=str(tmp_path))
-    kept_revisions.open_kept.cache_clear()
 
 
 def spark(master: str) -> "SparkSession":
@@ -57,30 +44,30 @@ def spark(master: str) -> "SparkSession":
     ],
 )
 def test_a_start_keeps_what_was_kept_up_to_its_position(
-    config: PipelineConfig,
+    keeping_config: PipelineConfig,
     began: dict[SourcePartition, int] | None,
     read_to: list[dict[SourcePartition, int]],
     begins: dict[SourcePartition, int] | None,
     stays: bool,
 ) -> None:
-    kept = kept_revisions.kept_revisions(config)
+    kept = kept_revisions.kept_revisions(keeping_config)
     assert kept is not None
-    hosts = KeptHosts(spark("local[2]"), config)
+    hosts = KeptHosts(spark("local[2]"), keeping_config)
     hosts.start(lambda: began)
     kept.put("wiki", "7", 2, b"content", since=kept.now())
     for positions in read_to:
         hosts.committed(positions)
-    KeptHosts(spark("local[2]"), config).start(lambda: begins)
+    KeptHosts(spark("local[2]"), keeping_config).start(lambda: begins)
     assert (kept.get("wiki", "7", 2) is not None) == stays
 
 
-def test_on_a_cluster_tasks_look_and_slow_rounds_keep_nothing(config: PipelineConfig) -> None:
-    hosts = KeptHosts(spark("spark://host:7077"), config)
+def test_on_a_cluster_tasks_look_and_slow_rounds_keep_nothing(keeping_config: PipelineConfig) -> None:
+    hosts = KeptHosts(spark("spark://host:7077"), keeping_config)
     hosts.start(lambda: pytest.fail("there is no file of the driver's"))
-    assert kept_bytes(hosts.slow_lane()) == 0
+    assert hosts.slow_lane().kept_bytes == 0
     function = cast("SimpleNamespace", hosts.function(iter))
     _, checkpoint, max_bytes, files, read = function.args
-    assert (checkpoint, max_bytes, files) == (config.checkpoint, kept_bytes(config), {})
+    assert (checkpoint, max_bytes, files) == (keeping_config.checkpoint, keeping_config.kept_bytes, {})
     read.value.append(ReadOn("a", frozenset(AT_7)))
     hosts.written()
     hosts.committed(AT_9)
@@ -90,8 +77,8 @@ def test_on_a_cluster_tasks_look_and_slow_rounds_keep_nothing(config: PipelineCo
 
 
 @pytest.mark.parametrize("master", ["local[2]", "spark://host:7077"])
-def test_a_job_that_keeps_nothing_is_left_alone(config: PipelineConfig, master: str) -> None:
-    hosts = KeptHosts(spark(master), kept_revisions.keeping_nothing(config))
+def test_a_job_that_keeps_nothing_is_left_alone(keeping_config: PipelineConfig, master: str) -> None:
+    hosts = KeptHosts(spark(master), kept_revisions.keeping_nothing(keeping_config))
     hosts.start(lambda: pytest.fail("it is not asked for"))
     assert hosts.function(iter) is iter
     hosts.written()

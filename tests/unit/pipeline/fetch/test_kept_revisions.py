@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch import kept_revisions
-from pipeline.fetch.kept_revisions import KeptRevisions, keeping_nothing, kept_bytes
+from pipeline.fetch.kept_revisions import KeptRevisions, keeping_nothing
 
 CONTENT = b"<p>\xc3\xa4</p>"
 MIB = 1024 * 1024
@@ -222,8 +222,8 @@ def test_it_is_kept_by_a_start_that_continues_where_it_was_read_to(kept: KeptRev
 )
 def test_which_job_keeps_how_much(make_config: MakeConfig, sections: dict[str, object], expected: int) -> None:
     config = make_config(**sections)
-    assert kept_bytes(config) == expected
-    assert kept_bytes(keeping_nothing(config)) == 0
+    assert config.kept_bytes == expected
+    assert keeping_nothing(config).kept_bytes == 0
 
 
 def test_each_checkpoint_has_a_place_of_its_own(

@@ -6,10 +6,9 @@ The wiki of these tests renders a revision differently each time it is asked, an
 import asyncio
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, cast
 
 import orjson
@@ -69,13 +68,6 @@ class Published:
     diff: dict[str, Any] | None
 
 
-@pytest.fixture
-def config(make_config: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PipelineConfig]:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    yield make_config(parent_cache={"policy": "last"}, checkpoint=str(tmp_path))
-    kept_revisions.open_kept.cache_clear()
-
-
 def job(config: PipelineConfig, wiki: Wiki) -> Enrichment[Any, Any]:
     client = cast("WikiClient", wiki)
     return Enrichment(config, registry.JOBS["html-enrichment"](config, client), client, cast("ClaimStore", None))
@@ -110,9 +102,9 @@ def edit(make_event: MakeEvent) -> Callable[..., dict[str, Any]]:
     return make
 
 
-def test_the_diff_is_to_what_was_published_before(config: PipelineConfig, edit: MakeEvent) -> None:
+def test_the_diff_is_to_what_was_published_before(keeping_config: PipelineConfig, edit: MakeEvent) -> None:
     wiki = Wiki()
-    first, second, moved = process_all(job(config, wiki), [edit(2, "create"), edit(3), edit(4, "move")])
+    first, second, moved = process_all(job(keeping_config, wiki), [edit(2, "create"), edit(3), edit(4, "move")])
     assert wiki.asked == [2, 3, 4]
     assert first is not None
     assert second is not None
@@ -152,23 +144,23 @@ def test_the_diff_is_to_what_was_published_before(config: PipelineConfig, edit: 
     ],
 )
 def test_what_is_asked_for_after_an_edit(
-    config: PipelineConfig,
+    keeping_config: PipelineConfig,
     edit: MakeEvent,
     between: list[tuple[str, int, dict[str, Any]]],
     then: int,
     asked: list[int],
 ) -> None:
     wiki = Wiki()
-    enrichment = job(config, wiki)
+    enrichment = job(keeping_config, wiki)
     process_all(enrichment, [edit(2)])
     wiki.asked.clear()
     process_all(enrichment, [*(edit(rev, kind, **revision) for kind, rev, revision in between), edit(then)])
     assert wiki.asked == asked
 
 
-def test_a_held_event_hides_as_well(config: PipelineConfig, edit: MakeEvent) -> None:
+def test_a_held_event_hides_as_well(keeping_config: PipelineConfig, edit: MakeEvent) -> None:
     wiki = Wiki()
-    enrichment = job(config, wiki)
+    enrichment = job(keeping_config, wiki)
     process_all(enrichment, [edit(2)])
     enrichment.hold(message(edit(2, "visibility_change", **HIDDEN)))
     enrichment.hold(SourceMessage(Position("source", 0, 6), b"page", b"no event", datetime(2026, 3, 2, tzinfo=UTC)))
@@ -180,32 +172,32 @@ def test_a_held_event_hides_as_well(config: PipelineConfig, edit: MakeEvent) -> 
     ("policy", "room_bytes"), [({"policy": "none"}, 1024), ({"policy": "last"}, 0)], ids=["none is kept", "no memory"]
 )
 def test_every_parent_is_asked_for(
-    make_config: MakeConfig, config: PipelineConfig, edit: MakeEvent, policy: dict[str, str], room_bytes: int
+    make_config: MakeConfig, keeping_config: PipelineConfig, edit: MakeEvent, policy: dict[str, str], room_bytes: int
 ) -> None:
     wiki = Wiki(room_bytes=room_bytes)
-    chosen = make_config(parent_cache=policy, checkpoint=config.checkpoint)
+    chosen = make_config(parent_cache=policy, checkpoint=keeping_config.checkpoint)
     process_all(job(chosen, wiki), [edit(2), edit(3)])
     assert wiki.asked == [2, 1, 3, 2]
 
 
-def test_the_next_process_knows_what_was_published(config: PipelineConfig, edit: MakeEvent) -> None:
-    process_all(job(config, Wiki()), [edit(2)])
+def test_the_next_process_knows_what_was_published(keeping_config: PipelineConfig, edit: MakeEvent) -> None:
+    process_all(job(keeping_config, Wiki()), [edit(2)])
     wiki = Wiki()
-    process_all(job(config, wiki), [edit(3)])
+    process_all(job(keeping_config, wiki), [edit(3)])
     assert wiki.asked == [3]
 
 
-def test_a_parent_that_failed_is_asked_for(config: PipelineConfig, edit: MakeEvent) -> None:
+def test_a_parent_that_failed_is_asked_for(keeping_config: PipelineConfig, edit: MakeEvent) -> None:
     gone = FetchFailedError(Failure("revision_not_found", "it is gone"))
     wiki = Wiki(refused={2: gone})
-    enrichment = job(config, wiki)
+    enrichment = job(keeping_config, wiki)
 
     async def go() -> None:
         failed = asyncio.create_task(enrichment.process(message(edit(2)), limit_s=20))
         after = await published(await enrichment.process(message(edit(3)), limit_s=20))
         assert after is not None
         assert after.diff is None
-        assert cast("Record", await failed).topic == config.sink.error_topic
+        assert cast("Record", await failed).topic == keeping_config.sink.error_topic
 
     asyncio.run(go())
     assert sorted(wiki.asked) == [1, 2, 2, 3]

@@ -1,8 +1,5 @@
 """On a cluster a host clears what it keeps when it reads a partition that another one has read since."""
 
-import tempfile
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import cast
 
 import pyarrow as pa
@@ -25,17 +22,8 @@ class Reports(list[ReadOn]):
 
 
 @pytest.fixture
-def config(
-    make_config: Callable[..., PipelineConfig], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[PipelineConfig]:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    yield make_config(parent_cache={"policy": "last"}, checkpoint=str(tmp_path))
-    kept_revisions.open_kept.cache_clear()
-
-
-@pytest.fixture
-def kept(config: PipelineConfig) -> KeptRevisions:
-    kept = kept_revisions.kept_revisions(config)
+def kept(keeping_config: PipelineConfig) -> KeptRevisions:
+    kept = kept_revisions.kept_revisions(keeping_config)
     assert kept is not None
     kept.put("wiki", "7", 2, b"content", since=kept.now())
     return kept
@@ -53,13 +41,17 @@ def kept(config: PipelineConfig) -> KeptRevisions:
     ids=["one of its own", "two of its own", "one of another host", "one of no host", "no event"],
 )
 def test_what_was_kept_stays_while_its_partitions_do(
-    config: PipelineConfig, kept: KeptRevisions, owned: list[SourcePartition], read: list[SourcePartition], stays: bool
+    keeping_config: PipelineConfig,
+    kept: KeptRevisions,
+    owned: list[SourcePartition],
+    read: list[SourcePartition],
+    stays: bool,
 ) -> None:
     file_id = kept.file_id
     assert file_id is not None
     files = dict.fromkeys((FIRST, SECOND), "another") | dict.fromkeys(owned, file_id)
     reports = Reports()
-    function = on_one_host(lambda batches: batches, config, files, cast("pa.Accumulator", reports))
+    function = on_one_host(lambda batches: batches, keeping_config, files, cast("pa.Accumulator", reports))
     batches = [pa.RecordBatch.from_pydict({"topic": [topic], "partition": [number]}) for topic, number in read]
     assert list(function(iter(batches))) == batches
     assert (kept.get("wiki", "7", 2) is not None) == stays
