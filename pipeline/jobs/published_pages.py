@@ -47,8 +47,7 @@ class PublishedPages:
 
     def read(self, event: PageChange) -> None:
         """Use nothing any more of a page that the event deletes, or of which it hides or shows something."""
-        hides = event.kind == "visibility_change" or suppression_of(event.raw) is not None
-        if self._kept is None or not hides:
+        if self._kept is None or (event.kind != "visibility_change" and suppression_of(event.raw) is None):
             return
         for publication in self._under_way.pop(_page(event), ()):
             publication.is_hidden = True
@@ -58,27 +57,24 @@ class PublishedPages:
     async def publication(self, event: PageChange) -> AsyncIterator[Publication]:
         """While the event's content is fetched; what is its `content` by the end is kept."""
         publication = Publication(event, 0 if self._kept is None else self._kept.now())
-        if self._kept is None:
-            yield publication
-            return
         self._under_way.setdefault(_page(event), []).append(publication)
         try:
             yield publication
-            await self._keep(self._kept, publication)
+            await self._keep(publication)
         finally:
             publication.made.set()
-            others = self._under_way.get(_page(event), [])
-            if publication in others:
-                others.remove(publication)
-                if not others:
+            if not publication.is_hidden:
+                of_page = self._under_way[_page(event)]
+                of_page.remove(publication)
+                if not of_page:
                     del self._under_way[_page(event)]
 
-    async def _keep(self, kept: KeptRevisions, publication: Publication) -> None:
+    async def _keep(self, publication: Publication) -> None:
         event, content = publication.event, publication.content
-        if content is None:
+        if self._kept is None or content is None:
             return
         key = event.wiki_id, str(event.page_id), event.rev_id
-        put = functools.partial(kept.put, *key, content, since=publication.since)
+        put = functools.partial(self._kept.put, *key, content, since=publication.since)
         if len(content) > _LARGE_BYTES:
             await asyncio.get_running_loop().run_in_executor(_LARGE_PAGES, put)
         else:
@@ -90,12 +86,11 @@ class PublishedPages:
         """
         if self._kept is None:
             return None
-        earlier = [
-            one for one in self._under_way.get(_page(of.event), ()) if one is not of and one.event.rev_id == rev_id
-        ]
-        if earlier:
-            await earlier[-1].made.wait()
-            return earlier[-1].content
+        of_page = reversed(self._under_way.get(_page(of.event), []))
+        under_way = next((one for one in of_page if one is not of and one.event.rev_id == rev_id), None)
+        if under_way is not None:
+            await under_way.made.wait()
+            return under_way.content
         return self._kept.get(of.event.wiki_id, str(of.event.page_id), rev_id)
 
 
