@@ -9,13 +9,13 @@ published by this job mostly need not be fetched (`pipeline.jobs.published_pages
 import asyncio
 import functools
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient, decisive_failure
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.kept_revisions import kept_revisions
+from pipeline.jobs.large_work import LargeWork
 from pipeline.jobs.page_change_job import PageChangeJob, within_not_found_grace
 from pipeline.jobs.published_pages import Publication, PublishedPages
 from pipeline.metrics.catalogue import PARENT_BYTES, PARENTS
@@ -29,10 +29,7 @@ _WITH_PARENT = ("edit", "move")
 _UNKNOWN: ErrorType = "revision_not_found"
 # What MediaWiki says of a revision that was hidden or deleted since the event was made.
 _GONE: tuple[ErrorType, ...] = (_UNKNOWN, "access_denied")
-# Both pages; up to here the diff of an edit takes a few milliseconds.
-_LARGE_BYTES = 1024 * 1024
-# The diff keeps the interpreter for itself: a second one at the same time would only take its memory.
-_DIFFS = ThreadPoolExecutor(1, thread_name_prefix="large-diff")
+_DIFFS = LargeWork("large-diff")
 
 
 class HtmlJob(PageChangeJob):
@@ -79,12 +76,8 @@ class HtmlJob(PageChangeJob):
             return _content(latest)
         names = {"before_name": f"revision/{parent_id}", "after_name": f"revision/{latest_id}"}
         new = latest.utf8
-        if len(parent) + len(new) > _LARGE_BYTES:
-            # Deadlines of others must not wait for it.
-            in_thread = functools.partial(unified_diff_of_bytes, parent, new, **names)
-            diff = await asyncio.get_running_loop().run_in_executor(_DIFFS, in_thread)
-        else:
-            diff = unified_diff_of_bytes(parent, new, **names)
+        make_diff = functools.partial(unified_diff_of_bytes, parent, new, **names)
+        diff = await _DIFFS.run(make_diff, size=len(parent) + len(new))
         return _content(latest, parent_id, diff.decode())
 
     def value(self, event: PageChange, fetched: HtmlContent | None, *, stream: str) -> bytes:

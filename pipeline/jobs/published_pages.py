@@ -11,18 +11,16 @@ So the diff is to what was published before, also where the wiki renders it diff
 import asyncio
 import functools
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from pipeline.fetch.kept_revisions import KeptRevisions
+from pipeline.jobs.large_work import LargeWork
 from pipeline.records.page_change import PageChange
 from pipeline.records.suppression import suppression_of
 
 _Page = tuple[str, int]
-# Up to here it is compressed in a few milliseconds.
-_LARGE_BYTES = 1024 * 1024
-_LARGE_PAGES = ThreadPoolExecutor(1, thread_name_prefix="large-page")
+_PUTS = LargeWork("large-page")
 
 
 @dataclass(eq=False, slots=True)
@@ -75,10 +73,7 @@ class PublishedPages:
             return
         key = event.wiki_id, str(event.page_id), event.rev_id
         put = functools.partial(self._kept.put, *key, content, since=publication.since)
-        if len(content) > _LARGE_BYTES:
-            await asyncio.get_running_loop().run_in_executor(_LARGE_PAGES, put)
-        else:
-            put()
+        await _PUTS.run(put, size=len(content))
 
     async def parent(self, of: Publication, rev_id: int) -> bytes | bytearray | None:
         """The content of a revision as it was published, None where the wiki is to be asked. Waits for it where it is

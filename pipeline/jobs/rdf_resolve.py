@@ -12,7 +12,6 @@ import asyncio
 import functools
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -23,6 +22,7 @@ from pipeline.fetch.header_fields import media_type
 from pipeline.fetch.kept_revisions import kept_revisions
 from pipeline.fetch.route import Head, TryAgainError
 from pipeline.jobs.job import OutputPart
+from pipeline.jobs.large_work import LargeWork
 from pipeline.jobs.message import SourceMessage
 from pipeline.jobs.page_change_job import is_younger
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
@@ -38,9 +38,7 @@ from pipeline.records.record import Record
 from pipeline.records.size import serialized_size
 from pipeline.schemas import OPERATION_URI
 
-# About 2,000 statements. Parsing takes the interpreter for as long as it lasts, so neighbours must not wait for it.
-_LARGE_CHARACTERS = 1024 * 1024
-_LARGE_ENTITIES = ThreadPoolExecutor(1, thread_name_prefix="large-entity")
+_PARSES = LargeWork("large-entity")  # of about 2,000 statements and more
 _UNKNOWN: ErrorType = "revision_not_found"
 # The words of Wikibase's EntityDataRequestHandler, in the language of the wiki's content; in others they are unknown.
 _REFUSALS = {
@@ -133,9 +131,7 @@ class RdfResolveJob:
             raise failure
         documents = [text.text for text in texts if isinstance(text, FetchedText)]
         resolve = functools.partial(self._resolve, event, before, documents, since)
-        if sum(map(len, documents)) > _LARGE_CHARACTERS:
-            return await asyncio.get_running_loop().run_in_executor(_LARGE_ENTITIES, resolve)
-        return resolve()
+        return await _PARSES.run(resolve, size=sum(map(len, documents)))
 
     def read(self, event: Operation) -> None:
         """Nothing is kept of an entity that is deleted: its content may be hidden."""
