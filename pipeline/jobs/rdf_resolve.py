@@ -45,7 +45,7 @@ _REFUSALS = {
     "wikibase-entitydata-bad-revision": "Can't show revision",
     "wikibase-entitydata-not-found": "No entity with ID",
 }
-_VERSION = re.compile(r'\bschema:version +"?([0-9]+)')
+_VERSION = re.compile(r'schema:version +"?([0-9]+)')
 
 
 @dataclass(frozen=True, slots=True)
