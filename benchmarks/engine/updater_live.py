@@ -50,6 +50,7 @@ from devkit.observe.expected_output.truth import WikiAnswers
 from devkit.stack.stack import CLAIM_CHECKS
 from devkit.stack.topics import recreate_topics
 from mockapi.rules.model import Rule
+from pipeline.jobs.names import JOB_DEFAULTS
 
 REFERENCE = {
     "latency": "stated",
@@ -286,7 +287,12 @@ class _Bench:
             "sink": {"lapsed_topic": lapsed, "inconsistency_topic": inconsistent},
             "updater": {"reorder": f"{REORDER.total_seconds():g}s"},
         }
-        resolve = {**both, "job": "rdf-resolve", "sink": {"fetch_failure_topic": resolved.failures}}
+        resolve = {
+            **both,
+            "job": "rdf-resolve",
+            "sink": {"fetch_failure_topic": resolved.failures},
+            "fetch": {"concurrency": JOB_DEFAULTS["rdf-resolve"].concurrency},
+        }
         engines = {
             "decide": Engine(self.settings, name="decide", overrides=decide, source_topics=WIKIBASE_TOPICS),
             "resolve": Engine(self.settings, name="resolve", overrides=resolve),

@@ -10,6 +10,7 @@ from located_config.duration import Duration, PositiveDuration
 from located_config.share import Share
 from located_config.size import Size
 from pipeline.config.section import MIB, Section
+from pipeline.jobs.names import FIRST, other_defaults
 
 
 class RetryBudgetConfig(Section):
@@ -41,8 +42,9 @@ class Fetch(Section):
     """
 
     concurrency: PositiveInt = Field(
-        default=128,
-        description="Number of requests of the main lane that may be under way at once, over all Python workers.",
+        default=FIRST.concurrency,
+        description="Number of requests of the main lane that may be under way at once, over all Python workers."
+        f"{other_defaults('concurrency')}",
     )
     deadline: PositiveDuration = Field(
         default=timedelta(seconds=60),

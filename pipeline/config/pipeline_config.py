@@ -34,7 +34,7 @@ from pipeline.config.rdf_section import Rdf
 from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic, require_something
 from pipeline.config.state_section import Count, Deduplicate, State
 from pipeline.config.updater_section import Updater
-from pipeline.jobs.names import FIRST_JOB, JOB_DEFAULTS, JobDefaults, JobName
+from pipeline.jobs.names import FIRST, FIRST_JOB, JOB_DEFAULTS, JobDefaults, JobName
 
 __all__ = [
     "MIB",
@@ -78,7 +78,7 @@ _TOPICS_OF_SOME = ("fetch_failure_topic", "lapsed_topic", "inconsistency_topic")
 _TIME_TO_WRITE = timedelta(seconds=10)
 
 
-def _of_job(job: JobDefaults) -> Mapping[tuple[str, str], str | tuple[str, ...]]:
+def _of_job(job: JobDefaults) -> Mapping[tuple[str, str], str | int | tuple[str, ...]]:
     """A job's defaults for keys that the configuration leaves out. Those of the first job are in the sections."""
     has_several = len(job.source_topics) > 1
     return {
@@ -88,6 +88,7 @@ def _of_job(job: JobDefaults) -> Mapping[tuple[str, str], str | tuple[str, ...]]
         ("claim_check", "prefix"): job.claim_prefix,
         ("deferral", "topic"): job.deferred_topic,
         **{("sink", key): topic for key in _TOPICS_OF_SOME if (topic := getattr(job, key)) is not None},
+        **({} if job.concurrency == FIRST.concurrency else {("fetch", "concurrency"): job.concurrency}),
         **({} if job.read == "proportional" else {("source", "read"): job.read}),
         **({} if job.defers else {("deferral", "policy"): "none"}),
     }
@@ -185,7 +186,7 @@ class PipelineConfig(Section):
             if isinstance(section_data, Mapping):
                 filled[section] = {key: value} | dict(section_data)
             elif isinstance(section_data, Section):
-                first_topic = {"topic": value[0]} if key == "topics" else {}
+                first_topic = {"topic": value[0]} if isinstance(value, tuple) else {}
                 filled[section] = section_data.model_copy(update={key: value, **first_topic})
         return filled
 

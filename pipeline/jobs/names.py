@@ -26,10 +26,11 @@ _WIKIBASE_STREAMS = (
 @dataclass(frozen=True, kw_only=True)
 class JobDefaults:
     """Topics, and the prefix of claim checks. Each job writes to places of its own, so that none writes into those of
-    another. `requests` is the number of requests that an event makes, as far as capacity is planned. `splits_outputs`
-    is whether an output may take several records. Without a `fetch_failure_topic` failed fetches are error events. A
-    job with a `lapsed_topic` says itself what is late, and one with an `inconsistency_topic` writes state_inconsistency
-    events. `read` is how sources are read; one that fetches nothing has nothing to defer.
+    another. `requests` is the number of requests that an event makes, as far as capacity is planned, and `concurrency`
+    how many are under way at once. `splits_outputs` is whether an output may take several records. Without a
+    `fetch_failure_topic` failed fetches are error events. A job with a `lapsed_topic` says itself what is late, and one
+    with an `inconsistency_topic` writes state_inconsistency events. `read` is how sources are read; one that fetches
+    nothing has nothing to defer.
     """
 
     source_topics: tuple[str, ...] = (PAGE_CHANGE_TOPIC,)
@@ -38,6 +39,7 @@ class JobDefaults:
     deferred_topic: str
     claim_prefix: str
     requests: int = 1
+    concurrency: int = 128
     splits_outputs: bool = False
     fetch_failure_topic: str | None = None
     lapsed_topic: str | None = None
@@ -75,6 +77,8 @@ JOB_DEFAULTS: Registry[JobDefaults] = Registry(
             deferred_topic="rdf-streaming-updater.deferred",
             claim_prefix="rdf-resolve",
             requests=2,
+            # An answer takes ten milliseconds of a worker: more of them would only wait for that, past their deadlines.
+            concurrency=32,
             splits_outputs=True,
             fetch_failure_topic="rdf-streaming-updater.fetch-failure",
         ),
