@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 # A trigger without news asks the brokers for each partition's end; Spark would begin the next one at once.
 _ALIGNED_TRIGGER_S = 0.05
+# A consumer asks for what is behind the records that it hands out. At a topic's end the broker keeps that request for
+# Kafka's own 500 ms, and what the batch reads next, as its records once more, waits for it.
+_FETCH_WAIT_MS = 10
 _STATUS = "plan-status.json"
 BEYOND_SPARK = ".beyond-spark"
 """The first record of the source that Spark could not read, by its place. Hidden, as no version takes that for more."""
@@ -154,6 +157,7 @@ def kafka_options(config: PipelineConfig, new: NewStart | None) -> dict[str, str
         "subscribe": ",".join(config.source.all_topics),
         "maxOffsetsPerTrigger": config.batch.max_offsets,
         "failOnDataLoss": "true",
+        "kafka.fetch.max.wait.ms": _FETCH_WAIT_MS,
         # Spark's own default reads events of transactions that were aborted.
         "kafka.isolation.level": "read_committed",
         **({"includeHeaders": "true"} if config.source.pass_headers else {}),
