@@ -151,7 +151,7 @@ def role_of(group: str, process: psutil.Process) -> str:
     if group in _WITHOUT_ROLES:
         return group
     command = _command(process)
-    if "pyspark.daemon" in command or "pyspark.worker" in command:
+    if "pyspark.worker" in command:
         return f"{group}: Python workers"
     if "java" in command.split(" ", 1)[0]:
         return f"{group}: JVM"

@@ -6,7 +6,7 @@ import psutil
 
 ProcessKind = Literal["driver", "JVM", "Python daemon", "Python worker", "other"]
 
-_DAEMONS = ("pyspark.daemon", "devkit.debug.spark_daemon")
+_DAEMONS = ("pipeline.worker.daemon", "pyspark.daemon", "devkit.debug.spark_daemon")
 
 
 def process_kind(process: psutil.Process, first: int) -> ProcessKind:

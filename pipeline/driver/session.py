@@ -2,32 +2,45 @@
 
 import importlib
 import os
+import re
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from located_config.extension import VARIABLE
 from pipeline.driver.spark_conf import PROTOCOL, Given
 from pipeline.driver.stop import late_signals
+from pipeline.worker import daemon
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+DAEMON = {"spark.python.daemon.module": daemon.MODULE}
+"""For who has not named another."""
 _REQUIRED = {key: value for key, (value, _) in PROTOCOL.items()} | {
     "spark.sql.streaming.metricsEnabled": "true",
     "spark.sql.streaming.stopTimeout": "30s",
     # A batch has one stage, or two with a given number of tasks: to look for something to adapt only takes time.
     "spark.sql.adaptive.enabled": "false",
+    # Of DataFrames' workers by default. Only with an equal environment are those started for another job used.
+    "spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK": "1",
 }
 
 
 def start_session(
-    app_name: str, settings: Mapping[str, str] | None = None, *, meanwhile: Sequence[str] = ()
+    app_name: str,
+    settings: Mapping[str, str] | None = None,
+    *,
+    meanwhile: Sequence[str] = (),
+    workers: Callable[[int], int] | None = None,
 ) -> "SparkSession":
     """A session with `spark-defaults.conf`, `settings` and those above.
 
-    The JVM takes seconds to start; the modules of `meanwhile` are imported in that time.
+    The JVM takes seconds to start; the modules of `meanwhile` are imported in that time. `workers` says how many Python
+    workers are started, of the number of slots: they take as long, and the first batch would wait for them.
     """
     # Else the workers take whatever `python3` is first on PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -42,10 +55,17 @@ def start_session(
     # Of a JVM that has no connection yet PySpark forgets the process when it is interrupted, and that would stay.
     with late_signals():
         SparkContext._ensure_initialized(conf=SparkConf().setAll(list(conf.items())))  # noqa: SLF001
-    builder = SparkSession.builder.appName(app_name)
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+    context = SparkContext.getOrCreate(SparkConf().setAppName(app_name).setAll(list(conf.items())))
+    if workers is not None:
+        tasks = workers(context.defaultParallelism)
+        threading.Thread(target=_start_workers, args=[context, tasks], name="start-workers", daemon=True).start()
+    return SparkSession.builder.config(map={**conf}).getOrCreate()
+
+
+def _start_workers(context: "SparkContext", tasks: int) -> None:
+    # What keeps a worker from starting fails the first batch, which says it.
+    with suppress(Exception):
+        context.parallelize(range(tasks), tasks).foreachPartition(daemon.load)
 
 
 def _for_workers(environment: Mapping[str, str]) -> dict[str, str]:
@@ -76,8 +96,9 @@ def heap_bytes(spark: "SparkSession") -> int:
 def known_keys(spark: "SparkSession") -> frozenset[str]:
     """The settings that the modules of Spark which are loaded have registered."""
     jvm: Any = spark._jvm  # noqa: SLF001
-    entries = jvm.org.apache.spark.internal.config.ConfigEntry.listAllEntries().toArray()
-    return frozenset(str(entry.key()) for entry in entries)
+    # As one text: to ask each of the thousand entries takes half a second.
+    entries = str(jvm.org.apache.spark.internal.config.ConfigEntry.listAllEntries().toString())
+    return frozenset(re.findall(r"ConfigEntry\(key=([^,]+),", entries))
 
 
 def jvm_pid(spark: "SparkSession") -> int:

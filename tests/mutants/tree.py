@@ -59,7 +59,7 @@ class Tree:
 
 def process_kind(argv: list[str]) -> Process:
     """What a process is, by its command line."""
-    if any("pyspark.daemon" in argument or "pyspark/daemon" in argument for argument in argv):
+    if any("pyspark.worker" in argument for argument in argv):
         return "worker"
     if "pytest" in argv[:4]:
         return "test"

@@ -32,7 +32,7 @@ def test_an_edited_module_is_loaded_from_the_copy_and_leaves_a_note(tmp_path: Pa
     ("argv", "kind"),
     [
         (["python", "-m", "pytest", "-q"], "test"),
-        (["python", "-m", "pyspark.daemon", "pyspark.worker"], "worker"),
+        (["python", "-m", "pipeline.worker.daemon", "pyspark.worker"], "worker"),
         (["python", "/tree/tests/integration/crash/launcher.py", "run"], "driver"),
         (["python", "-m", "pipeline", "run"], "driver"),
     ],

@@ -24,7 +24,7 @@ class Named:
 def test_the_processes_of_a_spark_program() -> None:
     driver = Named(10, None, "python", "-m", "pipeline", "run")
     jvm = Named(11, driver, "java", "-Xmx1g")
-    daemon = Named(12, jvm, "python", "-m", "pyspark.daemon", "pyspark.worker")
+    daemon = Named(12, jvm, "python", "-m", "pipeline.worker.daemon", "pyspark.worker")
     worker = Named(13, daemon, *daemon.cmdline())
     debugged = Named(14, Named(15, jvm, "python", "-m", "devkit.debug.spark_daemon"), *daemon.cmdline())
     shell = Named(16, driver, "sh", "-c", "true")

@@ -11,8 +11,10 @@ from pipeline.driver.session import _for_workers, heap_bytes, jvm_pid, known_key
 
 def spark() -> Any:
     runtime = SimpleNamespace(getRuntime=lambda: SimpleNamespace(maxMemory=lambda: 5000))
-    entries = [SimpleNamespace(key=lambda: "spark.a"), SimpleNamespace(key=lambda: "spark.b")]
-    registered = SimpleNamespace(listAllEntries=lambda: SimpleNamespace(toArray=lambda: entries))
+    entries = (
+        "[ConfigEntry(key=spark.a, defaultValue=1, doc=), ConfigEntry(key=spark.b, defaultValue=<undefined>, doc=)]"
+    )
+    registered = SimpleNamespace(listAllEntries=lambda: SimpleNamespace(toString=lambda: entries))
     process = SimpleNamespace(current=lambda: SimpleNamespace(pid=lambda: 77))
     config = SimpleNamespace(ConfigEntry=registered)
     apache = SimpleNamespace(spark=SimpleNamespace(internal=SimpleNamespace(config=config)))
@@ -50,6 +52,7 @@ class Looks:
         from pyspark import SparkContext
         SparkSession.Builder.getOrCreate = lambda _self: None
         SparkContext._ensure_initialized = lambda **_: None
+        SparkContext.getOrCreate = lambda *_: None
 
 threading.Thread = Looks
 session.start_session("job", meanwhile=("pipeline.driver.batch",))
