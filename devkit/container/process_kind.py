@@ -6,7 +6,8 @@ import psutil
 
 ProcessKind = Literal["driver", "JVM", "Python daemon", "Python worker", "other"]
 
-_DAEMONS = ("pipeline.worker.daemon", "pyspark.daemon", "devkit.debug.spark_daemon")
+# By which Spark starts a daemon, whose module a setting names.
+_WORKER = "pyspark.worker"
 
 
 def process_kind(process: psutil.Process, first: int) -> ProcessKind:
@@ -23,5 +24,4 @@ def process_kind(process: psutil.Process, first: int) -> ProcessKind:
 
 
 def _is_daemon(process: psutil.Process) -> bool:
-    words = process.cmdline()
-    return any(name in words for name in _DAEMONS)
+    return _WORKER in process.cmdline()

@@ -27,7 +27,7 @@ from pipeline.driver.identity import FILE, Identity, require_checkpoint, require
 from pipeline.driver.job_checkpoint import HadoopFiles, committed_offsets, read_content, write_text
 from pipeline.driver.jvm import JvmEnd
 from pipeline.driver.process_exit import Backstop, end_at_once, query_failure
-from pipeline.driver.session import DAEMON, heap_bytes, jvm_pid, known_keys, start_session
+from pipeline.driver.session import daemon_settings, heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.driver.source_stream import (
     SourceWatch,
     note_beyond_spark,
@@ -308,7 +308,7 @@ def _begin(
     require_readable(config)
     spark = start_session(
         config.job,
-        {**{key: value for key, value in DAEMON.items() if key not in resolved.given}, **resolved.spark},
+        {**daemon_settings(resolved.given), **resolved.spark},
         meanwhile=("pipeline.driver.batch", "pandas"),
         workers=lambda slots: main_slots(slots, config),
     )

@@ -10,7 +10,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from located_config.extension import VARIABLE
-from pipeline.driver.spark_conf import PROTOCOL, Given
+from pipeline.driver.spark_conf import PROTOCOL, Given, is_submitted
+from pipeline.driver.spark_slots import is_local
 from pipeline.driver.stop import late_signals
 from pipeline.worker import daemon
 
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-DAEMON = {"spark.python.daemon.module": daemon.MODULE}
-"""For who has not named another."""
+_DAEMON = "spark.python.daemon.module"
 _REQUIRED = {key: value for key, (value, _) in PROTOCOL.items()} | {
     "spark.sql.streaming.metricsEnabled": "true",
     "spark.sql.streaming.stopTimeout": "30s",
@@ -60,6 +60,16 @@ def start_session(
         tasks = workers(context.defaultParallelism)
         threading.Thread(target=_start_workers, args=[context, tasks], name="start-workers", daemon=True).start()
     return SparkSession.builder.config(map={**conf}).getOrCreate()
+
+
+def daemon_settings(given: Mapping[str, Given], environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Spark's setting for the daemon that loads the job's modules: where Python finds them as it does here. The
+    executors of a cluster may get them with a task only.
+    """
+    master = given["spark.master"].value if "spark.master" in given else "local[*]"
+    if _DAEMON in given or is_submitted(environment) or not is_local(master):
+        return {}
+    return {_DAEMON: daemon.MODULE}
 
 
 def _start_workers(context: "SparkContext", tasks: int) -> None:

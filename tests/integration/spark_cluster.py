@@ -43,7 +43,7 @@ class Cluster:
     def at_work(self) -> ManagedProcess | None:
         """The first node on which Python runs."""
         for node in self.nodes:
-            if any("pipeline.worker.daemon" in process.cmdline() for process in node.tree()):
+            if any("pyspark.worker" in process.cmdline() for process in node.tree()):
                 return node
         return None
 

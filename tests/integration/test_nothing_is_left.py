@@ -70,10 +70,10 @@ def test_sigkill_in_the_middle_of_a_slow_fetch(devkit_cli: Cli) -> None:
         "mockapi",
         "pipeline run",
         "SparkSubmit",
-        "pipeline.worker.daemon",
+        "pyspark.worker",
     ):
         assert any(part in command for command in commands), f"{part} is not among {commands}"
-    workers = [command for command in commands if "pipeline.worker.daemon" in command]
+    workers = [command for command in commands if "pyspark.worker" in command]
     assert len(workers) >= 2, f"a daemon and at least one worker: {commands}"
     ports = listening(processes)
     assert len(ports) >= 4

@@ -102,7 +102,7 @@ class Run:
     def workers(self) -> list[psutil.Process]:
         """Those that Spark's daemon has forked; the daemon itself would only fork new ones."""
         tree = self.tree()
-        daemons = {process.pid for process in tree if "pipeline.worker.daemon" in process.cmdline()}
+        daemons = {process.pid for process in tree if "pyspark.worker" in process.cmdline()}
         return [process for process in tree if process.pid in daemons and process.ppid() in daemons]
 
     def _still_runs(self) -> None:

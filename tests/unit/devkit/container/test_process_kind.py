@@ -26,7 +26,9 @@ def test_the_processes_of_a_spark_program() -> None:
     jvm = Named(11, driver, "java", "-Xmx1g")
     daemon = Named(12, jvm, "python", "-m", "pipeline.worker.daemon", "pyspark.worker")
     worker = Named(13, daemon, *daemon.cmdline())
-    debugged = Named(14, Named(15, jvm, "python", "-m", "devkit.debug.spark_daemon"), *daemon.cmdline())
+    debugged = Named(
+        14, Named(15, jvm, "python", "-m", "devkit.debug.spark_daemon", "pyspark.worker"), *daemon.cmdline()
+    )
     shell = Named(16, driver, "sh", "-c", "true")
     tree = (driver, jvm, daemon, worker, debugged, shell)
     assert [process_kind(cast(psutil.Process, process), 10) for process in tree] == [

@@ -5,8 +5,11 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from located_config.extension import VARIABLE
-from pipeline.driver.session import _for_workers, heap_bytes, jvm_pid, known_keys
+from pipeline.driver.session import _for_workers, daemon_settings, heap_bytes, jvm_pid, known_keys
+from pipeline.driver.spark_conf import Given
 
 
 def spark() -> Any:
@@ -34,6 +37,32 @@ def test_the_jvm_says_its_heap_and_spark_its_settings() -> None:
 def test_workers_are_told_where_a_job_of_an_extension_is() -> None:
     assert _for_workers({}) == _for_workers({VARIABLE: ""}) == {}
     assert _for_workers({VARIABLE: "/x/my_job.py"}) == {"spark.executorEnv.ENRICHMENT_EXTEND": "/x/my_job.py"}
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "is_set"),
+    [
+        ({}, {}, True),
+        ({"spark.master": "local[2]"}, {}, True),
+        ({"spark.master": "local-cluster[1,2,1024]"}, {}, False),
+        ({"spark.master": "spark://host:7077"}, {}, False),
+        ({"spark.python.daemon.module": "own"}, {}, False),
+        ({}, {"PYSPARK_GATEWAY_PORT": "1"}, False),
+    ],
+)
+def test_the_daemon_loads_the_job_where_it_can(
+    given: dict[str, str], environment: dict[str, str], *, is_set: bool
+) -> None:
+    settings = daemon_settings({key: Given(value, "here") for key, value in given.items()}, environment)
+    assert settings == ({"spark.python.daemon.module": "pipeline.worker.daemon"} if is_set else {})
+
+
+def test_workers_load_what_tasks_need() -> None:
+    """In a process that has loaded nothing. Each row is read, else Spark would end the worker."""
+    rows = "import sys; from pipeline.worker.daemon import load; rows = iter([1, 2]); load(rows); print(list(rows), "
+    shown = rows + "[name in sys.modules for name in ('pipeline.worker.spark_task', 'pyspark.worker')])"
+    run = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.strip() == "[] [True, True]"
 
 
 # Without Java: its start and the builder's last step are replaced, and the importing thread is one that looks instead.

@@ -170,7 +170,7 @@ class FakeProcess:
 
 class TestRoles:
     JVM = FakeProcess(2, "java", "-cp", "x", "org.apache.spark.deploy.SparkSubmit", "pyspark-shell")
-    DAEMON = FakeProcess(3, "python", "-m", "pyspark.daemon", parent=JVM)
+    DAEMON = FakeProcess(3, "python", "-m", "pipeline.worker.daemon", "pyspark.worker", parent=JVM)
     WITH_EXECUTORS = FakeProcess(10, "java", "-cp", "x", "org.apache.spark.deploy.SparkSubmit", "pyspark-shell")
     ENDED = FakeProcess(12, gone=True, parent=WITH_EXECUTORS)
     EXECUTOR = FakeProcess(
@@ -186,8 +186,8 @@ class TestRoles:
             (WITH_EXECUTORS, None),
             (EXECUTOR, "executor"),
             (DAEMON, None),
-            (FakeProcess(4, "python", "-m", "pyspark.daemon", parent=DAEMON), "worker"),
-            (FakeProcess(5, "python", "-m", "devkit.debug.spark_daemon", parent=DAEMON), "worker"),
+            (FakeProcess(4, "python", "-m", "pipeline.worker.daemon", "pyspark.worker", parent=DAEMON), "worker"),
+            (FakeProcess(5, "python", "-m", "devkit.debug.spark_daemon", "pyspark.worker", parent=DAEMON), "worker"),
             (FakeProcess(6, "bash", "spark-submit"), None),
             (FakeProcess(7, gone=True), None),
         ],
