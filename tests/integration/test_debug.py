@@ -41,8 +41,8 @@ def attached(port: int) -> DebugClient:
 @pytest.mark.parametrize(
     ("role", "file", "text", "expression", "value"),
     [
-        ("driver", "pipeline/driver/query.py", "log.emit(Started(", "config.job", "'html-enrichment'"),
-        ("worker", "pipeline/worker/spark_task.py", "policy = _policy(config)", "concurrency > 0", "True"),
+        ("driver", "pipeline/driver/query.py", "log.emit(Started(", "resolved.config.job", "'html-enrichment'"),
+        ("worker", "pipeline/worker/spark_task.py", "policy = _policy(config)", "config.fetch.concurrency > 0", "True"),
     ],
 )
 def test_it_waits_stops_shows_and_goes_on(
