@@ -2,7 +2,7 @@
 
     deadline = time of the event + window
     watermark > deadline at arrival    the event is late: a LapsedAction, and nothing else
-    watermark >= deadline              the event leaves the buffer, with all that are before it in order
+    watermark > deadline               the event leaves the buffer, with all that are before it in order
 
 The order is by revision and then by time: a revision comes before its deletion, and both may have the time of another
 topic's clock. Reconciliations are no part of an entity's history and are never buffered.
@@ -31,7 +31,9 @@ _by_order = attrgetter("order")
 
 @dataclass(frozen=True, slots=True)
 class ReorderRules:
-    """A `window_ms` of 0 buffers nothing: each event is decided as it arrives."""
+    """A `window_ms` of 0 buffers nothing: each event is decided as it arrives, or behind those that waited before the
+    window was shortened to 0.
+    """
 
     window_ms: int
     continue_at_once: bool = True
@@ -72,7 +74,7 @@ def accept(state: EntityState, events: Iterable[SourceEvent], watermark_ms: int,
 
 def release(state: EntityState, watermark_ms: int, rules: ReorderRules) -> Step:
     """Lets the events go whose time is over, and those that are before them in order."""
-    due = [place for place, event in enumerate(state.buffered, 1) if event.time_ms + rules.window_ms <= watermark_ms]
+    due = [place for place, event in enumerate(state.buffered, 1) if event.time_ms + rules.window_ms < watermark_ms]
     count = due[-1] if due else 0
     leaving = state.buffered[:count]
     state = replace(state, buffered=state.buffered[count:])
@@ -84,12 +86,14 @@ def release(state: EntityState, watermark_ms: int, rules: ReorderRules) -> Step:
 
 def next_release_ms(state: EntityState, rules: ReorderRules) -> int | None:
     """The watermark at which `release` has something to do next; None with nothing buffered."""
-    return min((event.time_ms + rules.window_ms for event in state.buffered), default=None)
+    return min((event.time_ms + rules.window_ms + 1 for event in state.buffered), default=None)
 
 
 def _waits(event: SourceEvent, last: int, rules: ReorderRules, *, is_first: bool) -> bool:
-    if rules.window_ms == 0 or event.action in ("reconcile-creation", "reconcile-deletion"):
+    if event.action in ("reconcile-creation", "reconcile-deletion"):
         return False
+    if rules.window_ms == 0:
+        return not is_first
     if not rules.continue_at_once or event.action != "revision-create" or event.parent is None:
         return True
     # No event continues an entity that is deleted or unknown: its `last` is no revision that could be a parent.

@@ -21,6 +21,7 @@ from pipeline.worker.spark_task import HORIZON
 from tests.unit.pipeline.updater.source_events import START_MS, described, source_event
 
 WINDOW_MS = 60_000
+LEAVES_MS = WINDOW_MS + 1
 
 
 @dataclass
@@ -97,12 +98,12 @@ def outcomes(rows: Sequence[Row]) -> list[str]:
 def test_events_wait_for_their_timer(operator: Operator) -> None:
     events = [source_event("page-delete", 1, 20), source_event("revision-create", 1, 10)]
     assert operator.accept(events) == []
-    assert operator.store.timers == [START_MS + 10 + WINDOW_MS]
+    assert operator.store.timers == [START_MS + 10 + LEAVES_MS]
     assert ENTITY not in operator.store.values
-    first = operator.expire(10 + WINDOW_MS)
+    first = operator.expire(10 + LEAVES_MS)
     assert outcomes(first) == ["import 1"]
-    assert operator.store.timers[-1] == START_MS + 20 + WINDOW_MS
-    assert outcomes(operator.expire(20 + WINDOW_MS)) == ["delete 1"]
+    assert operator.store.timers[-1] == START_MS + 20 + LEAVES_MS
+    assert outcomes(operator.expire(20 + LEAVES_MS)) == ["delete 1"]
     assert operator.store.values == {ENTITY: (-1, 2), "buffered": []}
 
 
@@ -111,14 +112,14 @@ def test_a_timer_of_a_shorter_window_changes_nothing_and_is_set_again(operator: 
     writes = operator.store.writes
     assert operator.expire(0) == []
     assert operator.store.writes == writes
-    assert operator.store.timers == [START_MS + 10 + WINDOW_MS] * 2
+    assert operator.store.timers == [START_MS + 10 + LEAVES_MS] * 2
 
 
 def test_a_timer_that_is_there_is_not_set_again(operator: Operator) -> None:
     """Spark would warn of each."""
     for rev, time in ((1, 10), (2, 20), (3, 5)):
         operator.accept([source_event("revision-create", rev, time)])
-    assert operator.store.timers == [START_MS + time + WINDOW_MS for time in (10, 5)]
+    assert operator.store.timers == [START_MS + time + LEAVES_MS for time in (10, 5)]
 
 
 def test_rows_have_the_events_place_and_leave_by_turn(operator: Operator) -> None:
@@ -126,7 +127,7 @@ def test_rows_have_the_events_place_and_leave_by_turn(operator: Operator) -> Non
     operator.accept([event])
     late = source_event("revision-create", 9, 1)
     (lapsed,) = operator.accept([late], watermark=2 + WINDOW_MS)
-    (released,) = operator.expire(10 + WINDOW_MS)
+    (released,) = operator.expire(10 + LEAVES_MS)
     assert outcomes([released, lapsed]) == ["late 9", "import 1"], "what came with the batch is before the timers"
     row = released.asDict()
     assert DecidedEvent.from_bytes(row.pop("value")).event == event

@@ -52,7 +52,7 @@ class SourceModel:
 
     def advance(self, watermark: int) -> None:
         self.watermark = watermark
-        while due := [timer for timer in self.timers if timer <= watermark]:
+        while due := [timer for timer in self.timers if timer < watermark]:
             self.timers.remove(min(due))
             self._on_timer(min(due))
 

@@ -87,7 +87,11 @@ CASES: dict[str, tuple[list[Step], list[str]]] = {
     ),
     # Others.
     "late reconciliation": ([20, source_event("reconcile-creation", 2, 9)], ["late 2"]),
-    "at the deadline": ([20, create(1, 10), 20], ["import 1"]),
+    "at the deadline": ([20, create(1, 10), 20, 21], ["import 1"]),
+    "after its deletion, both at the deadline": (
+        [20, delete(1, 10), 20, create(1, 10), 21],
+        ["import 1", "delete 1"],
+    ),
     "after the deadline": ([21, create(1, 10), 21], ["late 1"]),
     "continues while others wait": (
         [create(1, 1), 20, create(5, 30, 4), create(2, 25, 1), 35, 200],
@@ -138,7 +142,7 @@ def test_the_timer_is_that_of_the_first_event_whose_time_is_over() -> None:
     state = accept(EntityState(), [create(3, 30), create(1, 35)], LONG_AGO, RULES).state
     assert [event.rev for event in state.buffered] == [1, 3]
     due_ms = next_release_ms(state, RULES)
-    assert due_ms == START_MS + 40
+    assert due_ms == START_MS + 41
     assert release(state, due_ms - 1, RULES) == release(state, LONG_AGO, RULES)
     left = release(state, due_ms, RULES)
     assert list(map(described, left.outcomes)) == ["import 1", "diff 3 from 1"]
@@ -152,6 +156,13 @@ def test_without_a_window_each_event_is_decided_as_it_comes() -> None:
         "newer_revision_seen 1 beside 2",
         "newer_revision_seen 1 beside 2",
     ]
+
+
+def test_what_waited_before_the_window_was_taken_away_leaves_first() -> None:
+    waiting = accept(EntityState(), [create(5, 10)], LONG_AGO, RULES).state
+    step = accept(waiting, [delete(5, 15)], LONG_AGO, ReorderRules(0))
+    left = release(step.state, START_MS + 16, ReorderRules(0))
+    assert [*map(described, (*step.outcomes, *left.outcomes))] == ["import 5", "delete 5"]
 
 
 @pytest.mark.parametrize("action", ["page-delete", "page-undelete", "revision-create"])
