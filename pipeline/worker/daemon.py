@@ -7,6 +7,7 @@ start threads, which a fork loses. On Linux those of NumPy and Arrow do without;
 
 import gc
 import importlib
+import os
 import sys
 from collections.abc import Iterable
 
@@ -27,6 +28,8 @@ def main() -> None:
     if sys.platform == "linux":
         load()
         gc.freeze()  # a collection would write to every object, and so copy what the workers share
+        # Python's own generator does so by itself.
+        os.register_at_fork(after_in_child=importlib.import_module("numpy").random.seed)
     from pyspark.daemon import manager
 
     manager()
