@@ -203,7 +203,7 @@ def set_offsets(
         files = _files(config, endpoint)
         spark_checkpoint = read_checkpoint(files)
         write.require_planned(spark_checkpoint)
-        write.require_stateless(files)
+        write.require_stateless(files, _identity(files))
         if not stopped:
             write.require_stopped(spark_checkpoint.place, last_written(files), now)
         if target is None and not yes:
@@ -265,6 +265,13 @@ def offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> Offsets:
             f"retention has taken events of topic {source.topic}: {'; '.join(lost)}",
             hint="name a later moment, or go on with what remains: --yes",
         )
+    for partition, first in bounds.first.items():
+        if 0 < first == bounds.end[partition]:
+            click.echo(
+                f"warning: topic {source.topic}, partition {partition}: retention has deleted all its {first} events; "
+                f"any of {at.isoformat()} or later are missing",
+                err=True,
+            )
     return offsets
 
 

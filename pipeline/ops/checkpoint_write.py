@@ -82,15 +82,16 @@ def _is_of_later_batch(name: str, last_commit: int) -> bool:
     return version is not None and int(version[1]) > last_commit + 1
 
 
-def require_stateless(files: CheckpointFiles) -> None:
+def require_stateless(files: CheckpointFiles, made_by: Identity | None) -> None:
     """Raises RefusedError where a job keeps a state: that is of each batch, and there is none for a position that no
     batch has come to.
     """
-    if "state" in files.entries():
+    if "state" in files.entries() or (made_by is not None and made_by.state is not None):
         raise RefusedError(
             f"checkpoint {files.place} has a state, which belongs to its own batches: at another position Spark would "
             "not find it",
-            hint="give the job another checkpoint and begin with `run --new timestamp=…`; its state begins empty",
+            hint="give the job another checkpoint and begin with `run --new timestamp=…`; its state begins empty: for "
+            "rdf-decide use `bootstrap`",
         )
 
 

@@ -224,7 +224,8 @@ def last_written(files: CheckpointFiles) -> datetime:
 def lines(checkpoint: SparkCheckpoint, written: datetime) -> Iterator[str]:
     """What `checkpoint show` prints."""
     yield f"checkpoint  {checkpoint.place}"
-    yield f"query id    {checkpoint.query_id or 'none: the file metadata is missing'}"
+    missing = "none yet" if checkpoint.last is None else "none: the file metadata is missing"
+    yield f"query id    {checkpoint.query_id or missing}"
     yield f"written     {show(written)}"
     if checkpoint.last is None:
         yield "batches     none is planned"
