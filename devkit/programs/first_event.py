@@ -12,7 +12,8 @@ from devkit.observe.logs.logs import LineTail
 from devkit.stack.parts.part_life import require_running
 from devkit.waiting import wait_until
 
-_READY = timedelta(seconds=90)
+# Three jobs at once take a minute on two busy cores.
+_READY = timedelta(minutes=5)
 
 T = TypeVar("T")
 
