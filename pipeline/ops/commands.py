@@ -14,7 +14,6 @@ from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.topic_move import move as move_ledger
 from pipeline.deferral.wire import Action
 from pipeline.errors import RefusedError
-from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.ops.deferred import details, entries_in, lines, opened, parse_position, wish
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.options import Number
@@ -134,8 +133,5 @@ def _wish(topic: LedgerTopic, action: Action, texts: tuple[str, ...], wait_s: fl
 
 @contextmanager
 def _ledger(config_file: Path) -> Iterator[LedgerTopic]:
-    config = load_config(config_file)
-    if not JOB_DEFAULTS[config.job].defers and config.deferral.policy == "none":
-        raise RefusedError(f"{config.job} defers nothing, so it has no ledger")
-    with opened(config) as topic:
+    with opened(load_config(config_file)) as topic:
         yield topic

@@ -27,6 +27,7 @@ from pipeline.deferral.wire import (
     position_of,
 )
 from pipeline.errors import RefusedError
+from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.kafka.cluster import sink_brokers
 from pipeline.records.page_change import InvalidEventError
 from pipeline.records.page_change import parse as parse_event
@@ -63,8 +64,10 @@ def parse_position(text: str) -> Position:
 def opened(config: PipelineConfig, *, new: str | None = None) -> Iterator[LedgerTopic]:
     """The ledger's topic of a job, which is not made when it is missing; or a `new` one for it, which is.
 
-    Raises PipelineError.
+    Raises PipelineError, RefusedError for a job that never has one.
     """
+    if not JOB_DEFAULTS[config.job].defers and config.deferral.policy == "none":
+        raise RefusedError(f"{config.job} defers nothing, so it has no ledger")
     topic = LedgerTopic(sink_brokers(config), new or config.deferral.topic, config.sink.max_request_size)
     topic.open(LedgerStart(missing="make") if new else None)
     try:

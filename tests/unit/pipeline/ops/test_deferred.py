@@ -17,7 +17,7 @@ from pipeline.deferral.topic import LedgerTopic, LogRecord
 from pipeline.deferral.wire import Command, command_done, key_of, parse, tombstone
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops import commands
-from pipeline.ops.deferred import Wish, details, entries_in, lines, parse_position, wish
+from pipeline.ops.deferred import Wish, details, entries_in, lines, opened, parse_position, wish
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.making import POSITIONS, entry, offsets
 from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
@@ -66,6 +66,11 @@ def test_what_is_no_position_is_refused_with_its_form(text: str) -> None:
 
 
 # --- list and show
+
+
+def test_a_job_that_defers_nothing_has_no_ledger(make_config: Callable[..., PipelineConfig]) -> None:
+    with pytest.raises(RefusedError, match="rdf-decide defers nothing"), opened(make_config(job="rdf-decide")):
+        pass
 
 
 def test_entries_come_in_the_order_of_the_source() -> None:
