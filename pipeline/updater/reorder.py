@@ -63,7 +63,7 @@ def accept(state: EntityState, events: Iterable[SourceEvent], watermark_ms: int,
     outcomes: list[Outcome] = []
     buffered = list(state.buffered)
     for event in sorted(events, key=_by_order):
-        if event.time_ms + rules.window_ms < watermark_ms:
+        if _is_over(event, watermark_ms, rules):
             outcomes.append(LapsedAction(event))
         elif _waits(event, state.last, rules, is_first=not buffered):
             buffered.append(event)
@@ -74,7 +74,7 @@ def accept(state: EntityState, events: Iterable[SourceEvent], watermark_ms: int,
 
 def release(state: EntityState, watermark_ms: int, rules: ReorderRules) -> Step:
     """Lets the events go whose time is over, and those that are before them in order."""
-    due = [place for place, event in enumerate(state.buffered, 1) if event.time_ms + rules.window_ms < watermark_ms]
+    due = [place for place, event in enumerate(state.buffered, 1) if _is_over(event, watermark_ms, rules)]
     count = due[-1] if due else 0
     leaving = state.buffered[:count]
     state = replace(state, buffered=state.buffered[count:])
@@ -87,6 +87,13 @@ def release(state: EntityState, watermark_ms: int, rules: ReorderRules) -> Step:
 def next_release_ms(state: EntityState, rules: ReorderRules) -> int | None:
     """The watermark at which `release` has something to do next; None with nothing buffered."""
     return min((event.time_ms + rules.window_ms + 1 for event in state.buffered), default=None)
+
+
+def _is_over(event: SourceEvent, watermark_ms: int, rules: ReorderRules) -> bool:
+    """Whether the event's window is. It leaves, and is late, by the same rule: else what leaves could still be preceded
+    by what is in time.
+    """
+    return event.time_ms + rules.window_ms < watermark_ms
 
 
 def _waits(event: SourceEvent, last: int, rules: ReorderRules, *, is_first: bool) -> bool:
