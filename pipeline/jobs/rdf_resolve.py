@@ -45,7 +45,8 @@ _REFUSALS = {
     "wikibase-entitydata-bad-revision": "Can't show revision",
     "wikibase-entitydata-not-found": "No entity with ID",
 }
-_VERSION = re.compile(r'schema:version +"?([0-9]+)')
+# A whole word, which is looked for behind its text: what begins with text is found far faster.
+_VERSION = re.compile(r'schema:version(?<!\wschema:version) +"?([0-9]+)')
 
 
 @dataclass(frozen=True, slots=True)
