@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from located_config.extension import VARIABLE
-from pipeline.driver.spark_conf import PROTOCOL, Given, is_submitted
+from pipeline.driver.spark_conf import PROTOCOL, Given, is_submitted, master_of
 from pipeline.driver.spark_slots import is_local
 from pipeline.driver.stop import late_signals
 from pipeline.worker import daemon
@@ -59,15 +59,14 @@ def start_session(
     if workers is not None:
         tasks = workers(context.defaultParallelism)
         threading.Thread(target=_start_workers, args=[context, tasks], name="start-workers", daemon=True).start()
-    return SparkSession.builder.config(map={**conf}).getOrCreate()
+    return SparkSession.builder.getOrCreate()  # with the context's settings
 
 
 def daemon_settings(given: Mapping[str, Given], environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Spark's setting for the daemon that loads the job's modules: where Python finds them as it does here. The
     executors of a cluster may get them with a task only.
     """
-    master = given["spark.master"].value if "spark.master" in given else "local[*]"
-    if _DAEMON in given or is_submitted(environment) or not is_local(master):
+    if _DAEMON in given or is_submitted(environment) or not is_local(master_of(given)):
         return {}
     return {_DAEMON: daemon.MODULE}
 

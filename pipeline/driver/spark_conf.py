@@ -44,6 +44,11 @@ class Given:
     where: str
 
 
+def master_of(settings: Mapping[str, Given]) -> str:
+    """The master that the settings name, or the one that Spark takes without."""
+    return settings["spark.master"].value if "spark.master" in settings else "local[*]"
+
+
 def is_submitted(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether the JVM runs already, as under spark-submit: its memory can be changed no more."""
     return "PYSPARK_GATEWAY_PORT" in environment

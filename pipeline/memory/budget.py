@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pipeline.config.pipeline_config import MIB, PipelineConfig
-from pipeline.driver.spark_conf import Given
+from pipeline.driver.spark_conf import Given, master_of
 from pipeline.errors import RefusedError
 from pipeline.memory.division import MemoryPlan, applied, derive
 from pipeline.memory.spark import place_of, require_agreement, slots_of, spark_settings
@@ -35,7 +35,7 @@ def budget(
     """`submitted` are Spark's settings from elsewhere. Raises RefusedError when they contradict the limit, or the limit
     is too small.
     """
-    master = submitted["spark.master"].value if "spark.master" in submitted else "local[*]"
+    master = master_of(submitted)
     place = place_of(master)
     if limit is None:
         if slots is None:
