@@ -6,7 +6,7 @@ lost its second half would be published as the page. It comes in pieces: a kilob
 
 import asyncio
 import struct
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Protocol
 
 from isal import isal_zlib
@@ -17,6 +17,8 @@ _FIXED_BYTES, _TRAILER_BYTES = 10, 8
 _HEADER_CHECKSUM, _EXTRA, _NAME, _COMMENT, _RESERVED = 2, 4, 8, 16, 0xE0
 # An extra field has 64 KiB at most; a name and a comment have no end of their own.
 _MOST_HEADER_BYTES = 128 * 1024
+# What is read at once, and what a piece is at most.
+PIECE_BYTES = 256 * 1024
 
 
 class NotGzipError(ValueError):
@@ -93,6 +95,15 @@ class Gunzip:
         return chunk[missing:]
 
 
+def gunzipped(data: bytes) -> bytes:
+    """A whole gzip stream, of any number of members. Raises NotGzipError."""
+    decoder = Gunzip(PIECE_BYTES)
+    content = b"".join(decoder.inflated(data))
+    if not decoder.is_whole:
+        raise NotGzipError("it was cut off")
+    return content
+
+
 def _header_bytes(data: bytes | bytearray) -> int | None:
     """The length of the header that `data` begins with; None while it is not whole. Raises NotGzipError."""
     if not _MAGIC.startswith(data[:3]) and not data.startswith(_MAGIC):
@@ -117,8 +128,6 @@ def _header_bytes(data: bytes | bytearray) -> int | None:
     return end if end <= len(data) else None
 
 
-# What is read at once, and what a piece is at most.
-PIECE_BYTES = 256 * 1024
 GZIP = frozenset({"gzip", "x-gzip"})
 """The content codings that tell where a body ends."""
 
@@ -138,9 +147,15 @@ class BodyBrokenError(Exception):
     """The body is not what its Content-Encoding says, or ends too early."""
 
 
-async def pieces(stream: ByteStream, limit_bytes: float, *, encoding: str = "identity") -> AsyncIterator[bytes]:
+async def pieces(
+    stream: ByteStream,
+    limit_bytes: float,
+    *,
+    encoding: str = "identity",
+    sent: Callable[[bytes], None] | None = None,
+) -> AsyncIterator[bytes]:
     """The body, decompressed, piece by piece, each `PIECE_BYTES` at most. `encoding` is the Content-Encoding; `gzip`
-    and none are known.
+    and none are known. `sent` is called with each chunk as it came.
 
     Raises BodyTooLargeError as soon as it is longer than the limit, whatever its headers said; BodyBrokenError. The
     limit is infinite where only a header is believed.
@@ -150,6 +165,8 @@ async def pieces(stream: ByteStream, limit_bytes: float, *, encoding: str = "ide
     decoder = None if encoding == "identity" else Gunzip(PIECE_BYTES)
     length = 0
     while chunk := await stream.read(PIECE_BYTES):
+        if sent is not None:
+            sent(chunk)
         try:
             for number, piece in enumerate([chunk] if decoder is None else decoder.inflated(chunk)):
                 length += len(piece)

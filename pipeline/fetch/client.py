@@ -19,7 +19,7 @@ from pipeline import log
 from pipeline.config.fetch_section import Fetch
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.api_errors import error_type_of
-from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
+from pipeline.fetch.body import GZIP, BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer
 from pipeline.fetch.breakers import BreakerOpenError, Breakers, Permit
 from pipeline.fetch.connection import OneAnswerConnector
@@ -29,6 +29,7 @@ from pipeline.fetch.in_flight import Holding, InFlightBytes
 from pipeline.fetch.response import describe_outage, describe_status, head_of, is_transient, read_error_code
 from pipeline.fetch.retry_budget import RetryBudget, Unlimited
 from pipeline.fetch.route import HTML, Ask, Head, Route, TryAgainError
+from pipeline.fetch.sent_body import SentBody
 from pipeline.fetch.spool import Spool
 from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.metrics.catalogue import RETRIES
@@ -95,12 +96,14 @@ def decisive_failure(outcomes: Iterable[object]) -> BaseException | None:
 class FetchedText:
     """The text that the route read in the body, and the length in the response's header (None without one).
 
-    `body` is the text in UTF-8 if that is how it arrived.
+    `body` is the text in UTF-8 if that is how it arrived, `compressed` the same in gzip if that was asked for and is
+    how it arrived.
     """
 
     text: str
     content_length: int | None
     body: bytes | bytearray | None = field(default=None, compare=False, repr=False)
+    compressed: bytes | bytearray | None = field(default=None, compare=False, repr=False)
 
     @property
     def utf8(self) -> bytes | bytearray:
@@ -120,6 +123,7 @@ class _Asked:
     route: Route
     path: str
     holding: Holding
+    compressed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +193,18 @@ class WikiClient:
         return Deadline(limit_s, self._clock)
 
     async def fetch(
-        self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
+        self,
+        wiki_id: str,
+        rev_id: int,
+        *,
+        request_id: str,
+        deadline: Deadline,
+        route: Route = HTML,
+        compressed: bool = False,
     ) -> FetchedText:
-        """The text that `route` reads of a revision: its HTML unless another is given. Raises FetchFailedError."""
+        """The text that `route` reads of a revision: its HTML unless another is given; `compressed` too where it comes
+        so and there is room. Raises FetchFailedError.
+        """
         host = self._hosts.host_of(wiki_id)
         if host is None:
             text = f"wiki {wiki_id[:100]!r} is not in mediawiki.wikis"
@@ -199,7 +212,9 @@ class WikiClient:
                 raise UnknownWikiError(text)
             raise FetchFailedError(Failure("unknown_wiki", text))
         with self._in_flight.joined() as holding:
-            request = _Asked(wiki_id, host, rev_id, request_id, deadline, route, route.path(rev_id), holding)
+            request = _Asked(
+                wiki_id, host, rev_id, request_id, deadline, route, route.path(rev_id), holding, compressed
+            )
             try:
                 return await self._fetch_until_known(request)
             except FetchFailedError as error:
@@ -296,7 +311,8 @@ class WikiClient:
 
     async def _answer(self, call: _Asked) -> _Answer | _Retry:
         """Sends one request, whose slot is free again on return. Raises as `_attempt` does."""
-        body = Spool(call.holding, self._config.fetch.inline_limit)
+        inline_limit = self._config.fetch.inline_limit
+        body = Spool(call.holding, inline_limit, sent=SentBody(call.holding, inline_limit) if call.compressed else None)
         try:
             remaining_s = call.deadline.remaining_s()
             async with asyncio.timeout(remaining_s):
@@ -343,8 +359,9 @@ class WikiClient:
             ) as response:
                 if response.status != 200:
                     return await self._refused(response, call)
-                encoding = content_coding(response.headers)
-                async for piece in pieces(response.content, self._limit_bytes(response), encoding=encoding):
+                encoding, limit_bytes = content_coding(response.headers), self._limit_bytes(response)
+                sent = body.write_sent if encoding in GZIP else None
+                async for piece in pieces(response.content, limit_bytes, encoding=encoding, sent=sent):
                     body.write(piece)
                 return _Answer(
                     body,
@@ -381,7 +398,9 @@ class WikiClient:
                 message = f"revision {call.rev_id}: body is not UTF-8: {error}"
                 raise FetchFailedError(Failure("invalid_body", message)) from error
             read = call.route.read(call.rev_id, answer.head, text)
-            return FetchedText(read, answer.content_length, content if read is text else None)
+            if read is not text:
+                return FetchedText(read, answer.content_length)
+            return FetchedText(read, answer.content_length, content, answer.body.sent)
         except BaseException as error:
             answer.body.discard()
             if isinstance(error, TryAgainError):

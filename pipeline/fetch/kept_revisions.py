@@ -16,10 +16,10 @@ import uuid
 from pathlib import Path
 
 import lmdb
-from isal import isal_zlib
-from isal.igzip_lib import IsalError
+from isal import igzip
 
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.fetch.body import NotGzipError, gunzipped
 
 # An entry that takes a larger part of all leaves too little for others.
 _LARGEST_SHARE = 4
@@ -51,8 +51,8 @@ class KeptRevisions:
                 entry = transaction.get(_key(wiki, page), db=self._revisions)
             if entry is None or int.from_bytes(entry[:_NUMBER_BYTES]) != rev:
                 return None
-            return isal_zlib.decompress(entry[2 * _NUMBER_BYTES :])
-        except (lmdb.Error, IsalError):  # type: ignore[misc] # IsalError has no type in the stubs
+            return gunzipped(entry[2 * _NUMBER_BYTES :])
+        except (lmdb.Error, NotGzipError):
             return None
 
     def now(self) -> int:
@@ -65,13 +65,24 @@ class KeptRevisions:
         except lmdb.Error:
             return 0
 
-    def put(self, wiki: str, page: str, rev: int, content: bytes | bytearray, *, since: int) -> None:
+    def put(
+        self,
+        wiki: str,
+        page: str,
+        rev: int,
+        content: bytes | bytearray,
+        *,
+        since: int,
+        compressed: bytes | bytearray | None = None,
+    ) -> None:
         """Keep what was fetched `since` that moment in the place of an earlier revision, unless the page was dropped
-        meanwhile; too large a content is not kept.
+        meanwhile; too large a content is not kept. `compressed` is the content in gzip, where that is at hand.
         """
         if self._file is None:
             return
-        packed = isal_zlib.compress(content, _FASTEST)
+        packed = compressed
+        if packed is None or len(packed) > len(content):
+            packed = igzip.compress(content, _FASTEST)
         if len(packed) > self._max_bytes // _LARGEST_SHARE:
             return
         try:
@@ -154,7 +165,7 @@ class KeptRevisions:
                 return file
         return None
 
-    def _put(self, transaction: lmdb.Transaction, key: bytes, rev: int, packed: bytes) -> None:
+    def _put(self, transaction: lmdb.Transaction, key: bytes, rev: int, packed: bytes | bytearray) -> None:
         before = transaction.get(key, db=self._revisions)
         if before is not None and int.from_bytes(before[:_NUMBER_BYTES]) > rev:
             return

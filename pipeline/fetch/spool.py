@@ -5,6 +5,7 @@ from collections.abc import Callable
 from io import BufferedIOBase
 
 from pipeline.fetch.in_flight import Holding
+from pipeline.fetch.sent_body import SentBody
 
 
 def unnamed_file() -> BufferedIOBase:
@@ -13,13 +14,21 @@ def unnamed_file() -> BufferedIOBase:
 
 
 class Spool:
-    """One body. `inline_limit` bytes of it, and no more than `holding` has room for, are kept in memory."""
+    """One body. `inline_limit` bytes of it, and no more than `holding` has room for, are kept in memory. `sent` is the
+    same as it was sent, where that is kept too.
+    """
 
     def __init__(
-        self, holding: Holding, inline_limit: int, *, open_file: Callable[[], BufferedIOBase] = unnamed_file
+        self,
+        holding: Holding,
+        inline_limit: int,
+        *,
+        sent: SentBody | None = None,
+        open_file: Callable[[], BufferedIOBase] = unnamed_file,
     ) -> None:
         self._holding = holding
         self._inline_limit = inline_limit
+        self._sent = sent
         self._open_file = open_file
         self._head = bytearray()
         self._file: BufferedIOBase | None = None
@@ -32,6 +41,16 @@ class Spool:
     def at_hand(self) -> bool:
         """Whether all of it is in memory, so that `whole` has nothing to wait for."""
         return self._file is None
+
+    @property
+    def sent(self) -> bytearray | None:
+        """The body as it was sent; None where that is not kept."""
+        return None if self._sent is None else self._sent.whole
+
+    def write_sent(self, chunk: bytes) -> None:
+        """Append to it as it was sent."""
+        if self._sent is not None:
+            self._sent.write(chunk)
 
     def write(self, piece: bytes) -> None:
         """Append. Raises OSError when the file cannot be written."""
@@ -62,6 +81,8 @@ class Spool:
     def discard(self) -> None:
         """Let go of it, wherever it is."""
         self._close()
+        if self._sent is not None:
+            self._sent.discard()
         self._holding.give_back(memory=len(self._head), spooled=self._spooled)
         self._head, self._spooled = bytearray(), 0
 

@@ -39,7 +39,9 @@ class HtmlJob(PageChangeJob):
         self._not_found_grace = config.fetch.not_found_grace
         self._client = client
         self._now = now
-        self._published = PublishedPages(kept_revisions(config))
+        kept = kept_revisions(config)
+        self._keeps = kept is not None
+        self._published = PublishedPages(kept)
 
     def wants(self, event: PageChange) -> bool:
         """Wikitext. A delete may have no slots, and hidden content too."""
@@ -57,7 +59,7 @@ class HtmlJob(PageChangeJob):
         async with self._published.publication(event) as publication:
             if parent_id is None:
                 latest = await self._html(event, latest_id, "latest", deadline)
-                publication.content = latest.utf8
+                publication.content, publication.compressed = latest.utf8, latest.compressed
                 return _content(latest)
             # Both end before either counts, so that the error event does not depend on which answer came first.
             latest_outcome, parent_outcome = await asyncio.gather(
@@ -71,7 +73,7 @@ class HtmlJob(PageChangeJob):
                     self._asked_parent(publication, parent_id, deadline), return_exceptions=True
                 )
             latest, parent = _fetched(latest_outcome, parent_outcome)
-            publication.content = latest.utf8
+            publication.content, publication.compressed = latest.utf8, latest.compressed
         if parent is None:
             return _content(latest)
         names = {"before_name": f"revision/{parent_id}", "after_name": f"revision/{latest_id}"}
@@ -99,7 +101,13 @@ class HtmlJob(PageChangeJob):
 
     async def _html(self, event: PageChange, rev_id: int, role: str, deadline: Deadline) -> FetchedText:
         try:
-            return await self._client.fetch(event.wiki_id, rev_id, request_id=event.request_id(role), deadline=deadline)
+            return await self._client.fetch(
+                event.wiki_id,
+                rev_id,
+                request_id=event.request_id(role),
+                deadline=deadline,
+                compressed=self._keeps and role == "latest",
+            )
         except FetchFailedError as error:
             may_appear = within_not_found_grace(event, self._not_found_grace, self._now())
             if error.failure.error_type != _UNKNOWN or not may_appear:

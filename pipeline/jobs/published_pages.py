@@ -26,13 +26,14 @@ _PUTS = LargeWork("large-page")
 @dataclass(eq=False, slots=True)
 class Publication:
     """One event of a page, from when its content is fetched until it is made. `is_hidden`: an event came behind it that
-    hides something of the page.
+    hides something of the page. `compressed` is its content in gzip, where that is at hand.
     """
 
     event: PageChange
     since: int
     is_hidden: bool = False
     content: bytes | bytearray | None = None
+    compressed: bytes | bytearray | None = None
     made: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -72,7 +73,9 @@ class PublishedPages:
         if self._kept is None or content is None:
             return
         key = event.wiki_id, str(event.page_id), event.rev_id
-        put = functools.partial(self._kept.put, *key, content, since=publication.since)
+        put = functools.partial(
+            self._kept.put, *key, content, since=publication.since, compressed=publication.compressed
+        )
         await _PUTS.run(put, size=len(content))
 
     async def parent(self, of: Publication, rev_id: int) -> bytes | bytearray | None:

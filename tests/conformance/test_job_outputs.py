@@ -57,7 +57,14 @@ class Upstream:
         return count > 0
 
     async def fetch(
-        self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
+        self,
+        wiki_id: str,
+        rev_id: int,
+        *,
+        request_id: str,
+        deadline: Deadline,
+        route: Route = HTML,
+        compressed: bool = False,
     ) -> FetchedText:
         if rev_id % GONE_EACH == 0:
             raise FetchFailedError(Failure("revision_not_found", f"revision {rev_id} of {wiki_id}"))

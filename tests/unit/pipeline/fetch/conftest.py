@@ -79,10 +79,13 @@ class Client:
         request_id: str = REQUEST_ID,
         deadline: Deadline | None = None,
         route: Route = HTML,
+        compressed: bool = False,
     ) -> Outcome:
         deadline = deadline or self.html.deadline(self.limit_s)
         try:
-            return await self.html.fetch(wiki, rev_id, request_id=request_id, deadline=deadline, route=route)
+            return await self.html.fetch(
+                wiki, rev_id, request_id=request_id, deadline=deadline, route=route, compressed=compressed
+            )
         except FetchFailedError as error:
             return error.failure
 

@@ -1,6 +1,7 @@
 """The client within its bounds: connections, bytes of the records that have not left."""
 
 import asyncio
+import gzip
 from typing import Any
 
 import pytest
@@ -47,6 +48,41 @@ def test_a_record_holds_what_was_fetched_for_it_until_it_leaves(fetching: Any) -
         return outcomes
 
     assert fetching(thousand, steps, fetch=SMALL).outcomes == [FetchedText("a" * 1000, 1000)] * 2
+
+
+@pytest.mark.parametrize(
+    ("coding", "asked_for", "bound", "is_kept"),
+    [
+        ("gzip", True, 2000, True),
+        ("gzip", False, 2000, False),
+        ("identity", True, 2000, False),
+        ("gzip", True, 1, False),
+    ],
+    ids=["as it came", "not asked for", "not compressed", "no room"],
+)
+def test_a_body_is_at_hand_as_it_was_sent(
+    fetching: Any, coding: str, asked_for: bool, bound: int, is_kept: bool
+) -> None:
+    text = "ä" * 500
+    sent = gzip.compress(text.encode())
+    failing = gzip.compress(b"<p>") + b"no gzip"
+
+    async def handler(_request: web.Request, number: int) -> web.Response:
+        if coding == "identity":
+            return web.Response(text=text)
+        return web.Response(body=sent if number > 1 else failing, headers={"Content-Encoding": "gzip"})
+
+    async def steps(client: Any) -> list[Any]:
+        held = in_flight(client)
+        with held.record():
+            outcome = await client.outcome(compressed=asked_for)
+            assert held.memory_bytes + held.spooled_bytes == 1000 + (len(sent) if is_kept else 0)
+        return [outcome]
+
+    fetch = {"max_in_flight_bytes": bound, "inline_limit": 1000, "backoff": "0s"}
+    html = fetching(handler, steps, fetch=fetch).html
+    assert html.text == text
+    assert html.compressed == (sent if is_kept else None)
 
 
 def test_without_a_bound_all_bodies_are_in_memory_at_once(fetching: Any) -> None:

@@ -1,5 +1,6 @@
 """What a host keeps of revisions: found by another process, bounded, gone when dropped, and worthless when lost."""
 
+import gzip
 import os
 import random
 import subprocess
@@ -39,6 +40,21 @@ def test_what_was_put_is_there(kept: KeptRevisions, content: bytes) -> None:
     assert kept.get("wiki", "Q1", 5) == content
     for wiki, page, rev in (("other", "Q1", 5), ("wiki", "Q2", 5), ("wiki", "Q1", 4), ("wiki", "Q1", 6)):
         assert kept.get(wiki, page, rev) is None
+
+
+@pytest.mark.parametrize(
+    ("compressed", "found"),
+    [
+        (gzip.compress(CONTENT * 9), CONTENT * 9),
+        (gzip.compress(CONTENT * 4) + gzip.compress(CONTENT * 5), CONTENT * 9),
+        (gzip.compress(CONTENT * 9) + 99 * gzip.compress(b""), CONTENT * 9),
+        (gzip.compress(CONTENT * 9)[:-1], None),
+    ],
+    ids=["one member", "two", "larger than the content", "damaged"],
+)
+def test_what_is_compressed_already_is_kept_so(kept: KeptRevisions, compressed: bytes, found: bytes | None) -> None:
+    kept.put("wiki", "Q1", 5, CONTENT * 9, since=kept.now(), compressed=compressed)
+    assert kept.get("wiki", "Q1", 5) == found
 
 
 def test_the_latest_revision_stays_as_it_was_put_last(kept: KeptRevisions) -> None:

@@ -41,7 +41,14 @@ class FakeClient:
         return Deadline(limit_s, lambda: 0.0)
 
     async def fetch(
-        self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
+        self,
+        wiki_id: str,
+        rev_id: int,
+        *,
+        request_id: str,
+        deadline: Deadline,
+        route: Route = HTML,
+        compressed: bool = False,
     ) -> FetchedText:
         self.asked.append((wiki_id, rev_id, request_id, deadline))
         before = self.order[: self.order.index(rev_id)] if self.order else []

@@ -4,6 +4,7 @@ The wiki of these tests renders a revision differently each time it is asked, an
 """
 
 import asyncio
+import gzip
 import re
 import tempfile
 from collections.abc import Callable
@@ -50,7 +51,9 @@ class Wiki:
     def hold(self, count: int) -> bool:
         return count <= self.room_bytes
 
-    async def fetch(self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline) -> FetchedText:
+    async def fetch(
+        self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, compressed: bool
+    ) -> FetchedText:
         self.asked.append(rev_id)
         if not self.answers_at_once:
             told = asyncio.Event()
@@ -58,7 +61,8 @@ class Wiki:
             await told.wait()
         if rev_id in self.refused:
             raise self.refused[rev_id]
-        return FetchedText(f"<p>{rev_id} rendered {len(self.asked)}</p>\n", None)
+        text = f"<p>{rev_id} rendered {len(self.asked)}</p>\n"
+        return FetchedText(text, None, compressed=gzip.compress(text.encode()) if compressed else None)
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ class Wiki:
         request_id: str,
         deadline: Deadline,
         route: Route = HTML,
+        compressed: bool = False,
     ) -> FetchedText:
         for _ in range(self.rng.randrange(5)):
             await asyncio.sleep(0)
