@@ -242,6 +242,9 @@ const showRequests = (entries, explained) => {
   }
   $("#requests").hidden = !entries.length;
   $("#no-requests").hidden = Boolean(entries.length);
+  const filtered = [...new FormData($("#filter")).values()].some(Boolean);
+  const hint = make("code", {}, `curl "${location.origin}/w/api.php?action=query&meta=siteinfo&format=json"`);
+  $("#no-requests").replaceChildren(...(filtered ? ["No request fits the filter."] : ["None yet. One to begin with: ", hint]));
 };
 
 const journalPath = () => {
