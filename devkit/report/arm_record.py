@@ -25,6 +25,7 @@ from devkit.observe.timeline.kit_events import (
     ProcessRestarted,
     ProcessStarted,
     ProgramsNamed,
+    RuleSwitched,
 )
 from devkit.observe.timeline.timeline import TimelineEntry
 from located_config.count import counted
@@ -90,6 +91,7 @@ class ArmRecord:
 
     Times count from the arm's first line, those of the samples too. `headroom` is empty where the machine was not
     watched. `processes` and what they did are the main program's, `beside` has those of each other one by name.
+    `switched` is when each rule of the mock was on that the kit switches.
     `watermarks` are those that its batches reported, in seconds since the epoch, from the first that an event has made.
     """
 
@@ -108,6 +110,7 @@ class ArmRecord:
     headroom: tuple[HeadroomSample, ...] = ()
     watermarks: tuple[tuple[float, float], ...] = ()
     beside: Mapping[str, tuple[Process, ...]] = field(default_factory=dict)
+    switched: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
 
     @property
     def shows_offsets(self) -> bool:
@@ -166,6 +169,7 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
             if isinstance(entry.event, HeadroomSample) and entry.event.from_s >= start
         ),
         watermarks=tuple(_watermarks(of_arm)),
+        switched=_switched(of_arm, ended_s),
         beside={
             name: _ready_processes([entry for entry in timed if entry.program == name], ended_s)
             for name in other_programs
@@ -256,6 +260,22 @@ def _timeline_faults(entries: Sequence[TimelineEntry], ended_s: float) -> dict[s
             case FaultEnded(name=name, did=did) if name in faults:
                 faults[name] = (replace(faults[name][0], end_s=at_s, what=did),)
     return faults
+
+
+def _switched(entries: Sequence[TimelineEntry], ended_s: float) -> dict[str, tuple[Span, ...]]:
+    """When each rule was on that the kit switches: from the arm's start where it is only switched off, to its end where
+    it is not.
+    """
+    spans: dict[str, list[Span]] = {}
+    for entry in entries:
+        at_s = min(entry.t_s, ended_s)
+        match entry.event:
+            case RuleSwitched(name=name, on=True):
+                spans.setdefault(name, []).append(Span(at_s, ended_s))
+            case RuleSwitched(name=name):
+                of_rule = spans.setdefault(name, [Span(0.0, at_s)])
+                of_rule[-1] = replace(of_rule[-1], end_s=at_s)
+    return {name: tuple(of_rule) for name, of_rule in spans.items()}
 
 
 def growing(samples: Sequence[Sample], counter: Callable[[Sample], int]) -> tuple[Span, ...]:

@@ -18,6 +18,7 @@ from devkit.report.page.numbers import duration, number
 _HERE = Path(__file__).parent
 _LONGEST_TEXT = 2000
 _TASK = re.compile(r"T\d+")
+_CODE = re.compile(r"`([^`\n]+)`")
 _WORD_ENDS = re.compile(r"(?<=\w[._/])(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
 
 
@@ -39,6 +40,7 @@ def environment() -> Environment:
     )
     templates.filters |= {
         "cut": _cut,
+        "prose": _prose,
         "setting": _setting,
         "breakable": _breakable,
         "number": number,
@@ -58,6 +60,11 @@ def _cut(value: object) -> str:
     """The run's files have the whole text."""
     text = str(value)
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+
+def _prose(value: object) -> Markup:
+    """A sentence of the kit's, in which commands and settings stand between backticks."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_cut(value)))))
 
 
 def _breakable(text: str) -> Markup:

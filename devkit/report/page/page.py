@@ -6,8 +6,8 @@ from devkit.report.explanation import CAUSE, examples
 from devkit.report.page.excerpts import excerpts
 from devkit.report.page.fault_tables import fault_tables
 from devkit.report.page.html import environment, part, policy, source_link
-from devkit.report.page.panels import PANELS
-from devkit.report.page.plot import HEIGHT, WIDE, panel_plots
+from devkit.report.page.panels import FIRST_PANELS, PANELS
+from devkit.report.page.plot import HEIGHT, WIDE, drawn_panels
 from devkit.report.page.story import paragraph, verdict
 from devkit.report.page.strip import strips
 from devkit.report.page.tables import delivery, measured, programs
@@ -15,13 +15,14 @@ from devkit.report.run_record import RunRecord
 from devkit.report.run_series import CONFIDENCE, Series
 
 _MOST_ITEMS = 40
+# Of an expectation, as the longest of the kit's own; a metric of another program may be far longer.
+_LONG_NAME = 24
 
 
 def render_page(run: RunRecord) -> str:
     """The page of one run."""
     style, script = (part("report.css"), part("report.js"))
     duration_s = max((arm.duration_s for arm in run.arms.values()), default=0.0) or 1.0
-    panels = [panel_plots(panel, run.arms, duration_s) for panel in PANELS]
     return (
         environment()
         .get_template("report.html.j2")
@@ -37,7 +38,8 @@ def render_page(run: RunRecord) -> str:
             policy=policy(style, script),
             faulted=any(arm.faults for arm in run.arms.values()),
             strips=strips(run.arms, duration_s),
-            panels=[panel for panel in panels if panel],
+            first_panels=drawn_panels(FIRST_PANELS, run.arms, duration_s),
+            panels=drawn_panels(PANELS[len(FIRST_PANELS) :], run.arms, duration_s),
             duration_s=duration_s,
             height=HEIGHT,
             wide=WIDE,
@@ -51,6 +53,7 @@ def render_page(run: RunRecord) -> str:
             excerpts={name: excerpts(run.directory, arm) for name, arm in run.arms.items()},
             reference_link=source_link(run.metadata.reference),
             most_items=_MOST_ITEMS,
+            long_name=_LONG_NAME,
         )
     )
 

@@ -215,9 +215,11 @@ NOT_APPLIED = Panel(
     "Records of the main program that the other one has not applied; no line while nothing says how far it is.",
 )
 
+FIRST_PANELS = (COMMITTED, NOT_APPLIED)
+"""How far the programs came: what a reader in a hurry looks at."""
+
 PANELS: tuple[Panel, ...] = (
-    COMMITTED,
-    NOT_APPLIED,
+    *FIRST_PANELS,
     Panel(
         "Event time of each stream",
         "seconds",

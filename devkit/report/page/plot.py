@@ -6,7 +6,7 @@ Both arms of a panel have the same axes.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from devkit.report.arm_record import ArmRecord, Span
@@ -89,12 +89,18 @@ class Plot:
 
 @dataclass(frozen=True)
 class PanelPlots:
-    """A panel with its plot for each arm that has data."""
+    """A panel with its plot for each arm; one without data has a caption alone."""
 
     title: str
     unit: Unit
     note: str
     plots: tuple[Plot, ...]
+
+
+def drawn_panels(panels: Iterable[Panel], arms: Mapping[str, ArmRecord], duration_s: float) -> list[PanelPlots]:
+    """Those that have something to show."""
+    plots = (panel_plots(panel, arms, duration_s) for panel in panels)
+    return [panel for panel in plots if panel is not None]
 
 
 def panel_plots(panel: Panel, arms: Mapping[str, ArmRecord], duration_s: float) -> PanelPlots | None:
@@ -206,12 +212,18 @@ def _bars(arm: ArmRecord, lines: Sequence[Line], scale: Scale, duration_s: float
 
 
 def _shades(arm: ArmRecord, duration_s: float) -> tuple[tuple[Shade, ...], tuple[float, ...]]:
-    """Restarts, and faults unless they matched nearly all requests: what is everywhere marks nothing."""
+    """Restarts, and faults unless they matched nearly all requests: what is everywhere marks nothing. Of a fault that
+    never acted, when it could have.
+    """
     shades = []
     busy_s = sum(span.end_s - span.begin_s for span in arm.requesting)
     for name, spans in arm.faults.items():
         if sum(span.end_s - span.begin_s for span in spans) < _NEARLY_ALWAYS * busy_s:
             shades += [_shade(span, "fault", f"fault {name!r}", duration_s) for span in joined(spans)]
+    for name, windows in arm.switched.items():
+        if not arm.faults.get(name):
+            what = f"fault {name!r} was on, and never acted"
+            shades += [_shade(window, "window", what, duration_s) for window in joined(windows)]
     downtimes = joined(arm.downtimes)
     shades += [_shade(span, "down", "no query was running", duration_s) for span in downtimes]
     return tuple(shades), tuple(percent(span.begin_s, duration_s) for span in downtimes)

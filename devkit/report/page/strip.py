@@ -1,7 +1,7 @@
 """What happened when: a lane for the processes, one for each fault, one for waits, above all plots of an arm."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from devkit.report.arm_record import ArmRecord, Process, Span
 from devkit.report.page.numbers import moment, number
@@ -45,7 +45,7 @@ class Strip:
 
 def strips(arms: Mapping[str, ArmRecord], duration_s: float) -> tuple[Strip, ...]:
     """One for each arm; an arm has the lanes of what happened in any, so that both compare."""
-    faults = list(dict.fromkeys(name for arm in arms.values() for name in arm.faults))
+    faults = list(dict.fromkeys(name for arm in arms.values() for name in (*arm.faults, *arm.switched)))
     waits = any(arm.waits for arm in arms.values())
     rounds = any(arm.slow_rounds for arm in arms.values())
     return tuple(
@@ -55,7 +55,7 @@ def strips(arms: Mapping[str, ArmRecord], duration_s: float) -> tuple[Strip, ...
                 _lane("traffic", "traffic", arm.publishing, duration_s, "nothing was published"),
                 _processes(_MAIN if not arm.beside else f"program {arm.program}", arm.processes, duration_s),
                 *(_processes(f"program {name}", processes, duration_s) for name, processes in arm.beside.items()),
-                *(_lane(f"fault: {name}", "fault", arm.faults.get(name, ()), duration_s) for name in faults),
+                *(_fault(name, arm, duration_s) for name in faults),
                 *([_lane("main lane waits", "wait", arm.waits, duration_s)] if waits else []),
                 *([_lane("slow lane at work", "round", arm.slow_rounds, duration_s)] if rounds else []),
             ),
@@ -67,6 +67,14 @@ def strips(arms: Mapping[str, ArmRecord], duration_s: float) -> tuple[Strip, ...
 
 def _lane(name: str, kind: str, spans: Sequence[Span], duration_s: float, nothing: str = "never") -> Lane:
     return Lane(name, _in_words(spans) or nothing, tuple(_block(span, kind, duration_s) for span in joined(spans)))
+
+
+def _fault(name: str, arm: ArmRecord, duration_s: float) -> Lane:
+    """When it acted, in the windows in which it could; where it never did, these in words."""
+    acted, windows = arm.faults.get(name, ()), arm.switched.get(name, ())
+    nothing = f"never; it was on {_in_words(windows)}" if windows else "never"
+    lane = _lane(f"fault: {name}", "fault", acted, duration_s, nothing)
+    return replace(lane, blocks=(*(_block(window, "window", duration_s) for window in joined(windows)), *lane.blocks))
 
 
 def _processes(name: str, processes: Sequence[Process], duration_s: float) -> Lane:

@@ -122,7 +122,7 @@ def test_the_page_has_a_row_for_each_with_what_was_measured(tmp_path: Path) -> N
         "record_ limit. policy ● yes serialized → none fixed arm does not hold ✗ restarts 2 expected 0",
         "batch. max_ offsets ○ no 50 → not set fixed arm holds ✓ restarts 0 expected 0",
         "fetch. deadline ? unclear 1s → 9s not played the machine was too slow "
-        "next: `devkit scenario run a-storm --ablate --stretch 2`",
+        "next: devkit scenario run a-storm --ablate --stretch 2",
     ]
     assert all(row.count("data-label") == 4 for row in rows)
     assert 'href="ablation/1-record_limit.policy/report.html"' in section

@@ -165,6 +165,23 @@ def test_a_fault_of_the_timeline_lasts_from_when_it_was_begun_until_it_was_ended
     }
 
 
+def test_a_rule_is_on_from_when_it_was_switched_on_until_it_was_switched_off() -> None:
+    switches = [("late", 2, True), ("early", 3, False), ("late", 4, False), ("late", 6, True)]
+    lines = [
+        {"t_s": 10.0, "kind": "phase", "arm": "fixed", "phase": "arm"},
+        *(
+            {"t_s": 10.0 + at_s, "kind": "rule_switched", "arm": "fixed", "name": name, "on": on}
+            | {"at_s": float(at_s), "published": 5}
+            for name, at_s, on in switches
+        ),
+        {"t_s": 20.0, "kind": "traffic_begins", "arm": "fixed"},
+    ]
+    assert arm_record("fixed", storm.entries(*lines)).switched == {
+        "late": (Span(2.0, 4.0), Span(6.0, 10.0)),
+        "early": (Span(0.0, 3.0),),
+    }
+
+
 def test_the_machines_headroom_counts_from_the_arms_start_and_what_was_before_it_is_left_out() -> None:
     arm = record(
         line(100.4, "headroom", from_s=99.2, to_s=100.4, slowdown=1.5),

@@ -23,10 +23,11 @@ from tests.unit.devkit.report import storm
 VOID = {"meta", "wbr", "br", "hr", "img", "input", "link"}
 SECTIONS = [
     "verdict",
+    "time",
     "expectations",
     "difference",
     "repeat",
-    "time",
+    "detail",
     "source",
     "logs",
     "faults",
@@ -309,12 +310,15 @@ def test_a_verdict_that_failed_begins_with_what_the_program_said_and_ends_with_h
         "warning (limits_disagree): the topic takes less",
         "Broken expectations",
         "fixed: audit: expected clean, measured lost 2",
+        "What happened over time",
+        "Committed offset and lag",
         "Expected and measured",
         "The difference between the arms",
         "What the audit found",
         "lost: page 'X', event 0b9e: committed",
         "Run it again",
-        "What happened over time",
+        "Over time, in detail",
+        "Events in and out",
     ]
     places = [body.index(text) for text in texts]
     assert places == sorted(places)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from devkit.report.arm_record import ArmRecord, Process, arm_record
+from devkit.report.arm_record import ArmRecord, Process, Span, arm_record
 from devkit.report.page.strip import Lane, Strip, strips
 from tests.unit.devkit.report import storm
 
@@ -42,6 +42,15 @@ def test_what_happened_in_one_arm_never_did_in_the_other(both: tuple[Strip, ...]
 def an_arm(ends: int) -> ArmRecord:
     processes = tuple(Process(n, n, n + 0.5, n + 0.1, exit_code=1 + n % 2) for n in range(1, ends + 1))
     return ArmRecord("incident", 500.0, None, (), (), processes, (), {}, (), ())
+
+
+def test_a_rule_that_was_on_and_never_acted_shows_when() -> None:
+    switched = {"late": (Span(2.0, 5.0),), "parser": (Span(1.0, 9.0),)}
+    arm = replace(an_arm(1), duration_s=10.0, switched=switched, faults={"parser": (Span(3.0, 4.0),)})
+    (strip,) = strips({"incident": arm}, 10.0)
+    late, parser = lane(strip, "fault: late"), lane(strip, "fault: parser")
+    assert (late.text, [block.kind for block in late.blocks]) == ("never; it was on from 2 to 5 s", ["window"])
+    assert (parser.text, [block.kind for block in parser.blocks]) == ("from 3 to 4 s", ["window", "fault"])
 
 
 def test_many_ends_are_not_listed_one_by_one() -> None:
