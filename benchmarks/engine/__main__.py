@@ -24,7 +24,7 @@ from benchmarks.engine.spark_engine import SETTINGS, Engine, read_settings
 from benchmarks.engine.updater import updater
 from benchmarks.engine.updater_live import FAST, LiveSizes, updater_live
 from benchmarks.engine.version_look import version_look
-from benchmarks.engine.workload import Workload
+from benchmarks.engine.workload import Coding, Histories, Workload
 from benchmarks.growth.bench import growth
 from benchmarks.memory.bench import memory
 from devkit.errors import DevkitError, UsageError
@@ -83,6 +83,12 @@ main.add_command(growth)
     show_default=True,
     help="Content coding of the answers.",
 )
+@click.option(
+    "--first-seen",
+    type=click.FloatRange(min=0, max=1, min_open=True),
+    help="Share of events whose page had none before; the parent of each other one is its page's last revision. "
+    "Default: each page comes again when all others had their turn, and no event continues another.",
+)
 @_settings(SETTINGS)
 @_PROFILE
 @click.option(
@@ -99,7 +105,8 @@ def backfill_(
     events: int,
     rounds: int,
     only: str,
-    coding: str,
+    coding: Coding,
+    first_seen: float | None,
     settings: Path,
     *,
     profile: bool,
@@ -112,7 +119,9 @@ def backfill_(
     others = [part for part in _parts(only) if part not in BARE]
     backfill(
         _chosen(",".join(others), settings, AsyncioPeer(client=client, in_flight=in_flight)) if others else [],
-        Workload(events, coding="identity" if coding == "identity" else "gzip"),
+        Workload(events, coding=coding)
+        if first_seen is None
+        else Histories(events, first_seen=first_seen, coding=coding),
         rounds=rounds,
         directory=_directory(),
         bare=bare,

@@ -6,9 +6,10 @@ the mock's articles, those near PAGE_BYTES: latest and parent differ as an edit 
 """
 
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Literal
 
@@ -32,6 +33,9 @@ WIKI, DOMAIN = "enwiki", "en.wikipedia.org"
 _NEAR_BYTES = 2_000
 _FIRST_REVISION_AT = datetime(2026, 1, 1, tzinfo=UTC)
 _REVISIONS = 3  # of a page that the kit's traffic edits once
+_ZIPF = 0.7
+# Of the time between two edits of a page, as parts of the time in which all pages are seen first.
+_GAP_LOG_MEDIAN, _GAP_LOG_SIGMA = -4.0, 2.0
 
 Coding = Literal["gzip", "identity"]
 
@@ -62,10 +66,7 @@ class Workload:
     @property
     def revisions(self) -> tuple[tuple[int, int], ...]:
         """Latest and parent of each page."""
-        return tuple(
-            (page_id * REVISIONS_PER_PAGE + _REVISIONS, page_id * REVISIONS_PER_PAGE + _REVISIONS - 1)
-            for page_id in self._page_ids
-        )
+        return tuple(_edited(page_id) for page_id in self._page_ids)
 
     def event(self, index: int) -> SourceEvent:
         """The event that comes as `index`; there is one for every number."""
@@ -78,7 +79,7 @@ class Workload:
         return (self.event(index) for index in range(self.count))
 
     def catalog(self) -> list[CatalogPage]:
-        return [_page(page_id) for page_id in self._page_ids]
+        return [_page(page_id, _REVISIONS) for page_id in self._page_ids]
 
     def rules(self, *, slow: frozenset[int] = frozenset(), slow_latency: str = "40s") -> list[Rule]:
         """How the mock answers; of the pages `slow` the latest revision takes its time."""
@@ -95,6 +96,52 @@ class Workload:
         """So many of the pages, spread over the partitions."""
         pages = len(self._page_ids)
         return frozenset(Random(SEED).sample(range(pages), round(pages * share)))
+
+
+class Histories(Workload):
+    """Each event's parent is the latest revision of its page's previous event. `first_seen` is the share of events
+    whose page had none before; popularity (Zipf) and times between edits of a page (log-normal) have long tails.
+    """
+
+    def __init__(self, events: int, *, first_seen: float, coding: Coding = "gzip") -> None:
+        super().__init__(events, pages=max(1, round(events * first_seen)), coding=coding)
+        self._order = _order_of_edits(events, len(self._page_ids))
+        self._lengths = Counter(page for page, _ in self._order)
+
+    @property
+    def revisions(self) -> tuple[tuple[int, int], ...]:
+        """Latest and parent of each event."""
+        return tuple(_edited(self._page_ids[page], step) for page, step in self._order)
+
+    def event(self, index: int) -> SourceEvent:
+        page, step = self._order[index]
+        event_id = str(uuid.UUID(int=Random(index).getrandbits(128), version=4))
+        edit = self._edits[page]
+        later = orjson.loads(edit.value.replace(edit.event_id, event_id.encode()))
+        return SourceEvent(index, page, event_id, edit.key, orjson.dumps(_moved(later, self._page_ids[page], step)))
+
+    def catalog(self) -> list[CatalogPage]:
+        return [_page(page_id, _REVISIONS - 1 + self._lengths[page]) for page, page_id in enumerate(self._page_ids)]
+
+
+def _order_of_edits(events: int, pages: int) -> list[tuple[int, int]]:
+    """Page and number of its edit, from 0, of each event."""
+    rng = Random(SEED)
+    weights = [(rank + 1) ** -_ZIPF for rank in range(pages)]
+    rng.shuffle(weights)
+    edited = [*range(pages), *rng.choices(range(pages), weights, k=events - pages)]
+    at: list[tuple[float, int, int]] = []
+    for page, edits in Counter(edited).items():
+        moment = rng.random()
+        for step in range(edits):
+            at.append((moment, page, step))
+            moment += rng.lognormvariate(_GAP_LOG_MEDIAN, _GAP_LOG_SIGMA)
+    return [(page, step) for _, page, step in sorted(at)]
+
+
+def _edited(page_id: int, step: int = 0) -> tuple[int, int]:
+    latest = page_id * REVISIONS_PER_PAGE + _REVISIONS + step
+    return latest, latest - 1
 
 
 @dataclass(frozen=True)
@@ -117,7 +164,7 @@ def _pages_of_size(count: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _page(page_id: int) -> CatalogPage:
+def _page(page_id: int, revisions: int) -> CatalogPage:
     first = page_id * REVISIONS_PER_PAGE + 1
     return CatalogPage(
         wiki=WIKI,
@@ -127,9 +174,9 @@ def _page(page_id: int) -> CatalogPage:
         title=f"Article {page_id}",
         revisions=tuple(
             CatalogRevision(
-                rev_id=first + n, parent_id=first + n - 1 if n else 0, timestamp=_FIRST_REVISION_AT.replace(day=1 + n)
+                rev_id=first + n, parent_id=first + n - 1 if n else 0, timestamp=_FIRST_REVISION_AT + timedelta(hours=n)
             )
-            for n in range(_REVISIONS)
+            for n in range(revisions)
         ),
     )
 
@@ -152,11 +199,11 @@ def _edits(page_ids: tuple[int, ...]) -> list[_Edit]:
     return edits
 
 
-def _moved(event: dict[str, Any], page_id: int) -> dict[str, Any]:
+def _moved(event: dict[str, Any], page_id: int, step: int = 0) -> dict[str, Any]:
     event["page"]["page_id"] = page_id
     for revision in (event["revision"], event["prior_state"]["revision"]):
         for name in ("rev_id", "rev_parent_id"):
-            revision[name] = page_id * REVISIONS_PER_PAGE + revision[name] % REVISIONS_PER_PAGE
+            revision[name] = page_id * REVISIONS_PER_PAGE + revision[name] % REVISIONS_PER_PAGE + step
         slot = revision["content_slots"]["main"]
-        slot["origin_rev_id"] = page_id * REVISIONS_PER_PAGE + slot["origin_rev_id"] % REVISIONS_PER_PAGE
+        slot["origin_rev_id"] = page_id * REVISIONS_PER_PAGE + slot["origin_rev_id"] % REVISIONS_PER_PAGE + step
     return event

@@ -1,6 +1,6 @@
 """The events that all contestants get."""
 
-from benchmarks.engine.workload import PARTITIONS, Workload
+from benchmarks.engine.workload import PARTITIONS, Histories, Workload
 from pipeline.records.page_change import parse
 
 
@@ -35,3 +35,16 @@ def test_slow_pages_take_their_time_and_the_others_do_not() -> None:
     usual, rule = workload.rules(slow=slow, slow_latency="40s")
     assert usual.when.revision is None
     assert set(rule.when.revision or ()) == {workload.revisions[page][0] for page in slow}
+
+
+def test_an_event_of_a_history_continues_the_last_of_its_page() -> None:
+    workload = Histories(200, first_seen=0.3)
+    known = {revision.rev_id for page in workload.catalog() for revision in page.revisions}
+    last: dict[int, int] = {}
+    for event, revisions in zip(workload.events(), workload.revisions, strict=True):
+        change = parse(event.value, "0/0/0")
+        assert (change.rev_id, change.parent_id) == revisions
+        assert {*revisions} <= known
+        assert last.get(change.page_id) in (None, change.parent_id)
+        last[change.page_id] = change.rev_id
+    assert len(last) == 60
