@@ -91,11 +91,10 @@ def test_alerts_log_lines_and_commands_exist(page: Path) -> None:
     assert [name for name in re.findall(r"python -m pipeline ([a-z-]+)", text) if name not in commands] == []
 
 
-def test_alerts_name_runbooks_that_exist() -> None:
-    named = {name: annotations["runbook"] for name, annotations in ALERTS.items() if "runbook" in annotations}
-    assert named
-    for name, page in named.items():
-        assert f"`{name}`" in (REPOSITORY / page).read_text(), f"{page} does not say that it is about {name}"
+@pytest.mark.parametrize("alert", ALERTS)
+def test_an_alert_names_the_page_that_says_what_to_do(alert: str) -> None:
+    page = ALERTS[alert]["runbook"]
+    assert f"`{alert}`" in (REPOSITORY / page).read_text(), f"{page} does not say that it is about {alert}"
 
 
 def test_what_a_page_shows_is_compared_line_by_line() -> None:
