@@ -22,7 +22,7 @@ class NamedCause(BaseModel):
     absent_in: tuple[str, ...] = Field(
         default=(),
         description="Fixed arms, or `fixed` for all of them, that do not have the `fault`, as its absence is the fix. "
-        "Without it a fixed arm has to meet each fault that an incident arm meets.",
+        "Without it a fixed arm must have each fault of an incident arm.",
         examples=[["fixed"]],
     )
     timeline: Literal["any"] | None = Field(
