@@ -171,7 +171,7 @@ def _print(published: "PublishedEdit", wanted: "PageEdit", run_id: str | None, *
     click.echo(f"{change.kind} of {change.page.title!r} on {change.page.wiki}: revision {published.rev_id}")
     click.echo(f"event {record.topic}/{record.partition}/{record.offset}")
     if wanted.size_bytes is not None:
-        click.echo(f"  its HTML has {wanted.size_bytes:,} bytes by a fault: `devkit fault list`", err=True)
+        click.echo(f"  its HTML has {wanted.size_bytes:,} bytes, which a fault makes: `devkit fault list`", err=True)
     which = f"{shlex.join(['--run-id', run_id])} " if run_id else ""
     click.echo(f"  `devkit tail output {which}-n 1` shows the enriched event, or `devkit tail error` why not", err=True)
 

@@ -15,7 +15,7 @@ def _format(value: float, observation: ArmObservation) -> str:
     figures = observation.figures
     return (
         f"{value:.2f} ({counted(figures.requests, 'request')} for {counted(figures.fetches, 'fetch', 'fetches')}, "
-        f"at most {figures.max_attempt} for one)"
+        f"at most {figures.max_attempt} for a fetch)"
     )
 
 

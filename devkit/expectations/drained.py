@@ -27,7 +27,7 @@ class _Drained(ExpectationKind):
         measured = f"committed {sample.committed} of {sample.source_end}"
         measured += f", {sample.deferred} deferred" if sample.deferred else ""
         if (emitted := observation.emitted) is not None:
-            measured = f"{emitted.count} of {emitted.due} events that had to be emitted were"
+            measured = f"{emitted.count} of {emitted.due} expected events were emitted"
         return Finding(self.name, str(argument).lower(), measured, observation.drained == argument)
 
     def bounds_progress(self, argument: bool, arm: ArmName) -> bool:  # noqa: ARG002

@@ -114,7 +114,7 @@ def test_drained_is_told_by_what_has_left_where_no_offsets_are_seen() -> None:
     finding = Expectation.model_validate({"drained": False}).judge(
         an_observation(not_observable=frozenset(ALL), emitted=left, drained=False)
     )
-    assert (finding.holds, finding.measured) == (True, "3 of 5 events that had to be emitted were")
+    assert (finding.holds, finding.measured) == (True, "3 of 5 expected events were emitted")
 
 
 class TestAudit:
