@@ -77,7 +77,7 @@ def named(run_id: str | None, runs: list[RunState]) -> list[RunState]:
     chosen = [run for run in runs if run_id in (None, run.run_id)]
     if run_id is not None and not chosen:
         up_now = ", ".join(run.run_id for run in runs) or "none"
-        raise UsageError(f"there is no stack {run_id}", hint=f"up are: {up_now}")
+        raise UsageError(f"there is no stack {run_id}", hint=f"stacks that are up: {up_now}")
     return chosen
 
 

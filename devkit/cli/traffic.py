@@ -92,10 +92,11 @@ def _of_scenario(
 ) -> "TrafficSpec":
     from devkit.scenario.load import find_scenario, load_file
 
+    file = find_scenario(name_or_file, scenario_directory())
     for option, place, value in (("--rate", "rate", rate), ("--for", "for", for_)):
         if value is not None:
-            raise UsageError(f"{option}: the scenario says it", hint=f"write --set traffic.{place}={value}")
-    scenario = load_file(find_scenario(name_or_file, scenario_directory()), written, unchecked=True).scenario
+            raise UsageError(f"{option}: the scenario has its own", hint=f"write --set traffic.{place}={value}")
+    scenario = load_file(file, written, unchecked=True).scenario
     return (scenario if seed is None else scenario.with_seed(seed)).traffic
 
 

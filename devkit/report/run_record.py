@@ -43,7 +43,7 @@ def read_run(directory: Path) -> RunRecord:
     try:
         entries = list(read_timeline(timeline))
     except OSError as error:
-        missing = not directory.exists()
+        missing = not timeline.exists()
         raise UsageError(
             f"there is no run at {directory}" if missing else f"{timeline} cannot be read: {error.strerror}",
             hint="a run's directory is runs/NAME/TIME, the newest is runs/latest, both below where the run was started",

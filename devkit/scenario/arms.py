@@ -119,7 +119,7 @@ def _role(name: str, settings: ArmSettings) -> ArmRole:
     if named is None and settings.role is None:
         near = nearest(name, ROLES, like=_MISSPELT)
         remedy = f"did you mean {near!r}?" if near else "write `role: incident` or `role: fixed`"
-        raise wrong_at((name,), f"arm {name!r} says no role", remedy)
+        raise wrong_at((name,), f"arm {name!r} has no role", remedy)
     if named is not None and settings.role not in (None, named):
         raise wrong_at((name, "role"), f"an arm named {name!r} has the role {named}", "leave it out, or rename the arm")
     role = settings.role or named

@@ -139,11 +139,12 @@ def find_scenario(name_or_file: str, directory: Path) -> Path:
         if not as_file.exists():
             known = sorted(path.stem for path in directory.glob(f"*{SUFFIX}"))
             near = nearest(as_file.stem, known)
+            from_here = "" if as_file.is_absolute() else f"; the path is from {Path.cwd()}"
             hint = (
                 f"did you mean {directory / near}{SUFFIX}?"
                 if near
-                else f"`devkit scenario new {as_file.stem}`, or `./justw new {as_file.stem}`, writes one; "
-                f"the path is from {Path.cwd()}; scenarios that have a name: {', '.join(known) or 'none'}"
+                else f"`devkit scenario new {as_file.stem}`, or `./justw new {as_file.stem}`, writes one here; "
+                f"`devkit scenario list` shows those that have a name{from_here}"
             )
             raise UsageError(f"there is no scenario file {name_or_file}", hint=hint)
         return as_file

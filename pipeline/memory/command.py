@@ -1,5 +1,6 @@
 """`python -m pipeline memory --memory-limit 4GiB --slots 4`: how the limit is divided; exit 2 when it is too small."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import click
 
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import MIB, MediaWiki, PipelineConfig, Sink, Source
+from pipeline.errors import RefusedError
 from pipeline.events import Memory
 from pipeline.memory.division import MemoryPlan, derive
 from pipeline.memory.spark import place_of, spark_settings
@@ -48,6 +50,7 @@ def _mib(size: int) -> str:
 
 
 _NOWHERE = "127.0.0.1:1"
+_MASTER = re.compile(r"local(-cluster)?(\[.*\])?|yarn|(spark|k8s)://.+")
 
 
 @click.command(short_help="Show how a memory limit is divided.")
@@ -70,6 +73,11 @@ _NOWHERE = "127.0.0.1:1"
 def memory(limit: int, slots: int, config_file: Path | None, master: str) -> None:
     """Show how a memory limit is divided, and the settings that follow from it."""
     with exit_codes():
+        if not _MASTER.fullmatch(master):
+            raise RefusedError(
+                f"--master {master}: not a master that Spark knows",
+                hint="local[N], spark://HOST:PORT, k8s://… or yarn",
+            )
         config = load_config(config_file) if config_file else _defaults()
         for line in lines(derive(limit, slots, config, place=place_of(master)), config):
             click.echo(line)

@@ -100,7 +100,7 @@ _STOPPED = click.option(
 
 @click.group()
 def checkpoint() -> None:
-    """Show, verify or copy a job's checkpoint, or set its offsets."""
+    """Show, verify or fork a job's checkpoint, or set its offsets."""
 
 
 @checkpoint.command("show", short_help="Show batches and offsets of the checkpoint.")

@@ -60,7 +60,8 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
             yield (*place, "name"), f"a part of the traffic is called {item.name!r} as well"
         if item.at is not None and item.at >= scenario.until.deadline:
             deadline = format_duration(scenario.until.deadline)
-            yield (*place, "at"), f"each arm ends at its deadline of {deadline}, before this begins"
+            late = f"each arm ends at its deadline of {deadline}, before this begins at {format_duration(item.at)}"
+            yield (*place, "at"), f"{late}; let it begin earlier, or raise until.deadline"
         if item.at is not None and ends_after is not None and ends_after <= item.at:
             yield (*place, "at"), f"each arm ends after {format_duration(ends_after)} by `until`, before this begins"
         if item.do.brokers > scenario.kafka.brokers:

@@ -56,4 +56,4 @@ def test_where_there_is_no_run(devkit: Devkit) -> None:
 def test_of_a_directory_that_is_no_run(devkit: Devkit, here: Path) -> None:
     finished = devkit("report", str(here))
     assert finished.code == 2
-    assert finished.err.startswith(f"error: {here}/events.jsonl cannot be read: No such file or directory\nhint: ")
+    assert finished.err.startswith(f"error: there is no run at {here}\nhint: ")

@@ -107,8 +107,8 @@ def test_a_file_that_is_not_there_and_like_none(devkit: Devkit, scenarios: Path)
     assert finished.code == 2
     assert finished.err == (
         "error: there is no scenario file zzz/zzz.yaml\n"
-        "hint: `devkit scenario new zzz`, or `./justw new zzz`, writes one; "
-        f"the path is from {scenarios.parent}; scenarios that have a name: an-incident\n"
+        "hint: `devkit scenario new zzz`, or `./justw new zzz`, writes one here; "
+        f"`devkit scenario list` shows those that have a name; the path is from {scenarios.parent}\n"
     )
 
 

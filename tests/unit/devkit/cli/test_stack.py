@@ -49,7 +49,10 @@ class TestWithNothingUp:
     @pytest.mark.parametrize("command", ["down", "logs"])
     def test_a_stack_by_its_id(self, devkit: Devkit, command: str) -> None:
         finished = devkit(command, "--run-id", "cafe0001")
-        assert (finished.code, finished.err) == (2, "error: there is no stack cafe0001\nhint: up are: none\n")
+        assert (finished.code, finished.err) == (
+            2,
+            "error: there is no stack cafe0001\nhint: stacks that are up: none\n",
+        )
 
     def test_a_stack_whose_guardian_is_gone_is_not_up(self, devkit: Devkit, kept: Kept) -> None:
         kept(younger_s=3600)
@@ -162,7 +165,10 @@ class TestDown:
 
     def test_a_mistyped_id_brings_those_that_are_up(self, devkit: Devkit, kept: Kept) -> None:
         kept()
-        assert devkit("down", "--run-id", "cafe").err == "error: there is no stack cafe\nhint: up are: cafe0001\n"
+        assert (
+            devkit("down", "--run-id", "cafe").err
+            == "error: there is no stack cafe\nhint: stacks that are up: cafe0001\n"
+        )
 
 
 class TestLogs:

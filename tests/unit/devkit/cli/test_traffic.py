@@ -93,8 +93,8 @@ def test_that_of_a_scenario(devkit: Devkit, published: type[Published], here: Pa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("mine.yaml", "--rate", "5/s"), "--rate: the scenario says it\nhint: write --set traffic.rate=5/s"),
-        (("mine.yaml", "--for", "5s"), "--for: the scenario says it\nhint: write --set traffic.for=5s"),
+        (("mine.yaml", "--rate", "5/s"), "--rate: the scenario has its own\nhint: write --set traffic.rate=5/s"),
+        (("mine.yaml", "--for", "5s"), "--for: the scenario has its own\nhint: write --set traffic.for=5s"),
         (("--set", "traffic.rate=5/s"), "--set replaces values of a scenario, and none is named"),
         (("no-such",), "no-such"),
     ],

@@ -45,3 +45,14 @@ def test_the_documents_show_what_it_prints(master: list[str]) -> None:
     printed = [line.rstrip() for line in result.stdout.splitlines()]
     shown = (Path(__file__).parents[4] / "docs" / "running.md").read_text()
     assert "\n".join(line for line in printed if "--conf" in line or not master) in shown
+
+
+@pytest.mark.parametrize(
+    ("master", "is_known"),
+    [("local", True), ("local[*]", True), ("local-cluster[2,1,1024]", True), ("yarn", True), ("k8s://here:1", True)]
+    + [("yran", False), ("spark:", False), ("localhost", False)],
+)
+def test_a_master_that_spark_does_not_know_is_refused(master: str, is_known: bool) -> None:
+    result = CliRunner().invoke(main, ["memory", "--memory-limit", "4GiB", "--slots", "4", "--master", master])
+    assert result.exit_code == (0 if is_known else 2)
+    assert (f"--master {master}: not a master" in result.output) != is_known
