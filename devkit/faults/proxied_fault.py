@@ -1,4 +1,4 @@
-"""The base of faults of the network and of the object store: each is a toxic of the proxy in front of a part.
+"""The base of faults of network, object store and Kafka's protocol: each is a toxic of the proxy in front of a part.
 
 The proxy's process holds the toxic and counts what it does, so a fault needs no more than the proxy's address to be
 undone, and its proof is what the proxy counted.
@@ -54,10 +54,10 @@ class ProxiedFault(Fault):
         # Of its own, so that what undoes this fault does not end another that is the same.
         name = f"{draws} {secrets.token_hex(4)}"
         context.plan(Undo(data={"control": control.endpoint, "listener": listener, "toxic": name}))
-        control.add(listener, name, self._as_toxic(), direction=self.sense, seed=context.seed, draws=draws)
+        control.add(listener, name, self._as_toxic(context), direction=self.sense, seed=context.seed, draws=draws)
         return _Toxic(control, listener, name)
 
-    def _as_toxic(self) -> Toxic:
+    def _as_toxic(self, context: Context) -> Toxic:  # noqa: ARG002 - for those that override it
         return self.toxic.model_validate({field: getattr(self, field) for field in self.toxic.model_fields})
 
     @classmethod

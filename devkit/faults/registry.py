@@ -4,6 +4,7 @@ from devkit.faults.fault import Fault
 from devkit.faults.kafka.add_partitions import AddPartitions
 from devkit.faults.kafka.client_quota import ClientQuota
 from devkit.faults.kafka.move_leader import MoveLeader
+from devkit.faults.kafka.protocol_error import KafkaProtocolError
 from devkit.faults.kafka.reassign import Reassign
 from devkit.faults.kafka.recreate_topic import RecreateTopic
 from devkit.faults.kafka.topic_settings import ChangedTopicSettings
@@ -39,6 +40,7 @@ _ALL: tuple[type[Fault], ...] = (
     ClientQuota,
     MoveLeader,
     Reassign,
+    KafkaProtocolError,
     NetworkLatency,
     NetworkBandwidth,
     NetworkCut,

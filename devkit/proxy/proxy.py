@@ -1,10 +1,20 @@
 """All listeners of the process, by name."""
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
 from devkit.proxy.errors import TakenError, UnknownNameError
+from devkit.proxy.kafka.listener import KafkaListener
 from devkit.proxy.listener import Listener
 from devkit.proxy.model import NewListener
 from devkit.proxy.s3.listener import S3Listener
 from devkit.proxy.tcp.listener import TcpListener
+from devkit.proxy.toxics.toxic import Layer
+
+_LISTENERS: Final[Mapping[Layer, Callable[[NewListener], Listener]]] = MappingProxyType(
+    {"tcp": TcpListener, "s3": S3Listener, "kafka": KafkaListener}
+)
 
 
 class Proxy:
@@ -29,7 +39,7 @@ class Proxy:
         """Accept connections for an upstream. Raises TakenError."""
         if new.name in self._listeners:
             raise TakenError(f"there is a listener {new.name!r} already")
-        listener = TcpListener(new) if new.layer == "tcp" else S3Listener(new)
+        listener = _LISTENERS[new.layer](new)
         self._listeners[new.name] = listener
         await listener.port.listen(on=True)
         return listener

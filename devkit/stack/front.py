@@ -1,6 +1,6 @@
-"""The kit's proxy in front of parts of a stack: it can disturb the network and the store's answers.
+"""The kit's proxy in front of parts of a stack: it can disturb the network, and the answers of store and broker.
 
-    programs under test ──▶ listener `kafka` ──▶ the broker's own address ◀── the kit itself
+    programs under test ──▶ listener `kafka` (tcp) ──▶ listener `kafka.protocol` ──▶ the broker itself ◀── the kit
     before an object store: listener `object-store` (tcp) ──▶ listener `object-store.s3` (requests) ──▶ the store
 
 It is a part of the stack too, so that its end is named.
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from devkit.guardian import Guardian
 from devkit.proxy.client import ProxyControl
+from devkit.proxy.toxics.toxic import Layer
 from devkit.stack.parts.part import Lever
 from devkit.stack.parts.part_life import READY, Life, require_running
 from devkit.stack.parts.process import ProcessPart
@@ -21,7 +22,10 @@ from devkit.waiting import wait_until
 PROXY = "proxy"
 REQUESTS_SUFFIX = ".s3"
 """Behind a part's name: its listener that knows S3 requests; the one that is called as the part knows bytes."""
+PROTOCOL_SUFFIX = ".protocol"
+"""The same behind a broker's: its listener that knows Kafka's protocol."""
 
+_KAFKA = "kafka"
 _FORGETS = "it would forget whom it leads where; cut or pause the part behind it instead"
 _REFUSED: dict[Lever, str] = {"kill": _FORGETS, "restart": _FORGETS}
 
@@ -56,6 +60,8 @@ class Front:
         """
         if not self.leads_to(part):
             return address
+        if part.partition("-")[0] == _KAFKA:
+            return self._lead_by_way_of(part, PROTOCOL_SUFFIX, "kafka", address)
         self._forget(part)
         return self.control.listen(part, address).address
 
@@ -63,10 +69,13 @@ class Front:
         """The same before an object store, of which it knows the requests as well."""
         if not self.leads_to(part):
             return address
+        return self._lead_by_way_of(part, REQUESTS_SUFFIX, "s3", address)
+
+    def _lead_by_way_of(self, part: str, suffix: str, layer: Layer, address: str) -> str:
         self._forget(part)
-        self._forget(part + REQUESTS_SUFFIX)
-        requests = self.control.listen(part + REQUESTS_SUFFIX, address, layer="s3")
-        return self.control.listen(part, requests.address).address
+        self._forget(part + suffix)
+        knowing = self.control.listen(part + suffix, address, layer=layer)
+        return self.control.listen(part, knowing.address).address
 
     def _forget(self, listener: str) -> None:
         if any(open_listener.name == listener for open_listener in self.control.listeners()):

@@ -8,6 +8,7 @@ from ruamel.yaml import YAML
 
 from devkit.faults.registry import FAULTS
 from devkit.faults.timeline_item import Timeline
+from devkit.proxy.kafka.errors import ERRORS
 from mockapi.rules.model import Rules
 
 TEXT = (Path(__file__).parents[2] / "docs" / "faults.md").read_text()
@@ -29,3 +30,13 @@ def test_the_rules_of_the_first_example_are_rules() -> None:
     block = re.search(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
     assert block is not None
     assert len(TypeAdapter(Rules).validate_python(YAML(typ="safe", pure=True).load(block[1]))) == 1
+
+
+def test_the_errors_of_kafka_s_protocol_are_those_that_the_proxy_knows() -> None:
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| ([\d, ]+) \|", TEXT.split("### Kafka's own errors")[1], re.MULTILINE)
+    codes = {
+        name: int(code)
+        for names, numbers in rows
+        for name, code in zip(re.findall(r"\w+", names), numbers.split(","), strict=True)
+    }
+    assert codes == {name: error.code for name, error in ERRORS.items()}

@@ -10,6 +10,7 @@ from devkit.proxy.toxics.bandwidth import Bandwidth
 from devkit.proxy.toxics.blackhole import Blackhole
 from devkit.proxy.toxics.cut import Cut
 from devkit.proxy.toxics.half_open import HalfOpen
+from devkit.proxy.toxics.kafka_error import KafkaError
 from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.proxy.toxics.reset import Reset
 from devkit.proxy.toxics.store_error import StoreError
@@ -31,6 +32,7 @@ TOXICS: Final[Mapping[str, type[Toxic]]] = MappingProxyType(
             StoreError,
             StoreSlow,
             StoreWatch,
+            KafkaError,
         )
     }
 )

@@ -1,7 +1,8 @@
 """A toxic: parameters that a person gives, and their effect on a listener while the toxic is there.
 
     Toxic (parameters, pydantic) ── effect(context) ──▶ StreamEffect   asked by listeners of layer `tcp`, chunk by chunk
-                                                    └─▶ StoreEffect    asked by listeners of layer `s3`, by request
+                                                    ├─▶ StoreEffect    asked by listeners of layer `s3`, by request
+                                                    └─▶ KafkaEffect    asked by listeners of layer `kafka`, by request
 
 An effect may be asked at any time, also in the middle of a connection; when it has ended nothing asks it again.
 """
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from devkit.proxy.direction import Direction, Sense
 from devkit.proxy.proof import ProxyProof
 
-Layer = Literal["tcp", "s3"]
+Layer = Literal["tcp", "s3", "kafka"]
 
 
 @dataclass(frozen=True)

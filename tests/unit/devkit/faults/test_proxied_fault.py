@@ -20,6 +20,7 @@ from devkit.proxy.client import ProxyControl
 from devkit.proxy.control import create_control
 from devkit.proxy.proxy import Proxy
 from devkit.proxy.toxics.bandwidth import Bandwidth
+from devkit.proxy.toxics.kafka_error import KafkaError
 from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.proxy.toxics.store_error import StoreError
 from devkit.proxy.toxics.store_slow import StoreSlow
@@ -45,6 +46,7 @@ def control() -> Iterator[ProxyControl]:
     thread.start()
     control = ProxyControl("http://{}:{}".format(*listening.getsockname()))
     control.listen("kafka", "127.0.0.1:1")
+    control.listen("kafka.protocol", "127.0.0.1:1", layer="kafka")
     control.listen("object-store.s3", "127.0.0.1:1", layer="s3")
     yield control
     control.disconnect()
@@ -113,6 +115,10 @@ def test_a_proxy_that_stands_still_is_not_gone_and_its_fault_not_undone(monkeypa
             {"store_error": {"status": 403, "methods": ["GET"], "share": "5%"}},
             StoreError.model_validate({"status": 403, "methods": ["GET"], "share": "5%"}),
         ),
+        (
+            {"kafka_error": {"error": "throttled", "api": "fetch", "throttle": "1s", "topic": "t"}},
+            KafkaError(error="throttled", api="fetch", throttle=timedelta(seconds=1), topic="t"),
+        ),
         ({"store_slow": {"through": "1s", "bucket": "b"}}, StoreSlow(through=timedelta(seconds=1), bucket="b")),
     ],
 )
@@ -175,6 +181,19 @@ def test_what_it_draws_depends_on_the_name_in_the_timeline_and_not_on_parameters
         fault = parse_do({"network_latency": {"part": "kafka", "time": time, "jitter": "50ms"}})
         fault.begin(replace(context(control), name=name)).end()
     assert drawn_by == ["slow", "slow", "slower"]
+
+
+def test_a_topic_may_be_a_role_of_the_arm(control: ProxyControl) -> None:
+    fault = parse_do({"kafka_error": {"error": "message_too_large", "api": "produce", "topic": "output"}})
+    fault.begin(replace(context(control), topics={"output": "out-1"})).end()
+    toxic = control.toxics("kafka.protocol")[-1].do
+    assert isinstance(toxic, KafkaError)
+    assert toxic.topic == "out-1"
+
+
+def test_a_part_that_is_no_broker_has_no_protocol_errors() -> None:
+    with pytest.raises(ValueError, match="'mock-api' is no broker; write kafka, or kafka-1 where there are several"):
+        parse_do({"kafka_error": {"error": "message_too_large", "api": "produce", "part": "mock-api"}})
 
 
 def test_without_a_proxy_it_does_not_begin() -> None:

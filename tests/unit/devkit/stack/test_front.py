@@ -65,25 +65,30 @@ def test_only_to_those_that_were_named(
     front, control = in_front_of(*names, directory=tmp_path, monkeypatch=monkeypatch)
     parts = ("kafka", "kafka-1", "kafka-3", "object-store", "mock-api")
     addresses = {part: front.lead(part, "127.0.0.1:9092") for part in parts}
-    assert {part for part, address in addresses.items() if address != "127.0.0.1:9092"} == led == control.held.keys()
+    assert {part for part, address in addresses.items() if address != "127.0.0.1:9092"} == led
+    assert control.held.keys() == led | {f"{part}.protocol" for part in led if part.startswith("kafka")}
     assert all(control.held[part].address == addresses[part] for part in led)
 
 
 def test_a_part_that_had_to_begin_again_elsewhere_is_led_to_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    front, control = in_front_of("kafka", directory=tmp_path, monkeypatch=monkeypatch)
-    front.lead("kafka", "127.0.0.1:9092")
-    address = front.lead("kafka", "127.0.0.1:9093")
+    front, control = in_front_of("mock-api", directory=tmp_path, monkeypatch=monkeypatch)
+    front.lead("mock-api", "127.0.0.1:9092")
+    address = front.lead("mock-api", "127.0.0.1:9093")
     assert [(listener.address, listener.upstream) for listener in control.listeners()] == [(address, "127.0.0.1:9093")]
 
 
-def test_before_a_store_stand_one_of_bytes_and_one_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    front, control = in_front_of("object-store", directory=tmp_path, monkeypatch=monkeypatch)
+@pytest.mark.parametrize(("part", "suffix", "layer"), [("object-store", ".s3", "s3"), ("kafka", ".protocol", "kafka")])
+def test_before_store_and_broker_stand_one_of_bytes_and_one_of_requests(
+    part: str, suffix: str, layer: Layer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front, control = in_front_of(part, directory=tmp_path, monkeypatch=monkeypatch)
+    lead = front.lead_requests if part == "object-store" else front.lead
     for _ in range(2):
-        address = front.lead_requests("object-store", "127.0.0.1:9000")
-    bytes_, requests = control.held["object-store"], control.held["object-store.s3"]
-    assert (bytes_.layer, requests.layer) == ("tcp", "s3")
+        address = lead(part, "127.0.0.1:9000")
+    bytes_, requests = control.held[part], control.held[part + suffix]
+    assert (bytes_.layer, requests.layer) == ("tcp", layer)
     assert (address, bytes_.upstream, requests.upstream) == (bytes_.address, requests.address, "127.0.0.1:9000")
 
 
