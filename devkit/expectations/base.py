@@ -116,7 +116,7 @@ class Measure(ExpectationKind, Generic[T]):
     value: Callable[[ArmObservation], T | None]
     argument: Any = Bound
     absent: str = "nothing to count"
-    unknown: str = ""
+    unknown: str | Callable[[ArmObservation], str] = ""
     format_value: Callable[[T, ArmObservation], str] = _format_plainly
     timing: Timing = timeless
     flaws: Callable[[Any, CheckedArm], Iterable[Flaw]] = has_no_flaws
@@ -125,7 +125,8 @@ class Measure(ExpectationKind, Generic[T]):
         """Undecided where nothing is known, and only there."""
         value = self.value(observation)
         if value is None and self.unknown:
-            return Finding(self.name, str(argument), f"n/a: {self.unknown}", holds=None)
+            why = self.unknown if isinstance(self.unknown, str) else self.unknown(observation)
+            return Finding(self.name, str(argument), f"n/a: {why.removeprefix('n/a: ')}", holds=None)
         if value is None:
             return Finding(self.name, str(argument), self.absent, holds=False)
         figures = (argument.bounded(value),)

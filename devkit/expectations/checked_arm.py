@@ -3,13 +3,13 @@
 ExpectationKind.check(argument, CheckedArm) -> Flaws
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from devkit.container.limits import Container
 from devkit.expectations.program_argument import named_program
-from devkit.observe.arm_role import ArmName
+from devkit.observe.arm_role import TWO_ARMS, ArmName
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.traffic.model import TrafficSpec
 from located_config.place import Location
@@ -62,3 +62,14 @@ class CheckedArm:
         """The program of an argument. Raises KeyError if the scenario does not have it."""
         name = named_program(argument)
         return self.main if name is None else self.programs[name]
+
+    def require_elsewhere(
+        self, kind: str, shows: Callable[[Any], bool], text: str, key: Location = ()
+    ) -> Iterator[Flaw]:
+        """A flaw of an absence that no other arm shows the presence of, by an expectation of that kind which `shows`
+        it; `{other}` in the text becomes where it was looked for.
+        """
+        others = (arm for name, arm in self.arms.items() if name != self.name)
+        if not any(stated == kind and shows(argument) for arm in others for stated, argument in arm.expected):
+            other = "another arm" if len(self.arms) > len(TWO_ARMS) else "the other arm"
+            yield Flaw(text.replace("{other}", other), key)

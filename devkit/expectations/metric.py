@@ -15,7 +15,6 @@ from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.program_argument import ProgramArgument
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
-from devkit.observe.arm_role import TWO_ARMS
 from devkit.observe.bounded_figure import BoundedFigure
 from devkit.observe.samples.metrics import Labels, Scraped, Series
 from devkit.programs.program import ServedMetrics
@@ -83,11 +82,12 @@ class _Metric(ExpectationKind):
 
     def check(self, argument: MetricPattern, arm: CheckedArm) -> Iterator[Flaw]:
         """A metric that no page of the arm can have, and a missing metric whose name may be misspelt."""
-        if self.name == "metric_missing" and is_served(argument, arm) and not _is_shown_elsewhere(argument, arm):
-            others = "another arm" if len(arm.arms) > len(TWO_ARMS) else "the other arm"
+        if self.name == "metric_missing" and is_served(argument, arm):
             with_labels = " with these labels" if argument.labels else ""
-            yield Flaw(
-                f"no metric_exists of {others} asks for it{with_labels}, so it could be misspelt and it would be "
+            yield from arm.require_elsewhere(
+                "metric_exists",
+                lambda other: argument.program == other.program and argument.matches(_series(other)),
+                f"no metric_exists of {{other}} asks for it{with_labels}, so it could be misspelt and it would be "
                 "overlooked",
                 ("name",),
             )
@@ -133,19 +133,8 @@ def find_unserved(wanted: MetricPattern, pages: Iterable[ServedMetrics]) -> Iter
         yield ("labels", label), f"{wanted.name} has no label {label!r}; {near_miss(label, sorted(labels))}"
 
 
-def _is_shown_elsewhere(missing: MetricPattern, arm: CheckedArm) -> bool:
-    """Whether another arm expects a series that the pattern matches."""
-    shown = [
-        argument
-        for name, other in arm.arms.items()
-        if name != arm.name
-        for kind, argument in other.expected
-        if kind == "metric_exists"
-    ]
-    return any(
-        missing.program == pattern.program and missing.matches((pattern.name, frozenset(pattern.labels.items())))
-        for pattern in shown
-    )
+def _series(pattern: MetricPattern) -> Series:
+    return pattern.name, frozenset(pattern.labels.items())
 
 
 def no_page(scraped: Scraped) -> str:

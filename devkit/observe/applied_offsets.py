@@ -11,6 +11,7 @@ from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
 from devkit.observe.checkpoint import Offsets
+from devkit.observe.stated_offsets import committed_of
 from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.parts.triple_store import TripleStore
 from devkit.stack.topic_reader import answering, connect
@@ -80,8 +81,7 @@ class OffsetOfGroup:
         """Raises StackError when the broker does not answer."""
         self._consumer = self._consumer or self.connect(self.bootstrap, group_id=self.group)
         with answering(f"Kafka did not say what group {self.group} has committed"):
-            offset = self._consumer.committed(TopicPartition(self.topic, _PARTITION))
-        return None if offset is None or offset < 0 else {(self.topic, _PARTITION): offset}
+            return committed_of(self._consumer, [TopicPartition(self.topic, _PARTITION)]) or None
 
     def close(self) -> None:
         """The group has no member less: the consumer was never assigned a partition."""

@@ -17,6 +17,7 @@ from devkit.observe.observable import UPSTREAM, Observable
 from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.samples.metrics import Scraped
 from devkit.observe.samples.sample import Sample
+from devkit.observe.stated_offsets import StatedOffsets
 from devkit.observe.store_difference import StoreDifference
 from devkit.observe.time_series import TimeSeries
 from devkit.observe.timeline.action_outcomes import FaultOutcome, StepOutcome
@@ -179,6 +180,8 @@ class ArmObservation:
     """Those of its batches, in seconds since the epoch."""
     checkpoint: CheckpointSize | None = None
     """None where its checkpoint was not looked at."""
+    stated_offsets: StatedOffsets | None = None
+    """Those of a main program without a checkpoint that says where it keeps them."""
     arms: Mapping[str, ComparedArm] = field(default_factory=dict)
     """Those that were played by now, this one among them; a recording has none."""
     steps: tuple[StepOutcome, ...] = ()

@@ -6,6 +6,7 @@ from typing import Any
 
 from devkit.container.kill import ContainerFigures
 from devkit.observe.audit.model import Audit
+from devkit.observe.logs.log_files import NO_LOG_FILES, LogFiles
 from devkit.observe.logs.logs import LoggedException
 from devkit.observe.observable import Observable
 from devkit.observe.samples.metrics import NOTHING_SCRAPED, Scraped
@@ -40,6 +41,7 @@ class ProgramObservation:
     log: Mapping[str, int]
     """Number of events on its standard output, by name."""
     not_observable: frozenset[Observable]
+    log_files: LogFiles = NO_LOG_FILES
     metrics: Scraped = NOTHING_SCRAPED
     """What its own endpoint showed."""
     peak_memory_bytes: int | None = None

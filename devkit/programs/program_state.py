@@ -28,7 +28,7 @@ class ProgramState:
     work began, None where none is, and `is_warm` whether its process has written one before; `warm_batches` has what
     all those did that had, up to the end of the process where they were not written. `late_dropped` counts the rows
     that Spark dropped behind its watermark, None where it reported no state; `watermarks` are in seconds since the
-    epoch.
+    epoch. `stated_offsets` are the fields of its newest event `committed_offsets`.
     """
 
     batches: PlannedBatches = field(default_factory=PlannedBatches)
@@ -58,6 +58,7 @@ class ProgramState:
     emitted: Emitted | None = None
     confirmed: Mapping[str, Any] | None = None
     spark: Mapping[str, Any] | None = None
+    stated_offsets: Mapping[str, Any] | None = None
 
 
 def retried_task(event: TaskRetried) -> RetriedTask:

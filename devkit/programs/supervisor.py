@@ -17,6 +17,7 @@ from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.logs.first_errors import Complaint
 from devkit.observe.logs.log_end import has_lines, in_short, written
+from devkit.observe.logs.log_files import LogFiles
 from devkit.observe.logs.logs import LineTail, LoggedException, UnknownLine, exceptions_in
 from devkit.observe.program_observation import ONLY
 from devkit.observe.timeline.kit_events import (
@@ -238,6 +239,10 @@ class Supervisor:
             for number, process in enumerate(self._processes, 1)
             for exception in exceptions_in(process.stderr, number)
         )
+
+    def log_files(self) -> LogFiles:
+        """Standard output and standard error of all its processes."""
+        return LogFiles(tuple(file for process in self._processes for file in (process.stdout, process.stderr)))
 
     def last_complaint(self) -> Complaint | None:
         """For a program that reported no error itself: the first exception in its logs. Without one, the last lines of

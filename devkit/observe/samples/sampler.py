@@ -90,8 +90,8 @@ class Sampler:
             deferred=deferred,
             connections_opened=counts.connections.opened,
             connections_refused=counts.connections.refused,
-            partitions=self._begun(source_ends),
-            partitions_read=self._begun(committed),
+            partitions=self.begun(source_ends),
+            partitions_read=self.begun(committed),
             source_ends=_by_partition(self._since_start(source_ends)),
             lags=_by_partition(self._lags(committed, source_ends)),
             event_time_skew_s=self.skew(committed),
@@ -139,7 +139,7 @@ class Sampler:
             return False
         return True
 
-    def _begun(self, offsets: Offsets) -> int:
+    def begun(self, offsets: Offsets) -> int:
         """Number of partitions that have come beyond where the arm found them."""
         return sum(offset > 0 for offset in self._since_start(offsets).values())
 

@@ -7,6 +7,8 @@ from datetime import datetime
 from devkit.errors import StackError
 from devkit.observe.checkpoint import Checkpoint, OffsetRange
 from devkit.observe.logs.first_errors import heap_dump_text
+from devkit.observe.logs.logs import UnknownLine
+from devkit.observe.stated_offsets import STATED_BY
 from devkit.observe.timeline.kit_events import (
     ProcessEnded,
     ProcessOverLimit,
@@ -106,6 +108,8 @@ class ProgramEvents:
                 say(self._label, f"Spark lost an executor and ran a task again{_format_batch(event.batch)}")
             case MetricsServed():
                 state.metrics_url = event.url
+            case UnknownLine(event=name, fields=fields) if name == STATED_BY:
+                state.stated_offsets = fields
             case Waiting():
                 say(self._label, f"waits before the next batch: {event.reason}")
             case Resumed():

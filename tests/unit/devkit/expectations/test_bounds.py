@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from devkit.expectations.bounds import Bound, Count, DurationBound, NumberBound, ShareBound
 from devkit.expectations.error_events import ErrorEventPattern
-from devkit.expectations.log import LoggedEvent
+from devkit.expectations.log import LogPattern
 from devkit.expectations.other_settings import OtherSettings
 
 
@@ -53,8 +53,8 @@ def test_what_is_only_known_between_two_values_is_admitted_when_all_between_are(
     assert bound.admits_between(low, None) == (at_most is None and bound.admits(low))
 
 
-@pytest.mark.parametrize("bound", [Count, ErrorEventPattern, OtherSettings, LoggedEvent])
+@pytest.mark.parametrize("bound", [Count, ErrorEventPattern, OtherSettings, LogPattern])
 def test_no_value_is_within_bounds_that_cross(bound: type[Count]) -> None:
-    written = {"at_least": 3, "at_most": 1} | ({"event": "waiting"} if bound is LoggedEvent else {})
+    written = {"at_least": 3, "at_most": 1} | ({"event": "waiting"} if bound is LogPattern else {})
     with pytest.raises(ValidationError, match="no number is at least 3 and at most 1; swap them"):
         bound.model_validate(written)

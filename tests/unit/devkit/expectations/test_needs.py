@@ -7,7 +7,8 @@ from devkit.expectations import EXPECTATIONS, Expectation
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.figures import CheckpointSize
 from devkit.observe.kafka.emitted import Emitted
-from devkit.observe.observable import Observable
+from devkit.observe.observable import NOT_SHOWN, Observable
+from devkit.observe.stated_offsets import StatedOffsets
 from devkit.report.result import ProgramResult
 from tests.unit.devkit.observed import A_SAMPLE, a_program, an_audit, an_observation
 
@@ -107,6 +108,31 @@ def test_what_was_not_seen_is_neither_met_nor_broken_and_all_else_is(
 def test_what_shows_from_outside_is_judged_all_the_same(name: str, argument: object) -> None:
     finding = Expectation.model_validate({name: argument}).judge(an_observation(not_observable=frozenset(ALL)))
     assert finding.holds is True
+
+
+CHECKPOINTED = {"partitions_read": "100%"}, {"checkpoint_size": 90}, {"checkpoint_files": 1}
+IN_FILE = StatedOffsets("file /o.json", 1, CheckpointSize(90, 1))
+IN_GROUP = StatedOffsets("consumer group mine", 1)
+EMPTY = StatedOffsets("consumer group mine", problem="consumer group mine has no committed offset of source")
+
+
+@pytest.mark.parametrize(
+    ("stated", "judged", "why"),
+    [
+        (IN_FILE, (True, True, True), ""),
+        (StatedOffsets("file /o.json", 0, CheckpointSize(91, 2)), (False, False, False), ""),
+        (IN_GROUP, (True, None, None), "n/a: consumer group mine is not a checkpoint of files"),
+        (EMPTY, (None, None, None), f"n/a: {EMPTY.problem}"),
+        (None, (None, None, None), f"{NOT_SHOWN}the program under test (it keeps no checkpoint in Spark's layout)"),
+    ],
+)
+def test_offsets_that_a_program_keeps_elsewhere(
+    stated: StatedOffsets | None, judged: tuple[bool | None, ...], why: str
+) -> None:
+    seen = replace(SEEN, not_observable=frozenset({"offsets"}), stated_offsets=stated)
+    findings = [Expectation.model_validate(one).judge(seen) for one in CHECKPOINTED]
+    assert tuple(finding.holds for finding in findings) == judged
+    assert {finding.measured for finding in findings if finding.holds is None} == ({why} if why else set())
 
 
 def test_drained_is_told_by_what_has_left_where_no_offsets_are_seen() -> None:

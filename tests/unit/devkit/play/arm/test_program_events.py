@@ -206,3 +206,9 @@ def test_a_restart_is_told_as_one_to_what_shows_the_arm(stage: Stage, monkeypatc
     stage.take(Started())
     stage.take(ProcessRestarted(process=2))
     assert moments == [None, "restart"]
+
+
+def test_where_a_program_keeps_its_offsets(stage: Stage) -> None:
+    stage.take(UnknownLine("committed_offsets", {"group": "mine"}))
+    stage.take(UnknownLine("another", {"group": "yours"}))
+    assert stage.main.state.stated_offsets == {"group": "mine"}

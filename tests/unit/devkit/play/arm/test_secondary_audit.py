@@ -54,6 +54,8 @@ STATED = Expected(
     fate="filtered", reason="content_model", event_id="id-0-0", page=PageRef(wiki="enwiki", page_id=1, title="X")
 )
 
+NO_LOG = Path(os.devnull)
+
 
 def output_record(body: str = "a {}") -> Arrival:
     value = orjson.loads(VALUE)
@@ -94,7 +96,7 @@ def stage(tmp_path: Path, edited: Callable[..., str], monkeypatch: pytest.Monkey
 
 
 def start(run: ProgramRun) -> None:
-    run.supervisor._processes = [cast(ManagedProcess, SimpleNamespace(exit_code=None, stderr=Path(os.devnull)))]
+    run.supervisor._processes = [cast(ManagedProcess, SimpleNamespace(exit_code=None, stdout=NO_LOG, stderr=NO_LOG))]
 
 
 def content(stage: Stage) -> ProgramRun:

@@ -47,9 +47,30 @@ def test_a_job_without_a_truth_is_not_audited(scenario_file: Path) -> None:
     assert len(str(caught.value).splitlines()) == 1
 
 
+ABSENT = {
+    "log": (INCIDENT, "- log: { text: Lost executor, at_most: 0 }"),
+    "exception": (INCIDENT, "- exception: { class: DiskFull, at_most: 0 }"),
+}
+PRESENT = {
+    "log": (FIXED, "- log: { text: Lost executor }"),
+    "exception": (FIXED, "- exception: { class: DiskFull }"),
+}
+MISSPELT = {
+    "log": (FIXED, "- log: { text: Lost executors }"),
+    "exception": (FIXED, "- exception: { class: DisksFull }"),
+}
+
+
+@pytest.mark.parametrize("scenario_file", [[ABSENT[kind], MISSPELT[kind]] for kind in ABSENT], indirect=True)
+def test_what_is_to_be_absent_is_expected_elsewhere(scenario_file: Path) -> None:
+    with pytest.raises(InvalidFileError, match=r"no (log|exception) of the other arm expects .*could be misspelt"):
+        load_scenario(scenario_file)
+
+
 @pytest.mark.parametrize(
     "scenario_file",
     [
+        *([ABSENT[kind], PRESENT[kind]] for kind in ABSENT),
         [METRICS, MISSING, SHOWN],
         [METRICS, MISSING, SHOWN_OF_ONE],
         [METRICS, MISSING_OF_ONE, SHOWN_OF_ONE],
