@@ -15,7 +15,8 @@ from mockapi.wiki.pages.document import Shape
 @dataclass(frozen=True, slots=True)
 class StatusAnswer:
     """An answer that is not the page. `body` None is the words of the part that gives such an answer in production;
-    else it is sent as `content_type`. `retry_after` is sent in seconds, or as the date of then.
+    else it is sent as `content_type`. `retry_after` is sent in seconds, or as the date of then. `headers` are sent in
+    place of those of their names.
     """
 
     code: int
@@ -23,6 +24,7 @@ class StatusAnswer:
     retry_after: timedelta | None = None
     retry_after_as: Literal["seconds", "date"] = "seconds"
     content_type: str = "text/plain"
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

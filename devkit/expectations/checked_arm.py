@@ -37,7 +37,8 @@ class CheckedProgram:
 
 @dataclass(frozen=True, eq=False)
 class CheckedArm:
-    """`phases` are the names of its faults and phases of traffic, `attempts` those of its supervisor. `expected` has
+    """`rules` are the names of its rules of the mock, `phases` those of its faults and phases of traffic, `attempts`
+    are those of its supervisor. `expected` has
     the kind and the argument of each expectation. `programs` has the main one first; the only program has no name.
     `arms` are all arms of the scenario in the order of play.
     """
@@ -47,6 +48,7 @@ class CheckedArm:
     programs: Mapping[str, CheckedProgram]
     expected: tuple[tuple[str, Any], ...]
     traffic: TrafficSpec
+    rules: tuple[str, ...]
     phases: tuple[str, ...]
     source_partitions: int
     has_ending_fault: bool

@@ -37,6 +37,7 @@ from devkit.expectations.peak_queue import PEAK_QUEUE
 from devkit.expectations.rate import RATE
 from devkit.expectations.refused import REFUSED
 from devkit.expectations.replays import REPLAYED_OFFSETS, REPLAYS
+from devkit.expectations.requests import REQUESTS
 from devkit.expectations.restarts import RESTARTS
 from devkit.expectations.store_matches import DIFFERING_ENTITIES, DIVERGENCE, STORE_MATCHES
 from devkit.expectations.success_rate import SUCCESS_RATE
@@ -68,6 +69,7 @@ _ALL: tuple[ExpectationKind, ...] = (
     ABANDONED,
     SUCCESS_RATE,
     CONNECTIONS,
+    REQUESTS,
     PEAK_QUEUE,
     AUDIT,
     ERROR_EVENTS,

@@ -28,8 +28,6 @@ def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts, switches: Sequen
     inactions = rule.do.inactions(
         Met(counted.requests, counted.completed, counted.by_status, counts.upstream.max_queued, counted.changed_by)
     )
-    when = rule.when
-    client_conditions = (when.attempt, when.nth, when.header, when.client, rule.times)
     return Evidence(
         fault=rule.name,
         fired=counted.requests > 0,
@@ -44,7 +42,7 @@ def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts, switches: Sequen
         last_at_s=counted.last_at_s,
         acted=None if inactions is None else not inactions,
         inaction="; ".join(inactions or ()),
-        by_client=any(condition is not None for condition in client_conditions),
+        by_client=rule.when.chooses_by_client or rule.times is not None,
         switches=None if switches is None else tuple(switches),
         window=_window(rule),
         last_request_s=counts.last_at_s,

@@ -19,6 +19,14 @@ from mockapi.values.strict import Strict, spelled_out
 
 NO_CONTENT: Final = 204
 
+_BY_OTHER_FAULTS: Final = {
+    "content-length": "the fault content_length",
+    "content-encoding": "the fault content_encoding",
+    "transfer-encoding": "a fault of the body, such as malformed_chunk",
+    "connection": "the fault close, in a rule of its own",
+}
+"""Headers that say how the answer's bytes are sent, and how a rule changes these."""
+
 
 def _no_page(code: int) -> int:
     if code < 400 and code != NO_CONTENT:
@@ -26,6 +34,16 @@ def _no_page(code: int) -> int:
             "status_code", "status {code} is no error", {"code": code, "hint": "400 to 599, or 204 for no content"}
         )
     return code
+
+
+def _header_name(name: str) -> str:
+    if (other := _BY_OTHER_FAULTS.get(name.lower())) is not None:
+        raise PydanticCustomError("status_header", "{name} is not set here", {"name": name, "hint": f"use {other}"})
+    return name
+
+
+_HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"), AfterValidator(_header_name)]
+_HeaderValue = Annotated[str, Field(pattern=r"^(?:[!-~](?:[ -~\t]*[!-~])?)?$")]
 
 
 class Status(Strict):
@@ -49,6 +67,24 @@ class Status(Strict):
         default="seconds", description="Whether `Retry-After` has a number of seconds or a date."
     )
 
+    headers: dict[_HeaderName, _HeaderValue] | None = Field(
+        default=None,
+        min_length=1,
+        description="Headers of the answer, in place of its own headers of these names.",
+        examples=[{"Content-Type": "application/json", "X-Cache": "miss"}],
+    )
+
+    @model_validator(mode="after")
+    def _one_of_a_name(self) -> Self:
+        names = [name.lower() for name in self.headers or ()]
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise PydanticCustomError("status_header", "two headers {name}", {"name": repeated[0], "hint": "keep one"})
+        if self.retry_after is not None and "retry-after" in names:
+            raise PydanticCustomError(
+                "status_header", "retry_after and a header Retry-After", {"hint": "keep one of them"}
+            )
+        return self
+
     @model_validator(mode="after")
     def _whole_seconds(self) -> Self:
         if self.retry_after is not None and self.retry_after % timedelta(seconds=1):
@@ -60,7 +96,13 @@ class Status(Strict):
 
 def apply(plan: Plan, status: Status, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
     """Sets the status, replacing that of an earlier rule."""
-    answer = StatusAnswer(status.code, status.body, status.retry_after, status.retry_after_as)
+    answer = StatusAnswer(
+        status.code,
+        status.body,
+        status.retry_after,
+        status.retry_after_as,
+        headers=tuple((status.headers or {}).items()),
+    )
     return replace(plan, status=answer)
 
 
@@ -70,7 +112,7 @@ FAULT = Fault(
     summary="answers with that status in the words of the part that would give it",
     docs=(
         "an error (or 204) instead of the page, in the words of the part that gives it in production; or `{code: 503, "
-        "retry_after: 5s, body: …}`, with `retry_after_as: date` for an HTTP date"
+        "retry_after: 5s, body: …, headers: {X-Cache: miss}}`, with `retry_after_as: date` for an HTTP date"
     ),
     takes=Annotated[Status, spelled_out("code", int | Status)],
     example=504,

@@ -6,17 +6,21 @@ the rule book knows it.
 """
 
 import ipaddress
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Final
 
 from mockapi.draws import uniform
+from mockapi.rules.contents import form_values, json_fits, json_values, query_values
 from mockapi.rules.model import Rule
 from mockapi.rules.when import Probability
 from mockapi.server.request import Request
+from mockapi.values.strict import Strict
 from mockapi.wiki.title import reads_same
+
+_LONGEST_SHOWN: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +95,20 @@ class _TargetMatcher:
     got: Callable[[Target, Conditions], object]
 
 
-def _headers_fit(wanted: dict[str, str | bool], subject: Subject, _: Conditions) -> bool:
-    return all(_header_fits(value, subject.request.headers.get(name.lower())) for name, value in wanted.items())
+def _headers(wanted: dict[str, str | bool], subject: Subject) -> dict[str, str | None]:
+    return {name: subject.request.headers.get(name.lower()) for name in wanted}
 
 
-def _header_fits(wanted: str | bool, value: str | None) -> bool:
+def _cookies(wanted: dict[str, str | bool], subject: Subject) -> dict[str, str | None]:
+    cookies = subject.request.cookies
+    return {name: cookies.get(name) for name in wanted}
+
+
+def _fit_by_name(wanted: dict[str, str | bool], got: Mapping[str, str | None]) -> bool:
+    return all(_fits_text(value, got[name]) for name, value in wanted.items())
+
+
+def _fits_text(wanted: str | bool, value: str | None) -> bool:
     if isinstance(wanted, bool):
         return (value is not None) == wanted
     return value is not None and fnmatchcase(value, wanted)
@@ -140,14 +153,20 @@ def _below(share: float, drawn: float | None) -> bool:
     return drawn is not None and drawn < share
 
 
+def _named(key: str, read: Callable[[dict[str, str | bool], Subject], Mapping[str, str | None]]) -> _Matcher:
+    return _Matcher(
+        key, lambda wanted, s, _: _fit_by_name(wanted, read(wanted, s)), lambda wanted, s, _: read(wanted, s)
+    )
+
+
 REQUEST: Final = {
     matcher.key: matcher
     for matcher in (
         _Matcher("method", lambda wanted, s, _: wanted == s.request.method, lambda _w, s, _: s.request.method),
         _Matcher("path", lambda wanted, s, _: fnmatchcase(s.request.path, wanted), lambda _w, s, _: s.request.path),
-        _Matcher(
-            "header", _headers_fit, lambda wanted, s, _: {name: s.request.headers.get(name.lower()) for name in wanted}
-        ),
+        _named("header", _headers),
+        _named("query", lambda wanted, s: query_values(s.request, wanted)),
+        _named("cookie", _cookies),
         _Matcher("client", lambda wanted, s, _: _within(wanted, s.request.client), lambda _w, s, _: s.request.client),
         _Matcher("attempt", lambda wanted, s, _: wanted.hold(s.attempt), lambda _w, s, _: s.attempt),
         _Matcher(
@@ -156,6 +175,9 @@ REQUEST: Final = {
             lambda _w, s, given: f"{_own_time_s(s, given):.3f} s",
         ),
         _Matcher("probability", _probability_fits, lambda _w, s, given: f"{_probable(s, given):.4f} drawn"),
+        # Last, as these read the body: only for a request that fits the rest.
+        _named("form", lambda wanted, s: form_values(s.request, wanted)),
+        _Matcher("json", lambda wanted, s, _: json_fits(s.request, wanted), lambda w, s, _: json_values(s.request, w)),
     )
 }
 
@@ -183,7 +205,7 @@ class Matching:
 
     def __init__(self, rule: Rule, *, seed: int, from_s: float = 0.0) -> None:
         self._given = Conditions(rule, seed, from_s)
-        wanted = {key: value for key, value in rule.when if value is not None}
+        wanted = {key.rstrip("_"): value for key, value in rule.when if value is not None}
         self._request = [(matcher, wanted[key]) for key, matcher in REQUEST.items() if key in wanted]
         self._target = [(matcher, wanted[key]) for key, matcher in TARGET.items() if key in wanted]
 
@@ -219,5 +241,8 @@ class Matching:
 def _shown(value: object) -> str:
     if value is None:
         return "none"
+    if isinstance(value, dict):
+        value = {name: part.model_dump() if isinstance(part, Strict) else part for name, part in value.items()}
     dump = getattr(value, "model_dump_json", None)
-    return str(dump(by_alias=True, exclude_none=True)) if dump is not None else str(value)
+    text = str(dump(by_alias=True, exclude_none=True)) if dump is not None else str(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}… ({len(text)} characters)"

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from located_config.duration import Duration, PositiveDuration
 from located_config.share import PositiveShare, Share
+from mockapi.values.json_pointer import check_pointer
 from mockapi.values.strict import Strict, spelled_out
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
@@ -112,6 +113,42 @@ class Probability(Strict):
 Header = str | bool
 """A shell glob over the value; true or false for whether it is there at all."""
 
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Parameter = Annotated[str | bool, BeforeValidator(_as_text, json_schema_input_type=str | bool | int)]
+"""As `Header`; a whole number is its digits."""
+
+_ParameterName = Annotated[str, Field(min_length=1)]
+
+
+class Present(Strict):
+    """Whether a JSON body has a value at the place, whatever the value is."""
+
+    present: bool = Field(strict=True, description="`true`: there is a value, also `null`. `false`: there is none.")
+
+
+JsonValue = Annotated[str | bool | int | float | Present | None, Field(union_mode="smart")]
+"""A shell glob over a text; a number, true, false or null that the value is; or only whether there is one."""
+
+
+def _json_pointer(text: str) -> str:
+    try:
+        check_pointer(text)
+    except ValueError as error:
+        steps = text.strip("/.").replace(".", "/")
+        raise PydanticCustomError(
+            "json_pointer",
+            "not a JSON pointer ({reason})",
+            {"reason": str(error), "hint": f"write each step after a slash: /{steps or 'source/title'}"},
+        ) from None
+    return text
+
+
+_JsonPointer = Annotated[str, AfterValidator(_json_pointer)]
+
 _HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
 
 
@@ -137,6 +174,12 @@ Entities = Annotated[tuple[Annotated[str, Field(pattern=r"^[QPL][1-9][0-9]*$")],
 class When(Strict):
     """What a request must be: all that is given must hold, and what is not given does not matter."""
 
+    @property
+    def chooses_by_client(self) -> bool:
+        """Whether it selects requests by what clients do, so that another client may never make such a request."""
+        by_client = (self.attempt, self.nth, self.header, self.query, self.form, self.json_, self.cookie, self.client)
+        return any(condition is not None for condition in by_client)
+
     method: Method | None = Field(default=None, description="Its HTTP method is this one.", examples=["GET"])
     path: str | None = Field(
         default=None,
@@ -161,6 +204,34 @@ class When(Strict):
         min_length=1,
         description="It has these headers: a shell glob over the value, or `true` and `false` for present and absent.",
         examples=[{"User-Agent": "bot/*"}],
+    )
+    query: dict[_ParameterName, Parameter] | None = Field(
+        default=None,
+        min_length=1,
+        description="Its query string has these parameters, decoded: a shell glob over the value, or `true` and "
+        "`false` for present and absent. Of a repeated one the last value counts.",
+        examples=[{"action": "query", "maxlag": True}],
+    )
+    form: dict[_ParameterName, Parameter] | None = Field(
+        default=None,
+        min_length=1,
+        description="Its body is a form (urlencoded or multipart) with these parameters, as for `query`. A body that "
+        "is no form has none.",
+        examples=[{"action": "edit", "title": "Huge"}],
+    )
+    json_: dict[_JsonPointer, JsonValue] | None = Field(
+        default=None,
+        alias="json",
+        min_length=1,
+        description="Its body is JSON and has these values, each at a JSON pointer (RFC 6901): a shell glob over a "
+        "text, a number, `true`, `false` or `null` that it is, or `{present: false}` for none.",
+        examples=[{"/latest/id": 28674, "/comment": "bot:*"}],
+    )
+    cookie: dict[_ParameterName, Parameter] | None = Field(
+        default=None,
+        min_length=1,
+        description="It has these cookies, decoded, as for `query`. Of a repeated one the first value counts.",
+        examples=[{"enwiki_session": True}],
     )
     client: Annotated[str, AfterValidator(_network)] | None = Field(
         default=None, description="It comes from this address or network.", examples=["10.0.0.0/8"]

@@ -8,7 +8,7 @@ included.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Protocol, Self
 
 PIECE_BYTES: Final = 256 * 1024
@@ -100,3 +100,8 @@ class Reply:
             if key == name:
                 return value.decode("latin-1")
         return None
+
+    def with_headers(self, headers: Headers) -> Self:
+        """With these headers (lower-case names) at the end, in place of all others of their names."""
+        names = {name for name, _ in headers}
+        return replace(self, headers=(*(item for item in self.headers if item[0] not in names), *headers))

@@ -170,8 +170,9 @@ def _plan_of(world: World, subject: Subject, target: Target) -> Plan:
 
 
 async def _make_reply(endpoint: Endpoint, context: Context) -> Reply:
-    if context.plan.status is not None:
-        return endpoint.status_reply(context.plan.status, context.request_id)
+    if (status := context.plan.status) is not None:
+        headers = tuple((name.lower().encode(), value.encode()) for name, value in status.headers)
+        return endpoint.status_reply(status, context.request_id).with_headers(headers)
     return await endpoint.reply(context)
 
 

@@ -31,6 +31,7 @@ def _checked(arm: ResolvedArm, arms: dict[ArmName, CheckedArm]) -> CheckedArm:
         programs={name: CheckedProgram(item.program, item.if_valid) for name, item in arm.programs.items()},
         expected=tuple((item.kind, item.argument) for item in scenario.expected_of(arm.name)),
         traffic=scenario.traffic,
+        rules=tuple(rule.name for rule in arm.rules),
         phases=(*(item.name for item in arm.timeline), *windows, *scenario.traffic.named_phases, TRAFFIC),
         source_partitions=scenario.kafka.topics.source.partitions,
         has_ending_fault=bool(scenario.mock.fault_over),

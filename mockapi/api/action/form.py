@@ -5,25 +5,20 @@
 A value in the body wins over one in the query string. Text that is no clean UTF-8 is mended as MediaWiki mends it.
 """
 
-import email
-import email.policy
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote_from_bytes, unquote_to_bytes
+from urllib.parse import quote_from_bytes
 
+from mockapi.server.parameters import body_pairs, query_pairs
 from mockapi.server.request import Request
 
 UNIT_SEPARATOR: Final = "\x1f"
 """Before a list of values it stands for `|` between them, so that values may hold one."""
 
-_URLENCODED: Final = "application/x-www-form-urlencoded"
-_MULTIPART: Final = "multipart/form-data"
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-
-Pair = tuple[bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +43,8 @@ class Form:
 def read_form(request: Request) -> Form:
     """The form of a request; a body that is no form says nothing."""
     posted = request.method == "POST"
-    in_query = _urlencoded(request.query.encode("latin-1"))
-    in_body = _body(request) if posted else ()
+    in_query = query_pairs(request)
+    in_body = body_pairs(request) if posted else ()
     values: dict[str, str] = {}
     arrays: set[str] = set()
     mended: dict[str, str] = {}
@@ -68,37 +63,6 @@ def read_form(request: Request) -> Form:
         if value.encode() != raw:
             mended[name] = quote_from_bytes(raw, safe="")
     return Form(values, frozenset(names[: len(in_query)]), frozenset(arrays), mended, posted)
-
-
-def _urlencoded(text: bytes) -> tuple[Pair, ...]:
-    pairs = (piece.partition(b"=") for piece in text.split(b"&") if piece)
-    return tuple((_unquote(name), _unquote(value)) for name, _, value in pairs)
-
-
-def _unquote(text: bytes) -> bytes:
-    spaced = text.replace(b"+", b" ")
-    return unquote_to_bytes(spaced) if b"%" in spaced else spaced
-
-
-def _body(request: Request) -> Iterable[Pair]:
-    content_type = request.headers.get("content-type", "")
-    kind = content_type.partition(";")[0].strip().lower()
-    if kind == _URLENCODED:
-        return _urlencoded(request.body)
-    return _multipart(content_type, request.body) if kind == _MULTIPART else ()
-
-
-def _multipart(content_type: str, body: bytes) -> tuple[Pair, ...]:
-    head = b"Content-Type: " + content_type.encode("latin-1").replace(b"\r", b"").replace(b"\n", b"") + b"\r\n\r\n"
-    message = email.message_from_bytes(head + body, policy=email.policy.HTTP)
-    pairs = []
-    for part in message.iter_parts() if message.is_multipart() else ():
-        name = part.get_param("name", header="content-disposition")
-        content = part.get_payload(decode=True)
-        # A part with a file name is an upload, and no parameter.
-        if isinstance(name, str) and isinstance(content, bytes) and part.get_filename() is None:
-            pairs.append((name.encode("utf-8", "surrogateescape"), content))
-    return tuple(pairs)
 
 
 def _name(raw: bytes) -> tuple[str, bool]:

@@ -44,6 +44,7 @@ NOT_JUDGED: dict[Observable, tuple[dict[str, Any], ...]] = {
     ),
     "upstream": (
         {"amplification": 1},
+        {"requests": {"rule": "slow", "at_least": 1}},
         {"abandoned": "0%"},
         {"success_rate": {"at_least": "50%"}},
         {"peak_queue": 0},

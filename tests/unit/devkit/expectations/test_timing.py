@@ -32,6 +32,7 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("flat_commit", {"at_least": "15s"}, timedelta(seconds=15)),
     ("idle_cpu", {"at_most": 1}, timedelta(seconds=17.5)),
     ("amplification", {"at_most": 2}, "arm"),
+    ("requests", {"rule": "slow", "at_most": 2}, "arm"),
     ("abandoned", {"at_most": "50%"}, "arm"),
     ("success_rate", {"at_least": "50%"}, "arm"),
     ("peak_queue", {"at_least": 100}, "arm"),

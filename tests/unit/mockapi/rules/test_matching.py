@@ -23,8 +23,10 @@ def subject(
     attempt: int = 2,
     at_s: float = 4.0,
     key: str = "28674",
+    query: str = "",
+    body: bytes = b"",
 ) -> Subject:
-    request = Request(method, path, path, "", headers or {"user-agent": "bot/1.0 (x)"}, client)
+    request = Request(method, path, path, query, headers or {"user-agent": "bot/1.0 (x)"}, client, body)
     return Subject(request, targets or (PAGE,), key=key, attempt=attempt, at_s=at_s)
 
 
@@ -50,7 +52,7 @@ def held(share: object, *, seed: int = 1, name: str = "r", pages: int = 2_000, w
 
 
 def test_every_key_of_when_has_its_matcher_and_nth_is_the_rule_books() -> None:
-    assert {*REQUEST, *TARGET, "nth"} == set(When.model_fields)
+    assert {*REQUEST, *TARGET, "nth"} == {field.alias or name for name, field in When.model_fields.items()}
 
 
 @pytest.mark.parametrize(
@@ -119,6 +121,90 @@ def test_it_matches_when_all_that_is_given_holds(when: dict[str, Any]) -> None:
 )
 def test_one_thing_that_does_not_hold_is_enough(when: dict[str, Any]) -> None:
     assert not matches(rule(**when), subject())
+
+
+FORM = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
+MULTIPART = {"content-type": "multipart/form-data; boundary=b"}
+PARTS = b'--b\r\nContent-Disposition: form-data; name="action"\r\n\r\nedit\r\n--b--\r\n'
+JSON = b'{"source": {"title": "X y"}, "latest": {"id": 5}, "bot": true, "tags": ["a", null], "a/b": 1.5, "no": null}'
+
+
+@pytest.mark.parametrize(
+    ("when", "request_of", "expected"),
+    [
+        ({"query": {"action": "query"}}, {"query": "action=query&maxlag=5"}, True),
+        ({"query": {"titles": "Caf\u00e9 *"}}, {"query": "titles=Caf%C3%A9+1"}, True),
+        ({"query": {"maxlag": 5, "assert": False}}, {"query": "action=query&maxlag=5"}, True),
+        ({"query": {"a": "2"}}, {"query": "a=1&a=2"}, True),
+        ({"query": {"a": "1"}}, {"query": "a=1&a=2"}, False),
+        ({"query": {"action": "edit"}}, {"query": "action=query"}, False),
+        ({"query": {"action": True}}, {"query": ""}, False),
+        ({"query": {"action": "edit"}}, {"headers": FORM, "body": b"action=edit"}, False),
+        ({"form": {"action": "edit"}}, {"headers": FORM, "body": b"action=edit&x=%20"}, True),
+        ({"form": {"action": "edit", "x": " "}}, {"headers": FORM, "body": b"action=edit&x=%20"}, True),
+        ({"form": {"action": "edit"}}, {"headers": MULTIPART, "body": PARTS}, True),
+        ({"form": {"action": "edit"}}, {"query": "action=edit", "headers": FORM}, False),
+        ({"form": {"action": "edit"}}, {"body": b"action=edit"}, False),
+        ({"form": {"action": False}}, {}, True),
+        ({"cookie": {"enwiki_session": True, "b": "2*"}}, {"headers": {"cookie": "enwiki_session=x; b=2%33"}}, True),
+        ({"cookie": {"enwiki_session": True}}, {"headers": {"cookie": "dewiki_session=x"}}, False),
+        ({"cookie": {"a": False}}, {}, True),
+        ({"json": {"/source/title": "X *", "/latest/id": 5}}, {"body": JSON}, True),
+        ({"json": {"/bot": True, "/tags/1": None, "/a~1b": 1.5}}, {"body": JSON}, True),
+        ({"json": {"/no": {"present": True}, "/none": {"present": False}}}, {"body": JSON}, True),
+        ({"json": {"/source": {"present": True}, "/tags/2": {"present": False}}}, {"body": JSON}, True),
+        ({"json": {"/source/title": "x *"}}, {"body": JSON}, False),
+        ({"json": {"/latest/id": "5"}}, {"body": JSON}, False),
+        ({"json": {"/bot": 1}}, {"body": JSON}, False),
+        ({"json": {"/none": None}}, {"body": JSON}, False),
+        ({"json": {"/bot": {"present": False}}}, {"body": JSON}, False),
+        ({"json": {"/tags/-1": {"present": True}}}, {"body": JSON}, False),
+        ({"json": {"/a": {"present": False}}}, {"body": b"no json"}, False),
+        ({"json": {"/a": {"present": False}}}, {}, False),
+        ({"json": {"/a": 1}}, {"body": b"[" * 100_000}, False),
+    ],
+)
+def test_parameters_cookies_and_values_of_the_body(
+    when: dict[str, Any], request_of: dict[str, Any], expected: bool
+) -> None:
+    assert matches(rule(**when), subject(**request_of)) is expected
+
+
+@pytest.mark.parametrize(
+    ("when", "request_of", "wanted", "got"),
+    [
+        ({"query": {"a": "2", "b": True}}, {"query": "a=1"}, "{'a': '2', 'b': True}", "{'a': '1', 'b': None}"),
+        ({"form": {"a": "2"}}, {"headers": FORM, "body": b"a=1"}, "{'a': '2'}", "{'a': '1'}"),
+        ({"cookie": {"a": "2"}}, {"headers": {"cookie": "a=1"}}, "{'a': '2'}", "{'a': '1'}"),
+        ({"json": {"/a/b": "2"}}, {"body": b'{"a": {"b": [1]}}'}, "{'/a/b': '2'}", '{"/a/b": [1]}'),
+        ({"json": {"/a": {"present": True}}}, {"body": b"{}"}, "{'/a': {'present': True}}", "{}"),
+        ({"json": {"/a": 1}}, {"body": b"a=1"}, "{'/a': 1}", "no JSON body"),
+    ],
+)
+def test_a_mismatch_shows_parameters_cookies_and_values(
+    when: dict[str, Any], request_of: dict[str, Any], wanted: str, got: str
+) -> None:
+    (mismatch,) = Matching(rule(**when), seed=1).mismatches(subject(**request_of))
+    assert (mismatch.key, mismatch.wanted, mismatch.got) == (next(iter(when)), wanted, got)
+
+
+def test_a_long_value_is_shown_in_part() -> None:
+    asked = subject(headers=FORM, body=b"text=" + b"x" * 5_000)
+    (mismatch,) = Matching(rule(form={"text": "y"}), seed=1).mismatches(asked)
+    assert mismatch.got.endswith("xxx\u2026 (5012 characters)")
+    assert len(mismatch.got) < 450
+
+
+@pytest.mark.parametrize(
+    "when",
+    [{}, {"query": {"a": "1"}}, {"cookie": {"a": False}}, {"method": "PUT", "json": {"/a": 1}, "form": {"a": "1"}}],
+)
+def test_a_body_is_parsed_only_for_a_rule_that_needs_it(when: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[object] = []
+    monkeypatch.setattr("mockapi.rules.contents.body_pairs", lambda request: parsed.append(request) or ())
+    monkeypatch.setattr("mockapi.rules.contents.json.loads", parsed.append)
+    Matching(rule(**when), seed=1).holds(subject(headers=FORM, query="a=1", body=b"a=1"))
+    assert not parsed
 
 
 @pytest.mark.parametrize(

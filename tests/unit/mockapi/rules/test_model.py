@@ -86,6 +86,11 @@ whens = st.fixed_dictionaries(
     optional={
         "revision": st.lists(st.integers(1, 99), min_size=1, max_size=3) | st.integers(1, 99),
         "header": st.dictionaries(st.sampled_from(["x-a", "X-B"]), st.booleans() | st.text(max_size=3), min_size=1),
+        "json": st.dictionaries(
+            st.sampled_from(["/a", "/a/0", "/a~1b/"]),
+            st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.just({"present": False}),
+            min_size=1,
+        ),
         "client": st.sampled_from(["127.0.0.1", "10.0.0.0/8", "::1"]),
         "attempt": numbers,
         "nth": numbers,

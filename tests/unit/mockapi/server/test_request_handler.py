@@ -75,6 +75,26 @@ def test_each_wiki_counts_requests_for_a_shared_revision_by_itself(
 
 
 @pytest.mark.parametrize(
+    ("status", "changed"),
+    [
+        ({"code": 503, "headers": {"X-Cache": "miss"}}, {b"x-cache": b"miss", b"server": b"envoy"}),
+        (
+            {"code": 404, "body": "{}", "headers": {"Content-Type": "application/json", "Retry-After": "soon"}},
+            {b"content-type": b"application/json", b"retry-after": b"soon", b"content-length": b"2"},
+        ),
+        ({"code": 429, "headers": {"retry-after": "7"}}, {b"retry-after": b"7"}),
+    ],
+)
+def test_a_status_has_headers_in_place_of_its_own(status: dict[str, Any], changed: dict[bytes, bytes]) -> None:
+    handler, _ = sharing("enwiki", rule={"do": {"status": status}})
+    start = asyncio.run(exchanged(handler, WIKIS["enwiki"], f"/w/rest.php/v1/revision/{REVISION}/html"))[0]
+    names = [name for name, _ in start["headers"]]
+    assert [names.count(name) for name in changed] == [1] * len(changed)
+    assert {**dict(start["headers"]), **changed} == dict(start["headers"])
+    assert start["status"] == status["code"]
+
+
+@pytest.mark.parametrize(
     ("names", "keys"),
     [
         pytest.param(("enwiki",), (str(REVISION),), id="one wiki: its draws stay as they were"),
@@ -109,6 +129,13 @@ async def answered(
     handler: RequestHandler, domain: str, path: str, headers: tuple[tuple[bytes, bytes], ...] = ()
 ) -> int:
     """The status of a GET."""
+    return int((await exchanged(handler, domain, path, headers))[0]["status"])
+
+
+async def exchanged(
+    handler: RequestHandler, domain: str, path: str, headers: tuple[tuple[bytes, bytes], ...] = ()
+) -> list[MutableMapping[str, Any]]:
+    """What the server sends for a GET."""
     sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> MutableMapping[str, Any]:
@@ -128,4 +155,4 @@ async def answered(
         "client": ("127.0.0.1", 1),
     }
     await handler(scope, receive, send)
-    return int(sent[0]["status"])
+    return sent
