@@ -49,8 +49,10 @@ def test_the_documents_show_what_it_prints(master: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("master", "is_known"),
-    [("local", True), ("local[*]", True), ("local-cluster[2,1,1024]", True), ("yarn", True), ("k8s://here:1", True)]
-    + [("yran", False), ("spark:", False), ("localhost", False)],
+    [
+        *((known, True) for known in ("local", "local[*]", "local-cluster[2,1,1024]", "yarn", "k8s://here:1")),
+        *((unknown, False) for unknown in ("yran", "spark:", "localhost")),
+    ],
 )
 def test_a_master_that_spark_does_not_know_is_refused(master: str, is_known: bool) -> None:
     result = CliRunner().invoke(main, ["memory", "--memory-limit", "4GiB", "--slots", "4", "--master", master])
