@@ -33,7 +33,7 @@ def met(requests: int, rule: str = "slow page") -> Evidence:
         ({"at_most": 3}, (), 9, "the arm had no rule 'slow page'", False),
         (
             {"at_most": 3},
-            (TimelineEvidence(fault="slow page", fired=True, did="paused"),),
+            (TimelineEvidence(fault="slow page", fired=True, asked="pause: {part: kafka}", acted=True, did="paused"),),
             9,
             "the arm had no rule 'slow page'",
             False,

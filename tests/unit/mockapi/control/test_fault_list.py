@@ -63,7 +63,7 @@ def test_what_depends_on_load_is_not_deterministic() -> None:
         ("truncate", "size or share or {after, end, length}"),
         ("bandwidth", "size"),
         ("gateway_timeout", "duration"),
-        ("status", "whole number or {code, body, retry_after, retry_after_as}"),
+        ("status", "whole number or {code, body, retry_after, retry_after_as, headers}"),
     ],
 )
 def test_a_quantity_is_called_by_its_name(name: str, form: str) -> None:
