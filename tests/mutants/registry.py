@@ -359,7 +359,9 @@ MUTANTS: tuple[Mutant, ...] = (
                 "(self._hosts.host_of(wiki_id) or wiki_id)",
             ),
             Replacement(
-                "pipeline/jobs/html.py", "self._client.fetch(event.wiki_id,", "self._client.fetch(event.domain,"
+                "pipeline/jobs/html.py",
+                "self._client.fetch(\n                event.wiki_id,",
+                "self._client.fetch(\n                event.domain,",
             ),
         ),
         test=f"{_DAY}::test_an_event_chooses_no_host",
