@@ -192,6 +192,10 @@ class Scenario(_Model):
         for place, page in self.traffic.pages_at():
             if isinstance(page.error, Mapping):
                 require_arms((*place, "error"), page.error, self.roles)
+        for place, patches in self.traffic.patches_at():
+            for number, patch in enumerate(patches):
+                if isinstance(patch.error, Mapping):
+                    require_arms((*place, number, "error"), patch.error, self.roles)
         for number, cause in enumerate(self.cause):
             absent_at = ("cause", number, "absent_in")
             require_arms(absent_at, cause.absent_in, self.roles)

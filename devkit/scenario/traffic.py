@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.latency import Page
@@ -16,15 +17,22 @@ from devkit.traffic.warm_up_traffic import publish_warm_up, warm_up_traffic
 from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 
 
-def with_errors_of(errors: Mapping[str, str], fate: ExpectedFate) -> ExpectedFate:
-    """`fate`, except for events of pages that must end as an error in this arm; `errors` has its type by title."""
+def with_errors_of(
+    errors: Mapping[str, str], fate: ExpectedFate, of_events: Mapping[str, str] = MappingProxyType({})
+) -> ExpectedFate:
+    """`fate`, except for events that must end as an error in this arm: `errors` has its type by the page's title, and
+    `of_events` by `meta.id`, which goes first.
+    """
 
     def expected(topic: str, value: bytes, stated: Expected) -> Expected:
         found = fate(topic, value, stated)
-        error = errors.get(found.page.title.replace("_", " ")) if found.page else None
+        event_id = found.event_id or stated.event_id
+        error = of_events.get(event_id) if event_id else None
+        if error is None and found.page:
+            error = errors.get(found.page.title.replace("_", " "))
         if error is None:
             return found
-        return Expected(fate="error", reason=error, event_id=found.event_id, repeat=found.repeat)
+        return Expected(fate="error", reason=error, event_id=event_id, repeat=found.repeat)
 
     return expected
 
@@ -50,6 +58,14 @@ class ScenarioTraffic:
     def further_topics(self) -> tuple[str, ...]:
         """The topics of its records besides the first source topic."""
         return tuple(dict.fromkeys(record.topic for record in self._traffic.records if record.topic))
+
+    def errors_of_events(self, key_of: Callable[[Mapping[str, str]], str]) -> dict[str, str]:
+        """By `meta.id`, the error types in which patched events must end in the arm of which `key_of` gives the key."""
+        return {
+            str(record.expected.event_id): record.errors[key]
+            for record in self._traffic.records
+            if record.errors and (key := key_of(record.errors)) in record.errors
+        }
 
     @property
     def dump(self) -> DumpedEntities | None:

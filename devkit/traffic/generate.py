@@ -19,6 +19,7 @@ from devkit.traffic.broken import not_json, not_schema
 from devkit.traffic.canary import CANARY_PAGE_ID, CANARY_WIKI, canary_of
 from devkit.traffic.chronicle import Chronicle, Happening
 from devkit.traffic.event_patch import patches_of
+from devkit.traffic.fate import fate_of_value
 from devkit.traffic.json_bytes import json_bytes
 from devkit.traffic.mix import OF_ENTITIES
 from devkit.traffic.moments import EPOCH, RECEIVED_AFTER, to_milliseconds
@@ -88,10 +89,13 @@ class _Generation:
                 value = _filled(event, page.event_bytes, slot.named_page)
             if isinstance(page.error, str):
                 expected = Expected(fate="error", reason=page.error, event_id=expected.event_id)
+            errors: dict[str, str] = {}
             for patch in patches:
-                if patch.error is not None:
+                if isinstance(patch.error, str):
                     expected = Expected(fate="error", reason=patch.error, event_id=expected.event_id)
-            return _of_page(index, slot.at, happening, value, expected)
+                elif patch.error is not None:
+                    expected, errors = fate_of_value(value), errors | patch.error
+            return replace(_of_page(index, slot.at, happening, value, expected), errors=errors)
         match slot.kind:
             case "canary":
                 event_id = self._chronicle.draw_id()

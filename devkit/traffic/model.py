@@ -36,6 +36,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from devkit.traffic.capture.playback import RATE_OR_TIMES, FromCapture, Playback, played
+from devkit.traffic.event_patch import Patch
 from devkit.traffic.event_time import NamedOrOwn, OwnEventTime
 from devkit.traffic.registry import GENERATORS
 from devkit.traffic.shape import spans
@@ -243,6 +244,12 @@ class TrafficSpec(Stream):
         for name, stream in self._by_name().items():
             base: Location = ("traffic", "streams", name) if stream is not self else ("traffic",)
             yield from (((*base, "pages", title), page) for title, page in stream.pages.items())
+
+    def patches_at(self) -> Iterator[tuple[Location, tuple[Patch, ...]]]:
+        """The patches of each stream, with the place of their list in a scenario file."""
+        yield ("traffic", "patch"), self.patch
+        for name, stream in self.streams.items():
+            yield ("traffic", "streams", name, "patch"), stream.patch
 
     @property
     def titles(self) -> tuple[str, ...]:

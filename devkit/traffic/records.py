@@ -7,7 +7,7 @@ The fate is stated when the event is made (`devkit.traffic.fate`), by those who 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -57,7 +57,8 @@ class SourceRecord:
     with `closes` it is behind everything else. `delay` is how much later than it happens it is published, whatever its
     stream's pauses are. `timestamp_ms` is the record's own time, None where the kit leaves it to
     Kafka. `partition` None leaves it to the key; one that the topic does not have goes round. `received` is the text of
-    `meta.dt`, where that is not the one of the traffic's own calendar.
+    `meta.dt`, where that is not the one of the traffic's own calendar. `errors` are the types in
+    which the event ends as an error instead, by arm or role.
     """
 
     index: int
@@ -71,6 +72,7 @@ class SourceRecord:
     timestamp_ms: int | None = None
     closes: bool = False
     delay: timedelta = timedelta(0)
+    errors: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

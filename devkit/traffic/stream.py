@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from devkit.traffic.event_patch import Patch
+from devkit.traffic.event_patch import ErrorType, Patch
 from devkit.traffic.event_time import ProducerPause, Repeats, held_back
 from devkit.traffic.mix import UNREPEATED, Mix, apportion
 from devkit.traffic.shape import Canaries, TrafficPhase, counted_at, spans
@@ -58,9 +58,6 @@ _PHASES: TypeAdapter[tuple[TrafficPhase, ...]] = TypeAdapter(tuple[TrafficPhase,
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-
-ErrorType = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
 class NamedPage(_Model):
@@ -150,7 +147,7 @@ class Paced(_Model):
     )
     patch: tuple[Patch, ...] = Field(
         default=(),
-        description="Fields that are set in the edits of named pages.",
+        description="Fields that are set, added or removed in the edits of named pages.",
         examples=[[{"page": "Huge", "set": {"performer.user_text": "A very long name"}}]],
     )
     population: int = Field(

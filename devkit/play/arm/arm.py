@@ -178,7 +178,9 @@ class Arm:
 
     def expected_fate(self, truth: JobTruth | None) -> ExpectedFate:
         """What has to become of an event by the expected output of a job, and by the pages' errors in this arm."""
-        return with_errors_of(self.scenario.errors_of_pages(self.name), truth.expected if truth else stated)
+        of_events = self.traffic.errors_of_events(lambda errors: self.scenario.key_of(errors, self.name))
+        fate = truth.expected if truth else stated
+        return with_errors_of(self.scenario.errors_of_pages(self.name), fate, of_events)
 
     @functools.cached_property
     def truth(self) -> JobTruth | None:

@@ -14,7 +14,7 @@ from located_config.problem import Problem
 def check_patches(scenario: Scenario) -> Iterator[Problem]:
     """Problems of patches; for each patch the first event that it does not fit."""
     traffic = scenario.traffic
-    while any(patches for _, patches in patches_at(traffic)):
+    while any(patches for _, patches in traffic.patches_at()):
         try:
             generate_all(traffic)
         except UnfitPatchError as error:
@@ -26,18 +26,11 @@ def check_patches(scenario: Scenario) -> Iterator[Problem]:
             return
 
 
-def patches_at(traffic: TrafficSpec) -> Iterator[tuple[Location, tuple[Patch, ...]]]:
-    """The patches of each stream, with the place of their list."""
-    yield ("traffic", "patch"), traffic.patch
-    for name, stream in traffic.streams.items():
-        yield ("traffic", "streams", name, "patch"), stream.patch
-
-
 def _place(traffic: TrafficSpec, patch: Patch) -> Location:
     """Equal patches are distinct, as each is an object of its own."""
     return next(
         (*place, number)
-        for place, patches in patches_at(traffic)
+        for place, patches in traffic.patches_at()
         for number, candidate in enumerate(patches)
         if candidate is patch
     )

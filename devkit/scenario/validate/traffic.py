@@ -7,7 +7,6 @@ from devkit.observe.arm_role import ArmName, in_role
 from devkit.observe.error_types import unknown_error_type
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import ResolvedScenario
-from devkit.scenario.validate.patches import patches_at
 from devkit.traffic.stream import Paced
 from located_config.count import counted
 from located_config.duration import format_duration
@@ -159,8 +158,12 @@ def check_error_types(resolved: ResolvedScenario) -> Iterator[Problem]:
             stated.append(((*place, "error"), page.error))
         elif page.error is not None:
             stated += [((*place, "error", arm), error) for arm, error in page.error.items()]
-    for place, patches in patches_at(traffic):
-        stated += [((*place, number, "error"), patch.error) for number, patch in enumerate(patches) if patch.error]
+    for place, patches in traffic.patches_at():
+        for number, patch in enumerate(patches):
+            if isinstance(patch.error, str):
+                stated.append(((*place, number, "error"), patch.error))
+            elif patch.error is not None:
+                stated += [((*place, number, "error", arm), error) for arm, error in patch.error.items()]
     for place, error in stated:
         if wrong := unknown_error_type(error):
             yield Problem(place, wrong)

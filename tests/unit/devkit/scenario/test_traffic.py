@@ -104,6 +104,22 @@ class TestErrorByArm:
             fates[arm] = (found.fate, found.reason, found.event_id == record.expected.event_id)
         assert fates == {"incident": ("output", None, True), "fixed": ("error", "revision_not_found", True)}
 
+    def test_a_patched_event_ends_in_each_arm_as_its_patch_says(self, load: Load) -> None:
+        patch = "  patch: [{ page: Huge, remove: [wiki_id], error: { fixed: malformed_json } }]\n"
+        scenario = load(("  generator: page_change\n", patch))
+        traffic, fates = ScenarioTraffic(scenario.traffic), {}
+        (record,) = [one for one in traffic._traffic.records if one.errors]
+        for arm in scenario.roles:
+            of_events = traffic.errors_of_events(lambda errors, arm=arm: scenario.key_of(errors, arm))
+            fate = with_errors_of(scenario.errors_of_pages(arm), stated, of_events)
+            fates[arm] = fate("t", record.value, record.expected).reason
+        assert fates == {"incident": "schema_violation", "fixed": "malformed_json"}
+
+    def test_an_arm_of_a_patch_that_does_not_exist_is_refused_with_its_place(self, load: Load) -> None:
+        patch = "  patch: [{ page: Huge, remove: [wiki_id], error: { fixt: poisoned } }]\n"
+        with pytest.raises(InvalidFileError, match=r"traffic\.patch\[0\]\.error\.fixt: there is no arm"):
+            load(("  generator: page_change\n", patch))
+
     def test_an_arm_that_does_not_exist_is_refused_with_its_place(self, load: Load) -> None:
         with pytest.raises(InvalidFileError, match=r"traffic\.pages\.Huge\.error\.fixt: there is no arm"):
             load((self.PAGE, "Huge: { error: { fixt: poisoned } }"))

@@ -124,6 +124,35 @@ def test_an_event_that_is_broken_on_purpose_ends_in_its_error() -> None:
     assert (broken.expected.reason, orjson.loads(broken.value)["wiki_id"]) == ("schema_violation", 7)
 
 
+def test_fields_are_added_and_removed() -> None:
+    patch = {"page": "Huge", "add": {"comment": "A reason"}, "remove": ["performer", "revision.editor"]}
+    plain, patched = (
+        next(r for r in records(pages={"Huge": {}}, patch=p) if r.expected.page and r.expected.page.title == "Huge")
+        for p in ([], [patch])
+    )
+    before, after = orjson.loads(plain.value), orjson.loads(patched.value)
+    assert before.keys() ^ after.keys() == {"comment", "performer"}
+    assert (after["comment"], before["revision"].keys() - after["revision"].keys()) == ("A reason", {"editor"})
+    assert patched.expected == plain.expected
+
+
+@pytest.mark.parametrize(
+    ("change", "fate", "reason"),
+    [
+        ({"remove": ["wiki_id"]}, "error", "schema_violation"),
+        ({"set": {"revision.content_slots.main.content_model": "json"}}, "filtered", "content_model"),
+        ({"set": {"revision.is_content_visible": False}}, "output", None),
+    ],
+)
+def test_an_event_ends_by_its_changed_fields_where_an_arm_says_no_error(
+    change: dict[str, Any], fate: str, reason: str | None
+) -> None:
+    patch = {"page": "Huge", **change, "error": {"fixed": "poisoned"}}
+    (changed,) = [r for r in records(mix=PLAIN, pages={"Huge": {}}, patch=[patch]) if r.errors]
+    assert (changed.expected.fate, changed.expected.reason) == (fate, reason)
+    assert (changed.errors, changed.expected.latest_revision) == ({"fixed": "poisoned"}, None)
+
+
 @pytest.mark.parametrize(
     ("patch", "message"),
     [
@@ -132,6 +161,11 @@ def test_an_event_that_is_broken_on_purpose_ends_in_its_error() -> None:
         ({"set": {"performer.user_id": -5}}, "does not fit its schema: performer.user_id: -5 is less than the minimum"),
         ({"set": {"performer.user_id": 2**64}}, "cannot be written as JSON: Integer exceeds 64-bit range"),
         ({"set": {"wiki_id": 2**64}, "error": "schema_violation"}, "cannot be written as JSON"),
+        ({"add": {"performer.user_text": "x"}}, "an edit of page Huge has a field performer.user_text"),
+        ({"add": {"nothing.at_all": "x"}}, "an edit of page Huge has no field nothing"),
+        ({"add": {"comment": 7}}, "does not fit its schema: comment"),
+        ({"remove": ["performer.user_name"]}, "an edit of page Huge has no field performer.user_name"),
+        ({"remove": ["revision"]}, "does not fit its schema"),
     ],
 )
 def test_a_patch_that_does_not_fit_the_event(patch: dict[str, Any], message: str) -> None:
@@ -161,6 +195,17 @@ def test_a_patch_that_does_not_fit_the_event(patch: dict[str, Any], message: str
         (
             {"patch": [{"page": "A", "set": {"meta.domain": "b"}}], "pages": {"A": {}}},
             "decides what becomes of the event",
+        ),
+        ({"patch": [{"page": "A", "remove": ["dt"]}], "pages": {"A": {}}}, "dt decides what becomes of the event"),
+        ({"patch": [{"page": "A"}], "pages": {"A": {}}}, "write set, add or remove"),
+        (
+            {"patch": [{"page": "A", "set": {"a": 1}, "remove": ["a"]}], "pages": {"A": {}}},
+            "a is in two of set, add and remove",
+        ),
+        ({"patch": [{"page": "A", "remove": ["a"], "error": {}}], "pages": {"A": {}}}, "error names no arm"),
+        (
+            {"patch": [{"page": "A", "remove": ["meta.id"], "error": {"fixed": "x"}}], "pages": {"A": {}}},
+            "by meta.id the arms' errors find the event",
         ),
     ],
 )
