@@ -8,6 +8,7 @@ import ipaddress
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
@@ -36,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)
+    if options.exit_with_stdin:
+        threading.Thread(target=_end_with_stdin, daemon=True).start()
     try:
         load_extensions(options.extend)
         catalog = load_catalog(options.catalog) if options.catalog else None
@@ -56,6 +59,13 @@ def _serve(options: argparse.Namespace) -> int:
 def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal handler's arguments
     # Before the server runs this ends the start; afterwards uvicorn raises the signal again once it has shut down.
     sys.exit(0)
+
+
+def _end_with_stdin() -> None:
+    # Below `sys.stdin`: its lock, held by a daemon thread, would make the interpreter's end fail.
+    while os.read(0, 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -97,6 +107,12 @@ def command_line() -> argparse.ArgumentParser:
         "list=allpages, with MediaWiki's warning for unknown values (default: the error mock-not-implemented).",
     )
     add_option(parser)
+    parser.add_argument(
+        "--exit-with-stdin",
+        action="store_true",
+        help="End when standard input is closed: as a child whose parent holds the other end of a pipe, the mock ends "
+        "with it, also after SIGKILL.",
+    )
     parser.add_argument(
         "--allow-control",
         type=_network,

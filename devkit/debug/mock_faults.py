@@ -15,7 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from devkit.errors import StackError, UsageError
 from devkit.loopback import loopback_session
 from devkit.network_cause import network_cause
-from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
+from mockapi.client.journal_counts import JournalCounts, RuleCounts
 
 _TIMEOUT_S = 10.0
 

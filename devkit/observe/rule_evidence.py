@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from devkit.observe.arm_observation import Evidence, RuleSwitch
-from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
+from mockapi.client.journal_counts import JournalCounts, RuleCounts
 from mockapi.rules.model import Rule
 from mockapi.rules.proof import Met
 

@@ -38,6 +38,8 @@ ALLOWED = {
         "pipeline.kafka.errors",
         "pipeline.records.error_types",
         "pipeline.schemas",
+        "mockapi.client",
+        "mockapi.pytest",
         "mockapi.rules.model",
         "mockapi.rules.proof",
         "mockapi.wiki.catalog",

@@ -10,9 +10,9 @@ from devkit.observe.checkpoint import Checkpoint, Offsets, of_topic
 from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.samples.sample import ProgramUse, Sample
 from devkit.observe.samples.usage import TreeUsage, Usage
-from devkit.stack.parts.mock_api import JournalCounts
 from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.topics import TopicEnds
+from mockapi.client.journal_counts import JournalCounts
 
 
 @dataclass(frozen=True)

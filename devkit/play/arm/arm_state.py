@@ -10,7 +10,8 @@ from devkit.observe.samples.sample import NOTHING_SEEN, Sample
 from devkit.observe.store_difference import StoreDifference
 from devkit.observe.timeline.action_outcomes import StepOutcome
 from devkit.play.arm.collection import Collection
-from devkit.stack.parts.mock_api import JournalCounts, MockChange
+from devkit.stack.parts.mock_api import MockChange
+from mockapi.client.journal_counts import JournalCounts
 
 
 @dataclass

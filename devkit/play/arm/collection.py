@@ -22,8 +22,9 @@ from devkit.observe.kafka.deferrals import DeferredEntries
 from devkit.observe.kafka.error_events import ErrorEvents
 from devkit.observe.latency import Latencies, Page, latencies
 from devkit.programs.program_topics import ProgramTopics
-from devkit.stack.parts.mock_api import JournalCounts, MockApi
+from devkit.stack.parts.mock_api import MockApi
 from devkit.traffic.life import REVISIONS_PER_PAGE
+from mockapi.client.journal_counts import JournalCounts
 from mockapi.rules.model import Rule
 from pipeline.kafka.record_quirks import record_time_ms
 

@@ -9,6 +9,7 @@ from string import Template
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
+from devkit.stack.parts.liveness import answers
 from devkit.stack.parts.part_life import READY, Life, require_running
 from devkit.waiting import wait_until
 
@@ -28,8 +29,11 @@ class KafkaBroker:
 def await_kafka(direct: str, life: Life, *, node: int = 1) -> None:
     """Wait until the broker with this id answers at its address, and is one of its cluster."""
 
-    def answers() -> bool:
+    def is_in_cluster() -> bool:
         require_running(life)
+        # For each connection that is refused, kafka-python logs errors and leaves a socket to the collector.
+        if not answers(direct):
+            return False
         try:
             admin = KafkaAdminClient(bootstrap_servers=direct, bootstrap_timeout_ms=500)
         except (KafkaError, OSError, ValueError):
@@ -42,7 +46,10 @@ def await_kafka(direct: str, life: Life, *, node: int = 1) -> None:
             admin.close()
 
     wait_until(
-        answers, what=f"{life.name} to accept requests at {direct}", deadline=READY, hint=f"its log is {life.stderr}"
+        is_in_cluster,
+        what=f"{life.name} to accept requests at {direct}",
+        deadline=READY,
+        hint=f"its log is {life.stderr}",
     )
 
 

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from devkit.debug.mock_faults import FaultControl
-from devkit.stack.parts.mock_api import JournalCounts, MockApi
+from devkit.stack.parts.mock_api import MockApi
+from mockapi.client.journal_counts import JournalCounts
 from mockapi.rules.model import Rule
 
 REVISION = 28674

@@ -23,7 +23,7 @@ IMPORT_ALL = """
 import importlib, pkgutil, sys
 package = importlib.import_module(sys.argv[1])
 for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-    if not module.name.endswith("__main__") and not module.name.startswith("devkit.pytest"):
+    if not module.name.endswith("__main__") and not module.name.startswith(("devkit.pytest", "mockapi.pytest")):
         importlib.import_module(module.name)
 print(package.__file__)
 """

@@ -6,7 +6,7 @@ import pytest
 
 from devkit.observe.arm_observation import Evidence, RuleSwitch
 from devkit.observe.rule_evidence import rule_evidence
-from devkit.stack.parts.mock_api import JournalCounts
+from mockapi.client.journal_counts import JournalCounts
 from mockapi.rules.model import Rule
 
 MET: dict[str, Any] = {

@@ -136,6 +136,60 @@ def test_a_stack_option_of_another_is_left_to_it(suite: Suite, pytester: pytest.
 
 def test_parts_are_fixtures(suite: Suite, pytester: pytest.Pytester) -> None:
     result = suite("--fixtures", "-q")
+    session = ("kafka", "object_store", "session_mock_api", "stack")
     result.stdout.fnmatch_lines_random(
-        [f"{name} [[]session scope[]]*" for name in ("kafka", "object_store", "mock_api", "stack")]
+        [f"{name} [[]session scope[]]*" for name in session] + ["mock_api -- *", "scenario -- *"]
     )
+
+
+@pytest.mark.parametrize("first", ["devkit.pytest", "mockapi.pytest"])
+def test_with_the_plugin_of_the_mock_the_fixtures_are_those_of_the_stack(pytester: pytest.Pytester, first: str) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def stack():
+            class Mock:
+                def reset(self):
+                    self.was_reset = True
+
+            class Stack:
+                mock_api = Mock()
+
+            return Stack()
+
+        def test_it_is_the_stacks(stack, mock_api):
+            assert mock_api is stack.mock_api
+            assert mock_api.was_reset
+        """
+    )
+    second = ({"devkit.pytest", "mockapi.pytest"} - {first}).pop()
+    result = pytester.runpytest_inprocess("-p", first, "-p", second, "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1)
+
+
+PLAYS = """
+def test_it_holds(scenario):
+    played = scenario("an-incident")
+    assert played.exit_code == 0, played.verdict
+    print("evidence in", played.directory)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "lines"),
+    [
+        (0, "passed", ["*played an-incident embedded runs None None*", "*evidence in runs*"]),
+        (1, "failed", ["*an-incident: THE VERDICT*", "*what was said on the way*"]),
+        ("error", "failed", ["*kafka ended by signal 9*", "*what was said on the way*"]),
+    ],
+    ids=["passes", "refuted", "a harness that fails"],
+)
+def test_a_test_plays_a_scenario(
+    suite: Suite, pytester: pytest.Pytester, code: int | str, outcome: str, lines: list[str]
+) -> None:
+    pytester.makepyfile(PLAYS)
+    result = suite("-s", "test_a_test_plays_a_scenario.py", code=code)
+    result.assert_outcomes(**{outcome: 1})
+    result.stdout.fnmatch_lines(lines)

@@ -19,9 +19,9 @@ from devkit.observe.samples.sampler import SampledTopics, Sampler, counted_since
 from devkit.observe.samples.usage import TreeUsage, Usage
 from devkit.observe.timeline.timeline import TimelineEntry, line_of
 from devkit.report.arm_record import arm_record
-from devkit.stack.parts.mock_api import JournalCounts, RuleCounts, UpstreamCounts
 from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.topics import TopicEnds
+from mockapi.client.journal_counts import JournalCounts, RuleCounts, UpstreamCounts
 
 EDGES = (0.005, 0.05, 0.5, 5.0)
 COMMITTED = {("in", 0): 30, ("in2", 0): 10}

@@ -25,10 +25,11 @@ from devkit.report.progress import Progress
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.scenario.traffic import ScenarioTraffic
-from devkit.stack.parts.mock_api import JournalCounts, MockChange, RuleCounts
+from devkit.stack.parts.mock_api import MockChange
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
+from mockapi.client.journal_counts import JournalCounts, RuleCounts
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 
 COUNTED = RuleCounts(

@@ -13,7 +13,8 @@ from devkit.observe.kafka.deferrals import DeferredEntries
 from devkit.play.arm import collection as collection_module
 from devkit.play.arm.collection import Collection, Ended, collection, pages_matched
 from devkit.programs.program_topics import ProgramTopics
-from devkit.stack.parts.mock_api import JournalCounts, JournalEntry, MockApi
+from devkit.stack.parts.mock_api import JournalEntry, MockApi
+from mockapi.client.journal_counts import JournalCounts
 from mockapi.rules.model import Rule
 from tests.unit.devkit.observe.audit.events import (
     ERROR,

@@ -13,8 +13,9 @@ import pytest
 
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.stack.parts import mock_api
-from devkit.stack.parts.mock_api import JournalCounts, JournalEntry, MockApi, await_mock_api, start_mock_api
+from devkit.stack.parts.mock_api import JournalEntry, MockApi, await_mock_api, start_mock_api
 from devkit.stack.ports import free_port
+from mockapi.client.journal_counts import JournalCounts
 from mockapi.rules.model import Rule
 from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 from tests.unit.devkit.stack.fakes import FakeGuardian
@@ -77,7 +78,7 @@ def server() -> Iterator[Server]:
 def mock(server: Server) -> Iterator[MockApi]:
     api = MockApi(server.endpoint)
     yield api
-    api._session.close()
+    api.close()
 
 
 def test_populate_sets_everything_at_once_and_rules_as_they_were_written(server: Server, mock: MockApi) -> None:
@@ -108,14 +109,14 @@ def test_other_pages_leave_the_rules_as_they_are(server: Server, mock: MockApi) 
     assert [Rule.model_validate(rule) for rule in body["rules"]] == [Rule.model_validate(rule)]
 
 
-def test_rules(server: Server, mock: MockApi) -> None:
+def test_current_rules(server: Server, mock: MockApi) -> None:
     rule = {"name": "slow", "do": {"latency": "40ms"}}
     server.answers["/__mock/state"] = 200, json.dumps({"seed": 1, "pages": 5, "rules": [rule], "requests": 9})
-    assert mock.rules() == (Rule.model_validate(rule),)
+    assert mock.current_rules() == (Rule.model_validate(rule),)
 
 
 def test_changes_by_others_are_those_since_it_populated_the_mock(server: Server, mock: MockApi) -> None:
-    ours = str(mock._session.headers["X-Changed-By"])
+    ours = mock.author
     authors = ["before", ours, "between", ours, "curl/8.5"]
     changes = [
         {"n": n, "at": "2026-11-22T12:30:15Z", "action": "populated", "author": author}
@@ -124,8 +125,8 @@ def test_changes_by_others_are_those_since_it_populated_the_mock(server: Server,
     server.answers["/__mock/journal/changes"] = 200, json.dumps(changes)
     assert [(change.n, change.author) for change in mock.changes_by_others()] == [(5, "curl/8.5")]
     other = MockApi(server.endpoint)  # a run beside has a name of its own
-    assert other._session.headers["X-Changed-By"] != ours
-    other._session.close()
+    assert other.author != ours
+    other.close()
 
 
 def test_counts(server: Server, mock: MockApi) -> None:
@@ -153,8 +154,8 @@ def test_a_refusal_is_an_error_with_the_mocks_own_words(server: Server, mock: Mo
         mock.counts()
 
 
-def test_a_mock_that_does_not_answer(mock: MockApi) -> None:
-    mock.direct = f"http://127.0.0.1:{free_port()}"
+def test_a_mock_that_does_not_answer() -> None:
+    mock = MockApi(f"http://127.0.0.1:{free_port()}")
     with pytest.raises(StackError, match=r"^mock API did not answer GET /__mock/journal/counts: "):
         mock.counts()
 
@@ -233,7 +234,7 @@ def test_a_rule_is_switched_also_for_a_mock_that_begins_anew(server: Server, moc
 
 
 def test_what_we_switched_hides_no_change_by_others(server: Server, mock: MockApi) -> None:
-    ours = str(mock._session.headers["X-Changed-By"])
+    ours = mock.author
     actions = [
         ("populated", ours),
         ("removed", "curl"),

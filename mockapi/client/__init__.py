@@ -1,0 +1,1 @@
+"""A client of the mock's control interface, for tests and for the kit."""
