@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from mockapi.rules.when import JsonValue, Present
-from mockapi.server.parameters import Pair, body_pairs, query_pairs
 from mockapi.server.request import Request
+from mockapi.server.request_parameters import Pair, body_pairs, query_pairs
 from mockapi.values.json_pointer import value_at
 
 

@@ -10,7 +10,7 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from devkit.proxy.kafka.api import APIS, FETCH, PRODUCE, KafkaApi, Target, UndecodableError, decode
 from devkit.proxy.kafka.frame import (
     FrameError,
-    RequestHead,
+    FrameHead,
     api_versions_request,
     correlation_id_of,
     parse_request_head,
@@ -106,9 +106,7 @@ class Conversation:
             return None
         return head + bytes(response.encode()) if any(changes) or pending.replaced else frame
 
-    def _fetch(
-        self, frame: bytes, head: RequestHead, start: int, request: Any, effects: Sequence[KafkaEffect]
-    ) -> bytes:
+    def _fetch(self, frame: bytes, head: FrameHead, start: int, request: Any, effects: Sequence[KafkaEffect]) -> bytes:
         """A fetch session would hide which partitions are asked for: the client is asked to begin again without one."""
         if request.session_epoch > 0:
             self._pending[head.correlation_id] = _Pending(
@@ -121,9 +119,7 @@ class Conversation:
             frame = frame[:start] + bytes(request.encode())
         return self._apply(frame, head, start, request, effects)
 
-    def _apply(
-        self, frame: bytes, head: RequestHead, start: int, request: Any, effects: Sequence[KafkaEffect]
-    ) -> bytes:
+    def _apply(self, frame: bytes, head: FrameHead, start: int, request: Any, effects: Sequence[KafkaEffect]) -> bytes:
         api = APIS[head.api_key]
         left, acts = api.targets(request, self._names), list[_Act]()
         refused: list[Target] = []

@@ -8,7 +8,7 @@ from devkit.proxy.kafka.conversation import Conversation
 from devkit.proxy.kafka.frame import FrameError, framed, read_frame
 
 
-class Exchange:
+class KafkaExchange:
     """The streams of a client, for which a connection to `upstream` is made."""
 
     def __init__(

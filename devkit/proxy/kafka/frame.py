@@ -17,7 +17,7 @@ class FrameError(Exception):
 
 
 @dataclass(frozen=True)
-class RequestHead:
+class FrameHead:
     """The part of a request's header that every version has; the body begins after `client_id` and tagged fields."""
 
     api_key: int
@@ -52,7 +52,7 @@ def framed(frame: bytes) -> bytes:
     return LENGTH.pack(len(frame)) + frame
 
 
-def parse_request_head(frame: bytes) -> RequestHead:
+def parse_request_head(frame: bytes) -> FrameHead:
     """Raises FrameError."""
     if len(frame) < _HEAD.size:
         raise FrameError(f"a request of {len(frame)} bytes has no header")
@@ -60,7 +60,7 @@ def parse_request_head(frame: bytes) -> RequestHead:
     end = _HEAD.size + max(client_bytes, 0)
     if end > len(frame):
         raise FrameError(f"client_id is {client_bytes} bytes long in a request of {len(frame)} bytes")
-    return RequestHead(api_key, version, correlation_id, end)
+    return FrameHead(api_key, version, correlation_id, end)
 
 
 def api_versions_request(correlation_id: int) -> bytes:

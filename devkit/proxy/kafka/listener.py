@@ -8,7 +8,7 @@ from uuid import UUID
 from typing_extensions import override
 
 from devkit.proxy.kafka.conversation import Conversation
-from devkit.proxy.kafka.exchange import Exchange
+from devkit.proxy.kafka.exchange import KafkaExchange
 from devkit.proxy.listener import Listener
 from devkit.proxy.model import NewListener, NewToxic
 from devkit.proxy.port import Port
@@ -61,6 +61,6 @@ class KafkaListener(Listener):
     def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._count += 1
         conversation = Conversation(self._count, lambda: self._effects, self._names)
-        task = asyncio.ensure_future(Exchange((reader, writer), self.upstream, conversation).run())
+        task = asyncio.ensure_future(KafkaExchange((reader, writer), self.upstream, conversation).run())
         self._open.add(task)
         task.add_done_callback(self._open.discard)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote_from_bytes
 
-from mockapi.server.parameters import body_pairs, query_pairs
 from mockapi.server.request import Request
+from mockapi.server.request_parameters import body_pairs, query_pairs
 
 UNIT_SEPARATOR: Final = "\x1f"
 """Before a list of values it stands for `|` between them, so that values may hold one."""
