@@ -154,6 +154,6 @@ lock *args: everything
     @rm pyproject.toml.old mockapi/pyproject.toml.old pipeline/pyproject.toml.old
     @printf '%s\n' ./located_config ./mockapi ./pipeline . | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:dev - --output-file locks/all.lock
     @printf '%s\n' ./located_config ./mockapi ./pipeline . | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:checkout --constraint locks/all.lock - --output-file locks/devkit.lock
-    @printf '%s\n' ./located_config ./mockapi | {{ compile }} "$@" {{ of_ours }} --constraint locks/all.lock - --output-file locks/mockapi.lock
+    @printf '%s\n' ./located_config './mockapi[pytest]' | {{ compile }} "$@" {{ of_ours }} --constraint locks/all.lock - --output-file locks/mockapi.lock
     @printf '%s\n' ./located_config ./pipeline | {{ compile }} "$@" {{ of_ours }} --constraint locks/all.lock - --output-file locks/pipeline.lock
     @python -m devkit.jvm.lock

@@ -15,7 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from devkit.errors import StackError, UsageError
 from devkit.loopback import loopback_session
 from devkit.network_cause import network_cause
-from mockapi.client.journal_counts import JournalCounts, RuleCounts
+from mockapi.client.journal_counts import JournalTotals, RuleTotals
 
 _TIMEOUT_S = 10.0
 
@@ -48,7 +48,7 @@ class MockFault(BaseModel):
     name: str
     when: dict[str, Any] = {}
     do: dict[str, Any] = {}
-    counts: RuleCounts
+    counts: RuleTotals
     last_s_ago: float | None = None
     phase: str = "effective"
     ttl_remaining_s: float | None = None
@@ -66,7 +66,7 @@ class FaultControl:
     def listed(self) -> list[MockFault]:
         """All rules in the order in which they apply, also those that are over."""
         statuses = TypeAdapter(list[_Status]).validate_json(self._call("GET", "/status"))
-        counts = JournalCounts.model_validate_json(self._call("GET", "/journal/counts"))
+        counts = JournalTotals.model_validate_json(self._call("GET", "/journal/counts"))
         return [_fault(status, counts) for status in statuses]
 
     def add(self, documents: Sequence[Document]) -> list[str]:
@@ -126,7 +126,7 @@ def _items(do: object) -> list[tuple[str, Any]]:
     return list(do.items()) if isinstance(do, Mapping) else []
 
 
-def _fault(status: _Status, counts: JournalCounts) -> MockFault:
+def _fault(status: _Status, counts: JournalTotals) -> MockFault:
     rule = status.rule
     counted = counts.of(rule["name"])
     last = None

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from devkit.observe.arm_observation import Evidence, RuleSwitch
-from mockapi.client.journal_counts import JournalCounts, RuleCounts
+from mockapi.client.journal_counts import JournalTotals, RuleTotals
 from mockapi.rules.model import Rule
 from mockapi.rules.proof import Met
 
 
 def rule_evidence(
-    rules: Sequence[Rule], counts: JournalCounts, switches: Mapping[str, Sequence[RuleSwitch]] = MappingProxyType({})
+    rules: Sequence[Rule], counts: JournalTotals, switches: Mapping[str, Sequence[RuleSwitch]] = MappingProxyType({})
 ) -> tuple[Evidence, ...]:
     """The evidence of each rule. A rule that the journal does not know, as an operator removed it, did not fire.
 
@@ -24,7 +24,7 @@ def rule_evidence(
     return tuple(_of(rule, counts.of(rule.name), counts, switches.get(rule.name)) for rule in rules)
 
 
-def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts, switches: Sequence[RuleSwitch] | None) -> Evidence:
+def _of(rule: Rule, counted: RuleTotals, counts: JournalTotals, switches: Sequence[RuleSwitch] | None) -> Evidence:
     inactions = rule.do.inactions(
         Met(counted.requests, counted.completed, counted.by_status, counts.upstream.max_queued, counted.changed_by)
     )

@@ -7,20 +7,20 @@ An item passes when the verdict is *reproduced and fixed*, fails when it is refu
 inconclusive: nothing is known then, and that must not look like either.
 """
 
-from devkit.pytest.fixtures import devkit_run, kafka, object_store, scenario, session_mock_api, stack
+from devkit.pytest.fixtures import devkit_run, kafka, object_store, scenario, stack
 from devkit.pytest.plugin_options import pytest_addoption, pytest_load_initial_conftests
 from devkit.pytest.scenario_item import pytest_collect_file
-from mockapi.pytest.fixtures import mock_api
+
+# `mock_api` and `session_mock_api`, which are on the mock of the stack while this plugin is loaded.
+pytest_plugins = ("mockapi.pytest",)
 
 __all__ = [
     "devkit_run",
     "kafka",
-    "mock_api",
     "object_store",
     "pytest_addoption",
     "pytest_collect_file",
     "pytest_load_initial_conftests",
     "scenario",
-    "session_mock_api",
     "stack",
 ]

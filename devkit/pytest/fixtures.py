@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from devkit.pytest.play import PlayedScenario, play_scenario
 from devkit.pytest.plugin_options import backend, stack_request
 from devkit.pytest.quiet import quiet_libraries
+from devkit.pytest.scenario_play import PlayedScenario, play_scenario
 
 if TYPE_CHECKING:
     from devkit.guardian import Guardian
     from devkit.pytest.kafka_fixture import TestKafka
-    from devkit.stack.parts.mock_api import MockApi
     from devkit.stack.parts.object_store import ObjectStore
     from devkit.stack.stack import Stack
 
@@ -61,12 +60,6 @@ def kafka(request: pytest.FixtureRequest, stack: "Stack") -> "Iterator[TestKafka
 def object_store(stack: "Stack") -> "ObjectStore":
     """An S3 store: `endpoint`, `client()`, `credentials()`."""
     return stack.object_store
-
-
-@pytest.fixture(scope="session")
-def session_mock_api(stack: "Stack") -> "MockApi":
-    """The mock MediaWiki of the stack, which stays as it is between tests; the fixture `mock_api` begins anew."""
-    return stack.mock_api
 
 
 @pytest.fixture

@@ -24,10 +24,8 @@ _STACK_OPTION: dict[str, Any] = {
 }
 
 
-def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options `--devkit-…`, and the key for which files are scenarios."""
-    # This plugin has the fixtures of that one, on the stack's mock; whichever is named first, these count.
-    pluginmanager.set_blocked("mockapi.pytest")
     group = parser.getgroup("devkit", "enrichment devkit")
     group.addoption("--devkit-stack", **_STACK_OPTION)
     group.addoption(

@@ -12,9 +12,9 @@ import pytest
 from typing_extensions import override
 
 from devkit.errors import INCONCLUSIVE, DevkitError
-from devkit.pytest.play import PlayedScenario, play_scenario
 from devkit.pytest.plugin_options import is_scenario
 from devkit.pytest.quiet import quiet_libraries
+from devkit.pytest.scenario_play import PlayedScenario, play_scenario
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ScenarioFile | None":

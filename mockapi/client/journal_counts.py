@@ -3,7 +3,7 @@
 from pydantic import BaseModel
 
 
-class RuleCounts(BaseModel):
+class RuleTotals(BaseModel):
     """What the journal counted for one rule; times are in seconds since the first request to the wiki.
 
     Of the requests that it met, those `in_flight` have not ended, and are in none of the other counts.
@@ -22,10 +22,10 @@ class RuleCounts(BaseModel):
     last_at_s: float | None = None
 
 
-_NOT_MET = RuleCounts(requests=0, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0)
+_NOT_MET = RuleTotals(requests=0, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0)
 
 
-class LatencyCounts(BaseModel):
+class LatencyTotals(BaseModel):
     """How many requests took how long: `counts[n]` up to `le_s[n]` seconds and more than the bound before it.
 
     What took longer than the last bound is counted with it.
@@ -35,7 +35,7 @@ class LatencyCounts(BaseModel):
     counts: tuple[int, ...] = ()
 
 
-class UpstreamCounts(BaseModel):
+class UpstreamTotals(BaseModel):
     """The load on the wiki's parser: `busy` and `queued` now, `max_queued` at most, the rest in all.
 
     `abandoned` of the finished `parses` had no client waiting any more; `parse_s` is the time of all of them.
@@ -49,14 +49,14 @@ class UpstreamCounts(BaseModel):
     max_queued: int = 0
 
 
-class ConnectionCounts(BaseModel):
+class ConnectionTotals(BaseModel):
     """`opened` carried a request to the wiki, the `refused` among these were reset for want of a place."""
 
     opened: int = 0
     refused: int = 0
 
 
-class JournalCounts(BaseModel):
+class JournalTotals(BaseModel):
     """What the journal counted since the state was set, of requests that have ended.
 
     `fetches` are first attempts. `clock_s` counts from the first request to the wiki and is None before. `revision`
@@ -70,13 +70,13 @@ class JournalCounts(BaseModel):
     max_attempt: int = 0
     in_flight: int
     by_status: dict[str, int]
-    latency: LatencyCounts = LatencyCounts()
-    upstream: UpstreamCounts = UpstreamCounts()
-    connections: ConnectionCounts = ConnectionCounts()
-    rules: dict[str, RuleCounts]
+    latency: LatencyTotals = LatencyTotals()
+    upstream: UpstreamTotals = UpstreamTotals()
+    connections: ConnectionTotals = ConnectionTotals()
+    rules: dict[str, RuleTotals]
     revision: int = 0
     last_at_s: float | None = None
 
-    def of(self, rule: str) -> RuleCounts:
+    def of(self, rule: str) -> RuleTotals:
         """The counts of one rule; all 0 for a rule that was removed."""
         return self.rules.get(rule, _NOT_MET)

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from pydantic import TypeAdapter
 
-from mockapi.client.journal_counts import JournalCounts
+from mockapi.client.journal_counts import JournalTotals
 from mockapi.journal.entry import Entry
 from mockapi.rules.model import Rule
 from mockapi.wiki.catalog import CatalogPage
@@ -102,9 +102,9 @@ class MockClient:
         wanted = {name: value for name, value in filters.items() if value is not None}
         return _ENTRIES.validate_json(self._call("GET", "/__mock/journal", params=wanted))
 
-    def counts(self) -> JournalCounts:
+    def counts(self) -> JournalTotals:
         """Counts of all requests since the journal was emptied."""
-        return JournalCounts.model_validate_json(self._call("GET", "/__mock/journal/counts"))
+        return JournalTotals.model_validate_json(self._call("GET", "/__mock/journal/counts"))
 
     def close(self) -> None:
         """Close the connection; another call opens it again."""

@@ -39,7 +39,6 @@ ALLOWED = {
         "pipeline.records.error_types",
         "pipeline.schemas",
         "mockapi.client",
-        "mockapi.pytest",
         "mockapi.rules.model",
         "mockapi.rules.proof",
         "mockapi.wiki.catalog",

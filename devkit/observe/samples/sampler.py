@@ -12,7 +12,7 @@ from devkit.observe.samples.sample import ProgramUse, Sample
 from devkit.observe.samples.usage import TreeUsage, Usage
 from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.topics import TopicEnds
-from mockapi.client.journal_counts import JournalCounts
+from mockapi.client.journal_counts import JournalTotals
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Look:
     sample: Sample
     committed: Offsets
     source_ends: Offsets
-    counts: JournalCounts
+    counts: JournalTotals
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Sampler:
     last.
     """
 
-    counts: Callable[[], JournalCounts]
+    counts: Callable[[], JournalTotals]
     topics: SampledTopics
     ends: TopicEnds
     checkpoint: Checkpoint

@@ -11,7 +11,7 @@ from devkit.observe.store_difference import StoreDifference
 from devkit.observe.timeline.action_outcomes import StepOutcome
 from devkit.play.arm.collection import Collection
 from devkit.stack.parts.mock_api import MockChange
-from mockapi.client.journal_counts import JournalCounts
+from mockapi.client.journal_counts import JournalTotals
 
 
 @dataclass
@@ -25,7 +25,7 @@ class ArmState:
 
     sample: Sample = NOTHING_SEEN
     samples: list[Sample] = field(default_factory=list)
-    counts: JournalCounts | None = None
+    counts: JournalTotals | None = None
     mock_revision: int = 0
     mock_changes: list[MockChange] = field(default_factory=list)
     tried_first: FirstTry | None = None

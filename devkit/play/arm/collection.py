@@ -24,7 +24,7 @@ from devkit.observe.latency import Latencies, Page, latencies
 from devkit.programs.program_topics import ProgramTopics
 from devkit.stack.parts.mock_api import MockApi
 from devkit.traffic.life import REVISIONS_PER_PAGE
-from mockapi.client.journal_counts import JournalCounts
+from mockapi.client.journal_counts import JournalTotals
 from mockapi.rules.model import Rule
 from pipeline.kafka.record_quirks import record_time_ms
 
@@ -151,7 +151,7 @@ def _emitter(error_event: Arrival) -> str | None:
     return emitter if isinstance(emitter, str) else None
 
 
-def pages_matched(rules: Sequence[Rule], mock: MockApi, counts: JournalCounts) -> set[Page] | None:
+def pages_matched(rules: Sequence[Rule], mock: MockApi, counts: JournalTotals) -> set[Page] | None:
     """The pages that a page-selecting rule matched; None if the journal no longer has all its requests."""
     pages: set[Page] = set()
     for rule in rules:

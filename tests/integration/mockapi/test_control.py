@@ -5,7 +5,7 @@ import pytest
 
 from devkit.debug.mock_faults import FaultControl
 from devkit.stack.parts.mock_api import MockApi
-from mockapi.client.journal_counts import JournalCounts
+from mockapi.client.journal_counts import JournalTotals
 from mockapi.rules.model import Rule
 
 REVISION = 28674
@@ -123,7 +123,7 @@ def test_the_kit_reads_every_figure_that_is_counted(mock: Any) -> None:
     mock.rules(GONE)
     mock.page(REVISION)
     counts = mock.ask("/__mock/journal/counts").json
-    read = JournalCounts.model_validate(counts).model_dump()
+    read = JournalTotals.model_validate(counts).model_dump()
     assert read.keys() == counts.keys()
     for part in ("latency", "upstream"):
         assert read[part].keys() == counts[part].keys()

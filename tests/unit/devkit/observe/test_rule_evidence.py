@@ -6,7 +6,7 @@ import pytest
 
 from devkit.observe.arm_observation import Evidence, RuleSwitch
 from devkit.observe.rule_evidence import rule_evidence
-from mockapi.client.journal_counts import JournalCounts
+from mockapi.client.journal_counts import JournalTotals
 from mockapi.rules.model import Rule
 
 MET: dict[str, Any] = {
@@ -24,7 +24,7 @@ MET: dict[str, Any] = {
 
 def evidence(do: dict[str, Any], met: dict[str, Any] | None = None, *, max_queued: int = 0, **rest: Any) -> Evidence:
     rule = Rule.model_validate({"name": "fault", "do": do, **rest})
-    counts = JournalCounts.model_validate(
+    counts = JournalTotals.model_validate(
         {
             "requests": 9,
             "in_flight": 0,
@@ -123,14 +123,14 @@ def test_some_rules_pick_requests_by_what_clients_do(rest: dict[str, Any], by_cl
 
 def test_a_rule_that_the_journal_does_not_know_did_not_fire() -> None:
     rule = Rule.model_validate({"name": "other", "do": {"status": 504}})
-    counts = JournalCounts.model_validate({"requests": 0, "in_flight": 0, "by_status": {}, "rules": {}})
+    counts = JournalTotals.model_validate({"requests": 0, "in_flight": 0, "by_status": {}, "rules": {}})
     (found,) = rule_evidence([rule], counts)
     assert (found.fault, found.fired, found.requests) == ("other", False, 0)
 
 
 def test_has_what_was_switched_of_the_rules_that_the_kit_switches() -> None:
     rules = [Rule.model_validate({"name": name, "do": {"latency": "1s"}}) for name in ("slow", "gone", "always")]
-    counts = JournalCounts.model_validate({"requests": 9, "in_flight": 0, "by_status": {}, "rules": {}})
+    counts = JournalTotals.model_validate({"requests": 9, "in_flight": 0, "by_status": {}, "rules": {}})
     on = RuleSwitch(on=True, at_s=4.5, published=90)
     found = rule_evidence(rules, counts, {"slow": [on], "gone": []})
     assert [one.switches for one in found] == [(on,), (), None]
@@ -160,7 +160,7 @@ def test_when_its_window_was_open_and_when_requests_came(
 ) -> None:
     when = {} if window is None else {"window": window}
     rule = Rule.model_validate({"name": "outage", "do": {"status": 503}, "when": when})
-    counts = JournalCounts.model_validate(
+    counts = JournalTotals.model_validate(
         {"requests": 0, "in_flight": 0, "by_status": {}, "rules": {}, "last_at_s": last_s}
     )
     (found,) = rule_evidence([rule], counts)

@@ -21,7 +21,7 @@ from devkit.observe.timeline.timeline import TimelineEntry, line_of
 from devkit.report.arm_record import arm_record
 from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.topics import TopicEnds
-from mockapi.client.journal_counts import JournalCounts, RuleCounts, UpstreamCounts
+from mockapi.client.journal_counts import JournalTotals, RuleTotals, UpstreamTotals
 
 EDGES = (0.005, 0.05, 0.5, 5.0)
 COMMITTED = {("in", 0): 30, ("in2", 0): 10}
@@ -35,10 +35,10 @@ COUNTS: dict[str, Any] = {
     "latency": {"le_s": [0.1, 1.0, 10.0], "counts": [20, 20, 0]},
     "upstream": {"busy": 4, "queued": 9, "parses": 22, "abandoned": 5, "parse_s": 17.5, "max_queued": 12},
     "rules": {
-        "slow page": RuleCounts(
+        "slow page": RuleTotals(
             requests=3, in_flight=2, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0
         ),
-        "never": RuleCounts(requests=0, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0),
+        "never": RuleTotals(requests=0, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0),
     },
 }
 
@@ -53,7 +53,7 @@ class Stack:
     def sampler(self) -> Sampler:
         ends = {"in": {0: 100, 1: 40}, "in2": {0: 10}, "out": {0: 30}, "err": {0: 2}, "err2": {0: 5}}
         return Sampler(
-            counts=lambda: JournalCounts.model_validate(self.counts),
+            counts=lambda: JournalTotals.model_validate(self.counts),
             topics=SampledTopics(("in", "in2"), "out", ("err", "err2")),
             ends=cast(TopicEnds, SimpleNamespace(of=ends.__getitem__)),
             checkpoint=cast(Checkpoint, SimpleNamespace(committed=lambda: self.look("committed", COMMITTED))),
@@ -129,7 +129,7 @@ def test_before_the_first_request() -> None:
 def test_one_more_counter_is_a_field_where_it_is_counted_and_one_of_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     """And a line of the report (`PANELS`): sampler, timeline and the record of the arm pass it on without naming it."""
 
-    class Counts(UpstreamCounts):
+    class Counts(UpstreamTotals):
         cache_hits: int = 5
 
     class More(Sample):

@@ -29,10 +29,10 @@ from devkit.stack.parts.mock_api import MockChange
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
-from mockapi.client.journal_counts import JournalCounts, RuleCounts
+from mockapi.client.journal_counts import JournalTotals, RuleTotals
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 
-COUNTED = RuleCounts(
+COUNTED = RuleTotals(
     requests=3, completed=2, max_real_bytes=20, max_wire_bytes=10, max_content_length=10, max_duration_s=0.5
 )
 TOLD, DIRECT = "127.0.0.1:1", "127.0.0.1:2"
@@ -50,7 +50,7 @@ class Stage:
     store: FakeS3
     output: io.StringIO
     directory: Path
-    counts: JournalCounts
+    counts: JournalTotals
     changes: list[MockChange]
     ends: dict[str, dict[int, int]] = field(default_factory=dict)
     published: int = 0
@@ -101,7 +101,7 @@ def set_up(
 ) -> Iterator[Stage]:
     """Its incident arm, with `directory` for the run's."""
     store, output = FakeS3(), io.StringIO()
-    counts = JournalCounts(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
+    counts = JournalTotals(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
     changes: list[MockChange] = []
     stack = SimpleNamespace(
         proxy=None,

@@ -14,7 +14,7 @@ from devkit.play.arm import collection as collection_module
 from devkit.play.arm.collection import Collection, Ended, collection, pages_matched
 from devkit.programs.program_topics import ProgramTopics
 from devkit.stack.parts.mock_api import JournalEntry, MockApi
-from mockapi.client.journal_counts import JournalCounts
+from mockapi.client.journal_counts import JournalTotals
 from mockapi.rules.model import Rule
 from tests.unit.devkit.observe.audit.events import (
     ERROR,
@@ -145,7 +145,7 @@ class TestPagesMet:
             "max_wire_bytes": 0,
             "max_duration_s": 0,
         }
-        counts = JournalCounts.model_validate(
+        counts = JournalTotals.model_validate(
             {"requests": 9, "in_flight": 0, "by_status": {}, "rules": {"slow": counted}}
         )
         mock = cast(MockApi, SimpleNamespace(entries=lambda rule: list(self.ENTRIES)))

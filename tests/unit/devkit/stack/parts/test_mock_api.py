@@ -15,7 +15,7 @@ from devkit.errors import StackError, WaitTimeoutError
 from devkit.stack.parts import mock_api
 from devkit.stack.parts.mock_api import JournalEntry, MockApi, await_mock_api, start_mock_api
 from devkit.stack.ports import free_port
-from mockapi.client.journal_counts import JournalCounts
+from mockapi.client.journal_counts import JournalTotals
 from mockapi.rules.model import Rule
 from mockapi.wiki.catalog import CatalogPage, CatalogRevision
 from tests.unit.devkit.stack.fakes import FakeGuardian
@@ -131,7 +131,7 @@ def test_changes_by_others_are_those_since_it_populated_the_mock(server: Server,
 
 def test_counts(server: Server, mock: MockApi) -> None:
     server.answers["/__mock/journal/counts"] = 200, json.dumps(COUNTS)
-    assert mock.counts() == JournalCounts.model_validate(COUNTS)
+    assert mock.counts() == JournalTotals.model_validate(COUNTS)
 
 
 def test_truth_is_text_of_a_revision_of_a_wiki(server: Server, mock: MockApi) -> None:
