@@ -127,7 +127,11 @@ _ParameterName = Annotated[str, Field(min_length=1)]
 class Present(Strict):
     """Whether a JSON body has a value at the place, whatever the value is."""
 
-    present: bool = Field(strict=True, description="`true`: there is a value, also `null`. `false`: there is none.")
+    present: bool = Field(
+        strict=True,
+        description="`true`: there is a value, also `null`. `false`: there is none.",
+        examples=[False],
+    )
 
 
 JsonValue = Annotated[str | bool | int | float | Present | None, Field(union_mode="smart")]

@@ -124,6 +124,6 @@ def set_up(
     with Timeline(directory / "events.jsonl") as timeline:
         guardian = cast(Guardian, SimpleNamespace(run_id="run-of-test"))
         context = RunContext(guardian, cast(Stack, stack), timeline, Progress(output), directory)
-        traffic = cast(ScenarioTraffic, SimpleNamespace(count=161, dump=None))
+        traffic = cast(ScenarioTraffic, SimpleNamespace(count=161, dump=None, errors_of_events=lambda _: {}))
         arm = Arm(context, resolve(scenario, program).arms["incident"], traffic)
         yield Stage(arm, store, output, directory, counts, changes)

@@ -96,7 +96,7 @@ def test_the_store_is_compared_by_the_truth_of_the_main_program(stage: Stage, mo
     compared: list[Any] = []
     monkeypatch.setattr(collect_module, "compare_store", lambda *given: compared.append(given))
     stage.arm.truth = truth
-    stage.arm.traffic = cast(Any, SimpleNamespace(source_events=lambda _: ["an event"]))
+    stage.arm.traffic = cast(Any, SimpleNamespace(source_events=lambda _: ["an event"], errors_of_events=lambda _: {}))
     stage.arm.publisher = cast(Any, None)
     collect_module._compare_store(stage.arm)
     assert compared == [(stage.arm.context.stack.triple_store, ["truth of an event"], "urn:g")]

@@ -1,0 +1,24 @@
+"""docs/pytest.md: its example is a suite that passes outside the checkout, without a warning."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "pytest.md"
+DEADLINE_S = 300
+
+
+def test_the_example_passes_in_an_empty_directory(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (settings,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (tmp_path / "test_fetch.py").write_text(example)
+    (tmp_path / "pyproject.toml").write_text(settings)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))}
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=DEADLINE_S, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^1 passed in [\d.]+s", done.stdout, re.MULTILINE), done.stdout
