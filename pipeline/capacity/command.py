@@ -193,8 +193,17 @@ def plan(
 ) -> None:
     """Show by the capacity model what a rate needs, or the rate that a configuration reaches."""
     with exit_codes():
+        if rate is None and memory_limit is not None:
+            raise RefusedError("--memory-limit without --rate", hint="add --rate, or leave it out")
         if rate is None and config_file is None:
-            raise RefusedError("neither --rate nor --config", hint="--rate 400/s says what that needs")
+            raise RefusedError(
+                "plan needs --rate or --config",
+                hint="--rate 400/s says what that rate needs; --config FILE says which rate FILE reaches",
+            )
+        if rate is not None and partitions is not None:
+            raise RefusedError(
+                "--partitions with --rate", hint="leave one out: with --rate the plan has the partitions"
+            )
         config = load_config(config_file) if config_file else PipelineConfig.model_validate(_ANY)
         measured = _costs(costs)
         of_an_event = requests or JOB_DEFAULTS[config.job].requests

@@ -69,7 +69,9 @@ def test_parents_that_are_not_requested_leave_their_share_of_the_requests() -> N
     ("arguments", "message"),
     [
         (["--rate", "5", "--requests", "1", "--parent-hits", "70%"], "--parent-hits of a job that keeps no parents"),
-        ([], "neither --rate nor --config"),
+        ([], "plan needs --rate or --config"),
+        (["--rate", "400/s", "--partitions", "3"], "--partitions with --rate"),
+        (["--memory-limit", "4GiB"], "--memory-limit without --rate"),
         (["--rate", "5/x"], "unknown unit 'x' (got '5/x'); write 5/s"),
         (["--rate", "5", "--slow-share", "110%"], "more than the whole (got '110%'); write 5% or 0.05"),
         (["--rate", "5", "--slow-share", "some"], "not a share (got 'some')"),
