@@ -1,4 +1,4 @@
-"""The base of listeners of both layers: an address, and the toxics that act on it or did before."""
+"""The base of listeners of all layers: an address, and the toxics that act on it or did before."""
 
 import asyncio
 from abc import ABC, abstractmethod

@@ -1,15 +1,13 @@
 """Accepts clients of an object store, and has the toxics plan what happens to each of their requests."""
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 
 from typing_extensions import override
 
-from devkit.proxy.listener import Listener
 from devkit.proxy.model import NewListener, NewToxic
-from devkit.proxy.port import Port
 from devkit.proxy.s3.exchange import Exchange
 from devkit.proxy.s3.request import StoreRequest
+from devkit.proxy.stream_listener import StreamListener, Streams
 from devkit.proxy.toxics.store import Plan, StoreEffect, StoreToxic
 from devkit.proxy.toxics.store_watch import ActiveWatch, StoreWatch
 from devkit.proxy.toxics.toxic import ToxicContext
@@ -17,15 +15,13 @@ from devkit.proxy.toxics.toxic import ToxicContext
 _HEAD_BYTES = 128 << 10
 
 
-class S3Listener(Listener):
+class S3Listener(StreamListener):
     """A listener of layer `s3`."""
 
     def __init__(self, new: NewListener) -> None:
-        super().__init__(new, Port(new.port, self._protocol))
+        super().__init__(new, buffer_bytes=_HEAD_BYTES)
         self._effects: tuple[StoreEffect, ...] = ()
         self._watches: tuple[ActiveWatch, ...] = ()
-        self._count = 0
-        self._open: set[asyncio.Task[None]] = set()
 
     @override
     def begin(self, new: NewToxic, context: ToxicContext) -> Callable[[], None]:
@@ -51,29 +47,8 @@ class S3Listener(Listener):
         return end
 
     @override
-    def may_listen(self) -> bool:
-        return True
-
-    @override
-    def connection_counts(self) -> tuple[int, int]:
-        return self._count, len(self._open)
-
-    @override
-    async def end_connections(self) -> None:
-        for task in self._open:
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
-
-    def _protocol(self) -> asyncio.BaseProtocol:
-        reader = asyncio.StreamReader(limit=_HEAD_BYTES)
-        return asyncio.StreamReaderProtocol(reader, self._accepted)
-
-    def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._count += 1
-        exchange = Exchange(self._count, (reader, writer), self.upstream, self._plan)
-        task = asyncio.ensure_future(exchange.run())
-        self._open.add(task)
-        task.add_done_callback(self._open.discard)
+    def exchange(self, number: int, client: Streams) -> Coroutine[None, None, None]:
+        return Exchange(number, client, self.upstream, self._plan).run()
 
     async def _plan(self, request: StoreRequest) -> Plan:
         for watch in self._watches:  # first, as what is watched for may begin another toxic
