@@ -78,17 +78,8 @@ class TopicTail:
         return answering(f"{self._topics} could not be read")
 
     def _poll(self) -> Iterator[TopicRecord]:
-        for place, records in self._consumer.poll(timeout_ms=_POLL_MS).items():
-            for record in records:
-                yield TopicRecord(
-                    place.topic,
-                    record.partition,
-                    record.offset,
-                    record.timestamp,
-                    record.key,
-                    record.value,
-                    tuple(record.headers),
-                )
+        for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
+            yield from map(TopicRecord.of, records)
 
     def close(self) -> None:
         """Leaves nothing at the broker: the consumer has no group and commits no offsets."""

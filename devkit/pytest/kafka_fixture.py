@@ -14,7 +14,16 @@ from kafka.errors import KafkaError
 from devkit.errors import PartError, UsageError
 from devkit.pytest.quiet import quiet_libraries
 from devkit.stack.parts.kafka import KafkaBroker
-from devkit.stack.topic_reader import LARGE, TopicRecord, answering, connect, ends_of, places_of, require_topic
+from devkit.stack.topic_reader import (
+    LARGE,
+    TopicRecord,
+    answering,
+    connect,
+    ends_of,
+    has_read,
+    places_of,
+    require_topic,
+)
 from devkit.stack.topics import existing_topics, recreate_topics, remove_topics
 from devkit.waiting import wait_until
 from pipeline.kafka.long_lived import LONG_LIVED
@@ -120,9 +129,9 @@ class TestKafka(KafkaBroker):
 
                     def is_complete() -> bool:
                         for batch in consumer.poll(timeout_ms=100).values():
-                            records.extend(map(_record, batch))
+                            records.extend(map(TopicRecord.of, batch))
                         if count is None:
-                            return all((consumer.position(place) or 0) >= end for place, end in ends.items())
+                            return has_read(consumer, ends)
                         return len(records) >= count
 
                     wait_until(
@@ -154,15 +163,3 @@ def _as_bytes(value: Value) -> bytes | None:
     if value is None or isinstance(value, bytes):
         return value
     return (value if isinstance(value, str) else json.dumps(value)).encode()
-
-
-def _record(record: Any) -> TopicRecord:
-    return TopicRecord(
-        topic=record.topic,
-        partition=record.partition,
-        offset=record.offset,
-        timestamp_ms=record.timestamp,
-        key=record.key,
-        value=record.value,
-        headers=tuple(record.headers),
-    )

@@ -4,9 +4,10 @@ import contextlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from kafka import KafkaConsumer
+from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
@@ -40,6 +41,12 @@ class TopicRecord:
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...] = ()
+
+    @classmethod
+    def of(cls, record: ConsumerRecord) -> Self:
+        """As a consumer has it."""
+        place = record.topic, record.partition, record.offset, record.timestamp
+        return cls(*place, record.key, record.value, tuple(record.headers))
 
 
 def connect(bootstrap: str, **settings: Any) -> KafkaConsumer:

@@ -47,7 +47,7 @@ class Consumer:
         self._position += 1
         offset = self._position - 1
         record = SimpleNamespace(
-            partition=0, offset=offset, timestamp=offset, key=None, value=b"%d" % offset, headers=()
+            topic=PLACE.topic, partition=0, offset=offset, timestamp=offset, key=None, value=b"%d" % offset, headers=()
         )
         return {PLACE: [record]}
 
