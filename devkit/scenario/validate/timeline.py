@@ -34,10 +34,10 @@ _MISSPELT = 0.75
 
 @runtime_checkable
 class _TopicFault(Protocol):
-    """A fault on a topic, which it names by its role in the arm or by its name."""
+    """A fault on a topic, which it names by its role in the arm or by its name; None for all."""
 
     @property
-    def topic(self) -> str: ...
+    def topic(self) -> str | None: ...
 
 
 def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str, ...], str]]:
@@ -133,6 +133,8 @@ def _check_target(fault: Fault, parts: Sequence[str]) -> Iterator[tuple[str, str
     """Parameters that name an unknown part or topic, with the problem."""
     for part in dict.fromkeys(need.part for need in fault.needs() if need.part not in parts):
         yield "part", f"the stack has no part {part!r}; {near_miss(part, parts)}"
-    near = nearest(fault.topic, Topics.model_fields, like=_MISSPELT) if isinstance(fault, _TopicFault) else None
-    if isinstance(fault, _TopicFault) and near not in (None, fault.topic):
+    if not isinstance(fault, _TopicFault) or fault.topic is None:
+        return
+    near = nearest(fault.topic, Topics.model_fields, like=_MISSPELT)
+    if near not in (None, fault.topic):
         yield "topic", f"there is no topic {fault.topic!r}; did you mean {near!r}?"

@@ -74,6 +74,11 @@ def test_two_that_would_restore_each_others_settings_at_once(
         ("restart: {part: kafka}}, at: 1s", "restart: {part: kafka}}, at: 30s", ""),
         ("network_latency: {part: kafka, time: 1s}}, at: 1s", "network_cut: {part: kafka}}, at: 1s", ""),
         ("stop_process: {process: worker}}, at: 1s", "stop_process: {process: driver}}, at: 2s", ""),
+        (
+            "kafka_error: {error: lost_answer, api: offset_commit}}, at: 1s",
+            "kafka_error: {error: lost_answer, api: fetch, topic: source}}, at: 1s",
+            "",
+        ),
     ],
 )
 def test_two_that_act_on_the_same_thing_at_once(tmp_path: Path, one: str, two: str, message: str) -> None:
