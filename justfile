@@ -150,10 +150,10 @@ of_ours := "--no-emit-package enrichment-located-config --no-emit-package enrich
 lock *args: everything
     @echo uv | {{ compile }} "$@" - --output-file locks/bootstrap.lock
     @echo setuptools | {{ compile }} "$@" - --output-file locks/build.lock
-    @sed -i.old "s/\(\"enrichment-[a-z-]*==\)[^\"]*/\1$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)/" pyproject.toml mockapi/pyproject.toml pipeline/pyproject.toml
+    @sed -i.old "s/\(\"enrichment-[][a-z-]*==\)[^\"]*/\1$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)/" pyproject.toml mockapi/pyproject.toml pipeline/pyproject.toml
     @rm pyproject.toml.old mockapi/pyproject.toml.old pipeline/pyproject.toml.old
-    @printf '%s\n' ./located_config ./mockapi ./pipeline . | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:dev - --output-file locks/all.lock
-    @printf '%s\n' ./located_config ./mockapi ./pipeline . | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:checkout --constraint locks/all.lock - --output-file locks/devkit.lock
+    @printf '%s\n' ./located_config ./mockapi './pipeline[spark]' '.[spark]' | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:dev - --output-file locks/all.lock
+    @printf '%s\n' ./located_config ./mockapi './pipeline[spark]' '.[spark]' | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:checkout --constraint locks/all.lock - --output-file locks/devkit.lock
     @printf '%s\n' ./located_config './mockapi[pytest]' | {{ compile }} "$@" {{ of_ours }} --constraint locks/all.lock - --output-file locks/mockapi.lock
-    @printf '%s\n' ./located_config ./pipeline | {{ compile }} "$@" {{ of_ours }} --constraint locks/all.lock - --output-file locks/pipeline.lock
+    @printf '%s\n' ./located_config './pipeline[spark]' | {{ compile }} "$@" {{ of_ours }} --constraint locks/all.lock - --output-file locks/pipeline.lock
     @python -m devkit.jvm.lock

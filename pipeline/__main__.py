@@ -15,6 +15,7 @@ import importlib
 import os
 import sys
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -52,6 +53,7 @@ _OPERATIONS = {
     "state": ("pipeline.state.commands", "state"),
     "replay": ("pipeline.ops.topic_commands", "replay"),
 }
+_INSTALL_SPARK = "pip install 'enrichment-pipeline[spark]'"
 
 
 class _Commands(click.Group):
@@ -64,8 +66,29 @@ class _Commands(click.Group):
         if cmd_name not in _OPERATIONS:
             return super().get_command(ctx, cmd_name)
         module, name = _OPERATIONS[cmd_name]
-        command: click.Command = getattr(importlib.import_module(module), name)
+        try:
+            command: click.Command = getattr(importlib.import_module(module), name)
+        except ModuleNotFoundError:
+            if _has_spark():
+                raise
+            return _unavailable(cmd_name)
         return command
+
+
+def _has_spark() -> bool:
+    return find_spec("pyspark") is not None
+
+
+def _unavailable(name: str) -> click.Command:
+    """In place of a command whose modules need Spark."""
+
+    @click.command(name, short_help="(Spark is not installed)", context_settings={"ignore_unknown_options": True})
+    @click.argument("arguments", nargs=-1)
+    def refuse(arguments: tuple[str, ...]) -> None:  # noqa: ARG001 - none matters
+        log_failure(RefusedError(f"{name} uses Spark, which is not installed", hint=_INSTALL_SPARK))
+        sys.exit(RefusedError.exit_code)
+
+    return refuse
 
 
 class _JobParam(click.ParamType):  # type: ignore[type-arg]  # generic only in the stubs
@@ -171,6 +194,8 @@ def run(
         log.emit(Configuration(unsafe=tuple(unsafe), effective=effective))
         if resolved.plan is not None:
             log.emit(memory_event(resolved.plan))
+        if not _has_spark():
+            raise RefusedError("a job runs on Spark, which is not installed", hint=_INSTALL_SPARK)
         from pipeline.driver import query
 
         query.run(resolved, new, allow_unsafe=allow_unsafe, ledger=wish)

@@ -74,6 +74,7 @@ def up(
     from devkit.guardian import Guardian
     from devkit.headroom.load_average import busy_sentence
     from devkit.play.run_directory import make_run_directory
+    from devkit.programs.spark.place import require_spark
     from devkit.programs.spark.standalone import default_topics, places_of, start_pipeline
     from devkit.programs.stack_job import DEFAULT, find_stack_job, reorder_note
     from devkit.programs.standalone_apply import start_apply
@@ -87,6 +88,8 @@ def up(
     if job_name is not None and not pipeline:
         raise UsageError(f"--job {job_name} and --no-pipeline", hint="give one of them")
     job = find_stack_job(job_name or DEFAULT)
+    if pipeline:
+        require_spark()
     triple_store |= job.applies
     if triple_store_port is not None and not triple_store:
         raise UsageError("--triple-store-port is for a triple store, and none is asked for", hint="add --triple-store")

@@ -79,8 +79,12 @@ def check_triple_store(binary: Callable[[], Path] = oxigraph_binary) -> MachineF
 def check_class_cache() -> MachineFinding:
     """Hashes it. None is no fault: Spark starts slower then."""
     # Its name needs Spark's version, and Spark is slow to import.
-    from devkit.programs.spark.place import class_cache
+    from devkit.programs.spark.place import class_cache, require_spark
 
+    try:
+        require_spark()
+    except SetupError as error:
+        return MachineFinding(_CLASS_CACHE, "warn", str(error), error.hint)
     cache = class_cache()
     if cache.exists:
         return MachineFinding(_CLASS_CACHE, "ok", "Spark's JVM starts with it")

@@ -4,10 +4,11 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from devkit.debug.debugger import Debugger
@@ -283,4 +284,7 @@ def run_metadata(resolved: ResolvedScenario, options: RunOptions, began: datetim
 
 def _versions() -> dict[str, str]:
     system = {"python": sys.version.split()[0], "system": platform.platform()}
-    return system | {package: version(package) for package in _PACKAGES}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):  # a kit without Spark
+            system[package] = version(package)
+    return system

@@ -5,8 +5,6 @@ import threading
 from collections.abc import Callable
 from typing import NoReturn, Protocol, Self
 
-from py4j.protocol import Py4JNetworkError
-
 from pipeline import log
 from pipeline.driver.stall import StalledError
 from pipeline.driver.stop import StoppedHardError, StopRequest
@@ -55,6 +53,8 @@ def query_failure(writer: Writes, jvm: Jvm, cause: Exception | str) -> PipelineE
     """`cause` is what Spark says of the query, or what asking it raised. Raises PipelineError for a cause of the job's
     own.
     """
+    from py4j.protocol import Py4JNetworkError  # Spark's, which is not installed where only other commands are used
+
     # What was to ask it failed too, and says less.
     if jvm.is_out_of_memory():
         return failure("query", "java.lang.OutOfMemoryError: the JVM of Spark ran out of memory and has ended")

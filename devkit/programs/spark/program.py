@@ -106,7 +106,10 @@ class SparkProgram(ProgramBase):
         return ConfiguredSpark(config=configuration(places, settings, self.job))
 
     def fetch(self) -> None:
-        """The jars that Spark needs beyond its own."""
+        """The jars that Spark needs beyond its own. Raises SetupError where there is no Spark."""
+        from devkit.programs.spark.place import require_spark
+
+        require_spark()
         jars.ensure(jars.SPARK)
 
     def after_verdict(self, say: Reporter) -> None:

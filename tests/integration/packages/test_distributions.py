@@ -1,6 +1,7 @@
 """Each distribution does its work where it is installed from its wheel, with nothing of this checkout within reach."""
 
 import json
+import re
 import signal
 import subprocess
 import tarfile
@@ -105,7 +106,7 @@ def test_the_mock_stands_alone_and_serves(install: Install) -> None:
 
 
 def test_the_pipeline_stands_alone_and_reads_its_configuration(install: Install) -> None:
-    installed = install("enrichment-pipeline")
+    installed = install("enrichment-pipeline[spark]")
     all_modules(installed, "pipeline")
     assert not any(is_importable(installed, room) for room in ("mockapi", "devkit", "pytest"))
     assert "deferred" in installed.must("python", "-m", "pipeline", "--help")
@@ -118,7 +119,7 @@ def test_the_pipeline_stands_alone_and_reads_its_configuration(install: Install)
 
 def test_the_kit_plays_its_main_incident(install: Install) -> None:
     """Outside of a checkout, with the scenario, the jars' lock and the broker's configuration from the wheel."""
-    installed = install("enrichment-devkit")
+    installed = install("enrichment-devkit[spark]")
     all_modules(installed, "devkit")
     assert not is_importable(installed, "pytest")
     version = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]["version"]
@@ -130,3 +131,34 @@ def test_the_kit_plays_its_main_incident(install: Install) -> None:
     played = installed.must("devkit", "scenario", "run", "oversized-message", "--json")
     assert json.loads(played)["exit_code"] == 0
     assert list(installed.here.glob("runs/*/*/report.html"))
+
+
+def test_the_plugin_of_the_kit_needs_no_spark(install: Install) -> None:
+    installed = install("enrichment-devkit[pytest]")
+    assert not any(is_importable(installed, module) for module in ("pyspark", "pyarrow", "pandas"))
+    write_example(installed.here, "kafka, mock_api")
+    assert "1 passed" in installed.must("python", "-m", "pytest", "-q", "-W", "error", "-p", "devkit.pytest")
+    refused = installed.run("devkit", "scenario", "run", "oversized-message")
+    assert (refused.returncode, "pip install 'enrichment-devkit[spark]'" in refused.stderr) == (3, True), refused
+    refused = installed.run("python", "-m", "pipeline", "state", "show", "--config", "job.yaml")
+    assert (refused.returncode, "pip install 'enrichment-pipeline[spark]'" in refused.stderr) == (2, True), refused
+
+
+def test_the_plugin_of_the_mock_needs_nothing_of_the_kit(install: Install) -> None:
+    installed = install("enrichment-mockapi[pytest]")
+    assert not any(is_importable(installed, module) for module in ("devkit", "kafka", "pyspark"))
+    write_example(installed.here, "mock_api")
+    assert "1 passed" in installed.must("python", "-m", "pytest", "-q", "-W", "error", "-p", "mockapi.pytest")
+
+
+def write_example(directory: Path, fixtures: str) -> None:
+    """The suite of docs/pytest.md; without Kafka it gives the revision itself."""
+    (example,) = re.findall(r"```python\n(.*?)```", (TOP / "docs" / "pytest.md").read_text(), re.DOTALL)
+    if "kafka" not in fixtures:
+        lines = [line for line in example.splitlines() if "kafka." not in line]
+        example = (
+            "\n".join(lines)
+            .replace("kafka, mock_api", fixtures)
+            .replace('json.loads(record.value)["revision"]', "28674")
+        )
+    (directory / "test_fetch.py").write_text(example)

@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from devkit.debug.debugger import PATIENCE, Debugger
-from devkit.errors import UsageError
+from devkit.doctor.runtimes import check_class_cache
+from devkit.errors import SetupError, UsageError
 from devkit.programs.places import NOWHERE, Places
 from devkit.programs.spark import place as place_module
 from devkit.programs.spark.configuration import CONFIG, raw_configuration
@@ -201,3 +202,11 @@ def _leaves(tree: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tupl
     for key, value in tree.items():
         leaves += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
     return leaves
+
+
+def test_without_spark_it_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place_module, "find_spec", lambda _: None)
+    with pytest.raises(SetupError, match="runs on Spark, which is not installed") as refused:
+        SPARK.fetch()
+    assert refused.value.hint == "install the kit with it: pip install 'enrichment-devkit[spark]'"
+    assert check_class_cache().status == "warn"
