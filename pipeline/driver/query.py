@@ -27,6 +27,7 @@ from pipeline.driver.identity import FILE, Identity, require_checkpoint, require
 from pipeline.driver.job_checkpoint import HadoopFiles, committed_offsets, read_content, write_text
 from pipeline.driver.jvm import JvmEnd
 from pipeline.driver.process_exit import Backstop, end_at_once, query_failure
+from pipeline.driver.refused_offset import source_bounds, unless_kept
 from pipeline.driver.session import daemon_settings, heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.driver.source_stream import (
     SourceWatch,
@@ -43,7 +44,7 @@ from pipeline.driver.spark_conf import effective_spark, require_known
 from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.driver.stall import StallWatch
 from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
-from pipeline.errors import PipelineError, TimestampBeyondSparkError, full_disk_hint, root_cause
+from pipeline.errors import PipelineError, PositionGoneError, TimestampBeyondSparkError, full_disk_hint, root_cause
 from pipeline.events import (
     CheckpointTaken,
     ContactMissing,
@@ -182,6 +183,8 @@ def run(
         log.emit(Started(start=running.start, spark_ui=running.ui or "off"))
         try:
             _until_the_end(running, stop, backstop)
+        except PositionGoneError as error:
+            raise unless_kept(error, lambda: source_bounds(resolved.config)) from error
         except TimestampBeyondSparkError as error:
             with suppress(Py4JError):  # a store that is down: the next start fails, and notes it
                 note_beyond_spark(running.spark, resolved.config, error)
