@@ -92,13 +92,13 @@ class MainProgram:
 class Context:
     """The context of a fault. `kafka` is the kit's own way to the broker, past every proxy.
 
-    `topics` are the arm's by role (source, output, error), empty outside an arm. `processes` gives those of the
-    programs under test by role (driver, executor, worker) and the program's name, None for those of all. `plan` writes
-    how the fault is undone to the journal: call it before acting, and again when there is more to undo. `is_guest` is
-    whether the parts outlive the run. Draws are functions of `seed` and of `name`, that of the timeline's item, and so
-    the same in each arm. `run_id` is that of the run, by which a later process finds its parts. `cluster_id` asks the
-    broker for the id of its cluster, and raises StackError. `main` is the arm's main program, None outside an arm.
-    `triple_store` is None where the stack has none.
+    `topics` are the arm's by role (source, output, error, deferred), empty outside an arm. `processes` gives those
+    of the programs under test by role (driver, executor, worker) and the program's name, None for those of all.
+    `plan` writes how the fault is undone to the journal: call it before acting, and again when there is more to
+    undo. `is_guest` is whether the parts outlive the run. Draws are functions of `seed` and of `name`, that of the
+    timeline's item, and so the same in each arm. `run_id` is that of the run, by which a later process finds its
+    parts. `cluster_id` asks the broker for the id of its cluster, and raises StackError. `main` is the arm's main
+    program, None outside an arm. `triple_store` is None where the stack has none.
     """
 
     parts: Mapping[str, Part]

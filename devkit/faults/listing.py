@@ -15,7 +15,7 @@ _BROKERS = part_names(3)[: -len(_OTHER_PARTS)]
 PARTS: Final = f"{_BROKER} (of three brokers {' or '.join(_BROKERS)}), {' or '.join(_OTHER_PARTS)}, or {TRIPLE_STORE}"
 _WIDTH: Final = 100
 # What the name of something may be is in no schema.
-_NAMES: Final = {"part": PARTS, "topic": "source, output or error of the arm, or a topic's name"}
+_NAMES: Final = {"part": PARTS, "topic": "source, output, error or deferred of the arm, or a topic's name"}
 
 
 def in_short(fault: type[Fault]) -> str:

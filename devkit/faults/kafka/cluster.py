@@ -257,7 +257,7 @@ def becomes_true(condition: Callable[[], bool]) -> bool:
 
 
 def resolve_topic(context: Context, topic: str) -> str:
-    """The topic that plays a role in the arm (source, output, error), or the one of that name."""
+    """The topic that plays a role in the arm (source, output, error, deferred), or the one of that name."""
     return context.topics.get(topic, topic)
 
 

@@ -135,6 +135,6 @@ def _check_target(fault: Fault, parts: Sequence[str]) -> Iterator[tuple[str, str
         yield "part", f"the stack has no part {part!r}; {near_miss(part, parts)}"
     if not isinstance(fault, _TopicFault) or fault.topic is None:
         return
-    near = nearest(fault.topic, Topics.model_fields, like=_MISSPELT)
+    near = nearest(fault.topic, (*Topics.model_fields, "deferred"), like=_MISSPELT)
     if near not in (None, fault.topic):
         yield "topic", f"there is no topic {fault.topic!r}; did you mean {near!r}?"
