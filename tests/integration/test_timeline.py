@@ -67,6 +67,18 @@ def test_a_program_that_is_killed_and_stopped_part_by_part(devkit_cli: Cli) -> N
 
 
 @pytest.mark.slow
+def test_what_the_job_does_under_errors_of_kafka(devkit_cli: Cli) -> None:
+    """It repeats what a broker refuses, and ends for a restart where it cannot; docs/running.md has all of them."""
+    run = devkit_cli("scenario", "run", str(SCENARIOS / "kafka-errors.yaml"), "--unchecked", "--arm", "fixed")
+    assert run.wait(480) == 0, run.output()
+    result = result_of(run)
+    evidence = [one for one in result["fault_evidence"]["fixed"] if one["fault"] not in ("quick", "slow")]
+    assert {one["fault"]: one["did"] for one in evidence if not one["acted"]} == {}
+    assert result["arms"]["fixed"]["restarts"] >= 1, "an offset that the topic has was refused"
+    assert {line["exit_code"] for line in run.timeline() if line["kind"] == "process_ended"} == {1}
+
+
+@pytest.mark.slow
 def test_a_driver_that_is_killed_at_the_first_entry_of_its_commit_log(devkit_cli: Cli) -> None:
     """Under a supervisor that gives up, and under one that starts it again."""
     run = devkit_cli("scenario", "run", str(SCENARIOS / "killed-at-its-commit.yaml"))
