@@ -24,7 +24,7 @@ class ProgramContext:
     `scratch` is for the program's temporary files alone, where it is to be known how much of the disk they take;
     `limits` are those of its processes, `environment` the variables that the scenario gives them. `start` is where the
     pipeline begins to read. `slots`, `executors`, `spark` (settings), `arguments` and `raw_config` (the text) are what
-    the scenario gives to this program.
+    the scenario gives to this program. `fill` puts addresses and names into a text that has places for them.
     """
 
     guardian: Guardian
@@ -44,6 +44,7 @@ class ProgramContext:
     spark: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     raw_config: str | None = None
+    fill: Callable[[str], str] = str
 
     def completed(self, launch: Launch) -> Launch:
         """With what the scenario gives to any program: variables, which win, arguments, and a configuration file in the
@@ -54,8 +55,9 @@ class ProgramContext:
             if not file.exists():
                 raise StackError(f"raw_config: this kind of program reads no {CONFIG_FILE}")
             file.write_text(self.raw_config, encoding="utf-8")
-        argv = (*launch.argv, *self.arguments)
-        return replace(launch, argv=argv, environment={**launch.environment, **self.environment})
+        argv = tuple(map(self.fill, (*launch.argv, *self.arguments)))
+        given = {name: self.fill(value) for name, value in self.environment.items()}
+        return replace(launch, argv=argv, environment={**launch.environment, **given})
 
     def engine_container(self) -> EngineContainer | None:
         """Where a program of the project runs if the stack has an engine that holds it to its memory."""

@@ -1,4 +1,5 @@
-"""Places that the kit fills in, in an operator's command or a raw configuration: `{config}`, `{checkpoint}`.
+"""Places that the kit fills in: `{config}`, `{checkpoint}`; in an operator's command, a raw configuration, and a
+program's command line and variables.
 
 Braces around anything but a word are left as they are, so an argument may be JSON.
 """
@@ -8,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from devkit.programs.places import Places
 from devkit.programs.program_topics import ProgramTopics
-from located_config.near import near_miss
+from located_config.near import near_miss, nearest
 
 PLACES: Mapping[str, str] = {
     "python": "the interpreter that the kit runs with",
@@ -39,6 +40,9 @@ OF_CONFIG = tuple(name for name in PLACES if name not in ("python", "config", "u
 OF_TRIPLE_STORE = ("sparql_update", "sparql_query")
 """The places that have a value only where a program needs a triple store."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
+_OWN_PLACE = re.compile(r"(?<!\$)\{([a-z_]+)\}")
+_MISSPELT = 0.75
+"""Similarity from which a word in braces counts as a misspelt place: a command line may have braces of its own."""
 
 
 def places_in(words: Sequence[str]) -> tuple[str, ...]:
@@ -61,6 +65,27 @@ def unknown_places(words: Sequence[str], places: Collection[str] = tuple(PLACES)
 def filled(words: Sequence[str], value_of: Callable[[str], str]) -> tuple[str, ...]:
     """The words with each place replaced by its value."""
     return tuple(_PLACE.sub(lambda place: value_of(place[1]), word) for word in words)
+
+
+def filled_where_known(text: str, value_of: Callable[[str], str]) -> str:
+    """The text with each place of a configuration file replaced by its value. All else stays as it is, a shell's
+    `${mock}` too.
+    """
+
+    def value(place: re.Match[str]) -> str:
+        try:
+            return value_of(place[1])
+        except KeyError:
+            return place[0]
+
+    return _OWN_PLACE.sub(value, text)
+
+
+def misspelt_places(text: str, places: Collection[str]) -> Iterator[str]:
+    """A message for each word in braces that is nearly one of the places, or one that has no value here."""
+    for name in dict.fromkeys(_OWN_PLACE.findall(text)):
+        if name not in places and (name in PLACES or nearest(name, places, like=_MISSPELT)):
+            yield f"there is no place {{{name}}} to fill in; {near_miss(name, places)}"
 
 
 def placeholder_value(place: str, arm: str, places: Places, topics: ProgramTopics) -> str:

@@ -37,7 +37,7 @@ from devkit.programs.program_state import ProgramState
 from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.program_truth import truth_of
 from devkit.programs.stack_places import stack_places
-from devkit.scenario.placeholders import filled, placeholder_value
+from devkit.scenario.placeholders import filled, filled_where_known, placeholder_value
 from devkit.scenario.resolve import ResolvedArm, ResolvedProgram
 from devkit.scenario.stack_settings import limits_of_kit
 from devkit.scenario.traffic import ScenarioTraffic, with_errors_of
@@ -138,6 +138,10 @@ class Arm:
         spec, container = self.scenario.programs.get(program), self.scenario.container
         supervisor, configured, settings = self.resolved.supervisor, resolved.at(own), resolved.launch
         raw = settings.raw_config.text if settings.raw_config else None
+
+        def value_of(place: str) -> str:
+            return placeholder_value(place, self.name, own, configured.topics)
+
         return ProgramRun(
             program,
             configured,
@@ -158,8 +162,8 @@ class Arm:
                 executors=settings.executors,
                 spark=settings.spark,
                 arguments=settings.arguments,
-                raw_config=raw
-                and filled([raw], lambda place: placeholder_value(place, self.name, own, configured.topics))[0],
+                raw_config=raw and filled([raw], value_of)[0],
+                fill=lambda text: filled_where_known(text, value_of),
             ),
             Policy(
                 supervisor,

@@ -13,7 +13,7 @@ from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.logs.logs import LOGGED
 from devkit.programs.unknown_program import unknown_program
 from devkit.scenario.launch_settings import SCRATCH
-from devkit.scenario.placeholders import OF_CONFIG, known_places, unknown_places
+from devkit.scenario.placeholders import OF_CONFIG, known_places, misspelt_places, unknown_places
 from devkit.scenario.programs import never_started
 from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.rule_window import impossible_windows
@@ -91,7 +91,7 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
 
 
 def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
-    """Spark's settings for another program, and unknown places in a raw configuration."""
+    """Spark's settings for another program, and unknown places in what the kit fills in."""
     launches = {
         place: (program.program, launch)
         for arm in resolved.arms.values()
@@ -113,6 +113,12 @@ def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]
                 yield (*place, "raw_config"), "says nothing; write a file's name, or the text"
             for text in unknown_places([launch.raw_config.text], known):
                 yield (*place, "raw_config"), text
+        for variable, value in launch.variables.items():
+            for text in misspelt_places(value, known):
+                yield (*place, "environment", variable), text
+    for name, spec in resolved.scenario.programs.items():
+        for text in misspelt_places(spec.run, known):
+            yield ("programs", name, "run"), text
 
 
 def _find_overlap(item: TimelineItem, other: TimelineItem) -> list[str]:

@@ -128,3 +128,14 @@ def test_a_fault_after_the_time_that_every_arm_has_never_begins(tmp_path: Path) 
         load_scenario(file)
     file.write_text(file.read_text().replace("{ elapsed: 20s }", "{ elapsed: 20s, restarts: 1 }"))
     load_scenario(file)
+
+
+def test_a_misspelt_place_in_what_starts_a_program(tmp_path: Path) -> None:
+    file = write(tmp_path, "{name: x, do: {pause: {part: kafka}}, at: 1s, for: 1s}")
+    file.write_text(
+        file.read_text() + "programs: { mine: { run: 'command echo {moc}', environment: { BROKERS: '{bootstap}' } } }\n"
+    )
+    with pytest.raises(InvalidFileError) as caught:
+        load_scenario(file)
+    assert "programs.mine.run: there is no place {moc} to fill in; did you mean 'mock'?" in str(caught.value)
+    assert "programs.mine.environment.BROKERS: there is no place {bootstap}" in str(caught.value)
