@@ -32,9 +32,12 @@ class _GaveUp(ExpectationKind):
     argument: Any = Annotated[GaveUp, or_whether(GaveUp)]
 
     def judge(self, argument: GaveUp, observation: ArmObservation) -> Finding:
-        after = f"after {counted(observation.main.restarts, 'restart')}"
-        measured = f"gave up {after}" if observation.main.gave_up else f"not given up {after}"
-        return Finding(self.name, str(argument), measured, observation.main.gave_up is argument.it_did)
+        main = observation.main
+        restarts = counted(main.restarts, "restart")
+        measured = (
+            f"gave up after {main.gave_up_after or restarts}" if main.gave_up else f"not given up after {restarts}"
+        )
+        return Finding(self.name, str(argument), measured, main.gave_up is argument.it_did)
 
     def check(self, argument: GaveUp, arm: CheckedArm) -> Iterator[Flaw]:
         """A supervisor without `attempts` never gives up."""

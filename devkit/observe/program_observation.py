@@ -54,6 +54,8 @@ class ProgramObservation:
     """Of the output topic that a program beside the main one has of its own."""
     gave_up: bool = False
     """Whether its supervisor's policy allowed no further restart."""
+    gave_up_after: str = ""
+    """The restarts for which it gave up: `3 restarts in a row`, `5 restarts within 10m`."""
     refusal: str | None = None
     """The reason for which it refused its start."""
     confirmed: Mapping[str, Any] | None = None

@@ -28,7 +28,7 @@ class Policy:
     """When a program is started: once all that it `needs` run, and again after an end as `supervisor` says. `container`
     is what its processes may use; where it `may_refuse`, a refused start is an outcome and no error of the run, and
     where it `may_never_run`, so is an end before its query began. `variables` are those of its environment that are
-    looked at.
+    looked at; the jitter of its delays is drawn from `seed`.
     """
 
     supervisor: SupervisorPolicy = field(default_factory=SupervisorPolicy)
@@ -38,6 +38,7 @@ class Policy:
     may_refuse: bool = False
     may_never_run: bool = False
     variables: tuple[str, ...] = ()
+    seed: int = 0
 
 
 @dataclass
@@ -69,6 +70,7 @@ class ProgramRun:
             may_never_run=self.policy.may_never_run,
             variables=self.policy.variables,
             restart=self.policy.restart,
+            seed=self.policy.seed,
             name=self.label,
             container=self.container,
         )

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from signal import SIGKILL, SIGTERM
 from typing import Literal
 
@@ -43,8 +44,9 @@ _ENDED_BY_OTHERS = frozenset({-SIGKILL, -SIGTERM})
 class Supervisor:
     """One process of a program at a time; `poll` it often. `view` says what an end means, `restart` after which ends
     the program is started again: after each, only when the exit code is not 0, or after none; `policy` after which
-    delay, and when it gives up. `container` looks at each process where the program has limits. Where the program
-    `may_refuse`, a refused start is an outcome, and where it `may_never_run`, an end before it began anything.
+    delay, and when it gives up; the jitter of its delays is drawn from `seed`. `container` looks at each process where
+    the program has limits. Where the program `may_refuse`, a refused start is an outcome, and where it `may_never_run`,
+    an end before it began anything.
     `process_start` is what the newest process was started with: its command line, and `variables` of its environment.
     """
 
@@ -56,6 +58,7 @@ class Supervisor:
         logs: Path,
         policy: SupervisorPolicy,
         restart: Restart = "always",
+        seed: int = 0,
         name: str = ONLY,
         container: ContainerWatch | None = None,
         may_refuse: bool = False,
@@ -69,14 +72,14 @@ class Supervisor:
         self._by_hand, self._is_to_end = 0, False
         self._view = view
         self._logs = logs
-        self._policy, self._restart, self._name = policy, restart, name
+        self._policy, self._restart, self._name, self._seed = policy, restart, name, seed
         self._container = container
-        self._is_over, self._gave_up = False, False
+        self._is_over, self._gave_up_after = False, ""
         self._may_refuse, self._may_never_run = may_refuse, may_never_run
         self._reason: str | None = None
         self.refusal: str | None = None
         self._has_moved_on = False
-        self._row, self._spawned_at = 0, 0.0
+        self._row, self._restarted_at, self._spawned_at = 0, list[float](), 0.0
         self._processes: list[ManagedProcess] = []
         self._tails: tuple[LineTail, ...] = ()
         self._unread: list[PipelineEvent | UnknownLine] = []
@@ -109,7 +112,12 @@ class Supervisor:
     @property
     def gave_up(self) -> bool:
         """Whether it is over because its policy allows no further restart."""
-        return self._gave_up
+        return bool(self._gave_up_after)
+
+    @property
+    def gave_up_after(self) -> str:
+        """The restarts for which it gave up, `5 restarts within 10m`; empty where it did not."""
+        return self._gave_up_after
 
     @property
     def last_refusal(self) -> str | None:
@@ -130,8 +138,9 @@ class Supervisor:
     def start_again(self, launch: Launch, addition: Addition) -> ProcessRestarted:
         """An operator does, after it was over; its restarts are of the same launch. Raises StackError."""
         self._launch = launch
-        self._is_over, self._gave_up, self._is_to_end = False, False, False
+        self._is_over, self._gave_up_after, self._is_to_end = False, "", False
         self._restart_at, self._row, self._reason, self._has_moved_on = None, 0, None, True
+        self._restarted_at.clear()
         self._by_hand += 1
         self._spawn(addition)
         return ProcessRestarted(process=self.starts, pid=self._processes[-1].pid, by="operator")
@@ -204,15 +213,21 @@ class Supervisor:
             yield ProcessEnded(process=self.starts, exit_code=code)
             if self._is_over:
                 return
-            if self._policy.is_new_row(timedelta(seconds=self._clock() - self._spawned_at)):
+            now = self._clock()
+            if self._policy.is_new_row(timedelta(seconds=now - self._spawned_at)):
                 self._row = 0
-            if self._policy.gives_up(self._row):
-                self._is_over = self._gave_up = True
-                yield SupervisorGaveUp(restarts=self._row, exit_code=code)
+            ages = [timedelta(seconds=now - restarted_at) for restarted_at in self._restarted_at]
+            restarts = self._policy.restarts_that_count(self._row, ages)
+            if self._policy.gives_up(restarts):
+                self._is_over, self._gave_up_after = True, self._policy.format_restarts(restarts)
+                yield SupervisorGaveUp(restarts=restarts, after=self._gave_up_after, exit_code=code)
                 return
-            self._restart_at = self._clock() + self._policy.delay_after(self._row).total_seconds()
+            # By the number of the restart, so that the draws of a run do not depend on each other.
+            random = Random(f"{self._seed} {self._name} {self.restarts}")
+            self._restart_at = now + self._policy.delay_after(self._row, random).total_seconds()
         elif self._clock() >= self._restart_at:
             self._restart_at, self._row = None, self._row + 1
+            self._restarted_at.append(self._clock())
             assert self._launch is not None
             self._spawn(self._launch.again)
             yield ProcessRestarted(process=self.starts, pid=self._processes[-1].pid)

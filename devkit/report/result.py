@@ -29,6 +29,11 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def given_up_text(after: str) -> str:
+    """`given up by its supervisor after 3 restarts in a row`."""
+    return "given up by its supervisor" + (f" after {after}" if after else "")
+
+
 class ProgramResult(_Model):
     """One of several programs of an arm, as it was observed; the fields are those of a `ProgramObservation`.
     `audit` is of the output topic that it has of its own; `unaudited` is the name of one that no audit looks at:
@@ -51,6 +56,7 @@ class ProgramResult(_Model):
     unaudited: str = ""
     audit: Audit | None = None
     gave_up: bool = False
+    gave_up_after: str = ""
 
     @classmethod
     def of(cls, seen: ProgramObservation) -> "ProgramResult":
@@ -71,7 +77,7 @@ class ProgramResult(_Model):
         restarts = f"restarted {times(self.restarts)}" if self.restarts else "never restarted"
         text = f"{self.run}, {ends}, {restarts}"
         if self.gave_up:
-            text += ", given up by its supervisor"
+            text += f", {given_up_text(self.gave_up_after)}"
         if self.peak_memory_bytes is not None:
             text += f", at most {self.peak_memory_bytes / (1 << 20):.0f}MiB of memory"
         if self.log:
@@ -84,7 +90,8 @@ class ProgramResult(_Model):
 class ArmResult(_Model):
     """One arm. `holds`: all its expectations do; None when none is broken and some cannot be judged.
 
-    `gave_up`: the supervisor of the main program allowed it no further restart. `refusal` is the reason of the main
+    `gave_up`: the supervisor of the main program allowed it no further restart, after the restarts of `gave_up_after`.
+    `refusal` is the reason of the main
     program for refusing its start, None where it started. `end` is why the arm ended, `ended_by` the same in words.
     `failures` are the errors of pipeline processes that failed, `complaints` the first warnings and errors of the
     programs. `caveats` are manual interventions (a debugger, a fault by hand), so that the arm shows nothing of the
@@ -115,8 +122,14 @@ class ArmResult(_Model):
     unfinished: str = ""
     programs: tuple[ProgramResult, ...] = ()
     gave_up: bool = False
+    gave_up_after: str = ""
     refusal: str | None = None
     steps: tuple[StepOutcome, ...] = ()
+
+    @property
+    def given_up(self) -> str:
+        """That the supervisor of the main program gave up, and why; empty where it did not."""
+        return given_up_text(self.gave_up_after) if self.gave_up else ""
 
     @property
     def was_short(self) -> bool:

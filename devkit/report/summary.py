@@ -98,7 +98,7 @@ def broke_off_markdown(metadata: RunMetadata, error: str, directory: Path) -> st
 
 def _arm(name: str, arm: ArmResult) -> Iterator[str]:
     holds = _HOLDS[arm.holds]
-    gave_up = ", given up by its supervisor" if arm.gave_up else ""
+    gave_up = f", {arm.given_up}" if arm.given_up else ""
     yield f"**{name} arm** {holds} ({arm.duration_s:.1f}s, ended by: {_inline(arm.ended_by)}{gave_up})"
     yield ""
     rows = [

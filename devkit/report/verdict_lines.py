@@ -74,7 +74,7 @@ def _hanging(line: str, width: int | None) -> list[str]:
 
 
 def _arm(name: str, arm: ArmResult) -> str:
-    gave_up = ", given up by its supervisor" if arm.gave_up else ""
+    gave_up = f", {arm.given_up}" if arm.given_up else ""
     return f"{name} arm {_HOLDS[arm.holds]} ({arm.duration_s:.1f}s, ended by: {arm.ended_by}{gave_up})"
 
 

@@ -119,6 +119,7 @@ class JudgedArm:
             unfinished=unfinished,
             programs=tuple(map(ProgramResult.of, observation.programs)) if len(observation.programs) > 1 else (),
             gave_up=observation.main.gave_up,
+            gave_up_after=observation.main.gave_up_after,
             refusal=observation.main.refusal,
             steps=observation.steps,
         )

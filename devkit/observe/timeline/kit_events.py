@@ -153,7 +153,9 @@ class SupervisorGaveUp(_Event):
 
     event: Literal["supervisor_gave_up"] = "supervisor_gave_up"
     restarts: int
-    """Number of restarts in a row that failed."""
+    """Number of restarts that its policy counts."""
+    after: str = ""
+    """The same in words: how many in a row, or within which time."""
     exit_code: int
     """Exit code of the last process."""
 

@@ -173,6 +173,7 @@ class Arm:
                 may_refuse=is_main and self.scenario.may_refuse(self.name),
                 may_never_run=self.scenario.may_never_run(self.name, program),
                 variables=resolved.variables,
+                seed=self.scenario.traffic.seed,
             ),
             ProgramState(complaints=FirstComplaints(limits_of_kit(self.scenario.kafka))),
         )

@@ -138,6 +138,7 @@ def _observe_program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observ
         exit_codes=tuple(supervisor.exit_codes),
         is_over=supervisor.is_over,
         gave_up=supervisor.gave_up,
+        gave_up_after=supervisor.gave_up_after,
         refusal=supervisor.refusal,
         confirmed=state.confirmed,
         ran=has_run(arm, run),

@@ -20,7 +20,6 @@ from devkit.observe.timeline.kit_events import (
 from devkit.play.arm.log import ArmLog
 from devkit.programs.program_run import ProgramRun
 from devkit.programs.program_state import retried_task
-from located_config.count import counted
 from pipeline.events import (
     ApplyStarted,
     BatchCommitted,
@@ -130,7 +129,7 @@ class ProgramEvents:
             case StartRefused():
                 say(self._label, f"refused its start: {event.reason}")
             case SupervisorGaveUp():
-                say(self._label, f"given up by its supervisor after {counted(event.restarts, 'restart')} in a row")
+                say(self._label, f"given up by its supervisor after {event.after}")
             case ProcessRestarted():
                 state.processes = event.process
                 state.process = None if self._view.says_when_it_runs else state.processes

@@ -185,7 +185,7 @@ class ArmSteps:
         if not supervisor.is_over:
             return None
         if supervisor.gave_up:
-            return Done(holds=False, did="the program's supervisor had given up")
+            return Done(holds=False, did=f"the program's supervisor had given up after {supervisor.gave_up_after}")
         if supervisor.last_refusal is not None:
             return Done(holds=False, did=f"the program refused its start: {supervisor.last_refusal}")
         return None

@@ -134,8 +134,8 @@ def _with_what(arm: ArmName, roles: Roles) -> str:
 def _arm_sentence(arm: ArmRecord, result: ArmResult | None) -> str:
     restarts = max(0, len(arm.processes) - 1)
     parts = [f"the pipeline was restarted {times(restarts)}" if restarts else "the pipeline was never restarted"]
-    if result and result.gave_up:
-        parts.append(" and then given up by its supervisor")
+    if result and result.given_up:
+        parts.append(f" and then {result.given_up}")
     if result and result.replayed_offsets:
         parts.append(f" and read {counted(result.replayed_offsets, 'offset')} again")
     if arm.samples and arm.shows_offsets:

@@ -65,12 +65,19 @@ def measured(run: RunRecord) -> tuple[Row, ...]:
         Row("highest lag, events", tuple(_peak_lag(arm) for arm in records)),
     ]
     rows = [
-        _of(results, "given up by its supervisor", lambda arm: "yes" if arm.gave_up else _ABSENT),
+        _of(results, "given up by its supervisor", _gave_up),
         _of(results, "batch repeated most, times", lambda arm: number(arm.replays)),
         _of(results, "source offsets read again", lambda arm: number(arm.replayed_offsets)),
         *(_of_figures(results, name, value) for name, value in _FIGURES.items()),
     ]
     return (*always, *(row for row in rows if not set(row.values) <= _NOTHING))
+
+
+def _gave_up(arm: ArmResult) -> str:
+    """Results of earlier versions do not say after which restarts."""
+    if not arm.gave_up:
+        return _ABSENT
+    return f"after {arm.gave_up_after}" if arm.gave_up_after else "yes"
 
 
 def programs(run: RunRecord) -> tuple[Row, ...]:

@@ -18,6 +18,7 @@ from devkit.scenario.validate.expectations import check_expectations
 from devkit.scenario.validate.followers import check_followers
 from devkit.scenario.validate.patches import check_patches
 from devkit.scenario.validate.suggestions import belongs
+from devkit.scenario.validate.supervisor import check_supervisors
 from devkit.scenario.validate.timeline import check_timeline
 from devkit.scenario.validate.traffic import check_traffic
 from located_config.model_keys import in_document
@@ -34,6 +35,7 @@ _CHECKS: tuple[tuple[frozenset[str], Callable[[Any, ResolvedScenario], Iterable[
     (frozenset({"mock", "arms", "traffic"}), lambda _, resolved: _check_rules(resolved.scenario)),
     (_ALL - {"name", "title", "incident"}, lambda _, resolved: check_expectations(resolved, are_playable=False)),
     (frozenset({"traffic"}), lambda _, resolved: check_patches(resolved.scenario)),
+    (frozenset({"arms", "supervisor"}), lambda _, resolved: check_supervisors(resolved)),
     (_CONFIGURED | {"traffic", "kafka"}, lambda _, resolved: check_traffic(resolved)),
     (
         frozenset({"timeline", "mock", "arms", "traffic", "until", "kafka", "programs"}),

@@ -89,6 +89,13 @@ def judge(name: str, argument: Any, **changes: Any) -> Finding:
         ("connections", {"of": "per_request", "at_least": 0.9}, CONNECTED, f"0.1 ({OPENED})", False),
         ("connections", {"at_most": 60}, {"figures": some_figures(requests=0)}, "no request came", False),
         ("gave_up", True, {"gave_up": True, "restarts": 3}, "gave up after 3 restarts", True),
+        (
+            "gave_up",
+            True,
+            {"gave_up": True, "gave_up_after": "2 restarts within 10m", "restarts": 3},
+            "gave up after 2 restarts within 10m",
+            True,
+        ),
         ("gave_up", True, {"restarts": 3}, "not given up after 3 restarts", False),
         ("gave_up", False, {}, "not given up after 0 restarts", True),
         ("gave_up", {"it_did": False}, {"gave_up": True}, "gave up after 0 restarts", False),

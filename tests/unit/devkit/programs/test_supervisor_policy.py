@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from typing import Any, cast
 
 import pytest
 
 from devkit.guardian import Guardian
 from devkit.observe.timeline.kit_events import ProcessEnded, ProgramEvent, StartRefused, SupervisorGaveUp
-from devkit.programs.launch import Launch
+from devkit.programs.launch import NOTHING, Launch
 from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.view import SparkView
 from devkit.programs.supervisor import Supervisor
@@ -17,7 +18,7 @@ from devkit.programs.supervisor_policy import SupervisorPolicy
 from tests.unit.devkit.faults.fakes import Clock
 from tests.unit.devkit.programs.file_guardian import FileGuardian
 
-Make = Callable[[SupervisorPolicy], "Crashing"]
+Make = Callable[..., "Crashing"]
 
 
 class Crashing:
@@ -51,10 +52,10 @@ class Crashing:
 
 @pytest.fixture
 def crashing(tmp_path: Path) -> Make:
-    def make(policy: SupervisorPolicy) -> Crashing:
+    def make(policy: SupervisorPolicy, **settings: Any) -> Crashing:
         guardian, clock = FileGuardian(tmp_path), Clock()
-        view = SparkView(ProgramState())
-        supervisor = Supervisor(cast(Guardian, guardian), view, logs=tmp_path / "logs", policy=policy, clock=clock)
+        view, logs = SparkView(ProgramState()), tmp_path / "logs"
+        supervisor = Supervisor(cast(Guardian, guardian), view, logs=logs, policy=policy, clock=clock, **settings)
         return Crashing(supervisor, guardian, clock)
 
     return make
@@ -75,7 +76,43 @@ def test_it_says_how_many_restarts_were_in_vain(crashing: Make) -> None:
     program = crashing(SupervisorPolicy(attempts=1))
     program.ends_after(1)
     program.delay()
-    assert program.events_after(1)[-1] == SupervisorGaveUp(restarts=1, exit_code=1)
+    assert program.events_after(1)[-1] == SupervisorGaveUp(restarts=1, after="1 restart in a row", exit_code=1)
+    assert program.supervisor.gave_up_after == "1 restart in a row"
+
+
+@pytest.mark.parametrize(
+    ("policy", "runs", "after"),
+    [
+        pytest.param({"attempts": 2, "within": "10s"}, (1, 1, 1), "2 restarts within 10s", id="crash loop"),
+        pytest.param({"attempts": 2, "within": "10s"}, (1, 9, 1, 9, 1), "", id="too slow for the window"),
+        pytest.param({"attempts": 2, "within": "10s"}, (9, 9, 9, 1, 1), "2 restarts within 10s", id="becomes fast"),
+        pytest.param({"attempts": 2, "within": "3s"}, (1, 1, 1), "2 restarts within 3s", id="just within"),
+        pytest.param({"attempts": 2, "within": "2s"}, (1, 1, 1), "", id="as old as the window"),
+        pytest.param(
+            {"attempts": 2, "within": "1m", "reset_after": "5s"}, (6, 6, 6), "2 restarts within 1m", id="of any row"
+        ),
+        pytest.param({"attempts": 2, "reset_after": "5s"}, (6, 6, 6), "", id="of a row"),
+    ],
+)
+def test_attempts_count_restarts_of_a_row_or_of_a_time(
+    crashing: Make, policy: dict[str, Any], runs: tuple[float, ...], after: str
+) -> None:
+    program = crashing(SupervisorPolicy.model_validate({"delay": "500ms"} | policy))
+    for ran in runs[:-1]:
+        assert program.ends_after(ran) == ["process_ended"]
+        program.delay()
+    assert program.ends_after(runs[-1]) == ["process_ended", *(["supervisor_gave_up"] if after else [])]
+    assert program.supervisor.gave_up_after == after
+
+
+def test_a_start_by_an_operator_forgets_the_restarts_before_it(crashing: Make) -> None:
+    program = crashing(SupervisorPolicy.model_validate({"attempts": 1, "within": "1h"}))
+    program.ends_after(1)
+    program.delay()
+    assert program.ends_after(1)[-1] == "supervisor_gave_up"
+    program.supervisor.start_again(Launch(("python",), {}), NOTHING)
+    assert (program.supervisor.gave_up, program.supervisor.gave_up_after) == (False, "")
+    assert program.ends_after(1) == ["process_ended"]
 
 
 def test_without_a_number_of_attempts_it_never_gives_up(crashing: Make) -> None:
@@ -116,9 +153,41 @@ def test_one_that_is_never_to_be_started_again_is_not_given_up(tmp_path: Path) -
     assert (supervisor.is_over, supervisor.gave_up) == (True, False)
 
 
-@pytest.mark.parametrize(("delay", "longest"), [(1.0, timedelta(days=1)), (0.0, timedelta(0))])
-def test_a_delay_never_grows_beyond_what_a_time_can_be(delay: float, longest: timedelta) -> None:
-    assert SupervisorPolicy(delay=timedelta(seconds=delay), backoff=10).delay_after(5000) == longest
+@pytest.mark.parametrize(
+    ("policy", "row", "expected"),
+    [
+        pytest.param({"backoff": 10}, 5000, timedelta(days=1), id="beyond any time"),
+        pytest.param({"delay": "0s", "backoff": 10}, 5000, timedelta(0), id="no delay"),
+        pytest.param({"backoff": 2, "max_delay": "5s"}, 2, timedelta(seconds=4), id="below the longest"),
+        pytest.param({"backoff": 2, "max_delay": "5s"}, 3, timedelta(seconds=5), id="the longest"),
+        pytest.param({"backoff": 2, "max_delay": "5s"}, 5000, timedelta(seconds=5), id="the longest, for good"),
+    ],
+)
+def test_a_delay_grows_to_the_longest(policy: dict[str, Any], row: int, expected: timedelta) -> None:
+    assert SupervisorPolicy.model_validate(policy).delay_after(row, Random(1)) == expected
+
+
+def test_jitter_stays_within_its_share_and_the_longest_delay() -> None:
+    policy = SupervisorPolicy.model_validate({"delay": "10s", "max_delay": "11s", "jitter": "20%"})
+    delays = [policy.delay_after(0, Random(seed)).total_seconds() for seed in range(200)]
+    assert 8 <= min(delays) < 8.5
+    assert max(delays) == 11
+    assert len(set(delays)) > 50
+
+
+@pytest.mark.parametrize(
+    ("seed", "name", "is_same"),
+    [(7, "pipeline", True), (8, "pipeline", False), (7, "reader", False)],
+    ids=["same run", "other seed", "other program"],
+)
+def test_jitter_repeats_with_the_seed(crashing: Make, seed: int, name: str, is_same: bool) -> None:
+    policy = SupervisorPolicy.model_validate({"delay": "10m", "jitter": "50%"})
+
+    def delays(**settings: Any) -> list[float]:
+        program = crashing(policy, **settings)
+        return [program.ends_after(1) and program.delay() for _ in range(3)]
+
+    assert (delays(seed=7, name="pipeline") == delays(seed=seed, name=name)) is is_same
 
 
 def test_an_arm_changes_what_it_writes_and_nothing_else() -> None:

@@ -61,9 +61,9 @@ def test_the_policy_of_an_arms_supervisor_is_stretched_and_its_counts_are_not(ed
     path.write_text(edited(("  fixed:\n", "  fixed:\n    supervisor: { attempts: 3, reset_after: 4s }\n")))
     slower = stretch_scenario(resolve(load_scenario(path)), 2)
     assert slower.supervisor_of("fixed") == SupervisorPolicy(
-        delay=timedelta(seconds=4), attempts=3, reset_after=timedelta(seconds=8)
+        delay=timedelta(seconds=4), max_delay=timedelta(days=2), attempts=3, reset_after=timedelta(seconds=8)
     )
-    assert slower.supervisor_of("incident") == SupervisorPolicy(delay=timedelta(seconds=4))
+    assert slower.supervisor_of("incident") == SupervisorPolicy(delay=timedelta(seconds=4), max_delay=timedelta(days=2))
 
 
 def test_by_1_it_is_the_same(scenario: Scenario) -> None:

@@ -199,9 +199,9 @@ def test_what_an_earlier_process_refused_is_no_refusal_of_a_later_one(play: Play
     played.ends(2, REFUSED)
     assert played.look() == [True, True, True, None]
     arm = played.stage.arm
-    arm.main.supervisor._gave_up = arm.main.supervisor._is_over = True
+    arm.main.supervisor._gave_up_after, arm.main.supervisor._is_over = "3 restarts in a row", True
     assert played.look() == [True, True, True, False]
-    assert played.outcomes[3].did == "the program's supervisor had given up"
+    assert played.outcomes[3].did == "the program's supervisor had given up after 3 restarts in a row"
     arm.state.steps = arm.state.steps[:3]
     assert has_ended(arm, 90) is None
     assert arm.main.supervisor.refusal == "checkpoint x holds no position"
@@ -337,6 +337,7 @@ def test_no_arm_of_a_scenario_with_steps_is_warmed_up(play: Play) -> None:
 def test_a_program_that_was_given_up_does_not_come_to_run(play: Play) -> None:
     played = play("{ start: new }, { expect: { drained: true } }")
     played.look()
-    played.stage.main.supervisor._gave_up = played.stage.main.supervisor._is_over = True
+    supervisor = played.stage.main.supervisor
+    supervisor._gave_up_after, supervisor._is_over = "3 restarts in a row", True
     assert played.look() == [True, False]
-    assert played.outcomes[1].did == "the program's supervisor had given up"
+    assert played.outcomes[1].did == "the program's supervisor had given up after 3 restarts in a row"

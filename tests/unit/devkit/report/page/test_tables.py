@@ -55,11 +55,15 @@ def test_where_events_went_is_no_number_where_it_is_not_observable(
     assert found.get("still in the source, not committed") == ("not observable" if pending else None)
 
 
-def test_an_arm_whose_supervisor_gave_up_says_so(run: RunRecord) -> None:
+@pytest.mark.parametrize(
+    ("after", "shown"), [("5 restarts within 10m", "after 5 restarts within 10m"), ("", "yes")], ids=["why", "old run"]
+)
+def test_an_arm_whose_supervisor_gave_up_says_so(run: RunRecord, after: str, shown: str) -> None:
     assert run.result is not None
-    incident = run.result.arms["incident"].model_copy(update={"gave_up": True})
+    update = {"gave_up": True, "gave_up_after": after}
+    incident = run.result.arms["incident"].model_copy(update=update)
     result = run.result.model_copy(update={"arms": run.result.arms | {"incident": incident}})
-    assert rows(replace(run, result=result))["given up by its supervisor"] == ("yes", "—")
+    assert rows(replace(run, result=result))["given up by its supervisor"] == (shown, "—")
 
 
 def test_latencies_and_a_flat_commit(run: RunRecord) -> None:
