@@ -1,6 +1,7 @@
 """`python -m pipeline run JOB --config FILE`: exit 0 stopped, 1 the query failed, 2 refused to begin,
 3 stopped in the middle of a batch, as its time was over.
 
+`python -m pipeline check FILE`: whether `run` would accept a job's configuration.
 `python -m pipeline deferred list | show | retry | drop --config FILE`: the job's deferred events.
 `python -m pipeline checkpoint | lag | replay | fan-out`: where it stands, and the events of its source once more.
 `python -m pipeline bootstrap`: a checkpoint that goes on from a dump.
@@ -24,7 +25,7 @@ from located_config.near import near_miss
 from pipeline import log
 from pipeline.config.config_file import load_config
 from pipeline.config.start_position import CHOICES, parse_new
-from pipeline.config.unsafe import unsafe_settings
+from pipeline.config.unsafe import require_safe, unsafe_settings
 from pipeline.deferral.ledger_start import LedgerWish
 from pipeline.driver.process_exit import log_failure
 from pipeline.driver.session import submitted_settings
@@ -44,6 +45,7 @@ _OPERATIONS = {
     "bootstrap": ("pipeline.ops.bootstrap_command", "bootstrap"),
     "checkpoint": ("pipeline.ops.checkpoint_commands", "checkpoint"),
     "consume": ("pipeline.consumer.command", "consume"),
+    "check": ("pipeline.ops.check_command", "check"),
     "claims": ("pipeline.claims.commands", "claims"),
     "deferred": ("pipeline.ops.commands", "deferred"),
     "fan-out": ("pipeline.ops.topic_commands", "fan_out"),
@@ -178,10 +180,8 @@ def run(
         if config.job != job:
             raise RefusedError(f"{config_file} is for job {config.job!r}, not {job!r}")
         unsafe = unsafe_settings(config)
-        if unsafe and not allow_unsafe:
-            raise RefusedError(
-                f"unsafe: {', '.join(unsafe)}", hint="each reproduces an incident; --allow-unsafe accepts them"
-            )
+        if not allow_unsafe:
+            require_safe(unsafe)
         new = parse_new(new_start, datetime.now(UTC)) if new_start is not None else None
         if is_submitted():
             pass_signals_on()

@@ -27,11 +27,11 @@ from pipeline.apply.work_report import WorkReport
 from pipeline.config.apply_config import ApplyConfig
 from pipeline.config.config_file import load_model
 from pipeline.config.start_position import CHOICES, NewStart, parse_new
-from pipeline.config.unsafe import unsafe_apply_settings
+from pipeline.config.unsafe import require_safe, unsafe_apply_settings
 from pipeline.consumer.claims import Claims
 from pipeline.driver.process_exit import log_failure
 from pipeline.driver.stop import StoppedEarlyError, StoppedHardError, StopRequest, on_signals, stop_early
-from pipeline.errors import PipelineError, RefusedError
+from pipeline.errors import PipelineError
 from pipeline.events import ApplyStarted, Configuration, MetricsServed, Stopped, Stopping, StoreRewound
 from pipeline.metrics.apply_metrics import ApplyMetrics
 from pipeline.ops.source import Bounds
@@ -60,10 +60,8 @@ def apply(config_file: Path, new_start: str | None, *, allow_unsafe: bool) -> No
     try:
         config = load_model(config_file, ApplyConfig)
         unsafe = unsafe_apply_settings(config)
-        if unsafe and not allow_unsafe:
-            raise RefusedError(
-                f"unsafe: {', '.join(unsafe)}", hint="each reproduces an incident; --allow-unsafe accepts them"
-            )
+        if not allow_unsafe:
+            require_safe(unsafe)
         new = parse_new(new_start, datetime.now(UTC)) if new_start is not None else None
         log.emit(Configuration(unsafe=tuple(unsafe), effective=config.model_dump(mode="json", by_alias=True)))
         run_apply(config, new)

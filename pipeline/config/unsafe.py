@@ -1,6 +1,6 @@
 """Policies that exist only because an incident had them; a pipeline runs with one only under `--allow-unsafe`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Generic, TypeVar
@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from pipeline.config.apply_config import ONE_MUTATION, ApplyConfig
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.errors import RefusedError
 from pipeline.jobs.names import JOB_DEFAULTS
 
 C = TypeVar("C", bound=BaseModel)
@@ -231,6 +232,14 @@ def has_watermark(config: PipelineConfig) -> bool:
 def unsafe_settings(config: PipelineConfig) -> list[str]:
     """The effective settings of a job that are unsafe, as `key: value`."""
     return _settings_of(config, UNSAFE)
+
+
+def require_safe(unsafe: Sequence[str]) -> None:
+    """Raises RefusedError where there are unsafe settings."""
+    if unsafe:
+        raise RefusedError(
+            f"unsafe: {', '.join(unsafe)}", hint="each reproduces an incident; --allow-unsafe accepts them"
+        )
 
 
 def unsafe_apply_settings(config: ApplyConfig) -> list[str]:

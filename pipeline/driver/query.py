@@ -19,7 +19,6 @@ from py4j.protocol import Py4JError
 from pipeline import log
 from pipeline.aligned.event_time_watch import EventTimeWatch
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.config.section import is_loopback
 from pipeline.config.start_position import NewStart, check, instead_of_missing
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
 from pipeline.driver.heap_dumps import AwaitedDump, await_dump
@@ -43,11 +42,11 @@ from pipeline.driver.source_stream import (
 from pipeline.driver.spark_conf import effective_spark, require_known
 from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
 from pipeline.driver.stall import StallWatch
+from pipeline.driver.start_warnings import start_warnings
 from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
 from pipeline.errors import PipelineError, PositionGoneError, TimestampBeyondSparkError, full_disk_hint, root_cause
 from pipeline.events import (
     CheckpointTaken,
-    ContactMissing,
     EffectiveSettings,
     MetricsServed,
     SettingsUnknown,
@@ -72,18 +71,6 @@ if TYPE_CHECKING:
     from pipeline.aligned.plan_status import PlanStatus
     from pipeline.driver.batch import BatchWriter
     from pipeline.metrics.job_metrics import JobMetrics
-
-
-def warn_without_contact(config: PipelineConfig) -> None:
-    """Log where the wikis' operators cannot reach who runs the job. A mock on this machine needs no contact."""
-    if config.mediawiki.contact is None and not is_loopback(config.mediawiki.endpoint):
-        log.emit(
-            ContactMissing(
-                endpoint=config.mediawiki.endpoint,
-                hint="set mediawiki.contact to a mail address or a page: Wikimedia's User-Agent policy asks for one, "
-                "and requests without may be refused",
-            )
-        )
 
 
 class PeriodicChecks:
@@ -302,9 +289,10 @@ def _begin(
     from pipeline.kafka.access import await_brokers, require_access
     from pipeline.kafka.broker_limits import LimitsWatch, ask_brokers, require_limits, require_topics, source_ids
 
+    for warning in start_warnings(config):
+        log.emit(warning)
     await_brokers(config)
     require_access(config)
-    warn_without_contact(config)
     brokers = ask_brokers(config)
     require_limits(brokers.limits, config)
     require_topics(brokers.missing)

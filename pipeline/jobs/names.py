@@ -108,7 +108,7 @@ def other_defaults(key: str) -> str:
 
 def _known(name: str) -> str:
     if name not in JOB_DEFAULTS:
-        remedy = near_miss(name, JOB_DEFAULTS)
+        remedy = f"{near_miss(name, JOB_DEFAULTS)}; --extend loads a job of your own"
         raise PydanticCustomError("job", "there is no job {job}", {"job": repr(name), "hint": remedy})
     return name
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.extend_page import examples, write_examples
+from tests.unit.pipeline.least_config import write_config
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 CHECKED = """
@@ -192,6 +193,13 @@ def test_a_job_is_known_to_the_pipeline(run: Run) -> None:
     ended = run("-m", "pipeline", "--extend", "./page_size.py", "run", "page-siez", "--config", "x.yaml")
     assert "there is no job 'page-siez'; did you mean 'page-size'?" in ended.stderr
     assert run("-m", "pipeline", "run", "page-size", "--config", "x.yaml").returncode == 2
+
+
+def test_a_configuration_of_the_job_is_valid_with_the_extension(run: Run, directory: Path) -> None:
+    write_config(directory, job="page-size")
+    ended = run("-m", "pipeline", "--extend", "./page_size.py", "check", "pipeline.yaml")
+    assert ended.stdout.startswith("pipeline.yaml: job page-size, from "), ended.stderr
+    assert "there is no job 'page-size'" in run("-m", "pipeline", "check", "pipeline.yaml").stderr
 
 
 def test_the_truth_notices_an_id_that_is_drawn(run: Run) -> None:
