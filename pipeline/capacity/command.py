@@ -1,11 +1,13 @@
-"""`python -m pipeline plan --rate 400/s --latency 10s`: what that needs; exit 0, or 2 when it was refused.
+"""`python -m pipeline plan --rate 400/s --latency 10s`: what that needs; exit 0, or 2 when it was refused or
+does not fit into the quota.
 
 With `--config FILE` and no rate: what that configuration reaches, and its bottleneck.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import fields, replace
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +17,19 @@ from located_config.duration import parse_duration
 from located_config.rate import parse_rate
 from located_config.share import parse_share
 from located_config.size import parse_size
-from pipeline.capacity.costs import MEASURED, Costs
+from pipeline.capacity.costs import MEASURED, MIB, Costs
 from pipeline.capacity.limits import forecast
 from pipeline.capacity.load import Executors, Load
 from pipeline.capacity.plan_lines import forecast_lines, plan_lines
+from pipeline.capacity.quota import QuotaLimit, bottleneck, cpu_limit, memory_limit, parse_cpu
+from pipeline.capacity.sizing import CapacityPlan
 from pipeline.capacity.sizing import plan as plan_for
 from pipeline.config.config_file import load_config
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.spark_slots import main_slots
 from pipeline.errors import RefusedError
 from pipeline.jobs.names import JOB_DEFAULTS
+from pipeline.memory.spark import driver_memory
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.options import Number
 
@@ -75,6 +80,51 @@ def _show(context: click.Context, _option: click.Parameter, value: bool) -> None
 
 _RATE, _DURATION = _Quantity("rate", _rate), _Quantity("duration", _seconds)
 _SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", parse_share)
+_CPU = _Quantity("cpu", parse_cpu)
+_DRIVER_CPU = 1000
+"""Spark's default for `spark.driver.cores`, in thousandths."""
+
+
+@dataclass(frozen=True)
+class _Quota:
+    """The options about the namespace's quota, as they were given: CPU in thousandths, memory in bytes."""
+
+    cpu: int | None
+    memory: int | None
+    sidecar_cpu: int | None
+    sidecar_memory: int | None
+    driver_cpu: int | None
+    driver_memory: int | None
+
+    def require_used(self, rate: float | None) -> None:
+        """Raises RefusedError for an option that would not be used."""
+        for resource in ("cpu", "memory"):
+            is_given = getattr(self, resource) is not None
+            if is_given and rate is None:
+                raise RefusedError(f"--quota-{resource} without --rate", hint="add --rate, or leave it out")
+            for pod in ("sidecar", "driver"):
+                if getattr(self, f"{pod}_{resource}") is not None and not is_given:
+                    raise RefusedError(
+                        f"--{pod}-{resource} without --quota-{resource}",
+                        hint=f"add --quota-{resource}, or leave it out",
+                    )
+
+    def limits(self, plan: CapacityPlan) -> Iterator[QuotaLimit]:
+        """Those that were given, with what the plan's pods take. Raises RefusedError for a driver that is too small."""
+        if self.cpu is not None:
+            driver = _DRIVER_CPU if self.driver_cpu is None else self.driver_cpu
+            cores = round(1000 * plan.place.cores)
+            yield cpu_limit(self.cpu, executor=cores, driver=driver, sidecar=self.sidecar_cpu or 0)
+        if self.memory is not None:
+            least = driver_memory(plan.config)
+            if self.driver_memory is not None and self.driver_memory < least:
+                raise RefusedError(
+                    f"--driver-memory {self.driver_memory // MIB}MiB is too small: the driver needs "
+                    f"{-(-least // MIB)}MiB",
+                    hint="leave it out, and the plan has what the driver needs",
+                )
+            driver = least if self.driver_memory is None else self.driver_memory
+            yield memory_limit(self.memory, executor=plan.sizes.memory, driver=driver, sidecar=self.sidecar_memory or 0)
 
 
 @click.command(short_help="Show what a rate needs, or what a configuration reaches.")
@@ -149,7 +199,32 @@ _SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", parse_share)
     help="Number of Spark slots of an executor. Default: --cores-per-executor.",
 )
 @click.option(
-    "--memory-limit", type=_SIZE, help="Memory of an executor; with --rate only. Default: as much as it needs."
+    "--memory-limit",
+    "executor_memory",
+    type=_SIZE,
+    help="Memory of an executor; with --rate only. Default: as much as it needs.",
+)
+@click.option(
+    "--quota-cpu",
+    type=_CPU,
+    help="CPU quota of the Kubernetes namespace, for example 40; with --rate only. Default: not considered.",
+)
+@click.option(
+    "--quota-memory",
+    type=_SIZE,
+    help="Memory quota of the namespace, for example 120GiB; with --rate only. Default: not considered.",
+)
+@click.option(
+    "--sidecar-cpu", type=_CPU, help="CPU of the other containers of each pod, for example 200m. Default: none."
+)
+@click.option(
+    "--sidecar-memory",
+    type=_SIZE,
+    help="Memory of the other containers of each pod, for example 256MiB. Default: none.",
+)
+@click.option("--driver-cpu", type=_CPU, help="CPU of the driver, with --quota-cpu. Default: 1.")
+@click.option(
+    "--driver-memory", type=_SIZE, help="Memory of the driver, with --quota-memory. Default: as much as it needs."
 )
 @click.option(
     "--headroom",
@@ -187,13 +262,25 @@ def plan(
     executors: int,
     cores: int,
     slots: int | None,
-    memory_limit: int | None,
+    executor_memory: int | None,
+    quota_cpu: int | None,
+    quota_memory: int | None,
+    sidecar_cpu: int | None,
+    sidecar_memory: int | None,
+    driver_cpu: int | None,
+    driver_memory: int | None,
     headroom: float,
     costs: tuple[str, ...],
 ) -> None:
-    """Show by the capacity model what a rate needs, or the rate that a configuration reaches."""
+    """Show by the capacity model what a rate needs, or the rate that a configuration reaches.
+
+    With a quota of a Kubernetes namespace, the exit code is 2 if the executors that the rate needs do not fit into it.
+    """
+    quota = _Quota(quota_cpu, quota_memory, sidecar_cpu, sidecar_memory, driver_cpu, driver_memory)
+    limits: list[QuotaLimit] = []
     with exit_codes():
-        if rate is None and memory_limit is not None:
+        quota.require_used(rate)
+        if rate is None and executor_memory is not None:
             raise RefusedError("--memory-limit without --rate", hint="add --rate, or leave it out")
         if rate is None and config_file is None:
             raise RefusedError(
@@ -224,15 +311,18 @@ def plan(
                 cores=cores,
                 slots=slots or cores,
                 headroom=headroom,
-                memory_limit=memory_limit,
+                memory_limit=executor_memory,
             )
-            lines = plan_lines(needs, load, measured, headroom)
+            limits = list(quota.limits(needs))
+            lines = plan_lines(needs, load, measured, headroom, limits)
         else:
             all_slots = executors * (slots or cores)
             place = Executors(executors, cores, slots or cores, partitions or main_slots(all_slots, config))
             lines = forecast_lines(forecast(config, load, place, measured), load, place)
         for line in lines:
             click.echo(line)
+    if limits and needs.sizes.executors > bottleneck(limits).fitting:
+        sys.exit(RefusedError.exit_code)
 
 
 def _costs(changes: tuple[str, ...]) -> Costs:

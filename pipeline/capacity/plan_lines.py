@@ -1,6 +1,6 @@
 """A plan and a forecast as they are shown: a figure, and its reason in one line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -8,18 +8,24 @@ from located_config.duration import format_duration
 from pipeline.capacity.costs import MIB, Costs
 from pipeline.capacity.limits import Forecast
 from pipeline.capacity.load import Executors, Load
+from pipeline.capacity.quota import QuotaLimit, quota_lines
 from pipeline.capacity.sizing import CapacityPlan, Sizes
 
 _SIZES = ("max_in_flight_bytes", "max_bytes")
 
 
-def plan_lines(plan: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[str]:
-    """The lines for a plan, and the settings to write."""
+def plan_lines(
+    plan: CapacityPlan, load: Load, costs: Costs, headroom: float, limits: Sequence[QuotaLimit] = ()
+) -> Iterator[str]:
+    """The lines for a plan, whether it fits into a quota of these limits, and the settings to write."""
     sizes = plan.sizes
     yield f"for {plan.rate:g} events/s, {_work(load)}:"
     yield from _table(list(_needs(plan, load, costs, headroom)))
     yield f"bottleneck: {_bottleneck(sizes)}"
     yield f"by the model this reaches {plan.forecast.rate:.4g} events/s"
+    if limits:
+        yield ""
+        yield from quota_lines(sizes.executors, limits)
     yield ""
     yield "to write into the configuration:"
     yield from _yaml(plan.settings)

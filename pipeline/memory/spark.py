@@ -11,6 +11,7 @@ from pipeline.memory.division import BESIDES_HEAP, COST_LEDGER, DRIVER, HEAP, Me
 
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\d+)?\])?")
 _SIZE = re.compile(r"(\d+)\s*(b|kb?|mb?|gb?|tb?)?", re.IGNORECASE)
+_DRIVER_HEAP = HEAP + 128 * MIB
 _UNITS = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -36,9 +37,14 @@ def spark_settings(plan: MemoryPlan, config: PipelineConfig) -> dict[str, str]:
         "spark.executor.cores": str(plan.slots),
         "spark.executor.memory": _m(plan.heap),
         "spark.executor.memoryOverhead": _m(plan.besides_heap + plan.state + plan.workers),
-        "spark.driver.memory": _m(HEAP + 128 * MIB),
-        "spark.driver.memoryOverhead": _m(BESIDES_HEAP + DRIVER + COST_LEDGER * config.deferral.max_bytes),
+        "spark.driver.memory": _m(_DRIVER_HEAP),
+        "spark.driver.memoryOverhead": _m(driver_memory(config) - _DRIVER_HEAP),
     }
+
+
+def driver_memory(config: PipelineConfig) -> int:
+    """Bytes of the driver's container on a cluster."""
+    return _DRIVER_HEAP + BESIDES_HEAP + DRIVER + COST_LEDGER * config.deferral.max_bytes
 
 
 def require_agreement(plan: MemoryPlan, given: Mapping[str, Given], config: PipelineConfig) -> None:

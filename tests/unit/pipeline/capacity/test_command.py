@@ -72,6 +72,11 @@ def test_parents_that_are_not_requested_leave_their_share_of_the_requests() -> N
         ([], "plan needs --rate or --config"),
         (["--rate", "400/s", "--partitions", "3"], "--partitions with --rate"),
         (["--memory-limit", "4GiB"], "--memory-limit without --rate"),
+        (["--quota-cpu", "40"], "--quota-cpu without --rate"),
+        (["--rate", "5", "--sidecar-cpu", "200m", "--quota-memory", "9GiB"], "--sidecar-cpu without --quota-cpu"),
+        (["--rate", "5", "--driver-memory", "2GiB", "--quota-cpu", "9"], "--driver-memory without --quota-memory"),
+        (["--rate", "5", "--quota-memory", "9GiB", "--driver-memory", "1GiB"], "the driver needs 1280MiB"),
+        (["--rate", "5", "--quota-cpu", "many"], "not a number of CPUs (got 'many'); write 2, 0.5 or 500m"),
         (["--rate", "5/x"], "unknown unit 'x' (got '5/x'); write 5/s"),
         (["--rate", "5", "--slow-share", "110%"], "more than the whole (got '110%'); write 5% or 0.05"),
         (["--rate", "5", "--slow-share", "some"], "not a share (got 'some')"),
@@ -88,6 +93,40 @@ def test_what_cannot_be_answered_says_why(arguments: list[str], message: str) ->
     result = asked("--latency", "1s", *arguments)
     assert result.exit_code == 2
     assert message in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "lines"),
+    [
+        pytest.param(
+            ["--quota-cpu", "90", "--quota-memory", "100GiB", "--sidecar-cpu", "200m", "--sidecar-memory", "500MiB"],
+            0,
+            [
+                "CPU          7 x (4 + sidecar 0.2) + driver 1 + sidecar 0.2 = 30.6 of 90",
+                "memory, MiB  7 x (2,551 + sidecar 500) + driver 1,280 + sidecar 500 = 23,137 of 102,400",
+                "fits: 7 executors needed, 21 fit; bottleneck: CPU",
+            ],
+            id="the default driver",
+        ),
+        pytest.param(
+            ["--quota-cpu", "28", "--driver-cpu", "0.5"],
+            2,
+            ["CPU  7 x 4 + driver 0.5 = 28.5 of 28", "does not fit: 7 executors needed, 6 fit; bottleneck: CPU"],
+            id="a quota that is too small",
+        ),
+        pytest.param(
+            ["--quota-memory", "32GiB", "--memory-limit", "4GiB", "--driver-memory", "2GiB"],
+            0,
+            ["memory, MiB  7 x 4,096 + driver 2,048 = 30,720 of 32,768", "7 fit; bottleneck: memory"],
+            id="given memory",
+        ),
+    ],
+)
+def test_a_quota_is_answered_with_the_executors_that_fit(options: list[str], code: int, lines: list[str]) -> None:
+    result = asked("--rate", "400/s", "--latency", "10s", *options)
+    assert (result.exit_code, result.stderr) == (code, "")
+    assert [line for line in lines if line not in result.stdout] == []
+    assert "to write into the configuration:" in result.stdout
 
 
 def test_the_costs_are_shown_with_where_they_were_measured() -> None:
