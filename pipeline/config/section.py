@@ -25,6 +25,12 @@ def require_servers(value: str) -> str:
     return value
 
 
+def repeated_servers(value: str) -> list[str]:
+    """The addresses that `host:port,host:port` has more than once, in lower case: a host's name has no case."""
+    addresses = [server.strip().rpartition("://")[2].lower() for server in value.split(",")]
+    return sorted({address for address in addresses if addresses.count(address) > 1})
+
+
 def require_url(value: str) -> str:
     """An URL with a host, and a port that there can be. Raises ValueError."""
     parts = urlsplit(value)

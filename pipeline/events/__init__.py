@@ -68,6 +68,7 @@ from pipeline.events.outage_events import (
 from pipeline.events.start_events import (
     BrokerLimits,
     BrokersAwaited,
+    BrokersRepeated,
     CheckpointTaken,
     Configuration,
     ContactMissing,
@@ -97,6 +98,7 @@ __all__ = [
     "BreakerProbe",
     "BrokerLimits",
     "BrokersAwaited",
+    "BrokersRepeated",
     "CheckpointTaken",
     "ClaimChecksNotRemoved",
     "ClaimChecksRemoved",
@@ -179,6 +181,7 @@ PipelineEvent = Annotated[
     | CheckpointTaken
     | LedgerTaken
     | LedgerAtRisk
+    | BrokersRepeated
     | ContactMissing
     | HeapDumpsOff
     | MetricsServed

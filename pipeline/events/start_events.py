@@ -189,6 +189,19 @@ class ContactMissing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BrokersRepeated:
+    """A list of brokers has an address more than once, so it may lack the one that was meant."""
+
+    event: Literal["brokers_repeated"] = "brokers_repeated"
+    setting: str
+    """Key of the list in the configuration."""
+    brokers: tuple[str, ...]
+    """The repeated addresses, each once."""
+    hint: str
+    """What to do about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HeapDumpsOff:
     """An OutOfMemoryError of the driver's JVM will write no heap dump, as there are enough of earlier starts."""
 

@@ -129,6 +129,10 @@ def test_every_reason_for_a_refusal_is_printed(
     [
         ({"mediawiki": {"endpoint": "http://mw-api-int:4680"}}, "set mediawiki.contact to a mail address"),
         (
+            {"sink": {"bootstrap_servers": "kafka-1:9092,Kafka-1:9092"}},
+            "sink.bootstrap_servers has kafka-1:9092 more than once: remove it, or write the broker that was meant",
+        ),
+        (
             {"mediawiki": {"wikis_file": "wikis.yaml"}},
             "mediawiki.wikis_file: wikis.yaml does not exist on this machine, so its content is not checked",
         ),
@@ -137,7 +141,7 @@ def test_every_reason_for_a_refusal_is_printed(
             "kafka.ca: ca.pem does not exist on this machine, so its content is not checked",
         ),
     ],
-    ids=["no contact", "no file of wikis", "no certificate"],
+    ids=["no contact", "a broker twice", "no file of wikis", "no certificate"],
 )
 def test_a_doubt_is_a_warning(check: Check, sections: dict[str, Any], warning: str) -> None:
     result = check(**sections)
