@@ -3,7 +3,17 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-RENAMED = {"unknown_while": "not_found_grace", "duration": "for", "lifetime_ratio": "restart_progress"}
+RENAMED = {
+    "unknown_while": "not_found_grace",
+    "duration": "for",
+    "lifetime_ratio": "restart_progress",
+    "retries": "total_requests",
+    "retry": "total_requests",
+    "max_retries": "total_requests",
+    "max_attempts": "total_requests",
+    "brokers": "bootstrap_servers",
+    "copy": "fork",
+}
 """Names that were in use before, or come to mind first, and what each is called: no likeness leads from one to the
 other.
 """

@@ -69,9 +69,9 @@ def problems(
 ) -> list[Problem]:
     """The problems of `error`, which arose from validating a document as `root`: a model, or a type of models.
 
-    Unknown keys come first: a key that is missing is most often one of them, misspelt.
+    Unknown keys come first.
     """
-    found = [detail for detail in error.errors(include_url=False) if not is_echo(detail)]
+    found = without_echoes(error, root)
     found.sort(key=lambda detail: detail["type"] != "extra_forbidden")
     return [described(detail, root, document, elsewhere=elsewhere) for detail in found]
 
@@ -121,6 +121,17 @@ def as_error(problem: Problem) -> PydanticCustomError:
     return PydanticCustomError(
         _DESCRIBED, "{message}", {"message": problem.message, "problem": problem.text, "hint": problem.remedy}
     )
+
+
+def without_echoes(error: ValidationError, root: Any) -> list[ErrorDetails]:
+    """The details that say something of their own. A missing key that is there under a misspelt name does not."""
+    details = [detail for detail in error.errors(include_url=False) if not is_echo(detail)]
+    misspelt = {
+        (*section, meant)
+        for *section, key in (detail["loc"] for detail in details if detail["type"] == "extra_forbidden")
+        if (meant := nearest(str(key), known_keys(root, tuple(section))))
+    }
+    return [detail for detail in details if detail["type"] != "missing" or detail["loc"] not in misspelt]
 
 
 def is_echo(detail: ErrorDetails) -> bool:

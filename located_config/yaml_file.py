@@ -24,6 +24,7 @@ _SLIPS: Final = (
 )
 """What the parser says of the usual slips, and what to do about each."""
 _SPACELESS: Final = re.compile(r"\s*(?:- )?([\w.-]+):([^\s:/].*)")
+_BRACKETS: Final = {"while parsing a flow mapping": "{", "while parsing a flow sequence": "["}
 _TELLS_OF_SPACELESS: Final = re.compile(r"mapping values are not allowed|could not find expected ':'")
 
 
@@ -74,7 +75,8 @@ def parse_yaml(text: str) -> Any:
         if "end of stream" in problem and error.context_mark:  # the end of the file is not what has to change
             mark, problem = error.context_mark, "the quote that is opened here is never closed"
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise UnfitError(f"not YAML: {problem}{_remedy(problem, text, line)}", line, column) from error
+        remedy = _remedy(problem, text, line) or _unclosed(error)
+        raise UnfitError(f"not YAML: {problem}{remedy}", line, column) from error
     except YAMLError as error:
         raise UnfitError(f"not YAML: {_one_line(str(error))}") from error
     except RecursionError as error:
@@ -106,6 +108,15 @@ def _remedy(problem: str, text: str, line: int) -> str:
         if written := _SPACELESS.fullmatch(one):
             return f"; write a space behind the colon in line {line - 1 - number}: `{written[1]}: {written[2]}`"
     return next((f"; {remedy}" for pattern, remedy in _SLIPS if re.search(pattern, problem)), "")
+
+
+def _unclosed(error: MarkedYAMLError) -> str:
+    """Where a bracket was opened, if the parser missed its end in a later line."""
+    opened, noticed = error.context_mark, error.problem_mark
+    bracket = _BRACKETS.get(error.context or "")
+    if bracket is None or opened is None or noticed is None or opened.line == noticed.line:
+        return ""
+    return f"; the `{bracket}` of line {opened.line + 1}, column {opened.column + 1} is not closed before that"
 
 
 def _one_line(text: str) -> str:

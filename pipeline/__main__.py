@@ -37,6 +37,7 @@ from pipeline.jobs.extensions import load_extensions
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.memory.budget import budget
 from pipeline.memory.command import memory_event
+from pipeline.ops.command_group import CommandGroup
 from pipeline.ops.options import SizeParam
 
 # Loaded when they are asked for: a job that starts need not wait for a Kafka client's modules.
@@ -58,7 +59,7 @@ _OPERATIONS = {
 _INSTALL_SPARK = "pip install 'enrichment-pipeline[spark]'"
 
 
-class _Commands(click.Group):
+class _Commands(CommandGroup):
     """The commands of other modules beside those of this one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

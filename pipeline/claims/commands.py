@@ -21,6 +21,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.consumer.record_merge import PART_BYTES
 from pipeline.errors import RefusedError
 from pipeline.kafka.cluster import sink_brokers
+from pipeline.ops.command_group import CommandGroup
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import usable_store
 from pipeline.ops.source import OF_SINK, opened_topic
@@ -29,7 +30,7 @@ from pipeline.records.claim_check import store_client
 _LEAST_AGE, _MOST_AGE = timedelta(hours=1), timedelta(days=36_500)
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def claims() -> None:
     """Remove claim checks that are suppressed, or without a record.
 

@@ -10,14 +10,18 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from located_config.model_keys import fields_of, known_keys, models_at
-from located_config.near import nearest
+from located_config.near import RENAMED, nearest
 from located_config.place import Location, position, reaches
-from located_config.problem import Problem, described, is_echo
+from located_config.problem import Problem, described, without_echoes
 from located_config.yaml_file import UnfitError, read_yaml
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 
 M = TypeVar("M", bound=BaseModel)
+# Of all keys of all sections, some are always a little alike.
+_LIKE_ELSEWHERE = 0.8
+# The sections that every scenario has.
+_OF_SCENARIO = frozenset({"traffic", "arms", "expect"})
 
 
 def load_config(path: Path) -> PipelineConfig:
@@ -37,9 +41,18 @@ def load_model(path: Path, model: type[M]) -> M:
     except RecursionError as error:
         raise RefusedError(f"{path}: nested too deeply for a configuration") from error
     except ValidationError as error:
-        problems = [_problem(model, document, detail) for detail in error.errors() if not is_echo(detail)]
+        if _is_scenario(document):
+            raise RefusedError(
+                f"{path}: this is a scenario of the kit, not a configuration",
+                hint="give the configuration file; `devkit scenario check` checks a scenario",
+            ) from error
+        problems = [_problem(model, document, detail) for detail in without_echoes(error, model)]
         placed = sorted((*position(document, problem.location), str(problem)) for problem in problems)
         raise RefusedError("\n".join(f"{path}:{line}:{column}: {text}" for line, column, text in placed)) from error
+
+
+def _is_scenario(document: Any) -> bool:
+    return isinstance(document, Mapping) and document.keys() >= _OF_SCENARIO
 
 
 def _problem(model: type[BaseModel], document: Any, detail: ErrorDetails) -> Problem:
@@ -63,12 +76,13 @@ def _named(model: type[BaseModel], document: Any, message: str) -> Location:
 
 def _elsewhere(model: type[BaseModel], key: str, section: Location) -> str | None:
     """The section to which a misplaced key belongs; None when that is not clear."""
-    if nearest(key, known_keys(model, section)):
+    every, known = dict(_every_key(model)), known_keys(model, section)
+    renamed = RENAMED.get(key)
+    if nearest(key, known) and (renamed in known or renamed not in every.values()):
         return None
     if key.startswith("spark."):
         return "it is Spark's, and belongs into spark-defaults.conf"
-    every = dict(_every_key(model))
-    meant = key if key in every.values() else nearest(key, every.values())
+    meant = key if key in every.values() else nearest(key, every.values(), like=_LIKE_ELSEWHERE)
     places = [place for place, name in every.items() if name == meant]
     return f"it belongs to {' or '.join(places)}" if places else None
 

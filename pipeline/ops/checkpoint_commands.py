@@ -20,6 +20,7 @@ from pipeline.kafka.cluster import source_brokers
 from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.ops import checkpoint_write as write
 from pipeline.ops.broker import cluster_id
+from pipeline.ops.command_group import CommandGroup
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import CheckpointFiles, open_files
 from pipeline.ops.lag import lines as lag_lines
@@ -98,7 +99,7 @@ _STOPPED = click.option(
 )
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def checkpoint() -> None:
     """Show, verify or fork a job's checkpoint, or set its offsets."""
 

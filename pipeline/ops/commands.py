@@ -14,6 +14,7 @@ from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.topic_move import move as move_ledger
 from pipeline.deferral.wire import Action
 from pipeline.errors import RefusedError
+from pipeline.ops.command_group import CommandGroup
 from pipeline.ops.deferred import details, entries_in, lines, opened, parse_position, wish
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.options import Number
@@ -31,7 +32,7 @@ _WAIT = click.option(
 )
 
 
-@click.group(short_help="List, show, retry, drop or move the deferred events of a job.")
+@click.group(cls=CommandGroup, short_help="List, show, retry, drop or move the deferred events of a job.")
 def deferred() -> None:
     """Work with the deferred events of a job: list, show, retry, drop, move."""
 

@@ -12,6 +12,7 @@ from pipeline.driver.identity import Identity
 from pipeline.driver.job_checkpoint import last_commit, read_content, size_of
 from pipeline.driver.session import start_session
 from pipeline.errors import RefusedError
+from pipeline.ops.command_group import CommandGroup
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.state.initial_state import DIRECTORY
 from pipeline.state.report import (
@@ -38,7 +39,7 @@ _SPARK = {
 }
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def state() -> None:
     """Show or verify what a job remembers, with a Spark of its own."""
 

@@ -96,8 +96,19 @@ def test_what_is_wrong_where_and_what_to_do(value: object, message: str) -> None
     assert str(problem).startswith(message)
 
 
-def test_unknown_keys_come_first() -> None:
-    assert [problem.location for problem in found({"nmae": "a"})] == [("nmae",), ("name",)]
+@pytest.mark.parametrize(
+    ("document", "locations"),
+    [
+        ({"nmae": "a"}, [("nmae",)]),
+        ({"zzz": "a"}, [("zzz",), ("name",)]),
+        ({"name": "a", "wheels": [{"spoke": 1}]}, [("wheels", 0, "spoke")]),
+    ],
+    ids=["the missing key, misspelt", "another key", "within a list"],
+)
+def test_unknown_keys_come_first_and_a_missing_key_is_no_second_problem(
+    document: dict[str, object], locations: list[tuple[object, ...]]
+) -> None:
+    assert [problem.location for problem in found(document)] == locations
 
 
 @pytest.mark.parametrize(
@@ -137,8 +148,7 @@ def test_a_part_that_is_validated_by_itself_is_described_once() -> None:
             ) from None
 
     assert [str(problem) for problem in found({"spoke": 1}, Annotated[Wheel, PlainValidator(parse)])] == [
-        "under.spoke: unknown key; did you mean 'spokes'?",
-        "under.spokes: is missing",
+        "under.spoke: unknown key; did you mean 'spokes'?"
     ]
 
 
