@@ -91,7 +91,7 @@ def test_a_line_of_the_file_that_is_wrong_is_named(directory: Path) -> None:
     lines[6] = lines[6].replace('"partition":', '"partitoin":')
     (directory / "wrong.jsonl").write_text("\n".join(lines))
     (found,) = wrong(directory, **{"from": "wrong.jsonl"})
-    assert "wrong.jsonl:7:1: partitoin: unknown key; did you mean 'partition'?; partition: is missing" in found
+    assert "wrong.jsonl:7:1: partitoin: unknown key; did you mean 'partition'?" in found
 
 
 def test_a_capture_without_events_cannot_be_played(directory: Path) -> None:
