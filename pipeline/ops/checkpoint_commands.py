@@ -24,7 +24,7 @@ from pipeline.ops.command_group import CommandGroup
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import CheckpointFiles, open_files
 from pipeline.ops.lag import lines as lag_lines
-from pipeline.ops.lag import measure
+from pipeline.ops.lag import measure, total_line
 from pipeline.ops.moment import FORMS, milliseconds, parse_moment, show
 from pipeline.ops.source import Bounds, SourceTopic, opened_topic, shown, total
 from pipeline.ops.spark_checkpoint import (
@@ -230,7 +230,10 @@ def set_offsets(
 @CONFIG_OPTION
 @ENDPOINT_OPTION
 def lag(config_file: Path, endpoint: str | None) -> None:
-    """Show how far the job is behind, in events and seconds, over all partitions of its topics."""
+    """Show how far the job is behind, in events and seconds, over all partitions of its topics.
+
+    The last line is the total of several topics.
+    """
     with exit_codes():
         config = load_config(config_file)
         files = _files(config, endpoint)
@@ -245,6 +248,8 @@ def lag(config_file: Path, endpoint: str | None) -> None:
         for topic, of_partitions in lags.items():
             for line in lag_lines(topic, of_partitions, now_ms):
                 click.echo(line)
+        if len(lags) > 1:
+            click.echo(total_line(lags, now_ms))
 
 
 def offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> Offsets:

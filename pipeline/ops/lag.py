@@ -4,14 +4,16 @@ A partition that the checkpoint does not know counts from its beginning: there t
 lesson: a lag that only counts the partitions being read is 0 when none is read.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from pipeline.kafka.record_quirks import record_time_ms
 from pipeline.ops.source import Bounds, SourceRecord
 from pipeline.ops.spark_checkpoint import SparkCheckpoint
 
 FirstRecord = Callable[[int, int, int], SourceRecord | None]
+_ROW = "{:>9} {:>14} {:>14} {:>10} {:>10}".format
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +47,27 @@ def measure(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds, first_recor
 
 def lines(topic: str, lags: Sequence[PartitionLag], now_ms: int) -> Iterator[str]:
     """A table of the partitions, and their sum below it."""
-    row = "{:>9} {:>14} {:>14} {:>10} {:>10}".format
     yield f"topic {topic}"
-    yield row("partition", "committed", "end", "events", "seconds")
+    yield _ROW("partition", "committed", "end", "events", "seconds")
     for lag in lags:
         known = "unknown" if lag.committed is None else lag.committed
-        yield row(lag.partition, known, lag.end, lag.events, f"{_seconds(lag.oldest_ms, now_ms):.1f}")
-    seconds = max((_seconds(lag.oldest_ms, now_ms) for lag in lags), default=0)
-    yield row("all", "", "", sum(lag.events for lag in lags), f"{seconds:.1f}")
+        yield _ROW(lag.partition, known, lag.end, lag.events, f"{_seconds(lag.oldest_ms, now_ms):.1f}")
+    yield _sum("all", lags, now_ms)
     for lag in lags:
         if lag.gone:
             yield f"partition {lag.partition}: {lag.gone} more were not done and are gone from the topic"
         if lag.committed is not None and lag.committed > lag.end:
             yield f"partition {lag.partition}: it is not the topic of this checkpoint; `checkpoint verify` says more"
+
+
+def total_line(lags: Mapping[str, Sequence[PartitionLag]], now_ms: int) -> str:
+    """The sum of all topics, for below their tables."""
+    return _sum("total", [*chain.from_iterable(lags.values())], now_ms) + f"  of {len(lags)} topics"
+
+
+def _sum(label: str, lags: Sequence[PartitionLag], now_ms: int) -> str:
+    seconds = max((_seconds(lag.oldest_ms, now_ms) for lag in lags), default=0)
+    return _ROW(label, "", "", sum(lag.events for lag in lags), f"{seconds:.1f}")
 
 
 def _time_ms(record: SourceRecord | None) -> int | None:

@@ -239,6 +239,7 @@ def test_the_lag_of_several_topics_is_a_table_of_each(go: Go, place: Path) -> No
     rows = [line.split() for line in result.stdout.splitlines()]
     assert [row[1] for row in rows if row[0] == "topic"] == [TOPIC, "links"]
     assert [row[1] for row in rows if row[0] == "all"] == ["30", "1"]
+    assert rows[-1][:2] == ["total", "31"]
     assert go("checkpoint", "verify", others=("links",)).exit_code == 0
     refused = go("lag")
     assert f"is another job's: offsets of topic links, not {TOPIC}" in refused.stderr

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ops.lag import PartitionLag, lines, measure
+from pipeline.ops.lag import PartitionLag, lines, measure, total_line
 from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
 from tests.unit.pipeline.ops.places import STOPPED, TOPIC, checkpoint_at, recorded
 
@@ -56,6 +56,14 @@ def test_the_table_ends_with_the_sum_and_the_oldest(now_ms: int, seconds: str) -
     assert rows[1].split() == ["1", "unknown", "4", "4", seconds]
     assert rows[2].split() == ["2", "3", "3", "0", "0.0"]
     assert rows[3].split() == ["all", "9", seconds]
+
+
+def test_several_topics_have_a_total_of_all_events_and_the_oldest() -> None:
+    topics = {
+        "a": [PartitionLag(0, 20, 25, 5, 0, 3000), PartitionLag(1, 3, 3, 0, 0, None)],
+        "b": [PartitionLag(0, None, 4, 4, 0, 1000)],
+    }
+    assert total_line(topics, 3500).split() == ["total", "9", "2.5", "of", "2", "topics"]
 
 
 @pytest.mark.parametrize("timestamp", [-1, 0, 10**18])
