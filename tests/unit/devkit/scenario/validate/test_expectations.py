@@ -79,6 +79,8 @@ def test_what_is_to_be_absent_is_expected_elsewhere(scenario_file: Path) -> None
             REFUSED,
             ("expect:\n", "tried_first: { fixed: { metrics: { rename: { enrichment_events: x } } } }\nexpect:\n"),
         ],
+        [(FIXED, "- requests: { rule: huge page, at_least: 0, at_most: 0 }")],
+        [(FIXED, "- compare: { requests: { rule: huge page, arms: [fixed, incident], at_most: 2 } }")],
         # What the arm has is tried as it is.
         [REFUSED, ("expect:\n", "tried_first: { fixed: {} }\nexpect:\n")],
     ],
