@@ -66,8 +66,9 @@ class Plan:
     `rules` are the names of all that matched, also those a later one overrode. `draws` holds what was drawn, by a name
     that ends in its unit (`latency_s`). `latency` None is for ever. `parse` and `gateway_timeout` are None without such
     a fault; `capacity` is the name of the rule whose capacity holds, `limits` are the token buckets to pass, by their
-    rules' names, and `connections` is the rule that bounds connections, with their number. `body` is about the
-    document, `delivery` about how its bytes leave.
+    rules' names, and `connections` is the rule that bounds connections, with their number. `error` is the
+    code of an error that the wiki gives to requests that can get it. `body` is about the document, `delivery` about how
+    its bytes leave.
     """
 
     rules: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ class Plan:
     connections: tuple[str, int] | None = None
     latency: timedelta | None = timedelta(0)
     status: StatusAnswer | None = None
+    error: str | None = None
     body: OtherBody | None = None
     parse: timedelta | None = None
     capacity: str | None = None

@@ -26,6 +26,7 @@ HALF = Offset(share=0.5)
 class Effect(StrEnum):
     """What a fault can change of an answer; several faults share the ways to end one and to slow one."""
 
+    ERROR = "error"
     BODY = "body"
     CHARSET = "charset"
     CODING = "content_encoding"

@@ -78,11 +78,14 @@ Headers = tuple[tuple[bytes, bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Status, headers in the order of the wire (names in lower case), and the body as encoded by them."""
+    """Status, headers in the order of the wire (names in lower case), and the body as encoded by them. `by_rule` is
+    whether it is an error that the wiki gives because a rule wants it.
+    """
 
     status: int
     headers: Headers
     body: Body
+    by_rule: bool = False
 
     @classmethod
     def of(cls, status: int, headers: Headers, data: bytes) -> Self:

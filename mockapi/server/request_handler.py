@@ -124,6 +124,8 @@ class RequestHandler:
         accepts, renders = context.request.accepts, endpoint.renders
         if plan.body is not None and changes_body(plan.body, reply, accepts, renders=renders):
             changed_by = (*changed_by, Effect.BODY)
+        if reply.by_rule:
+            changed_by = (*changed_by, Effect.ERROR)
         return _make_result(response, sent, changed_by)
 
     def _hangs(self, world: World, rule: str) -> bool:

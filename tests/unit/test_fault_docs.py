@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 from devkit.faults.registry import FAULTS
 from devkit.faults.timeline_item import Timeline
 from devkit.proxy.kafka.errors import ERRORS
+from mockapi.faults.error import CODES, EXCEPTION
 from mockapi.rules.model import Rules
 
 TEXT = (Path(__file__).parents[2] / "docs" / "faults.md").read_text()
@@ -30,6 +31,13 @@ def test_the_rules_of_the_first_example_are_rules() -> None:
     block = re.search(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
     assert block is not None
     assert len(TypeAdapter(Rules).validate_python(YAML(typ="safe", pure=True).load(block[1]))) == 1
+
+
+def test_mediawiki_s_own_errors_are_those_that_a_rule_can_want() -> None:
+    rows = re.findall(
+        r"^\| ((?:`\w+`(?:, )?)+) \|", TEXT.split("### MediaWiki's own errors")[1].split("## When")[0], re.MULTILINE
+    )
+    assert {name for row in rows for name in re.findall(r"\w+", row)} == {*CODES, f"{EXCEPTION}CLASS"}
 
 
 def test_the_errors_of_kafka_s_protocol_are_those_that_the_proxy_knows() -> None:

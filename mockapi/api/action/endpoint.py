@@ -16,7 +16,7 @@ from mockapi.api.action.answer_headers import (
     origin_headers,
 )
 from mockapi.api.action.call import Call
-from mockapi.api.action.errors import ApiError
+from mockapi.api.action.errors import ApiError, uncaught
 from mockapi.api.action.form import Form, read_form
 from mockapi.api.action.main import play, requested
 from mockapi.api.action.output import check_version, html_page, members_of_error, packed, refusal, to_reply
@@ -114,12 +114,7 @@ class ActionApi:
             case 413:
                 error = ApiError("http-contenttoolarge", "HTTP Request Content too large. Maximum length: 12 MB.")
             case 500:
-                name = "RuntimeException"
-                error = ApiError(
-                    f"internal_api_error_{name}",
-                    f"[{request_id}] Caught exception of type {name}",
-                    data={"errorclass": name},
-                )
+                error = uncaught("RuntimeException", request_id)
             case _:
                 return web_server(code)
         return web_server(code) if self.wiki is None else refusal(self.wiki, self.form, error, code, request_id)
@@ -174,7 +169,9 @@ def _error(call: Call, error: ApiError, request_id: str) -> Reply:
     except ApiError as worse:
         result.warn("main", "errorprinterfailed", "Error printer failed. Will retry without params.")
         result.warn("json", worse.code, worse.english)
-    return to_reply(call, request_id, caching=Caching(), status=error.status, error=error.code, extra=error.headers)
+    caching = Caching()
+    reply = to_reply(call, request_id, caching=caching, status=error.status, error=error.code, extra=error.headers)
+    return replace(reply, by_rule=error.by_rule)
 
 
 def key_of(form: Form) -> str:

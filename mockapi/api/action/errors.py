@@ -5,8 +5,12 @@ An error ends the action; the answer is a 200 all the same, but for the few that
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from mockapi.api.action.tree import Tree
+from mockapi.faults.error import full_class
+
+_LEAST_RETRY_AFTER_S: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,8 @@ class ErrorMessage:
 
 class ApiError(Exception):
     """`data` goes into the answer beside the text, `headers` into its head. `status` is HTTP's. `module` is the path of
-    the module that refuses, empty as long as that is not known, and for the main one.
+    the module that refuses, empty as long as that is not known, and for the main one. `by_rule` is whether a rule wants
+    the error.
     """
 
     def __init__(
@@ -40,6 +45,7 @@ class ApiError(Exception):
         self.headers = headers
         self.message = message or ErrorMessage(f"apierror-{code}")
         self.module = ""
+        self.by_rule = False
 
 
 def bad_value(parameter: str, value: str) -> ApiError:
@@ -111,6 +117,49 @@ def must_be_in_body(parameters: Sequence[str]) -> ApiError:
 def bad_token() -> ApiError:
     """A token that is not the session's, whatever it was for."""
     return ApiError("badtoken", "Invalid CSRF token.")
+
+
+_ASSERTIONS: Final = {
+    "anon": "You are no longer logged out, so the action could not be completed.",
+    "user": "You are no longer logged in, so the action could not be completed.",
+    "bot": 'You do not have the "bot" right, so the action could not be completed.',
+}
+
+
+def assertion_failed(asserted: str) -> ApiError:
+    """The client is not what `assert` says: `anon`, `user` or `bot`."""
+    return ApiError(f"assert{asserted}failed", _ASSERTIONS[asserted])
+
+
+def named_assertion_failed(name: str) -> ApiError:
+    """The client is not the user that `assertuser` names."""
+    text = f'You are no longer logged in as "{name}", so the action could not be completed.'
+    return ApiError("assertnameduserfailed", text)
+
+
+def lagged(lag: float, most: int) -> ApiError:
+    """`maxlag`: the replicas are `lag` seconds behind, more than the `most` that a client gives."""
+    unit = "second" if abs(lag) == 1 else "seconds"
+    return ApiError(
+        "maxlag",
+        f"Waiting for a database server: {lag} {unit} lagged.",
+        data={"host": "", "lag": lag, "type": "db"},
+        headers=(
+            (b"retry-after", str(max(most, _LEAST_RETRY_AFTER_S)).encode()),
+            (b"x-database-lag", str(int(lag)).encode()),
+        ),
+    )
+
+
+def uncaught(name: str, request_id: str) -> ApiError:
+    """`internal_api_error_NAME`: an exception of that class, which nothing in MediaWiki caught."""
+    full = full_class(name)
+    return ApiError(
+        f"internal_api_error_{name}",
+        f"[{request_id}] Caught exception of type {full}",
+        data={"errorclass": full},
+        message=ErrorMessage("apierror-exceptioncaughttype", (request_id, full)),
+    )
 
 
 def bad_continue() -> ApiError:

@@ -7,10 +7,19 @@ from datetime import timedelta
 from typing import Final
 
 from mockapi.api.action.call import Call, lag_seconds
-from mockapi.api.action.errors import ApiError, bad_token, must_be_in_body, must_be_posted
+from mockapi.api.action.errors import (
+    ApiError,
+    assertion_failed,
+    bad_token,
+    lagged,
+    must_be_in_body,
+    must_be_posted,
+    named_assertion_failed,
+)
 from mockapi.api.action.mediawiki_modules import ACTION, FORMAT
 from mockapi.api.action.module import Action
 from mockapi.api.action.parameters import Arguments, Kind, Parameter, Signature
+from mockapi.api.action.planned_error import check_planned
 from mockapi.api.action.registry import ACTIONS
 from mockapi.api.action.tree import Tree
 from mockapi.wiki.timestamps import iso
@@ -39,7 +48,6 @@ PARAMETERS: Final = (
 _SIGNATURE: Final = Signature("", PARAMETERS)
 _OF_THE_FORMAT: Final = frozenset({"callback", "utf8", "ascii", "formatversion"})
 _BEGIN_A_SESSION: Final = frozenset({"login", "createaccount"})
-_LEAST_RETRY_AFTER_S: Final = 5
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 
 
@@ -56,6 +64,7 @@ async def play(call: Call) -> tuple[Action, Arguments]:
         raise ApiError("invalidmethod", "Invalid HTTP method. Consider using GET or POST.", status=405)
     if action.posted and not call.form.posted:
         raise must_be_posted(action.name)
+    check_planned(call, action, main)
     if call.form.posted and not call.request.headers.get("content-type"):
         text = 'A POST request was made without a "Content-Type" header. This does not work reliably.'
         call.result.deprecate("main", text, "post-without-content-type")
@@ -94,39 +103,23 @@ def requested(call: Call) -> dict[str, Tree]:
 
 
 def _check_asserted(call: Call, main: Arguments) -> None:
-    user = call.user
-    match main.text("assert"):
+    user, asserted = call.user, main.text("assert")
+    match asserted:
         case "anon" if user is not None:
-            text = "You are no longer logged out, so the action could not be completed."
-            raise ApiError("assertanonfailed", text)
+            raise assertion_failed(asserted)
         case "user" if user is None:
-            raise ApiError("assertuserfailed", "You are no longer logged in, so the action could not be completed.")
+            raise assertion_failed(asserted)
         case "bot" if not call.may("bot"):
-            text = 'You do not have the "bot" right, so the action could not be completed.'
-            raise ApiError("assertbotfailed", text)
+            raise assertion_failed(asserted)
     named = main.text("assertuser")
     if named is not None and (user is None or user.name != named):
-        text = f'You are no longer logged in as "{named}", so the action could not be completed.'
-        raise ApiError("assertnameduserfailed", text)
+        raise named_assertion_failed(named)
 
 
 def _check_lag(behind: timedelta | None, most: int | None) -> None:
     """Raises ApiError when the replicas are further behind than `most` seconds, which a client gives as `maxlag`."""
-    if most is None:
-        return
-    lag = lag_seconds(behind)
-    if lag <= most:
-        return
-    unit = "second" if abs(lag) == 1 else "seconds"
-    raise ApiError(
-        "maxlag",
-        f"Waiting for a database server: {lag} {unit} lagged.",
-        data={"host": "", "lag": lag, "type": "db"},
-        headers=(
-            (b"retry-after", str(max(most, _LEAST_RETRY_AFTER_S)).encode()),
-            (b"x-database-lag", str(int(lag)).encode()),
-        ),
-    )
+    if most is not None and (lag := lag_seconds(behind)) > most:
+        raise lagged(lag, most)
 
 
 def _check_token(call: Call, action: Action, arguments: Arguments) -> None:

@@ -4,6 +4,7 @@ error data │ with `x-restbase-compat`: type, title, method, detail, uri │ er
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Final
 
@@ -23,7 +24,7 @@ _PHP_REASONS: Final = {413: "Request Entity Too Large"}
 
 class RestError(Exception):
     """An error with a message key. `first` are the members before it; `message` is the key of the text, where that is
-    another than the error's.
+    another than the error's. `by_rule` is whether a rule wants the error.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class RestError(Exception):
         self.english = english
         self.first: Fields = first or {}
         self.message = message or key
+        self.by_rule = False
 
 
 def nonexistent_revision(revision: object) -> RestError:
@@ -97,7 +99,7 @@ def error_reply(error: RestError, request: Request, request_id: str, *, coding: 
         "messageTranslations": {"en": error.english},
         **_status_fields(error.code),
     }
-    return _json(error.code, fields, request_id, coding=coding)
+    return replace(_json(error.code, fields, request_id, coding=coding), by_rule=error.by_rule)
 
 
 def rest_error(code: int, key: str, english: str, request_id: str, *, first: Fields | None = None) -> Reply:

@@ -18,6 +18,7 @@ from mockapi.api.endpoint import Context
 from mockapi.api.rest.envelope import BY_LANGUAGE, JSON_TYPE, coding_of, enclosed, json_text, kept_json
 from mockapi.api.rest.metadata import Members
 from mockapi.api.rest.path import Form
+from mockapi.api.rest.planned_error import check_stash
 from mockapi.api.rest.visibility import Visible
 from mockapi.draws import digest
 from mockapi.plan import Plan
@@ -160,7 +161,8 @@ def with_html_of_page(render: Render, cache_control: Headers) -> Headers:
 
 
 async def html_reply(context: Context, render: Render, own: Headers) -> Reply:
-    """Status 200 with `own` headers; encoded as the client accepts it."""
+    """Status 200 with `own` headers; encoded as the client accepts it. Raises RestError."""
+    check_stash(context, render.flavor)
     coding = coding_of(context)
     body = await html_body(context.world, render, context.plan, coding)
     return enclosed(200, own, body, context.request_id, coding=coding)
@@ -169,7 +171,8 @@ async def html_reply(context: Context, render: Render, own: Headers) -> Reply:
 async def with_html_reply(
     context: Context, render: Render, own: Headers, about: Hashable, members: Callable[[str], Members]
 ) -> Reply:
-    """The `members` around the document, whose text they are given."""
+    """The `members` around the document, whose text they are given. Raises RestError."""
+    check_stash(context, render.flavor)
     plain = await html_body(context.world, render, context.plan, None)
     if plain.held:
 

@@ -18,6 +18,7 @@ from mockapi.api.rest.no_match import NoMatch
 from mockapi.api.rest.page_answers import PageAsked, described, rendered
 from mockapi.api.rest.parameters import flavor_parameter, missing, parse_query, redirect_parameter
 from mockapi.api.rest.path import READING, RENDERED, Form, segment
+from mockapi.api.rest.planned_error import planned_exception
 from mockapi.api.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.api.rest.visibility import Visible, guarded, visible
 from mockapi.api.rest.write import Draft, write
@@ -88,6 +89,8 @@ class PageRoute:
 
     async def reply(self, context: Context) -> Reply:
         """The page with its headers, the way to it, or the error."""
+        if (failed := planned_exception(context)) is not None:
+            return failed
         try:
             return guarded(await self._reply(context), context, self.asked.wiki)
         except RestError as error:

@@ -20,6 +20,7 @@ from mockapi.api.rest.html_render import CACHE_CONTROL, Render, source_etag, sou
 from mockapi.api.rest.metadata import Members, compatible_members, revision_members
 from mockapi.api.rest.parameters import bad_integer, flavor_parameter, integer, parse_query
 from mockapi.api.rest.path import READING, RENDERED, Form, Module, revision_path, segment
+from mockapi.api.rest.planned_error import planned_exception
 from mockapi.api.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.api.rest.redirects import written_target
 from mockapi.api.rest.visibility import Visible, guarded, visible
@@ -94,6 +95,8 @@ class RevisionRoute:
 
     async def reply(self, context: Context) -> Reply:
         """The revision with its headers, or the error."""
+        if (failed := planned_exception(context)) is not None:
+            return failed
         try:
             reply = await self._reply(context)
         except RestError as error:

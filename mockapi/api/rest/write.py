@@ -14,10 +14,12 @@ import orjson
 
 from mockapi.api import status as statuses
 from mockapi.api.endpoint import Context
+from mockapi.api.error_words import ERROR_WORDS
 from mockapi.api.rest.envelope import JSON_TYPE, coding_of, json_text, sealed_long
 from mockapi.api.rest.errors import RestError, bad_body, error_reply, method_reply, nonexistent_title
 from mockapi.api.rest.metadata import page_members
 from mockapi.api.rest.path import REST_ROOT
+from mockapi.api.rest.planned_error import by_rule, planned_exception
 from mockapi.api.rest.visibility import NOT_CACHED, PRIVATE, Visible, session_of
 from mockapi.plan import StatusAnswer
 from mockapi.rules.matching import Target
@@ -133,8 +135,14 @@ def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str]) -> None:
 _PATH: Final = re.compile(r"/w/rest\.php/(?:content/)?v1/page")
 _METHODS: Final = ("POST",)
 _AS_IN_TITLES: Final = ";@$!*(),~:"
-_KEYS: Final = {"invalid-json-data": "invalid-json-data", "editconflict": "edit-conflict"}
-_STATUS: Final = {"articleexists": 409, "editconflict": 409, "missingtitle": 404, "protectedpage": 403}
+_KEYS: Final = {"invalid-json-data": "invalid-json-data", **{code: words.key for code, words in ERROR_WORDS.items()}}
+_STATUS: Final = {
+    "articleexists": 409,
+    "editconflict": 409,
+    "missingtitle": 404,
+    "protectedpage": 403,
+    "ratelimited": 429,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +168,8 @@ class CreateRoute:
 
     async def reply(self, context: Context) -> Reply:
         """201 with the new page, or why there is none."""
+        if (failed := planned_exception(context)) is not None:
+            return failed
         request = context.request
         if request.method not in _METHODS:
             return method_reply(request, context.request_id, _METHODS, coding=coding_of(context))
@@ -176,6 +186,7 @@ async def write(context: Context, wiki: Wiki, text: str, draft: Draft) -> Reply:
     """Writes `draft` to the page called `text` and says what is there now: 201 for a new page. Raises RestError."""
     author = _author(context, wiki, draft.token)
     draft.check_model()
+    _check_planned(context)
     try:
         title = wiki.title(text)
     except InvalidTitle:
@@ -225,9 +236,22 @@ def _author(context: Context, wiki: Wiki, token: str | None) -> Author:
     if not accounts.accepts("csrf", session, token):
         if session is None:
             raise RestError(403, "rest-badtoken", "CSRF error - no session.", message="rest-badtoken-nosession")
-        raise RestError(403, "rest-badtoken", "The CSRF token provided is invalid.")
+        raise _bad_token()
     user = accounts.user_of(session)
     return Author(context.request.client, 0) if user is None else Author(user.name, user.id)
+
+
+def _check_planned(context: Context) -> None:
+    """Raises the RestError that a rule wants, if a write can get it."""
+    code = context.plan.error
+    if code == "badtoken":
+        raise by_rule(_bad_token())
+    if code is not None and code in ERROR_WORDS:
+        raise by_rule(_refused(code, ERROR_WORDS[code].english))
+
+
+def _bad_token() -> RestError:
+    return RestError(403, "rest-badtoken", "The CSRF token provided is invalid.")
 
 
 def _there_already(text: str) -> RestError:
