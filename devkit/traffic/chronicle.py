@@ -8,7 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from devkit.traffic.fate import fate_of
-from devkit.traffic.life import PageLife, Place, Visibility, draw_sha1
+from devkit.traffic.life import PageLife, Place, Visibility, draw_sha1, sha1_of
 from devkit.traffic.page_change import Change, JsonObject, event_of
 from devkit.traffic.population import Population
 from devkit.traffic.records import Expected
@@ -25,6 +25,7 @@ LifeKind = Literal[
     "undelete",
     "visibility_change",
     "not_wikitext",
+    "redirect",
 ]
 
 _NAMED_COMMENT = "Regular work"
@@ -56,6 +57,7 @@ class Chronicle:
             "undelete": self._undelete,
             "visibility_change": self._change_visibility,
             "not_wikitext": self._edit_not_wikitext,
+            "redirect": self._redirect,
         }
 
     def happen(self, kind: LifeKind, when: datetime) -> Happening:
@@ -80,6 +82,23 @@ class Chronicle:
         change = self._edited(page, when, user)
         self._population.settle(page)
         return _happened(change)
+
+    def _redirect(self, when: datetime) -> Happening:
+        """An edit that makes a page a redirect, or one that makes a redirect a page of its own again."""
+        rng = self._rng
+        former = self._population.redirects.take(rng) if rng.random() < 0.5 else None
+        page, user = former or self._population.take_live(), self._user()
+        before, left = page.latest, page.redirect_to
+        if left is not None:
+            page.lead_nowhere()
+            page.revise(when, user, f"Removed redirect to [[{left.title}]]", rng.randint(200, 8_000), draw_sha1(rng))
+        else:
+            target = self._population.target_of(page)
+            page.lead_to(target.place, target.page_id)
+            text = page.text or ""
+            page.revise(when, user, f"Redirected page to [[{target.place.title}]]", len(text.encode()), sha1_of(text))
+        self._population.settle(page)
+        return _happened(replace(self._change("edit", page, when, user), prior_revision=before))
 
     def _edited(self, page: PageLife, when: datetime, user: User) -> Change:
         before, rng = page.latest, self._rng
@@ -120,7 +139,7 @@ class Chronicle:
 
     def _leave_redirect(self, moved: PageLife, old: Place) -> PageLife:
         redirect = self._population.new_at(moved.wiki, moved.domain, old)
-        redirect.redirect_to = moved.place
+        redirect.lead_to(moved.place)
         self._pending_redirect = redirect
         return redirect
 

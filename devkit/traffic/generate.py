@@ -21,7 +21,6 @@ from devkit.traffic.chronicle import Chronicle, Happening
 from devkit.traffic.event_patch import patches_of
 from devkit.traffic.fate import fate_of_value
 from devkit.traffic.json_bytes import json_bytes
-from devkit.traffic.mix import OF_ENTITIES
 from devkit.traffic.moments import EPOCH, RECEIVED_AFTER, to_milliseconds
 from devkit.traffic.page_change import JsonObject, kafka_key
 from devkit.traffic.population import Population
@@ -39,12 +38,11 @@ def generate(spec: Stream, beside: Sequence[GeneratedPage] = ()) -> Traffic:
 
     Raises UsageError when an `event_bytes` is too small, and for what only entities have.
     """
-    for kind in OF_ENTITIES:
-        if getattr(spec.mix, kind):
-            raise UsageError(
-                f"traffic.mix.{kind}: pages have none",
-                hint="leave it out, or write `generator: wikibase_change` for entities",
-            )
+    if spec.mix.merge:
+        raise UsageError(
+            "traffic.mix.merge: pages have none",
+            hint="leave it out, or write `generator: wikibase_change` for entities",
+        )
     return _Generation(spec, beside).traffic()
 
 
@@ -104,8 +102,8 @@ class _Generation:
                 value = _serialise(canary_of(when, event_id))
                 closes = slot.closing is not None
                 return SourceRecord(index, slot.at, key, value, expected, partition=slot.closing, closes=closes)
-            case "repeat" | "redirect" | "merge":
-                raise ValueError("a repeat has a number, and only entities are redirected or merged")
+            case "repeat" | "merge":
+                raise ValueError("a repeat has a number, and only entities are merged")
             case "not_json":
                 happening = self._chronicle.happen("edit", when)
                 value = not_json(self._broken_json, _serialise(happening.event), self._rng)

@@ -4,6 +4,7 @@ Ids are invertible: `rev_id = page_id * 4096 + n`, where n counts the page's rev
 revision names no page and the mock has to find it.
 """
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
@@ -62,7 +63,8 @@ class Place:
 @dataclass(slots=True, eq=False)
 class PageLife:
     """A page now; the generator moves it on as events happen to it. A file has structured data unless it is said that
-    it has none. `text` is the source of the revisions that come, None where the mock draws it.
+    it has none. `text` is the source of the revisions that come, None where the mock draws it. `target_id` is the page
+    at `redirect_to`, None where events do not say it.
     """
 
     wiki: str
@@ -72,6 +74,7 @@ class PageLife:
     content_model: str = "wikitext"
     content_format: str = "text/x-wiki"
     redirect_to: Place | None = None
+    target_id: int | None = None
     revisions: list[Revision] = field(default_factory=list)
     has_structured_data: bool = True
     text: str | None = None
@@ -102,6 +105,14 @@ class PageLife:
         """Adds a revision with the content of the one before it, as a move does."""
         latest = self.latest
         return self._add(when, editor, comment, True, latest.content_rev_id, latest.size_bytes, latest.sha1)
+
+    def lead_to(self, target: Place, target_id: int | None = None) -> None:
+        """Its next revision makes it a redirect."""
+        self.redirect_to, self.target_id, self.text = target, target_id, f"#REDIRECT [[{target.title}]]"
+
+    def lead_nowhere(self) -> None:
+        """Its next revision makes it a page of its own again."""
+        self.redirect_to = self.target_id = self.text = None
 
     def show(self, visibility: Visibility) -> Revision:
         """Sets what everyone may see of the latest revision."""
@@ -145,6 +156,12 @@ class PageLife:
 def draw_sha1(rng: Random) -> str:
     """A hash as MediaWiki writes it."""
     return format_sha1(rng.getrandbits(160))
+
+
+def sha1_of(text: str) -> str:
+    """The hash of a source, as MediaWiki writes it."""
+    digest = hashlib.sha1(text.encode(), usedforsecurity=False).digest()
+    return format_sha1(int.from_bytes(digest))
 
 
 def format_sha1(number: int) -> str:

@@ -11,7 +11,7 @@ UNREPEATED = ("canary", "not_json", "not_schema")
 """Kinds of the mix that have no page change of which there could be a repeat."""
 
 OF_ENTITIES = {"redirect": 0.01, "merge": 0.04}
-"""Kinds of the mix that pages do not have, with their default shares."""
+"""Kinds of the mix whose shares have other defaults where the events are about entities."""
 
 
 class Mix(BaseModel):
@@ -39,8 +39,9 @@ class Mix(BaseModel):
     )
     redirect: Share | None = Field(
         default=None,
-        description="Share of events after which an entity is a redirect. Only for `wikibase_change`; default there: "
-        "1%, as far as the other shares leave room.",
+        description="Share of edits that make a page a redirect, or a redirect a page of its own again. Default: 0%. "
+        "For `wikibase_change`: share of events after which an entity is a redirect. Default there: 1%, as far as the "
+        "other shares leave room.",
     )
     merge: Share | None = Field(
         default=None,

@@ -123,6 +123,7 @@ def _page(page: PageLife, revision_count: int | None) -> JsonObject:
         fields["redirect_page_link"] = {
             "page_title": target.title,
             "namespace_id": target.namespace_id,
+            **({} if page.target_id is None else {"page_id": page.target_id}),
             "is_redirect": False,
         }
     if revision_count is not None:

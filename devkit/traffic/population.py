@@ -67,6 +67,10 @@ class Pool:
             return None
         return self._take(rng.randrange(len(self._pages)))
 
+    def look(self, rng: Random) -> PageLife | None:
+        """A page by chance, which stays; None when there is none."""
+        return rng.choice(self._pages) if self._pages else None
+
     def _take(self, place: int) -> PageLife:
         last = self._pages[-1]
         self._pages[place], self._pages[-1] = last, self._pages[place]
@@ -99,6 +103,7 @@ class Population:
         self._next_title_number = 2
         self.pages: list[PageLife] = []
         self.live, self.deleted, self.hidden, self.not_wikitext = Pool(), Pool(), Pool(), Pool()
+        self.redirects = Pool()
         self.named = {title: self._named(title) for title in named}
         for _ in range(size):
             self.live.add(self._existing())
@@ -125,12 +130,24 @@ class Population:
         page = self.not_wikitext.take(self._rng)
         return page if page is not None and not page.is_full else self._existing(_OTHER_MODELS[0])
 
+    def target_of(self, page: PageLife) -> PageLife:
+        """Another page of its wiki, which stays as it is."""
+        for _ in range(_TRIES):
+            target = self.live.look(self._rng)
+            if target is not None and target.wiki == page.wiki:
+                return target
+        target = self._existing(beside=page)
+        self.live.add(target)
+        return target
+
     def settle(self, page: PageLife) -> None:
         """A page taken earlier goes back where its condition belongs; a page without room for a revision retires."""
         self._changed.append(page)
-        if page.is_full or page.redirect_to is not None:
+        if page.is_full:
             return
-        if page.content_model != "wikitext":
+        if page.redirect_to is not None:
+            self.redirects.add(page)
+        elif page.content_model != "wikitext":
             self.not_wikitext.add(page)
         elif not page.latest.visibility.content:
             self.hidden.add(page)
@@ -175,10 +192,12 @@ class Population:
         self._titles.add((wiki, title))
         return Place(namespace_id, title)
 
-    def _existing(self, other: _OtherModel | None = None) -> PageLife:
-        """A page with a few revisions from before the traffic."""
+    def _existing(self, other: _OtherModel | None = None, beside: PageLife | None = None) -> PageLife:
+        """A page with a few revisions from before the traffic; `beside` another one, on its wiki."""
         rng = self._rng
-        if other is None:
+        if beside is not None:
+            page = self.new_at(beside.wiki, beside.domain, self.free_place(beside.wiki))
+        elif other is None:
             page = self.new()
         else:
             wiki, domain = rng.choice(self._wikis)

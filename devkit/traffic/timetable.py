@@ -16,7 +16,7 @@ from devkit.traffic.chronicle import LifeKind
 from devkit.traffic.mix import UNREPEATED
 from devkit.traffic.stream import Stream
 
-SlotKind = Literal[LifeKind, "canary", "not_json", "not_schema", "redirect", "merge", "repeat"]
+SlotKind = Literal[LifeKind, "canary", "not_json", "not_schema", "merge", "repeat"]
 _Drawn = tuple[SlotKind, str | None]
 """A kind, and the page that it is an edit of."""
 _DRAWN_KINDS: dict[str, SlotKind] = {kind: kind for kind in get_args(SlotKind)}

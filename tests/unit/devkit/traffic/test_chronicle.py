@@ -88,7 +88,7 @@ def test_lives_are_plausible_and_eventful(mixed: Traffic) -> None:
 @given(st.integers(0, 2**32), st.integers(1, 20), st.sampled_from([0.02, 0.1, 0.2]))
 def test_lives_stay_plausible_however_few_pages_there_are(seed: int, population: int, share: float) -> None:
     mix = dict.fromkeys(Mix.model_fields, 0.0)
-    mix |= dict.fromkeys(("create", "move", "delete", "undelete", "visibility_change"), share * 0.99)
+    mix |= dict.fromkeys(("create", "move", "delete", "undelete", "visibility_change", "redirect"), share * 0.8)
     spec = TrafficSpec.model_validate(
         {
             "seed": seed,
@@ -101,7 +101,7 @@ def test_lives_stay_plausible_however_few_pages_there_are(seed: int, population:
     assert _lives(generate(spec))
 
 
-@pytest.mark.parametrize("kind", ["delete", "undelete", "move", "visibility_change", "not_wikitext"])
+@pytest.mark.parametrize("kind", ["delete", "undelete", "move", "visibility_change", "not_wikitext", "redirect"])
 def test_a_kind_alone_never_runs_out_of_pages(kind: str) -> None:
     nothing = dict.fromkeys(Mix.model_fields, 0.0)
     spec = TrafficSpec.model_validate(
@@ -109,7 +109,7 @@ def test_a_kind_alone_never_runs_out_of_pages(kind: str) -> None:
     )
     traffic = generate(spec)
     _lives(traffic)
-    expected_kind = "edit" if kind == "not_wikitext" else kind
+    expected_kind = "edit" if kind in ("not_wikitext", "redirect") else kind
     assert [event["page_change_kind"] for event in _events(traffic)] == [expected_kind] * 60
 
 

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from devkit.errors import UsageError
 from devkit.traffic.generate import generate
-from devkit.traffic.mix import OF_ENTITIES, Mix
+from devkit.traffic.mix import Mix
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.records import GeneratedRevision, SourceRecord, Traffic
 from pipeline.schemas import page_change_validator
 
-MIX = st.fixed_dictionaries({name: st.floats(0, 0.11) for name in Mix.model_fields if name not in OF_ENTITIES})
+MIX = st.fixed_dictionaries({name: st.floats(0, 0.11) for name in Mix.model_fields if name != "merge"})
 SPECS = st.builds(
     lambda seed, per_s, population, mix, wikis: TrafficSpec.model_validate(
         {
@@ -201,10 +201,9 @@ def test_an_event_size_that_cannot_be_met_says_what_can() -> None:
         generate(_spec(pages={"Tiny": {"event_bytes": least - 1}}))
 
 
-@pytest.mark.parametrize("kind", OF_ENTITIES)
-def test_what_only_entities_have_is_refused(kind: str) -> None:
-    with pytest.raises(UsageError, match=rf"traffic\.mix\.{kind}: pages have none"):
-        generate(_spec(mix={kind: "5%"}))
+def test_what_only_entities_have_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"traffic\.mix\.merge: pages have none"):
+        generate(_spec(mix={"merge": "5%"}))
 
 
 def test_a_page_that_runs_out_of_revision_ids_retires() -> None:
