@@ -34,7 +34,11 @@ def declared() -> list[Requirement]:
     """What the distributions of the sources need, but for one another and for Spark."""
     projects = [tomllib.loads((source / "pyproject.toml").read_text())["project"] for source in SOURCES]
     left_out = _SPARKS | {project["name"] for project in projects}
-    requirements = [Requirement(text) for project in projects for text in project["dependencies"]]
+    requirements = [
+        Requirement(text)
+        for project in projects
+        for text in (*project["dependencies"], *project.get("optional-dependencies", {}).get("spark", ()))
+    ]
     return [one for one in requirements if one.name not in left_out]
 
 

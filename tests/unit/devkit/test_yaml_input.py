@@ -21,7 +21,10 @@ def write(directory: Path, content: str | bytes) -> Path:
             r"2:1: not YAML: found character '\t' that cannot start any token; "
             "indent with spaces; YAML takes no tab there",
         ),
-        ("a: [1, 2\nb: 3\n", "2:2: not YAML: expected ',' or ']', but got ':'"),
+        (
+            "a: [1, 2\nb: 3\n",
+            "2:2: not YAML: expected ',' or ']', but got ':'; the `[` of line 1, column 4 is not closed before that",
+        ),
         ("a: {b: 1]\n", "1:9: not YAML: expected ',' or '}', but got ']'"),
         ("a: 1\na: 2\n", '2:1: not YAML: found duplicate key "a" with value "2" (original value: "1")'),
         ("a: 1\n---\nb: 2\n", "2:1: not YAML: but found another document"),
