@@ -12,6 +12,7 @@ import psutil
 from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.checkpoint import Checkpoint
+from devkit.programs.hosts_file import HostsFile
 from devkit.programs.program import Role
 from devkit.stack.parts.part import Lever, Part
 from devkit.stack.parts.triple_store import TripleStore
@@ -21,12 +22,14 @@ from devkit.stack.parts.triple_store import TripleStore
 class Need:
     """A part that a fault acts on, by a lever of its backend or (None) through the part's own interface.
 
-    `proxied` is whether a proxy has to stand in front of it, which only then does.
+    `proxied` is whether a proxy has to stand in front of it, which only then does, and `named` whether programs have to
+    find it by a name, which only then do.
     """
 
     part: str
     lever: Lever | None = None
     proxied: bool = False
+    named: bool = False
 
 
 class Undo(BaseModel):
@@ -98,7 +101,8 @@ class Context:
     undo. `is_guest` is whether the parts outlive the run. Draws are functions of `seed` and of `name`, that of the
     timeline's item, and so the same in each arm. `run_id` is that of the run, by which a later process finds its
     parts. `cluster_id` asks the broker for the id of its cluster, and raises StackError. `main` is the arm's main
-    program, None outside an arm. `triple_store` is None where the stack has none.
+    program, None outside an arm. `triple_store` is None where the stack has none, `hosts` where programs find no
+    part by a name.
     """
 
     parts: Mapping[str, Part]
@@ -113,6 +117,7 @@ class Context:
     cluster_id: Callable[[], str] = str
     main: MainProgram | None = None
     triple_store: TripleStore | None = None
+    hosts: HostsFile | None = None
 
 
 class Fault(BaseModel, ABC):

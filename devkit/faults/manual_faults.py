@@ -129,6 +129,11 @@ class ManualFaults:
                 )
             if need.lever is not None:
                 parts[need.part].require(need.lever)
+            if need.named:
+                raise UsageError(
+                    f"{fault}: programs of stack {self._run.run_id} find {need.part} by its address",
+                    hint="they find it by a name in a scenario whose `timeline` has this fault",
+                )
             if need.proxied and not self._is_proxied(need.part, parts.get(PROXY)):
                 raise UsageError(
                     f"{fault}: no proxy stands in front of {need.part} of stack {self._run.run_id}",

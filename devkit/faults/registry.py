@@ -12,6 +12,7 @@ from devkit.faults.machine.cpu_load import CpuLoad
 from devkit.faults.network.bandwidth import NetworkBandwidth
 from devkit.faults.network.blackhole import NetworkBlackhole
 from devkit.faults.network.cut import NetworkCut
+from devkit.faults.network.dns_error import DnsError
 from devkit.faults.network.half_open import NetworkHalfOpen
 from devkit.faults.network.latency import NetworkLatency
 from devkit.faults.network.reset import NetworkReset
@@ -47,6 +48,7 @@ _ALL: tuple[type[Fault], ...] = (
     NetworkBlackhole,
     NetworkReset,
     NetworkHalfOpen,
+    DnsError,
     StoreAnswersError,
     StoreUploadsSlow,
     KillProcess,

@@ -69,6 +69,11 @@ class TimelineItem(BaseModel):
         return frozenset({need.part for need in self.do.needs() if need.proxied} | watched)
 
     @property
+    def named(self) -> frozenset[str]:
+        """The parts that programs need to find by a name."""
+        return frozenset(need.part for need in self.do.needs() if need.named)
+
+    @property
     def beginning(self) -> str:
         """In a sentence about the item: `at 5s`, `when lag > 500`, `2s after lag > 500`."""
         if self.at is not None:

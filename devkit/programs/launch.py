@@ -28,7 +28,8 @@ class Launch:
     """A command line and its environment. `first` is for a start where nothing is there yet, `again` for later ones.
 
     `scratch` is a directory of its own for temporary files; without it they go where the whole run's do. `container` is
-    where the command line is meant to run, if not on this machine.
+    where the command line is meant to run, if not on this machine. `prefix` is a command that starts it with its own
+    process id.
     """
 
     argv: tuple[str, ...]
@@ -37,6 +38,7 @@ class Launch:
     again: Addition = NOTHING
     scratch: Path | None = None
     container: EngineContainer | None = None
+    prefix: tuple[str, ...] = ()
 
     def with_addition(self, addition: Addition) -> tuple[list[str], dict[str, str]]:
         """The command line and the environment of a start."""
@@ -50,4 +52,5 @@ class Launch:
         argv, environment = self.with_addition(addition)
         if self.container is not None:
             return self.container.spawn(guardian, name, argv, environment, logs=logs)
-        return guardian.spawn(name, argv, logs=logs, env=environment, split=True, scratch=self.scratch, program=True)
+        words = [*self.prefix, *argv]
+        return guardian.spawn(name, words, logs=logs, env=environment, split=True, scratch=self.scratch, program=True)

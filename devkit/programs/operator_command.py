@@ -34,8 +34,14 @@ class RunningCommand:
 
 
 def run_command(
-    guardian: Guardian, name: str, words: Sequence[str], environment: Mapping[str, str], *, logs: Path
+    guardian: Guardian,
+    name: str,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    logs: Path,
+    prefix: tuple[str, ...] = (),
 ) -> RunningCommand:
-    """Started in the directory in which the kit was. Raises StackError when that fails."""
+    """Started in the directory in which the kit was, by the command `prefix`. Raises StackError when that fails."""
     line = CommandLine(tuple(words), Path.cwd())
-    return RunningCommand(guardian.spawn(name, line.started, logs=logs, env=environment, split=True))
+    return RunningCommand(guardian.spawn(name, (*prefix, *line.started), logs=logs, env=environment, split=True))

@@ -9,6 +9,7 @@ from devkit.debug.debugger import Debugger
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.programs.contained import EngineContainer
+from devkit.programs.hosts_file import HostsFile
 from devkit.programs.launch import Launch
 from devkit.programs.places import CONFIG_FILE
 from devkit.stack.stack import Stack
@@ -24,7 +25,8 @@ class ProgramContext:
     `scratch` is for the program's temporary files alone, where it is to be known how much of the disk they take;
     `limits` are those of its processes, `environment` the variables that the scenario gives them. `start` is where the
     pipeline begins to read. `slots`, `executors`, `spark` (settings), `arguments` and `raw_config` (the text) are what
-    the scenario gives to this program. `fill` puts addresses and names into a text that has places for them.
+    the scenario gives to this program. `fill` puts addresses and names into a text that has places for them; `hosts`
+    names parts, None where programs find all of them by address.
     """
 
     guardian: Guardian
@@ -45,6 +47,7 @@ class ProgramContext:
     arguments: tuple[str, ...] = ()
     raw_config: str | None = None
     fill: Callable[[str], str] = str
+    hosts: HostsFile | None = None
 
     def completed(self, launch: Launch) -> Launch:
         """With what the scenario gives to any program: variables, which win, arguments, and a configuration file in the
@@ -57,7 +60,14 @@ class ProgramContext:
             file.write_text(self.raw_config, encoding="utf-8")
         argv = tuple(map(self.fill, (*launch.argv, *self.arguments)))
         given = {name: self.fill(value) for name, value in self.environment.items()}
-        return replace(launch, argv=argv, environment={**launch.environment, **given})
+        prefix = self.hosts.prefix if self.hosts else ()
+        return replace(launch, argv=argv, environment={**launch.environment, **given}, prefix=prefix)
+
+    @property
+    def store_endpoint(self) -> str:
+        """The object store as the program finds it."""
+        endpoint = self.stack.object_store.endpoint
+        return self.hosts.named("object-store", endpoint) if self.hosts else endpoint
 
     def engine_container(self) -> EngineContainer | None:
         """Where a program of the project runs if the stack has an engine that holds it to its memory."""

@@ -278,7 +278,7 @@ class Supervisor:
         name = f"{self._name}-{self.starts + 1}"
         process = self._launch.spawn(self._guardian, name, logs=self._logs, addition=addition)
         self._processes.append(process)
-        self.process_start = read_process_start(process.pid, self._variables)
+        self.process_start = read_process_start(process.pid, self._variables, self._launch.prefix)
         if self.process_start is None:  # it has ended already, or just begins
             argv, environment = self._launch.with_addition(addition)
             self.process_start = ProcessStart(

@@ -261,6 +261,11 @@ class Scenario(_Model):
         named = [cause.absent_in for cause in self.cause if cause.fault == fault]
         return frozenset(arm for words in named for arm in arms_named(words, self.roles))
 
+    @property
+    def named_parts(self) -> frozenset[str]:
+        """The parts that programs find by a name, in all arms: those that a fault of any arm needs so."""
+        return frozenset(part for _, item, _ in self.timeline_at() for part in item.named)
+
     def timeline_at(self) -> Iterator[tuple[Location, TimelineItem, frozenset[ArmName]]]:
         """All faults of the timeline, also those of single arms, with their places and arms."""
         for number, item in enumerate(self.timeline):

@@ -30,6 +30,7 @@ from devkit.play.arm.log import ArmLog
 from devkit.play.arm.program_events import ProgramEvents
 from devkit.play.arm.rule_switches import RuleSwitches
 from devkit.play.arm.run_context import ArmHook, ArmInPlay, RunContext
+from devkit.programs.hosts_file import HostsFile
 from devkit.programs.places import Places
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_run import Policy, ProgramRun
@@ -64,7 +65,8 @@ class Arm:
         self.bootstrap, self.client = stack.kafka.direct, stack.object_store.client()
         prefix = f"{stack.prefix}{name}/{scenario.name}"
         places = stack_places(stack, prefix, claim_prefix=prefix if stack.prefix else None)
-        self.places = places
+        self.hosts = self._write_hosts(scenario.named_parts)
+        places = self.places = self.hosts.renamed(places) if self.hosts else places
         self.programs = tuple(self._make_run(program, places) for program in resolved.programs.values())
         self.main = self.programs[0]
         self.scrapers = {run.name: Scraper() for run in self.programs}
@@ -95,6 +97,7 @@ class Arm:
             checkpoint=self.checkpoint,
             events=scenario.traffic.event_count,
             seed=scenario.traffic.seed,
+            hosts=self.hosts,
         )
         self.switches = RuleSwitches(
             [rule for rule in self.scenario.mock.rules if rule.has_window],
@@ -129,6 +132,13 @@ class Arm:
         prefix = self._checkpoint_prefix if run is self.main else f"{self._checkpoint_prefix}-{run.name}"
         return Checkpoint(self.client, CHECKPOINTS, prefix, run.configured.topics.sources)
 
+    def _write_hosts(self, parts: frozenset[str]) -> HostsFile | None:
+        if not parts:
+            return None
+        directory = self.context.guardian.directory / f"{self.name}-names"
+        directory.mkdir()
+        return HostsFile.write(directory, parts)
+
     def _make_run(self, resolved: ResolvedProgram, places: Places) -> ProgramRun:
         """The main program has the arm's checkpoint and directory; each other program has its own below."""
         context, program, is_main = self.context, resolved.name, resolved is self.resolved.main
@@ -162,6 +172,7 @@ class Arm:
                 executors=settings.executors,
                 spark=settings.spark,
                 arguments=settings.arguments,
+                hosts=self.hosts,
                 raw_config=raw and filled([raw], value_of)[0],
                 fill=lambda text: filled_where_known(text, value_of),
             ),

@@ -23,6 +23,7 @@ from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.observable import UPSTREAM, Observable
 from devkit.observe.timeline.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProcessEnded, ProgramEvent
 from devkit.play.arm.run_context import ArmInPlay
+from devkit.programs.hosts_file import HostsFile
 from devkit.programs.program import Role
 from devkit.stack.stack import Stack
 from pipeline.events import BatchCommitted, BatchStarted, BatchWritten
@@ -46,9 +47,10 @@ class ArmFaults:
         checkpoint: Checkpoint,
         events: int,
         seed: int,
+        hosts: HostsFile | None = None,
     ) -> None:
         self._main = MainProgram(checkpoint, lambda: arm.programs[0].tree())
-        self._arm, self._stack, self._topics, self._seed = arm, stack, topics, seed
+        self._arm, self._stack, self._topics, self._seed, self._hosts = arm, stack, topics, seed, hosts
         self._items, self._journal = items, Journal(run_id)
         self._runner = Runner(
             items,
@@ -202,6 +204,7 @@ class ArmFaults:
             run_id=self._journal.run_id,
             main=self._main,
             triple_store=self._stack.triple_store,
+            hosts=self._hosts,
             cluster_id=partial(cluster_id, self._stack.kafka.direct),
         )
 

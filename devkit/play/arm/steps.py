@@ -145,7 +145,9 @@ class ArmSteps:
         words = filled(command.argv, self._placeholder)
         name, logs = f"operator-{outcome.number}", main.context.logs
         arm.log.say("operator", " ".join(words))
-        self._command = run_command(main.context.guardian, name, words, main.launch.environment, logs=logs)
+        self._command = run_command(
+            main.context.guardian, name, words, main.launch.environment, logs=logs, prefix=main.launch.prefix
+        )
         arm.stopping.callback(self._command.kill)
 
     def _check_command(self, command: OperatorCommand) -> Done | None:

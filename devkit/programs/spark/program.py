@@ -55,7 +55,7 @@ class ConfiguredSpark(ConfiguredProgramBase):
         config = self.config.model_copy(update={"stall_timeout": PATIENCE}) if debugger else self.config
         is_derived = _LIMIT in context.arguments
         place = SparkPlace(
-            store.endpoint,
+            context.store_endpoint,
             context.scratch or context.guardian.directory,
             slots=context.slots or slots_for(config, context.source_partitions),
             executors=context.executors,

@@ -18,6 +18,7 @@ from devkit.faults.journal import Journal
 from devkit.faults.manual_faults import ManualFaults, is_on_a_part, parse, require_known_part_fault
 from devkit.guardian.run_state import LOGS, PartPlace, RunState, state_path
 from devkit.waiting import wait_until
+from tests.unit.devkit.faults.fakes import FakePart
 from tests.unit.devkit.faults.parts.test_levers import HTTP
 
 PAUSE = {"pause": {"part": "store"}}
@@ -166,6 +167,13 @@ def test_a_fault_of_the_network_is_refused_where_no_proxy_is(run: RunState) -> N
     with pytest.raises(UsageError, match=r"network_cut: .*no proxy stands in front of store of stack hand") as refused:
         ManualFaults(run).add(parse(NETWORK, name=None, at=None, for_=None), taken=frozenset())
     assert "`devkit up --proxied`" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("part", ["kafka", "mock-api"])
+def test_a_name_is_hidden_by_a_timeline_alone(run: RunState, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manual_faults, "attached_parts", lambda _run: {part: FakePart(part)})
+    with pytest.raises(UsageError, match=f"programs of stack hand find {part} by its address"):
+        ManualFaults(run).add(parse({"dns_error": {"part": part}}, name=None, at=None, for_=None), taken=frozenset())
 
 
 def test_a_fault_of_the_network_is_refused_where_the_proxy_stands_before_another_part(

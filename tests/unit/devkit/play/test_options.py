@@ -1,3 +1,4 @@
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +31,25 @@ def test_the_stack_is_asked_for_what_the_file_needs(scenario: Scenario) -> None:
     assert (asked.brokers, asked.proxied) == (3, frozenset({"kafka", "object-store"}))
     assert asked.limits is not None
     assert asked.limits.memory == 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("machine", "stack", "refused"),
+    [
+        pytest.param("", "embedded", "", id="fine"),
+        pytest.param("this system refuses", "embedded", "this system refuses", id="machine"),
+        pytest.param("", "compose", "a program with a memory limit runs in a container", id="container"),
+    ],
+)
+def test_a_fault_of_names_is_refused_where_programs_cannot_have_them(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch, machine: str, stack: str, refused: str
+) -> None:
+    monkeypatch.setattr("devkit.play.options.refusal_of_hosts_file", lambda: machine)
+    fault = {"name": "no name", "do": {"dns_error": {"part": "mock-api"}}, "at": "1s"}
+    given = scenario.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    asked = resolve(Scenario.model_validate(given | {"timeline": [fault], "container": {"memory": "1GiB"}}))
+    with pytest.raises(UsageError, match=f"fault 'no name' .*cannot be: {refused}") if refused else nullcontext():
+        stack_request(asked, replace(OPTIONS, stack=stack))
 
 
 @pytest.fixture

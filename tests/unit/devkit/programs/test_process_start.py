@@ -30,6 +30,15 @@ def test_a_process_shows_its_command_line_and_the_variables_that_are_asked_for()
     assert start == ProcessStart({"MODE": "x"}, WAITS)
 
 
+def test_one_that_its_prefix_still_begins_shows_nothing_yet() -> None:
+    with subprocess.Popen(WAITS, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline(), "it runs"
+        starts = [read_process_start(process.pid, (), prefix) for prefix in (WAITS[:2], ("another",))]
+        process.kill()
+    assert [start is None for start in starts] == [True, False]
+
+
 def test_one_that_has_ended_shows_nothing() -> None:
     with subprocess.Popen(("true",)) as process:
         process.wait()
@@ -39,7 +48,7 @@ def test_one_that_has_ended_shows_nothing() -> None:
 def test_of_one_that_ended_before_it_was_looked_at_it_is_known_what_was_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("devkit.programs.supervisor.read_process_start", lambda _pid, _variables: None)
+    monkeypatch.setattr("devkit.programs.supervisor.read_process_start", lambda *_: None)
     supervisor = Supervisor(
         cast(Guardian, FileGuardian(tmp_path)),
         SparkView(ProgramState()),

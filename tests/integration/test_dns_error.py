@@ -1,0 +1,37 @@
+"""A name that does not resolve, for programs under test alone.
+
+Set-up: a program in Python that fetches with urllib; real Kafka and mock. Checked: what it sees, what the fault proves,
+and that the name resolves again after its end.
+"""
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from devkit.programs.hosts_file import refusal_of_hosts_file
+from tests.integration.cli_run import CliRun
+
+HERE = Path(__file__).parent
+SCENARIO = str(HERE / "scenarios" / "unresolved-name.yaml")
+OWN = shlex.join([sys.executable, str(HERE / "own_pipeline.py")])
+
+pytestmark = pytest.mark.skipif(bool(refusal_of_hosts_file()), reason="the system forbids mount namespaces")
+
+
+def test_a_program_fails_at_its_look_up_and_goes_on_when_the_name_resolves_again(
+    devkit_cli: Callable[..., CliRun],
+) -> None:
+    run = devkit_cli("scenario", "run", SCENARIO, "--pipeline", OWN)
+    assert run.wait(500) == 0, run.output()
+    result = json.loads((run.evidence / "result.json").read_text())
+    arms = result["arms"]
+    assert arms["incident"]["gave_up_after"] == "0 restarts in a row"
+    for arm in ("incident", "fixed"):
+        (evidence,) = (entry for entry in result["fault_evidence"]["no name"] if entry["arm"] == arm)
+        assert evidence["did"].startswith("mock-api.devkit.test did not resolve, and programs looked up names "), arm
+        assert "Name or service not known" in (run.evidence / arm / "logs" / "pipeline-1.log").read_text(), arm
+    assert Path("/etc/hosts").read_text().count("devkit.test") == 0
