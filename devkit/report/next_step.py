@@ -1,6 +1,7 @@
 """The next step after a run: how to get a verdict after an inconclusive one, and how to learn what the fix needs."""
 
 import shlex
+from math import ceil
 
 from devkit.headroom.calibration import MOST
 from devkit.observe.arm_end import EndByCondition
@@ -97,10 +98,12 @@ def _is_not_shown(arm: ArmResult) -> bool:
 
 def _with_more_time(result: Result) -> str:
     stretch = 1 if result.headroom is None else result.headroom.stretch
-    if stretch >= MOST:
-        return f"end what else uses the machine, then `{result.repeat}`"
+    measured = [arm.headroom for arm in result.arms.values() if arm.headroom is not None]
+    enough = max([min(MOST, 2 * stretch), *(ceil(stretch * arm.slowdown / arm.limit) for arm in measured)])
+    if stretch >= MOST or enough > MOST:
+        return f"end what else uses the machine, or wait until it is free, then `{result.repeat}`"
     words = _without_option(shlex.split(result.repeat), "--stretch")
-    return f"`{shlex.join([*words, '--stretch', str(min(MOST, 2 * stretch))])}`"
+    return f"`{shlex.join([*words, '--stretch', str(enough)])}`"
 
 
 def _without_option(words: list[str], option: str) -> list[str]:

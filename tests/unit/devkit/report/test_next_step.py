@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from devkit.headroom.headroom_figures import ArmHeadroom
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.observable import why_not_observable
@@ -38,6 +39,18 @@ def test_a_fault_that_nothing_proves(good: Result, evidence: Any, step: str) -> 
     assert step in next_step(good.model_copy(update={"fault_evidence": found}))
 
 
+def slower(slowdown: float) -> ArmHeadroom:
+    return ArmHeadroom(
+        slowdown=slowdown,
+        worst_slowdown=slowdown,
+        worst_from_s=0,
+        limit=5,
+        core_slowdown=1,
+        others_cores=None,
+        pressure=None,
+    )
+
+
 CUT = EndByCondition(reached={"elapsed": 9})
 UNSEEN = (CauseResult(cause="fault 'x'", shown=False, did="it never began"),)
 UNPROVEN = {"outcome": "inconclusive", "reasons": ("fixed: fault 'x' is in arm incident",)}
@@ -51,6 +64,8 @@ STRETCHED = {"repeat": f"{REPEAT} --stretch 1"}
         ({"caveats": ("it was debugged",)}, {}, f"leave that out: `{REPEAT}`"),
         ({"short": "the machine was short"}, {}, f"`{REPEAT} --stretch 2`"),
         ({"short": "the machine was short"}, STRETCHED, f"`{REPEAT} --stretch 2`"),
+        ({"short": "the machine was short", "headroom": slower(21)}, {}, f"`{REPEAT} --stretch 5`"),
+        ({"short": "the machine was short", "headroom": slower(90)}, {}, "end what else uses the machine, or wait"),
         ({"short": "the machine was short", "holds": None, "end": CUT}, {}, f"`{REPEAT} --stretch 2`"),
         ({}, {"pipeline": "python mine.py"}, "docs/own-pipeline.md"),
         ({"end": CUT}, {"cause": UNSEEN}, "let fixed go on for longer"),
@@ -66,6 +81,8 @@ STRETCHED = {"repeat": f"{REPEAT} --stretch 1"}
         "what was done by hand is left out",
         "a machine that was short of time gets more",
         "and more than the stretch that it had",
+        "as much as would have been enough",
+        "but no more than is of use",
         "a machine without time is no matter of the file",
         "a program that shows too little",
         "a cause that had no time to show itself",
