@@ -31,7 +31,7 @@ def test_a_program_fails_at_its_look_up_and_goes_on_when_the_name_resolves_again
     arms = result["arms"]
     assert arms["incident"]["gave_up_after"] == "0 restarts in a row"
     for arm in ("incident", "fixed"):
-        (evidence,) = (entry for entry in result["fault_evidence"]["no name"] if entry["arm"] == arm)
+        (evidence,) = result["fault_evidence"][arm]
         assert evidence["did"].startswith("mock-api.devkit.test did not resolve, and programs looked up names "), arm
         assert "Name or service not known" in (run.evidence / arm / "logs" / "pipeline-1.log").read_text(), arm
     assert Path("/etc/hosts").read_text().count("devkit.test") == 0
