@@ -1,4 +1,4 @@
-"""Counts how often a file is opened, by inotify: whoever opens it, and under whichever path."""
+"""Counts how often any process opens a file, under any path, by inotify."""
 
 import ctypes
 import os
@@ -27,7 +27,7 @@ class FileReads:
             raise StackError(f"{path} cannot be watched: {error}", hint="raise fs.inotify.max_user_instances")
 
     def count(self) -> int:
-        """At least so often; two openings at the same moment may count as one."""
+        """A lower bound: two openings at the same moment may count as one."""
         opened = 0
         try:
             while data := os.read(self._descriptor, _BUFFER):
