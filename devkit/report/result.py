@@ -91,15 +91,14 @@ class ArmResult(_Model):
     """One arm. `holds`: all its expectations do; None when none is broken and some cannot be judged.
 
     `gave_up`: the supervisor of the main program allowed it no further restart, after the restarts of `gave_up_after`.
-    `refusal` is the reason of the main
-    program for refusing its start, None where it started. `end` is why the arm ended, `ended_by` the same in words.
-    `failures` are the errors of pipeline processes that failed, `complaints` the first warnings and errors of the
-    programs. `caveats` are manual interventions (a debugger, a fault by hand), so that the arm shows nothing of the
-    scenario. `cold` says why it was not warm, where it was to be. `short` says that the machine was too busy for the
-    end that was reached, and is empty where it was not; `headroom` is None where it was not measured. `unfinished` says
-    that a time ended a fixed arm with unread events, although no expectation is broken and none bounds its progress.
-    `programs` has each of several; restarts, exceptions and failures are those of the first. `steps` are the arm's
-    steps, each of which is among its `expectations` as well.
+    `refusal` is the reason of the main program for refusing its start, None where it started. `end` is why the arm
+    ended, `ended_by` the same in words. `failures` are the errors of pipeline processes that failed, `complaints` the
+    first warnings and errors of the programs. `caveats` are manual interventions (a debugger, a fault by hand), so that
+    the arm shows nothing of the scenario. `cold` says why it was not warm, where it was to be. `short` says that the
+    machine was too busy for the end that was reached, and is empty where it was not; `headroom` is None where it was
+    not measured. `unfinished` says that a time ended a fixed arm with unread events, although no expectation is broken
+    and none bounds its progress. `programs` has each of several; restarts, exceptions and failures are those of the
+    first. `steps` are the arm's steps, each of which is among its `expectations` as well.
     """
 
     holds: bool | None
