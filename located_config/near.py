@@ -20,6 +20,8 @@ other.
 
 LIKE = 0.6
 """How much alike two names have to be, from 0 to 1."""
+LIKE_BESIDE_OWN = 0.75
+"""The same where an unknown name may also be one of the user's own."""
 
 
 def nearest(name: str, known: Iterable[str], like: float = LIKE) -> str | None:

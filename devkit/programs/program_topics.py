@@ -1,6 +1,10 @@
 """The topics of a program."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+TOPIC_ROLES = ("source", "output", "error", "deferred")
+"""What a fault calls the topics of a program, whatever their names are."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,11 @@ class ProgramTopics:
     def source(self) -> str:
         """The first of those that it reads."""
         return self.sources[0]
+
+    @property
+    def by_role(self) -> Mapping[str, str]:
+        """Their names by role."""
+        return dict(zip(TOPIC_ROLES, (self.source, self.output, self.error, self.deferral), strict=True))
 
     @property
     def errors(self) -> tuple[str, ...]:

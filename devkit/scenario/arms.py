@@ -18,11 +18,10 @@ from devkit.scenario.arm_step import Steps
 from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.programs import Overlay, ProgramName, ProgramSettings, empty_mapping
 from devkit.scenario.stack_settings import ArmKafka, Mock
-from located_config.near import nearest
+from located_config.near import LIKE_BESIDE_OWN, nearest
 
 _RESERVED = ("stack", "first-play", "ablation", "latest", "verdict")
 """Names of other entries in the directory of a run, and of other JUnit suites."""
-_MISSPELT = 0.75
 
 T = TypeVar("T")
 
@@ -117,7 +116,7 @@ def _with_roles(written: dict[str, ArmSettings]) -> dict[str, ArmSettings]:
 def _role(name: str, settings: ArmSettings) -> ArmRole:
     named = next((role for role in ROLES if role == name), None)
     if named is None and settings.role is None:
-        near = nearest(name, ROLES, like=_MISSPELT)
+        near = nearest(name, ROLES, like=LIKE_BESIDE_OWN)
         remedy = f"did you mean {near!r}?" if near else "write `role: incident` or `role: fixed`"
         raise wrong_at((name,), f"arm {name!r} has no role", remedy)
     if named is not None and settings.role not in (None, named):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from devkit.programs.places import Places
 from devkit.programs.program_topics import ProgramTopics
-from located_config.near import near_miss, nearest
+from located_config.near import LIKE_BESIDE_OWN, near_miss, nearest
 
 PLACES: Mapping[str, str] = {
     "python": "the interpreter that the kit runs with",
@@ -41,8 +41,6 @@ OF_TRIPLE_STORE = ("sparql_update", "sparql_query")
 """The places that have a value only where a program needs a triple store."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 _OWN_PLACE = re.compile(r"(?<!\$)\{([a-z_]+)\}")
-_MISSPELT = 0.75
-"""Similarity from which a word in braces counts as a misspelt place: a command line may have braces of its own."""
 
 
 def places_in(words: Sequence[str]) -> tuple[str, ...]:
@@ -84,7 +82,7 @@ def filled_where_known(text: str, value_of: Callable[[str], str]) -> str:
 def misspelt_places(text: str, places: Collection[str]) -> Iterator[str]:
     """A message for each word in braces that is nearly one of the places, or one that has no value here."""
     for name in dict.fromkeys(_OWN_PLACE.findall(text)):
-        if name not in places and (name in PLACES or nearest(name, places, like=_MISSPELT)):
+        if name not in places and (name in PLACES or nearest(name, places, like=LIKE_BESIDE_OWN)):
             yield f"there is no place {{{name}}} to fill in; {near_miss(name, places)}"
 
 

@@ -88,12 +88,7 @@ class Arm:
             in_play,
             stack,
             context.guardian.run_id,
-            topics={
-                "source": self.topics.source,
-                "output": self.topics.output,
-                "error": self.topics.error,
-                "deferred": self.topics.deferral,
-            },
+            topics=self.topics.by_role,
             checkpoint=self.checkpoint,
             events=scenario.traffic.event_count,
             seed=scenario.traffic.seed,

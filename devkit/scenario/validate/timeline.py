@@ -11,25 +11,23 @@ from devkit.faults.parts.restore import Restore
 from devkit.faults.programs.target import ProcessFault
 from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.logs.logs import LOGGED
+from devkit.programs.program_topics import TOPIC_ROLES
 from devkit.programs.unknown_program import unknown_program
 from devkit.scenario.launch_settings import SCRATCH
 from devkit.scenario.placeholders import OF_CONFIG, known_places, misspelt_places, unknown_places
 from devkit.scenario.programs import never_started
 from devkit.scenario.resolve import ResolvedScenario
 from devkit.scenario.rule_window import impossible_windows
-from devkit.scenario.stack_settings import Topics
 from devkit.scenario.validate.steps import check_steps
 from devkit.stack.parts.part import part_names
 from devkit.traffic.model import TRAFFIC
 from located_config.duration import format_duration
-from located_config.near import near_miss, nearest
+from located_config.near import LIKE_BESIDE_OWN, near_miss, nearest
 from located_config.place import Location
 
 _PROCESS_EVENTS = ("process_started", "process_restarted", "process_ended", "supervisor_gave_up")
 _EVENTS = LOGGED.union(_PROCESS_EVENTS)
 """The events of an arm by name."""
-_MISSPELT = 0.75
-"""Similarity from which a topic's name counts as a misspelt role: a program may have topics of its own."""
 
 
 @runtime_checkable
@@ -141,6 +139,6 @@ def _check_target(fault: Fault, parts: Sequence[str]) -> Iterator[tuple[str, str
         yield "part", f"the stack has no part {part!r}; {near_miss(part, parts)}"
     if not isinstance(fault, _TopicFault) or fault.topic is None:
         return
-    near = nearest(fault.topic, (*Topics.model_fields, "deferred"), like=_MISSPELT)
+    near = nearest(fault.topic, TOPIC_ROLES, like=LIKE_BESIDE_OWN)
     if near not in (None, fault.topic):
         yield "topic", f"there is no topic {fault.topic!r}; did you mean {near!r}?"
