@@ -11,6 +11,7 @@ from pathlib import Path
 from devkit.debug.program_lag import PartitionLag
 from devkit.errors import PartError
 from devkit.observe.applied_offsets import FollowerOffsets, OffsetInStore, OffsetOfGroup
+from devkit.observe.kafka.group_offsets import GroupOffsets
 from devkit.programs.places import CONFIG_FILE
 from devkit.programs.standalone_apply import APPLY
 from devkit.report.run_record import TIMELINE
@@ -40,7 +41,7 @@ def lag_of_apply(config_file: Path, store: TripleStore, *, bootstrap: str) -> Pa
     place = (topic, 0)
     offsets: FollowerOffsets = OffsetInStore(store, topic, settings["graph"])
     if settings["offset"] == "kafka":
-        offsets = OffsetOfGroup(bootstrap, topic, group)
+        offsets = OffsetOfGroup(GroupOffsets(bootstrap, group), topic)
     with closing(offsets):
         committed = (offsets.look() or {}).get(place)
     with closing(TopicEnds(bootstrap)) as ends:

@@ -27,7 +27,7 @@ NOT_AUDITED = "not audited, as no truth is registered for its job, which would s
 
 _EVENT_COUNTS = ("lost", "lapsed", "deduplicated", "repeats_emitted", "misrouted", "out_of_order")
 """Counts that have each event at most once."""
-_BY_BATCH: frozenset[Observable] = frozenset({"batches", "offsets"})
+_BY_BATCH: frozenset[Observable] = frozenset({"batches", "checkpoint"})
 """Shows which offsets were read again."""
 
 

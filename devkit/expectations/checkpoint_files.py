@@ -1,7 +1,7 @@
 """Of how many files the checkpoint is at the arm's end: each is at least one request to the object store."""
 
 from devkit.expectations.base import Measure
-from devkit.expectations.committed_offsets import checkpoint, why_unknown
+from devkit.expectations.committed_offsets import checkpoint, why_no_checkpoint
 from devkit.observe.arm_observation import ArmObservation
 from located_config.count import counted
 
@@ -19,7 +19,7 @@ def _format(value: int, observation: ArmObservation) -> str:
 CHECKPOINT_FILES = Measure(
     name="checkpoint_files",
     value=_value,
-    unknown=why_unknown,
+    unknown=why_no_checkpoint,
     format_value=_format,
     summary="Number of files of the main program's checkpoint at the arm's end; in an object store each is an object.",
     example="{at_least: 400}",

@@ -2,7 +2,7 @@
 
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import SizeBound
-from devkit.expectations.committed_offsets import checkpoint, why_unknown
+from devkit.expectations.committed_offsets import checkpoint, why_no_checkpoint
 from devkit.observe.arm_observation import ArmObservation
 from located_config.count import counted
 
@@ -21,7 +21,7 @@ CHECKPOINT_SIZE = Measure(
     name="checkpoint_size",
     value=_value,
     argument=SizeBound,
-    unknown=why_unknown,
+    unknown=why_no_checkpoint,
     format_value=_format,
     summary=(
         "Size of all files of the main program's checkpoint at the arm's end, or of the file in which a command says "

@@ -7,24 +7,26 @@ from devkit.observe.observable import why_not_observable
 
 def partitions_read(observation: ArmObservation) -> int | None:
     """The number of source partitions with at least one committed event; None where it is not known."""
-    if "offsets" not in observation.not_observable:
-        return observation.last_sample.partitions_read
-    stated = observation.stated_offsets
-    return None if stated is None or stated.problem else stated.partitions_read
+    return None if "offsets" in observation.not_observable else observation.last_sample.partitions_read
 
 
 def checkpoint(observation: ArmObservation) -> CheckpointSize | None:
     """Size of the checkpoint, or of the file in its place; None where neither is known."""
-    if "offsets" not in observation.not_observable:
+    if "checkpoint" not in observation.not_observable:
         return observation.checkpoint
     return observation.stated_offsets.size if observation.stated_offsets else None
 
 
-def why_unknown(observation: ArmObservation) -> str:
-    """Why one of these is None."""
+def why_no_offsets(observation: ArmObservation) -> str:
+    """Why the partitions are not known."""
     stated = observation.stated_offsets
-    if "offsets" in observation.not_observable and stated is not None:
+    return stated.problem if stated is not None else why_not_observable(frozenset({"offsets"}))
+
+
+def why_no_checkpoint(observation: ArmObservation) -> str:
+    """Why its size is not known."""
+    if (stated := observation.stated_offsets) is not None:
         return stated.problem or f"{stated.place} is not a checkpoint of files"
-    if "offsets" in observation.not_observable:
-        return why_not_observable(frozenset({"offsets"}))
+    if "checkpoint" in observation.not_observable:
+        return why_not_observable(frozenset({"checkpoint"}))
     return "no checkpoint was looked at"

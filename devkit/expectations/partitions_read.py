@@ -2,7 +2,7 @@
 
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import ShareBound
-from devkit.expectations.committed_offsets import partitions_read, why_unknown
+from devkit.expectations.committed_offsets import partitions_read, why_no_offsets
 from devkit.expectations.timing import drain_window
 from devkit.observe.arm_observation import ArmObservation
 
@@ -13,7 +13,7 @@ def _share(observation: ArmObservation) -> float | None:
 
 
 def _why_unknown(observation: ArmObservation) -> str:
-    return why_unknown(observation) if partitions_read(observation) is None else "no source partition has an event"
+    return why_no_offsets(observation) if partitions_read(observation) is None else "no source partition has an event"
 
 
 def _format(_share: float, observation: ArmObservation) -> str:

@@ -8,7 +8,7 @@ PAST_FAILED_BATCH = Measure(
     value=lambda observation: observation.past_failed_batch,
     absent="no batch failed",
     timing=failed_batch_window,
-    needs=frozenset({"offsets"}),
+    needs=frozenset({"checkpoint"}),
     summary="Number of events emitted from behind the batch that failed, that is from its end offset on.",
     example="0",
 )

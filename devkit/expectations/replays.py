@@ -17,7 +17,7 @@ REPLAYED_OFFSETS = Measure(
     name="replayed_offsets",
     value=lambda observation: observation.replayed_offsets,
     timing=restart_window,
-    needs=frozenset({"batches", "offsets"}),
+    needs=frozenset({"batches", "checkpoint"}),
     summary="Number of source offsets that were read again; each repeated read of an offset counts.",
     example="{at_least: 2}",
 )

@@ -3,18 +3,13 @@
 It is a triple of the store, or under `apply.offset: kafka` the committed offset of a consumer group.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
-from kafka import KafkaConsumer
-from kafka.structs import TopicPartition
-
 from devkit.observe.checkpoint import Offsets
-from devkit.observe.stated_offsets import committed_of
+from devkit.observe.kafka.group_offsets import GroupOffsets
 from devkit.stack.parts.part import TRIPLE_STORE
 from devkit.stack.parts.triple_store import TripleStore
-from devkit.stack.topic_reader import answering, connect
 
 _PARTITION = 0
 _TIMEOUT_S = 2.0
@@ -65,25 +60,19 @@ class OffsetInStore:
         """Nothing stays open."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class OffsetOfGroup:
-    """`bootstrap` is the broker's address without a proxy."""
+    """See `AppliedOffsets`."""
 
-    bootstrap: str
+    offsets: GroupOffsets
     topic: str
-    group: str
     graph: str | None = None
     part: ClassVar[str] = "kafka"
-    connect: Callable[..., KafkaConsumer] = connect
-    _consumer: KafkaConsumer | None = field(default=None, init=False)
 
     def look(self) -> Offsets | None:
         """Raises StackError when the broker does not answer."""
-        self._consumer = self._consumer or self.connect(self.bootstrap, group_id=self.group)
-        with answering(f"Kafka did not say what group {self.group} has committed"):
-            return committed_of(self._consumer, [TopicPartition(self.topic, _PARTITION)]) or None
+        return self.offsets.of([self.topic]) or None
 
     def close(self) -> None:
-        """The group has no member less: the consumer was never assigned a partition."""
-        if self._consumer is not None:
-            self._consumer.close()
+        """Ends the connection."""
+        self.offsets.close()

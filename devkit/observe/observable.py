@@ -1,6 +1,7 @@
 """Observables: what a program under test may not show, or an arm may hide, and expectations then cannot judge.
 
-offsets      up to where it has committed: from a checkpoint in Spark's layout
+offsets      up to where it has committed: from a checkpoint in Spark's layout, or where its event says that it is kept
+checkpoint   which offsets each batch has: from a checkpoint in Spark's layout
 batches      which batches it planned: from `batch_started` lines on its standard output
 words        how it says that it failed: from `started` and `failed` lines on its standard output
 deferrals    its deferred events: from a deferral topic in the kit's layout
@@ -15,14 +16,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, get_args
 
-Observable = Literal["offsets", "batches", "words", "deferrals", "sources", "upstream"]
+Observable = Literal["offsets", "checkpoint", "batches", "words", "deferrals", "sources", "upstream"]
 UPSTREAM: frozenset[Observable] = frozenset({"upstream"})
 OBSERVABLES: frozenset[Observable] = frozenset(get_args(Observable)) - UPSTREAM
 """What a program may not show."""
 
 BECAUSE: Mapping[Observable, str] = MappingProxyType(
     {
-        "offsets": "it keeps no checkpoint in Spark's layout",
+        "offsets": "it shows no committed offsets, by a checkpoint in Spark's layout or an event committed_offsets",
+        "checkpoint": "it keeps no checkpoint in Spark's layout",
         "batches": "it writes no batch_started event to standard output",
         "words": "it writes neither a started nor a failed event to standard output",
         "deferrals": "the deferral topic was always empty",

@@ -8,17 +8,17 @@ A consumer group is read from the broker. The file is JSON, by topic and partiti
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from kafka import KafkaConsumer
-from kafka.structs import TopicPartition
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError, model_validator
 
 from devkit.observe.checkpoint import Offsets, of_topic
 from devkit.observe.figures import CheckpointSize
-from devkit.stack.topic_reader import answering, connect, places_of
+from devkit.observe.kafka.group_offsets import GroupOffsets
+from devkit.stack.topic_reader import connect
 from located_config.size import format_size
 
 STATED_BY = "committed_offsets"
@@ -47,29 +47,28 @@ class OffsetsStatement(BaseModel):
 
 @dataclass(frozen=True)
 class StatedOffsets:
-    """What was found there at the arm's end. `problem` says why nothing is known, and is empty otherwise.
-
-    `partitions_read` counts the source partitions with a committed offset. `size` is None for a consumer group.
+    """What is there now. `problem` says why nothing is known, and is empty otherwise. `size` is None for a consumer
+    group.
     """
 
     place: str
-    partitions_read: int = 0
+    offsets: Offsets = field(default_factory=dict)
     size: CheckpointSize | None = None
     problem: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass
 class StatedOffsetsReader:
-    """`began_ms` is the arm's start, since the epoch: a file that is older is of another arm. `begun` counts the
-    partitions that are beyond where the arm found them, and `ends` are the ends of the source.
+    """`bootstrap` is the broker's address without a proxy, and `ends` gives the ends of a source topic. `began_ms` is
+    the arm's start, since the epoch: a file that is older is of another arm.
     """
 
     bootstrap: str
     topics: tuple[str, ...]
-    ends: Offsets
-    began_ms: int
-    begun: Callable[[Offsets], int]
+    ends: Callable[[str], Mapping[int, int]]
+    began_ms: Callable[[], int]
     connect: Callable[..., KafkaConsumer] = connect
+    _group: GroupOffsets | None = field(default=None, init=False)
 
     def read(self, fields: Mapping[str, object]) -> StatedOffsets:
         """By the fields of the program's event. Raises StackError when the broker does not answer."""
@@ -82,20 +81,22 @@ class StatedOffsetsReader:
         assert statement.file is not None
         return self._of_file(statement.file)
 
+    def close(self) -> None:
+        """End the connection."""
+        if self._group is not None:
+            self._group.close()
+
     def _of_group(self, group: str) -> Offsets:
-        consumer = self.connect(self.bootstrap, group_id=group)
-        try:
-            with answering(f"Kafka did not say what group {group} has committed"):
-                places = [place for topic in self.topics for place in places_of(consumer, topic)]
-                return committed_of(consumer, places)
-        finally:
-            consumer.close()
+        if self._group is None or self._group.group != group:
+            self.close()
+            self._group = GroupOffsets(self.bootstrap, group, self.connect)
+        return self._group.of(self.topics)
 
     def _of_file(self, file: Path) -> StatedOffsets:
         place = f"file {file}"
         try:
             status = file.stat()
-            if status.st_mtime_ns // 1_000_000 < self.began_ms:
+            if status.st_mtime_ns // 1_000_000 < self.began_ms():
                 return StatedOffsets(place, problem=f"{place} was not written in this arm")
             if status.st_size > _LARGEST_FILE:
                 return StatedOffsets(place, problem=f"{place} is larger than {format_size(_LARGEST_FILE)}")
@@ -112,17 +113,13 @@ class StatedOffsetsReader:
     def _checked(self, place: str, offsets: Offsets, size: CheckpointSize | None) -> StatedOffsets:
         if not offsets:
             return StatedOffsets(place, problem=f"{place} has no committed offset of {', '.join(self.topics)}")
+        # Asked for behind the offsets, as more may be published between the two.
+        ends = {topic: self.ends(topic) for topic, _ in offsets}
         for (topic, partition), offset in sorted(offsets.items()):
-            if offset > (end := self.ends.get((topic, partition), 0)):
+            if offset > (end := ends[topic].get(partition, 0)):
                 beyond = f"offset {offset} of {topic}/{partition} is beyond its end {end}"
                 return StatedOffsets(place, problem=f"{place}: {beyond}, so it is not of this arm")
-        return StatedOffsets(place, self.begun(offsets), size)
-
-
-def committed_of(consumer: KafkaConsumer, places: list[TopicPartition]) -> Offsets:
-    """The committed offsets of the consumer's group, without partitions of which it has none. Raises KafkaError."""
-    committed = {(place.topic, place.partition): consumer.committed(place) for place in places}
-    return {place: offset for place, offset in committed.items() if offset is not None and offset >= 0}
+        return StatedOffsets(place, offsets, size)
 
 
 def _first(error: ValidationError) -> str:

@@ -17,6 +17,7 @@ from devkit.observe.applied_offsets import FollowerOffsets, OffsetInStore, Offse
 from devkit.observe.arm_observation import FirstTry
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.kafka.deferrals import Deferrals
+from devkit.observe.kafka.group_offsets import GroupOffsets
 from devkit.observe.observable import OBSERVABLES, Observable
 from devkit.observe.samples.sample import Sample
 from devkit.programs.launch import Addition, Launch
@@ -54,6 +55,7 @@ class ApplyView:
     introduction = ""
     beginning = "it read anything"
     shows_offsets = False
+    has_checkpoint = False
 
     def shows_life(self) -> bool:
         """False: only its event `apply_started` shows that it reads."""
@@ -105,7 +107,7 @@ class ConfiguredApply:
         """Where its next offset is kept. Raises StackError without a triple store."""
         source, settings = self.apply_config.source, self.apply_config.apply
         if settings.offset == "kafka":
-            return OffsetOfGroup(context.stack.kafka.direct, source.topic, source.group, settings.graph)
+            return OffsetOfGroup(GroupOffsets(context.stack.kafka.direct, source.group), source.topic, settings.graph)
         return OffsetInStore(_store_of(context), source.topic, settings.graph)
 
     def launch(self, context: ProgramContext) -> Launch:

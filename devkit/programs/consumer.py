@@ -35,6 +35,7 @@ class ConsumerView:
     introduction = "a consumer: no more is to be seen of it than whether it runs"
     beginning = "it read anything"
     shows_offsets = False
+    has_checkpoint = False
 
     def shows_life(self) -> bool:
         """Always True: any end after its start is an observation."""

@@ -35,7 +35,11 @@ class View(Protocol):
 
     @property
     def shows_offsets(self) -> bool:
-        """Whether the checkpoint shows what has been committed."""
+        """Whether it shows what has been committed."""
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether it shows that by a checkpoint in Spark's layout, which has the offsets of each batch too."""
 
     def shows_life(self) -> bool:
         """Whether one that may not say when it runs has done anything."""

@@ -15,6 +15,7 @@ def main() -> None:
     wait = {"session_timeout_ms": 6000, "heartbeat_interval_ms": 2000}  # after a crash, for the lost member
     producer = KafkaProducer(**kafka, acks="all", max_request_size=32 << 20)
     consumer = KafkaConsumer(environ["DEVKIT_SOURCE_TOPIC"], **kafka, **group, **wait)
+    print(json.dumps({"event": "committed_offsets", "group": group["group_id"]}), flush=True)  # so losses are counted
     for record in consumer:
         topic, value = enriched(record.value)
         if topic is not None:

@@ -1,4 +1,4 @@
-"""One look at everything: upstream, topics, checkpoint, deferrals, processes."""
+"""One look at everything: upstream, topics, committed offsets, deferrals, processes."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 from devkit.errors import PartError
 from devkit.observe.applied_offsets import FollowerOffsets
-from devkit.observe.checkpoint import Checkpoint, Offsets, of_topic
+from devkit.observe.checkpoint import Offsets, of_topic
 from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.samples.sample import ProgramUse, Sample
 from devkit.observe.samples.usage import TreeUsage, Usage
@@ -48,7 +48,7 @@ class Sampler:
     counts: Callable[[], JournalTotals]
     topics: SampledTopics
     ends: TopicEnds
-    checkpoint: Checkpoint
+    committed: Callable[[], Offsets]
     deferrals: Deferrals
     usage: TreeUsage
     clock: Callable[[], float]
@@ -68,7 +68,7 @@ class Sampler:
         counts = self.counts()
         source_ends = self._ends_of(*self.topics.sources)
         # In this order: what a committed batch deferred is in the topic before its commit is.
-        committed = self.checkpoint.committed()
+        committed = self.committed()
         deferred = self.deferrals.catch_up()
         answers = counted_since(self._answers, counts.latency.counts)
         self._answers = tuple(counts.latency.counts)

@@ -12,7 +12,7 @@ from typing import Self, cast
 from devkit.debug.pause_point import Phase
 from devkit.observe.applied_offsets import AppliedOffsets, FollowerOffsets
 from devkit.observe.audit.arrivals import read_topic
-from devkit.observe.checkpoint import Checkpoint
+from devkit.observe.checkpoint import Checkpoint, Offsets
 from devkit.observe.committed_offsets import CommittedOffsets
 from devkit.observe.expected_output.truth import FatesTogether, JobTruth
 from devkit.observe.kafka.deferrals import Deferrals, DeferralTopic, NoDeferrals
@@ -23,6 +23,7 @@ from devkit.observe.program_observation import ONLY
 from devkit.observe.samples.metrics import Scraper
 from devkit.observe.samples.sampler import SampledTopics, Sampler
 from devkit.observe.samples.usage import TreeUsage
+from devkit.observe.stated_offsets import StatedOffsets, StatedOffsetsReader
 from devkit.play.arm.arm_faults import ArmFaults
 from devkit.play.arm.arm_state import ArmState
 from devkit.play.arm.clock import ArmClock
@@ -246,7 +247,7 @@ class Arm:
 
     def _follower(self, run: ProgramRun) -> FollowerOffsets | None:
         shown = run.configured.follows(run.context)
-        if shown is not None or not run.view.shows_offsets:
+        if shown is not None or not run.view.has_checkpoint:
             return shown
         topics = run.configured.topics
         return CommittedOffsets(self.checkpoint_of(run), topics.sources, self._deferrals_in(topics))
@@ -272,14 +273,13 @@ class Arm:
     @functools.cached_property
     def sampler(self) -> Sampler:
         """Samples topics and checkpoint of the main program, and the processes of all programs. Raises StackError."""
-        ends, topics = TopicEnds(self.bootstrap), self.topics
-        self.closing.callback(ends.close)
+        ends, topics = self._ends, self.topics
         skew = EventTimeSkew(lambda first: self.publisher.landed(first))
         return Sampler(
             counts=self.context.stack.mock_api.counts,
             topics=SampledTopics(sources=topics.sources, output=topics.output, errors=topics.errors),
             ends=ends,
-            checkpoint=self.checkpoint,
+            committed=self._committed,
             deferrals=self.deferrals,
             usage=TreeUsage(self.main.tree, first=self.main.first_pid),
             clock=self.clock.now_s,
@@ -290,6 +290,27 @@ class Arm:
             followers=self.followers,
             stopped=lambda: self.faults.stopped,
         )
+
+    @functools.cached_property
+    def _ends(self) -> TopicEnds:
+        ends = TopicEnds(self.bootstrap)
+        self.closing.callback(ends.close)
+        return ends
+
+    @functools.cached_property
+    def _stated_offsets(self) -> StatedOffsetsReader:
+        reader = StatedOffsetsReader(self.bootstrap, self.topics.sources, self._ends.of, lambda: self.clock.began_ms)
+        self.closing.callback(reader.close)
+        return reader
+
+    def stated_offsets(self) -> StatedOffsets | None:
+        """What is where the main program says that it keeps its offsets; None where it does not. Raises StackError."""
+        stated = self.main.state.stated_offsets
+        return None if stated is None else self._stated_offsets.read(stated)
+
+    def _committed(self) -> Offsets:
+        stated = self.stated_offsets()
+        return self.checkpoint.committed() if stated is None else stated.offsets
 
     def pause(self, phase: Phase) -> float | None:
         """Seconds that the arm was paused at this point, with its clock stopped; None if it was not paused."""

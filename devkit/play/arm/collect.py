@@ -24,7 +24,8 @@ def collect(arm: Arm) -> None:
     state.duration_s = arm.clock.now_s()
     not_observable = main.view.not_observable(arm.deferrals)
     arm.faults.look_for_records()
-    failed = arm.checkpoint.failed_range() if main.supervisor.exit_codes else None
+    may_have_failed = main.supervisor.exit_codes and "checkpoint" not in not_observable
+    failed = arm.checkpoint.failed_range() if may_have_failed else None
     arm.publisher.manifest().write(arm.directory / "manifest.jsonl")
     mock = arm.context.stack.mock_api
     with arm.log.during("audit", "every input against its fate"):
@@ -82,7 +83,7 @@ def jobs_beside(arm: Arm) -> frozenset[str]:
 def replays_of(arm: Arm) -> Replays:
     """The offsets that the main program read again. Raises StackError."""
     main, not_observable = arm.main, arm.main.view.not_observable(arm.deferrals)
-    has_batches = not not_observable & {"batches", "offsets"}
+    has_batches = not not_observable & {"batches", "checkpoint"}
     again = main.state.batches.replayed_ranges(arm.checkpoint.range_of) if has_batches else None
     return Replays(main.supervisor.restarts, again, tuple(main.state.retried), main.state.batches.begun)
 

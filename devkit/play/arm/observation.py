@@ -10,7 +10,6 @@ from devkit.observe.program_observation import ONLY, ProgramObservation
 from devkit.observe.rule_evidence import rule_evidence
 from devkit.observe.samples.measure import measure, use_of
 from devkit.observe.settings import OtherSetting, other_settings
-from devkit.observe.stated_offsets import StatedOffsets, StatedOffsetsReader
 from devkit.observe.timeline.kit_events import NotObservable
 from devkit.play.arm.arm import Arm
 from devkit.programs.program_run import ProgramRun
@@ -29,8 +28,7 @@ def observation(arm: Arm) -> ArmObservation:
     rules, deferred = arm.scenario.mock.rules, arm.deferrals.entries
     switches = {rule.name: arm.switches.done.get(rule.name, ()) for rule in rules if rule.has_window}
     not_observable = not_observable_of(arm)
-    stated = stated_offsets(arm) if "offsets" in not_observable else None
-    has_batches = not not_observable & {"batches", "offsets"}
+    has_batches = not not_observable & {"batches", "checkpoint"}
     return ArmObservation(
         duration_s=state.duration_s,
         end=state.end,
@@ -64,8 +62,8 @@ def observation(arm: Arm) -> ArmObservation:
         written_by_process=tuple(main.state.written_by_process),
         late_dropped=main.state.late_dropped,
         watermarks=tuple(main.state.watermarks),
-        checkpoint=None if "offsets" in not_observable else arm.checkpoint.size(),
-        stated_offsets=stated,
+        checkpoint=None if "checkpoint" in not_observable else arm.checkpoint.size(),
+        stated_offsets=arm.stated_offsets(),
         evidence=(*rule_evidence(rules, state.counts, switches), *arm.faults.evidence()),
         not_observable=not_observable,
         emitted=main.state.emitted if arm.emissions is not None or "offsets" in not_observable else None,
@@ -74,17 +72,6 @@ def observation(arm: Arm) -> ArmObservation:
         tried_first=state.tried_first,
         steps=tuple(state.steps),
     )
-
-
-def stated_offsets(arm: Arm) -> StatedOffsets | None:
-    """The offsets of a main program that says where it keeps them; None where it does not. Raises StackError."""
-    stated = arm.main.state.stated_offsets
-    if stated is None:
-        return None
-    reader = StatedOffsetsReader(
-        arm.bootstrap, arm.topics.sources, arm.main.state.source_ends, arm.clock.began_ms, arm.sampler.begun
-    )
-    return reader.read(stated)
 
 
 def phases(arm: Arm) -> dict[str, Phase]:

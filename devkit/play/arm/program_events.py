@@ -136,7 +136,7 @@ class ProgramEvents:
                 if event.by == "operator":
                     say("restart", f"process {event.process}, by the operator", moment="restart")
                     return
-                whence = ", from the checkpoint" if self._view.shows_offsets else ""
+                whence = ", from the checkpoint" if self._view.has_checkpoint else ""
                 say("restart", f"process {event.process}{whence}", moment="restart")
 
     def _end_process(self, at_s: float) -> None:
@@ -148,7 +148,7 @@ class ProgramEvents:
         state.written, state.batch_began_s, state.is_warm = None, None, False
 
     def _format_offsets(self, batch: int) -> str:
-        if not self._view.shows_offsets:
+        if not self._view.has_checkpoint:
             return ""
         try:  # now, as Spark removes files of old batches before the arm's end
             return f": {describe(self._checkpoint.range_of(batch))}"

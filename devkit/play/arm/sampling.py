@@ -62,7 +62,7 @@ def read_again(arm: Arm) -> int:
     """
     main = arm.main
     batches = main.state.batches
-    return batches.replayed_offsets(arm.checkpoint.range_of) if batches.replays and main.view.shows_offsets else 0
+    return batches.replayed_offsets(arm.checkpoint.range_of) if batches.replays and main.view.has_checkpoint else 0
 
 
 def note_mock_changes(arm: Arm, revision: int) -> None:

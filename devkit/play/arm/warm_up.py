@@ -63,7 +63,7 @@ def reason_against(arm: Arm) -> str | None:
     scenario, view = arm.scenario, arm.main.view
     if readers := [run.name for run in arm.programs[1:] if run.configured.reads_source]:
         return f"program {readers[0]} reads the source as well, and what it makes of a warm-up is not observed"
-    if not (view.says_when_it_runs and view.shows_offsets):
+    if not (view.says_when_it_runs and view.has_checkpoint):
         return "nothing shows what the program has committed"
     if scenario.traffic.generator != "page_change":
         return "a warm-up is made of page changes, and the source topic has other events"

@@ -32,8 +32,15 @@ class CommandView:
 
     @property
     def shows_offsets(self) -> bool:
-        """False until a sample has found a committed offset in the checkpoint that the stack gave it."""
+        """False until a sample has found a committed offset, in the checkpoint that the stack gave it or where it says
+        that they are.
+        """
         return bool(self._state.committed)
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """What it says of the place goes before a checkpoint."""
+        return self._state.stated_offsets is None and self.shows_offsets
 
     def shows_life(self) -> bool:
         """Whether the mock got a request or a record was written; reads the topics. Raises StackError."""
@@ -55,6 +62,7 @@ class CommandView:
         state = self._state
         seen: dict[Observable, bool] = {
             "offsets": self.shows_offsets,
+            "checkpoint": self.has_checkpoint,
             "batches": state.batches.any_begun,
             "words": state.has_words,
             "deferrals": bool(deferrals.entries.ever),

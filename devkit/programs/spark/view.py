@@ -20,6 +20,7 @@ class SparkView:
     introduction = ""
     beginning = "its query began"
     shows_offsets = True
+    has_checkpoint = True
 
     def __init__(self, state: ProgramState) -> None:
         self._state = state

@@ -99,13 +99,13 @@ def test_nor_is_such_an_arm_clean(changes: dict[str, int], holds: bool | None) -
         ({"lost": 2}, LOST_TWO, True, ["sources"]),
         ({"lost": 2}, LOST_TWO, False, ["sources", "offsets"]),
         ({"mismatched": 0}, LOST_TWO, False, ["sources"]),
-        ({"duplicated": 2}, REPLAYED, True, ["sources", "batches", "offsets"]),
+        ({"duplicated": 2}, REPLAYED, True, ["sources", "batches", "checkpoint"]),
     ],
 )
 def test_undecided_without_what_it_is_counted_by(
     bounds: dict[str, Any], audit: Any, drained: bool, unknown: list[Observable]
 ) -> None:
-    every: tuple[Observable, ...] = ("sources", "batches", "offsets", "words", "deferrals")
+    every: tuple[Observable, ...] = ("sources", "batches", "offsets", "checkpoint", "words", "deferrals")
     for one in every:
         observed = an_observation(audit=audit, drained=drained, not_observable=frozenset({one}))
         assert (counts(**bounds).judge(observed).holds is None) == (one in unknown)

@@ -12,18 +12,20 @@ from devkit.observe.stated_offsets import StatedOffsets
 from devkit.report.result import ProgramResult
 from tests.unit.devkit.observed import A_SAMPLE, a_program, an_audit, an_observation
 
-ALL: tuple[Observable, ...] = ("offsets", "batches", "words", "deferrals", "sources")
+ALL: tuple[Observable, ...] = ("offsets", "checkpoint", "batches", "words", "deferrals", "sources")
 """What a program may not show."""
 NOT_JUDGED: dict[Observable, tuple[dict[str, Any], ...]] = {
     "offsets": (
-        {"replayed_offsets": 0},
-        {"past_failed_batch": 0},
         {"flat_commit": "1s"},
         {"idle_cpu": 1},
         {"partitions_read": "100%"},
+        {"event_time_skew": {"at_most": "1m"}},
+    ),
+    "checkpoint": (
+        {"replayed_offsets": 0},
+        {"past_failed_batch": 0},
         {"checkpoint_size": 9},
         {"checkpoint_files": 9},
-        {"event_time_skew": {"at_most": "1m"}},
     ),
     "batches": (
         {"replays": 0},
@@ -112,8 +114,8 @@ def test_what_shows_from_outside_is_judged_all_the_same(name: str, argument: obj
 
 
 CHECKPOINTED = {"partitions_read": "100%"}, {"checkpoint_size": 90}, {"checkpoint_files": 1}
-IN_FILE = StatedOffsets("file /o.json", 1, CheckpointSize(90, 1))
-IN_GROUP = StatedOffsets("consumer group mine", 1)
+IN_FILE = StatedOffsets("file /o.json", {("source", 0): 1}, CheckpointSize(90, 1))
+IN_GROUP = StatedOffsets("consumer group mine", {("source", 0): 1})
 EMPTY = StatedOffsets("consumer group mine", problem="consumer group mine has no committed offset of source")
 
 
@@ -121,16 +123,17 @@ EMPTY = StatedOffsets("consumer group mine", problem="consumer group mine has no
     ("stated", "judged", "why"),
     [
         (IN_FILE, (True, True, True), ""),
-        (StatedOffsets("file /o.json", 0, CheckpointSize(91, 2)), (False, False, False), ""),
+        (replace(IN_FILE, size=CheckpointSize(91, 2)), (True, False, False), ""),
         (IN_GROUP, (True, None, None), "n/a: consumer group mine is not a checkpoint of files"),
         (EMPTY, (None, None, None), f"n/a: {EMPTY.problem}"),
-        (None, (None, None, None), f"{NOT_SHOWN}the program under test (it keeps no checkpoint in Spark's layout)"),
+        (None, (True, None, None), f"{NOT_SHOWN}the program under test (it keeps no checkpoint in Spark's layout)"),
     ],
 )
 def test_offsets_that_a_program_keeps_elsewhere(
     stated: StatedOffsets | None, judged: tuple[bool | None, ...], why: str
 ) -> None:
-    seen = replace(SEEN, not_observable=frozenset({"offsets"}), stated_offsets=stated)
+    hidden: set[Observable] = {"checkpoint", "offsets"} if stated is EMPTY else {"checkpoint"}
+    seen = replace(SEEN, not_observable=frozenset(hidden), stated_offsets=stated)
     findings = [Expectation.model_validate(one).judge(seen) for one in CHECKPOINTED]
     assert tuple(finding.holds for finding in findings) == judged
     assert {finding.measured for finding in findings if finding.holds is None} == ({why} if why else set())
@@ -165,7 +168,7 @@ class TestAudit:
         text = "pipeline content-enrichment, ran until the arm's end, never restarted; its output, topic content, is"
         assert ProgramResult.of(other).text == f"{text} not audited"
 
-    @pytest.mark.parametrize("not_observable", ["batches", "offsets"])
+    @pytest.mark.parametrize("not_observable", ["batches", "checkpoint"])
     @pytest.mark.parametrize(("what", "excused"), [("duplicated", "excused"), ("conflicting", "excused_conflicts")])
     def test_what_left_again_may_have_been_read_again_or_not(
         self, not_observable: Observable, what: str, excused: str
@@ -190,7 +193,7 @@ class TestAudit:
         assert Expectation.model_validate({"audit": argument}).judge(observation).holds is True
 
     @pytest.mark.parametrize("argument", ["clean", {"duplicated": 0}])
-    @pytest.mark.parametrize(("hidden", "holds"), [("batches", None), ("offsets", None), ("words", True)])
+    @pytest.mark.parametrize(("hidden", "holds"), [("batches", None), ("checkpoint", None), ("words", True)])
     def test_of_each_program_its_own_batches_have_to_be_seen(
         self, argument: object, hidden: Observable, holds: bool | None
     ) -> None:

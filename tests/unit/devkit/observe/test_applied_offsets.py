@@ -8,6 +8,7 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import PartError, StackError
 from devkit.observe.applied_offsets import OffsetInStore, OffsetOfGroup
+from devkit.observe.kafka.group_offsets import GroupOffsets
 from pipeline.apply.accumulate import Patch
 from pipeline.apply.mutation_store import PARTITION
 from pipeline.apply.patch import StorePosition, write_update
@@ -43,6 +44,9 @@ class Consumer:
     def __init__(self, committed: int | KafkaError | None) -> None:
         self._committed, self.is_closed = committed, False
 
+    def partitions_for_topic(self, topic: str) -> set[int]:
+        return {0} if topic == TOPIC else set()
+
     def committed(self, place: TopicPartition) -> int | None:
         assert place == TopicPartition(TOPIC, 0)
         if isinstance(self._committed, KafkaError):
@@ -61,7 +65,7 @@ def test_what_the_group_has_committed(committed: int | None, found: dict[tuple[s
         asked.append((bootstrap, group_id))
         return consumer
 
-    offsets = OffsetOfGroup("127.0.0.1:1", TOPIC, "mine", connect=connect)
+    offsets = OffsetOfGroup(GroupOffsets("127.0.0.1:1", "mine", connect), TOPIC)
     assert (offsets.look(), offsets.look()) == (found, found)
     assert asked == [("127.0.0.1:1", "mine")]
     offsets.close()
@@ -69,6 +73,6 @@ def test_what_the_group_has_committed(committed: int | None, found: dict[tuple[s
 
 
 def test_a_broker_that_does_not_answer_is_an_error() -> None:
-    offsets = OffsetOfGroup("127.0.0.1:1", TOPIC, "mine", connect=lambda _at, **_: Consumer(KafkaError("gone")))
+    offsets = OffsetOfGroup(GroupOffsets("127.0.0.1:1", "mine", lambda _at, **_: Consumer(KafkaError("gone"))), TOPIC)
     with pytest.raises(StackError, match="what group mine has committed"):
         offsets.look()

@@ -8,12 +8,12 @@ from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
-from devkit.observe.checkpoint import Offsets
+from devkit.observe.checkpoint import of_topic
 from devkit.observe.figures import CheckpointSize
 from devkit.observe.stated_offsets import StatedOffsets, StatedOffsetsReader
 
 TOPIC = "source"
-ENDS: Offsets = {(TOPIC, 0): 40, (TOPIC, 1): 7}
+ENDS = {TOPIC: {0: 40, 1: 7}}
 BEGAN_MS = 1_000_000
 
 
@@ -38,60 +38,67 @@ def reader(consumer: Consumer | None = None) -> StatedOffsetsReader:
         assert (bootstrap, group_id) == ("127.0.0.1:1", "mine")
         return consumer
 
-    def begun(offsets: Offsets) -> int:
-        return sum(offset > 0 for offset in offsets.values())
-
-    return StatedOffsetsReader("127.0.0.1:1", (TOPIC,), ENDS, BEGAN_MS, begun, connect)
+    return StatedOffsetsReader("127.0.0.1:1", (TOPIC,), lambda topic: ENDS[topic], lambda: BEGAN_MS, connect)
 
 
 @pytest.mark.parametrize(
-    ("committed", "read", "problem"),
+    ("committed", "offsets", "problem"),
     [
-        ({0: 40, 1: 7}, 2, ""),
-        ({0: 40, 1: None}, 1, ""),
-        ({0: 40, 1: 0}, 1, ""),
-        ({}, 0, "consumer group mine has no committed offset of source"),
-        ({0: -1}, 0, "consumer group mine has no committed offset of source"),
-        (
-            {0: 41},
-            0,
-            "consumer group mine: offset 41 of source/0 is beyond its end 40, so it is not of this arm",
-        ),
+        ({0: 40, 1: 7}, {0: 40, 1: 7}, ""),
+        ({0: 40, 1: None}, {0: 40}, ""),
+        ({0: 40, 1: 0}, {0: 40, 1: 0}, ""),
+        ({}, {}, "consumer group mine has no committed offset of source"),
+        ({0: -1}, {}, "consumer group mine has no committed offset of source"),
+        ({0: 41}, {}, "consumer group mine: offset 41 of source/0 is beyond its end 40, so it is not of this arm"),
     ],
 )
-def test_offsets_of_a_group(committed: dict[int, int | None], read: int, problem: str) -> None:
+def test_offsets_of_a_group(committed: dict[int, int | None], offsets: dict[int, int], problem: str) -> None:
     consumer = Consumer(committed)
-    found = reader(consumer).read({"group": "mine"})
-    assert found == StatedOffsets("consumer group mine", read, None, problem)
+    read = reader(consumer)
+    found = StatedOffsets("consumer group mine", of_topic(TOPIC, offsets), None, problem)
+    assert [read.read({"group": "mine"}) for _ in range(2)] == [found, found]
+    assert not consumer.is_closed
+    read.close()
     assert consumer.is_closed
+
+
+def test_another_group_is_another_connection() -> None:
+    asked: list[tuple[str, Consumer]] = []
+
+    def connect(_bootstrap: str, *, group_id: str) -> Any:
+        asked.append((group_id, Consumer({0: len(asked)})))
+        return asked[-1][1]
+
+    read = StatedOffsetsReader("127.0.0.1:1", (TOPIC,), lambda topic: ENDS[topic], lambda: BEGAN_MS, connect)
+    offsets = [read.read({"group": group}).offsets for group in ("a", "b", "b")]
+    assert offsets == [{(TOPIC, 0): offset} for offset in (0, 1, 1)]
+    assert [(group, consumer.is_closed) for group, consumer in asked] == [("a", True), ("b", False)]
 
 
 def test_a_broker_that_does_not_answer_is_an_error() -> None:
-    consumer = Consumer(KafkaError("gone"))
     with pytest.raises(StackError, match=r"what group mine has committed: .*gone"):
-        reader(consumer).read({"group": "mine"})
-    assert consumer.is_closed
+        reader(Consumer(KafkaError("gone"))).read({"group": "mine"})
 
 
 @pytest.mark.parametrize(
-    ("content", "read", "problem"),
+    ("content", "offsets", "problem"),
     [
-        ({TOPIC: {"0": 40, "1": 3}}, 2, ""),
-        ({TOPIC: {"0": 40}, "another": {"5": 9}}, 1, ""),
-        ({}, 0, "has no committed offset of source"),
-        ({"another": {"0": 40}}, 0, "has no committed offset of source"),
-        ({TOPIC: {"0": 99}}, 0, "offset 99 of source/0 is beyond its end 40"),
-        ({TOPIC: {"2": 1}}, 0, "offset 1 of source/2 is beyond its end 0"),
-        ({TOPIC: {"0": -1}}, 0, "source.0: Input should be greater than or equal to 0"),
-        ({TOPIC: 40}, 0, 'has not the form {"TOPIC": {"PARTITION": OFFSET}}: source'),
-        ("nothing", 0, "has not the form"),
+        ({TOPIC: {"0": 40, "1": 3}}, {0: 40, 1: 3}, ""),
+        ({TOPIC: {"0": 40}, "another": {"5": 9}}, {0: 40}, ""),
+        ({}, {}, "has no committed offset of source"),
+        ({"another": {"0": 40}}, {}, "has no committed offset of source"),
+        ({TOPIC: {"0": 99}}, {}, "offset 99 of source/0 is beyond its end 40"),
+        ({TOPIC: {"2": 1}}, {}, "offset 1 of source/2 is beyond its end 0"),
+        ({TOPIC: {"0": -1}}, {}, "source.0: Input should be greater than or equal to 0"),
+        ({TOPIC: 40}, {}, 'has not the form {"TOPIC": {"PARTITION": OFFSET}}: source'),
+        ("nothing", {}, "has not the form"),
     ],
 )
-def test_offsets_of_a_file(tmp_path: Path, content: object, read: int, problem: str) -> None:
+def test_offsets_of_a_file(tmp_path: Path, content: object, offsets: dict[int, int], problem: str) -> None:
     file = tmp_path / "offsets.json"
     file.write_text(json.dumps(content))
     found = reader().read({"file": str(file)})
-    assert (found.partitions_read, found.place) == (read, f"file {file}")
+    assert (found.offsets, found.place) == (of_topic(TOPIC, offsets), f"file {file}")
     assert problem in found.problem
     assert bool(found.problem) == bool(problem)
     assert found.size == (None if problem else CheckpointSize(file.stat().st_size, 1))

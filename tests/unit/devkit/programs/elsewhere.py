@@ -31,6 +31,7 @@ class TallyView:
     introduction = ""
     beginning = "it counted anything"
     shows_offsets = False
+    has_checkpoint = False
 
     def __init__(self, state):
         self._state = state

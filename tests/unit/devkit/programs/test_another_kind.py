@@ -121,7 +121,7 @@ def played(load: Callable[..., Scenario], tmp_path: Path, monkeypatch: pytest.Mo
             counts=lambda: stage.counts,
             topics=SampledTopics(arm.topics.sources, arm.topics.output, arm.topics.errors),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: stage.ends.get(topic, {}))),
-            checkpoint=arm.checkpoint,
+            committed=arm.checkpoint.committed,
             deferrals=arm.deferrals,
             usage=TreeUsage(list),
             clock=lambda: 1.0,

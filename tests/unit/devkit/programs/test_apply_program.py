@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from devkit.errors import StackError, UsageError
 from devkit.observe.applied_offsets import FollowerOffsets, OffsetInStore, OffsetOfGroup
 from devkit.observe.kafka.deferrals import NoDeferrals
+from devkit.observe.kafka.group_offsets import GroupOffsets
 from devkit.programs.apply_program import ApplyProgram, ConfiguredApply
 from devkit.programs.places import NOWHERE, StorePlace
 from devkit.programs.program_context import ProgramContext
@@ -82,7 +83,10 @@ def test_only_its_first_start_begins_with_the_first_mutation(tmp_path: Path) -> 
     [
         ({}, OffsetInStore(STORE, "rdf-streaming-updater.mutation")),
         ({"graph": "http://g"}, OffsetInStore(STORE, "rdf-streaming-updater.mutation", "http://g")),
-        ({"offset": "kafka"}, OffsetOfGroup("kafka:2", "rdf-streaming-updater.mutation", "apply.nowhere.here")),
+        (
+            {"offset": "kafka"},
+            OffsetOfGroup(GroupOffsets("kafka:2", "apply.nowhere.here"), "rdf-streaming-updater.mutation"),
+        ),
     ],
 )
 def test_where_it_keeps_its_offset(settings: dict[str, Any], follower: FollowerOffsets, tmp_path: Path) -> None:
@@ -98,4 +102,4 @@ def test_its_metrics_are_known_before_it_runs() -> None:
 def test_an_end_with_2_is_a_refusal(tmp_path: Path) -> None:
     view = configured().view(ProgramState(), context(tmp_path))
     assert [view.refused(code) for code in (0, 1, 2, -9)] == [False, False, True, False]
-    assert view.not_observable(NoDeferrals()) == {"offsets", "batches", "deferrals", "sources"}
+    assert view.not_observable(NoDeferrals()) == {"offsets", "checkpoint", "batches", "deferrals", "sources"}

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from devkit.errors import PartError
 from devkit.observe.applied_offsets import FollowerOffsets
-from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.samples import sampler as sampler_module
 from devkit.observe.samples.sample import Sample
@@ -56,7 +55,7 @@ class Stack:
             counts=lambda: JournalTotals.model_validate(self.counts),
             topics=SampledTopics(("in", "in2"), "out", ("err", "err2")),
             ends=cast(TopicEnds, SimpleNamespace(of=ends.__getitem__)),
-            checkpoint=cast(Checkpoint, SimpleNamespace(committed=lambda: self.look("committed", COMMITTED))),
+            committed=lambda: self.look("committed", COMMITTED),
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.look("deferred", 3))),
             usage=cast(TreeUsage, SimpleNamespace(look=lambda: Usage(1.23456, 700, 1, {"JVM": 600}))),
             clock=lambda: 12.3456,

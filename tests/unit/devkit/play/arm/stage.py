@@ -81,7 +81,7 @@ class Stage:
             counts=lambda: self.counts,
             topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: self.ends.get(topic, {}))),
-            checkpoint=self.arm.checkpoint,
+            committed=self.arm.checkpoint.committed,
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.deferred)),
             usage=TreeUsage(list),
             clock=lambda: 4.0,

@@ -169,7 +169,7 @@ def test_what_a_person_wants_to_know_is_told(stage: Stage, line: ProgramEvent, m
 
 
 def test_a_restart_of_one_without_a_checkpoint_names_none(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(stage.main.view), "shows_offsets", False)
+    monkeypatch.setattr(type(stage.main.view), "has_checkpoint", False)
     stage.take(ProcessRestarted(process=2))
     assert stage.output.getvalue().rstrip().endswith("restart: process 2")
 

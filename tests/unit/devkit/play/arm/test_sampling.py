@@ -108,7 +108,7 @@ class TestSamples:
             counts=lambda: stage.counts,
             topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
             ends=cast(TopicEnds, SimpleNamespace(of=ends)),
-            checkpoint=stage.arm.checkpoint,
+            committed=stage.arm.checkpoint.committed,
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),
             usage=TreeUsage(list),
             clock=lambda: 4.0,

@@ -57,7 +57,7 @@ class Warming:
             counts=lambda: stage.counts,
             topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: stage.ends.get(topic, {}))),
-            checkpoint=arm.checkpoint,
+            committed=arm.checkpoint.committed,
             deferrals=arm.deferrals,
             usage=TreeUsage(list),
             clock=arm.clock.now_s,

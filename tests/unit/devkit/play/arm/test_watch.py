@@ -93,7 +93,7 @@ def watched(stage: Stage, clock: Time) -> Watch:
         counts=lambda: stage.counts,
         topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
         ends=cast(TopicEnds, SimpleNamespace(of=lambda _: {0: 161})),
-        checkpoint=stage.arm.checkpoint,
+        committed=stage.arm.checkpoint.committed,
         deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),
         usage=TreeUsage(list),
         clock=stage.arm.clock.now_s,

@@ -58,7 +58,7 @@ def deferrals(*ever: str) -> Deferrals:
 
 def test_nothing_but_the_topics(stage: Stage) -> None:
     stage.look(["output"])
-    assert stage.view.not_observable(deferrals()) == {"offsets", "batches", "words", "deferrals"}
+    assert stage.view.not_observable(deferrals()) == {"offsets", "checkpoint", "batches", "words", "deferrals"}
     assert not stage.state.drained
     assert stage.view.committed() == {}
 
@@ -85,6 +85,12 @@ def test_committed_offsets_count_where_they_are_shown(stage: Stage) -> None:
     stage.look(["output"])
     assert (stage.state.emitted, stage.state.drained) == (None, False)
     assert stage.view.committed() == {(SOURCE, 0): 1}
+
+
+def test_offsets_where_it_says_they_are_are_no_checkpoint(stage: Stage) -> None:
+    stage.state.committed, stage.state.stated_offsets = {(SOURCE, 0): 1}, {"group": "mine"}
+    assert stage.view.shows_offsets
+    assert stage.view.not_observable(deferrals()) == {"checkpoint", "batches", "words", "deferrals"}
 
 
 def test_what_it_shows_is_seen(stage: Stage) -> None:
