@@ -6,7 +6,7 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "own-pipeline.md").read_text()
 TEMPLATE = DOCS / "examples" / "my_pipeline.py"
-HAMMERING, CARELESS = "# hammering.yaml", "# careless.yaml"
+HAMMERING, CARELESS, LAGGING = "# hammering.yaml", "# careless.yaml", "# lagging.yaml"
 """How the scenarios of two arms begin."""
 
 
@@ -22,6 +22,14 @@ def careless() -> str:
     text, loop = TEMPLATE.read_text(), "    for record in consumer:\n"
     assert text.count(loop) == 1
     return text.replace(loop, loop + block("python", "        if environ["))
+
+
+def lagging() -> str:
+    """`mine.py`, the template as a client of the Action API, by the page's words."""
+    text, begin, end = TEMPLATE.read_text(), "    url = ", "\n\nif __name__"
+    assert (text.count(begin), text.count(end)) == (1, 1)
+    asked = text[: text.index(begin)] + block("python", "    query = ") + text[text.index(end) :]
+    return asked.replace("import json\n", "import json\nfrom time import sleep\n")
 
 
 def mine() -> str:

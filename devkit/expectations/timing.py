@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from signal import SIGKILL, SIGTERM
 from typing import Any
 
 from devkit.expectations.bounds import Range
@@ -14,6 +15,9 @@ _BY_RESTARTS = frozenset({"restarts", "replays", "gave_up"})
 """Ends after which the program had more to do."""
 _PROGRESS_ENDS = _BY_RESTARTS | {"drained"}
 """Ends that say themselves what was done by then; all others cut an arm short at a time."""
+
+_SIGNALLED = frozenset({-SIGKILL, -SIGTERM})
+"""Exit codes of a process that got a signal from outside."""
 
 Timing = Callable[[Range[Any], ArmObservation], Window | None]
 
@@ -60,13 +64,15 @@ def failed_batch_window(argument: Range[Any], observation: ArmObservation) -> Wi
 def restart_window(_argument: object, observation: ArmObservation) -> Window | None:
     """For restarts and the replays that follow them: a stall or a client's timeout depends on time.
 
-    Restarts with another failure, or by a limit of the container, happen on any machine.
+    Restarts with another failure, by a limit of the container or by a signal (a fault of the scenario sends one, a busy
+    machine does not) happen on any machine.
     """
     slow = len(observation.main.stalls) + sum(
         names_timeout(failure) for failure in observation.main.failures if failure not in observation.main.stalls
     )
     container = observation.figures.container
-    explained = len(observation.main.failures) - slow + (len(container.kills) if container else 0)
+    signalled = sum(code in _SIGNALLED for code in observation.main.exit_codes)
+    explained = len(observation.main.failures) - slow + max(len(container.kills) if container else 0, signalled)
     return None if observation.main.restarts and explained >= observation.main.restarts else "commit"
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.integration.cli_run import CliRun
 from tests.integration.poisoned_scenario import write_scenario
-from tests.own_pipeline_page import CARELESS, HAMMERING, block, careless, mine
+from tests.own_pipeline_page import CARELESS, HAMMERING, LAGGING, block, careless, lagging, mine
 from tests.own_pipeline_page import TEMPLATE as TEMPLATE_FILE
 
 HERE = Path(__file__).parent
@@ -69,6 +69,12 @@ def test_the_scenario_of_the_documents_is_reproduced_and_fixed(devkit_cli: Cli, 
     arms = both_arms(devkit_cli, tmp_path, mine(), HAMMERING)
     assert [arm["ended_by"] for arm in arms] == ["drained", "drained"]
     assert [arm["figures"]["amplification"] > 2 for arm in arms] == [True, False]
+
+
+@pytest.mark.slow
+def test_a_client_of_the_action_api(devkit_cli: Cli, tmp_path: Path) -> None:
+    arms = both_arms(devkit_cli, tmp_path, lagging(), LAGGING)
+    assert [arm["audit"]["lost"] + arm["audit"]["pending"] for arm in arms] == [0, 0]
 
 
 def test_what_a_consumer_group_has_committed_and_a_crash_lost(devkit_cli: Cli, tmp_path: Path) -> None:

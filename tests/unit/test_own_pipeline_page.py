@@ -2,6 +2,7 @@
 
 import io
 import urllib.request
+from collections.abc import Callable
 from email.message import Message
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,7 @@ from mypy_boto3_s3 import S3Client
 
 from devkit.observe.checkpoint import Checkpoint
 from devkit.scenario.load import load_scenario
-from tests.own_pipeline_page import HAMMERING, block, mine
+from tests.own_pipeline_page import CARELESS, HAMMERING, LAGGING, block, careless, lagging, mine
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 
 URL = "http://127.0.0.1:1/w"
@@ -45,7 +46,21 @@ def test_the_kit_reads_the_checkpoint_that_its_lines_write(monkeypatch: pytest.M
     assert (failed.start, failed.end) == (checkpoint.committed(), {("events", 0): 40, ("events", 1): 7})
 
 
-def test_its_scenario_can_be_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("beginning", "program"), [(HAMMERING, mine), (CARELESS, careless), (LAGGING, lagging)])
+def test_its_scenarios_can_be_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beginning: str, program: Callable[[], str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(program())
+    file = tmp_path / "scenario.yaml"
+    file.write_text(block("yaml", beginning))
+    assert load_scenario(file).cause or beginning == HAMMERING
+    compile(program(), "mine.py", "exec")
+
+
+def test_its_counts_are_those_that_a_program_of_other_values_can_meet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").touch()
     file = tmp_path / "hammering.yaml"

@@ -245,3 +245,21 @@ def test_a_restart_after_a_kill_by_the_container_is_no_matter_of_time() -> None:
     killed = observed_with(OBSERVED, restarts=1, failures=(), figures=some_figures(container=container))
     assert expecting("restarts", 1).depends_on_time(killed) is None
     assert expecting("restarts", 1).depends_on_time(observed_with(killed, restarts=2)) == "commit"
+
+
+@pytest.mark.parametrize(
+    ("exit_codes", "restarts", "window"),
+    [
+        ((-9,), 1, None),
+        ((-15,), 1, None),
+        ((-9, -9), 2, None),
+        ((-9,), 2, "commit"),
+        ((1,), 1, "commit"),
+        ((), 1, "commit"),
+    ],
+)
+def test_a_restart_after_a_signal_is_no_matter_of_time(
+    exit_codes: tuple[int, ...], restarts: int, window: Window | None
+) -> None:
+    killed = observed_with(OBSERVED, restarts=restarts, failures=(), exit_codes=exit_codes)
+    assert expecting("restarts", 1).depends_on_time(killed) == window
