@@ -28,7 +28,8 @@ class ProgramState:
     work began, None where none is, and `is_warm` whether its process has written one before; `warm_batches` has what
     all those did that had, up to the end of the process where they were not written. `late_dropped` counts the rows
     that Spark dropped behind its watermark, None where it reported no state; `watermarks` are in seconds since the
-    epoch. `stated_offsets` are the fields of its newest event `committed_offsets`.
+    epoch. Batches before `first_batch` belong to a warm-up. `stated_offsets` are the fields of its newest event
+    `committed_offsets`.
     """
 
     batches: PlannedBatches = field(default_factory=PlannedBatches)
@@ -58,7 +59,14 @@ class ProgramState:
     emitted: Emitted | None = None
     confirmed: Mapping[str, Any] | None = None
     spark: Mapping[str, Any] | None = None
+    first_batch: int = 0
     stated_offsets: Mapping[str, Any] | None = None
+
+    def count_batches_from_now(self) -> None:
+        """What the batches up to now took does not count."""
+        self.first_batch = self.batches.next
+        for series in (self.batch_times, self.warm_batches, self.commits):
+            series.clear()
 
 
 def retried_task(event: TaskRetried) -> RetriedTask:

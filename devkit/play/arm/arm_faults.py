@@ -63,7 +63,6 @@ class ArmFaults:
             watch=watch_for(items, stack.proxy),
         )
         self._batches: set[int] = set()
-        self._first_batch = 0
         self._by_hand: set[str] = set()
         self._events: set[str] = set()
         self._failed_s = -math.inf
@@ -75,13 +74,11 @@ class ArmFaults:
         """Starts the thread that begins and ends what is due; a timeline without items needs none."""
         self._runner.start()
 
-    def count_batches_from(self, first: int) -> None:
-        """Conditions count batches from this one on; earlier ones belong to the warm-up."""
-        self._first_batch = first
-
     def note(self, event: ProgramEvent, *, is_of_main: bool = True) -> None:
-        """Note an event of a program or its process. Only the main program's batches count."""
-        if is_of_main and isinstance(event, BATCH_EVENTS) and event.batch < self._first_batch:
+        """Note an event of a program or its process. Only the main program's batches count, from its first after a
+        warm-up on.
+        """
+        if is_of_main and isinstance(event, BATCH_EVENTS) and event.batch < self._arm.programs[0].state.first_batch:
             return
         self._events.add(event.event)
         if isinstance(event, ProcessEnded) and event.exit_code > 0:
@@ -110,7 +107,7 @@ class ArmFaults:
                 figures |= {"lag": sample.lag, "committed": sample.committed}
         running = frozenset(run.label for run in self._arm.programs if run.is_running)
         self._by_hand |= {page.entry.name for page in self._journal.pages() if page.entry.holder is not None}
-        first = self._first_batch
+        first = main.state.first_batch
         batches = frozenset(batch - first for batch in self._batches if batch >= first)
         met = frozenset(rule for rule, count in sample.faults.items() if count) | sample.faults_in_flight.keys()
         seen = Seen(figures, running, batches, frozenset(self._events), met)

@@ -88,13 +88,13 @@ class ProgramEvents:
                 if state.batches.begin(event.batch, event.began_ms):
                     say("replay", f"batch {event.batch} again{self._format_offsets(event.batch)}")
             case BatchWritten():
-                if event.seconds is not None:
+                if event.seconds is not None and event.batch >= state.first_batch:
                     state.batch_times.append((self._clock(), event.seconds))
                     if state.is_warm:
                         state.warm_batches.append((self._clock(), event.seconds))
                 state.is_warm, state.batch_began_s = True, None
                 state.written = (state.written or 0) + 1
-            case BatchCommitted():
+            case BatchCommitted() if event.batch >= state.first_batch:
                 took_ms = sum(event.durations_ms.get(step, 0) for step in _COMMIT_STEPS)
                 state.commits.append((self._clock(), took_ms / 1000))
             case StateCommitted():

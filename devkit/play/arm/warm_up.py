@@ -37,7 +37,7 @@ def warm_up(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
     fetches = mock.counts().fetches
     populate(arm)
     arm.sampler.count_from_now(ends)
-    arm.faults.count_batches_from(arm.main.state.batches.next)
+    arm.main.state.count_batches_from_now()
     arm.state.warm_up_s = arm.clock.now_s() - began_s
     arm.log.add(WarmedUp(offsets=offsets, fetches=fetches, seconds=round(arm.state.warm_up_s, 3), problem=problem))
     if problem is None:

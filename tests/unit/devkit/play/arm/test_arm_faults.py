@@ -25,6 +25,7 @@ from devkit.play.arm.arm_state import ArmState
 from devkit.play.arm.clock import ArmClock
 from devkit.play.arm.log import ArmLog
 from devkit.play.arm.run_context import ArmInPlay
+from devkit.programs.program_state import ProgramState
 from devkit.report.progress import Progress
 from devkit.stack.stack import Stack
 from pipeline.events import BatchCommitted, BatchStarted, Resumed, Waiting
@@ -72,6 +73,7 @@ class Arm:
                 label="pipeline",
                 is_running=True,
                 view=SimpleNamespace(shows_offsets=True),
+                state=ProgramState(),
                 supervisor=SimpleNamespace(restarts=2),
                 processes=lambda role: [role],
                 name="",

@@ -15,6 +15,7 @@ from devkit.play.arm.collect import replays_of
 from devkit.play.arm.program_events import describe
 from devkit.scenario.model import Scenario
 from pipeline.events import (
+    BatchCommitted,
     BatchStarted,
     BatchWritten,
     Configuration,
@@ -74,6 +75,20 @@ def test_each_batch_that_was_written_has_its_time(stage: Stage) -> None:
     for batch, seconds in enumerate((4.5, 0.5, None)):
         stage.take(BatchWritten(batch=batch, seconds=seconds))
     assert [took for _, took in stage.main.state.batch_times] == [4.5, 0.5]
+
+
+def test_what_the_batches_of_a_warm_up_took_does_not_count(stage: Stage) -> None:
+    state = stage.main.state
+    for batch in range(4):
+        stage.take(BatchStarted(batch=batch))
+        stage.take(BatchWritten(batch=batch, seconds=batch))
+        if batch == 1:
+            state.count_batches_from_now()
+        if batch:  # Spark says it after the next batch
+            stage.take(BatchCommitted(batch=batch - 1, rows=2, durations_ms={"walCommit": 1000 * batch}))
+    assert [took for _, took in state.batch_times] == [2, 3]
+    assert [took for _, took in state.warm_batches] == [2, 3]
+    assert [took for _, took in state.commits] == [3]
 
 
 def take_each(stage: Stage, monkeypatch: pytest.MonkeyPatch, happened: Iterable[ProgramEvent], every_s: float) -> None:
