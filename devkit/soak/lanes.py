@@ -56,6 +56,33 @@ def _shared(*moved: Choice) -> Lanes:
                 "the line to a broker is narrow", _of("network_bandwidth", part=_BROKERS, rate=("128KiB", "512KiB"))
             ),
         ),
+        # Those that clients try again. A lost answer is of a write that the broker has.
+        "Kafka's errors": (
+            Choice(
+                "acknowledgements are lost",
+                _of("kafka_error", part=_BROKERS, error="lost_answer", api="produce", times=(1, 2)),
+            ),
+            Choice(
+                "too few replicas are in sync",
+                _of(
+                    "kafka_error",
+                    part=_BROKERS,
+                    error=("not_enough_replicas", "not_enough_replicas_after_append"),
+                    api="produce",
+                ),
+                at_most_s=4,
+            ),
+            Choice(
+                "a leader is said to have moved",
+                _of(
+                    "kafka_error",
+                    part=_BROKERS,
+                    error=("not_leader_or_follower", "fenced_leader_epoch"),
+                    api=("fetch", "list_offsets"),
+                    times=(1, 3),
+                ),
+            ),
+        ),
         "store": (
             Choice("the store refuses", _of("store_error", status=(500, 503), share=("30%", "100%")), at_most_s=4),
             Choice("the store is slow", _of("store_slow", before=("200ms", "1s"))),

@@ -44,7 +44,16 @@ def test_the_shortest_soak_has_faults_under_most_seeds() -> None:
 
 def test_every_kind_of_fault_is_drawn_sooner_or_later() -> None:
     drawn = {kind for seed in range(30) for one in draw_faults(seed, MINUTES) for kind in one.do}
-    assert drawn >= {"pause", "kill", "restart", "move_leader", "client_quota", "network_cut", "network_blackhole"}
+    assert drawn >= {
+        "kafka_error",
+        "pause",
+        "kill",
+        "restart",
+        "move_leader",
+        "client_quota",
+        "network_cut",
+        "network_blackhole",
+    }
     of_updater = [one for seed in range(30) for one in draw_faults(seed, MINUTES, UPDATER_LANES)]
     killed = {one.do[kind]["program"] for one in of_updater for kind in one.do if kind == "kill_process"}
     assert killed == {"decide", "resolve", "apply"}
