@@ -132,10 +132,14 @@ def up(
 
 
 @click.command()
+@click.argument("stack", metavar="[ID]", required=False)
 @own_run_id_option
 @click.option("--all", "every", is_flag=True, help="End all stacks that this checkout left up.")
-def down(run_id: str | None, *, every: bool) -> None:
-    """End the stack that this checkout left up. Where there are several, choose with --run-id or --all."""
+def down(stack: str | None, run_id: str | None, *, every: bool) -> None:
+    """End the stack that this checkout left up. Where there are several, choose by ID or with --all."""
+    if stack is not None and run_id not in (None, stack):
+        raise UsageError(f"{stack} and --run-id {run_id}", hint="give one of them")
+    run_id = run_id or stack
     if every and run_id is not None:
         raise UsageError(f"--all and --run-id {run_id}", hint="give one of them")
     runs = _released(run_id)
@@ -145,7 +149,7 @@ def down(run_id: str | None, *, every: bool) -> None:
         up_now = ", ".join(run.run_id for run in runs)
         raise UsageError(
             f"{len(runs)} stacks are up: {up_now}",
-            hint=f"`devkit down --run-id {runs[-1].run_id}` ends that one, `devkit down --all` all of them",
+            hint=f"`devkit down {runs[-1].run_id}` ends that one, `devkit down --all` all of them",
         )
     if not runs:
         click.echo("no stack of this checkout is up" if foreign else "no stack is up")
@@ -160,7 +164,7 @@ def down(run_id: str | None, *, every: bool) -> None:
         click.echo(f"stack {run.run_id} is down")
     for run in foreign:
         checkout = run.checkout or "an earlier version of the kit"
-        click.echo(f"stack {run.run_id} of {checkout} stays up; `devkit down --run-id {run.run_id}` ends it")
+        click.echo(f"stack {run.run_id} of {checkout} stays up; `devkit down {run.run_id}` ends it")
 
 
 @click.command(short_help="List the stacks that are up, and whether they answer.")

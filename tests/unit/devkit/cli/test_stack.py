@@ -138,10 +138,11 @@ class TestDown:
         finished = devkit("down")
         assert (finished.code, ended) == (2, [])
         assert finished.err.startswith(
-            "error: 2 stacks are up: beef0002, cafe0001\nhint: `devkit down --run-id cafe0001` ends that one"
+            "error: 2 stacks are up: beef0002, cafe0001\nhint: `devkit down cafe0001` ends that one"
         )
-        assert devkit("down", "--run-id", "beef0002", "--all").code == 2
-        assert (devkit("down", "--run-id", "cafe0001").code, ended) == (0, ["cafe0001"])
+        for both in (("--run-id", "beef0002", "--all"), ("beef0002", "--all"), ("beef0002", "--run-id", "cafe0001")):
+            assert (devkit("down", *both).code, ended) == (2, [])
+        assert (devkit("down", "cafe0001").code, ended) == (0, ["cafe0001"])
         assert (devkit("down", "--all").code, ended) == (0, ["cafe0001", "beef0002", "cafe0001"])
 
     def test_what_another_checkout_started_is_ended_by_its_name_alone(
@@ -152,8 +153,8 @@ class TestDown:
         kept("beef0002").model_copy(update={"checkout": Path("/else/where")}).save()
         kept("feed0003").model_copy(update={"checkout": None}).save()
         left = (
-            "stack beef0002 of /else/where stays up; `devkit down --run-id beef0002` ends it\n"
-            "stack feed0003 of an earlier version of the kit stays up; `devkit down --run-id feed0003` ends it\n"
+            "stack beef0002 of /else/where stays up; `devkit down beef0002` ends it\n"
+            "stack feed0003 of an earlier version of the kit stays up; `devkit down feed0003` ends it\n"
         )
         for arguments in ((), ("--all",)):
             finished = devkit("down", *arguments)
@@ -165,10 +166,7 @@ class TestDown:
 
     def test_a_mistyped_id_brings_those_that_are_up(self, devkit: Devkit, kept: Kept) -> None:
         kept()
-        assert (
-            devkit("down", "--run-id", "cafe").err
-            == "error: there is no stack cafe\nhint: stacks that are up: cafe0001\n"
-        )
+        assert devkit("down", "cafe").err == "error: there is no stack cafe\nhint: stacks that are up: cafe0001\n"
 
 
 class TestLogs:
