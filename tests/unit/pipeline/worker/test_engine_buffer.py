@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.worker.engine import LoopThread, ResultBuffer
-
-InTime = Callable[[Callable[[], Any]], Any]
+from tests.unit.pipeline.worker.conftest import InTime
 
 
 def on_a_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
@@ -40,22 +39,17 @@ async def test_a_put_waits_while_the_buffer_is_full_and_goes_on_when_it_was_empt
     assert take(buffer, 1) == ([b"y"], 2)
 
 
-@on_a_loop
-async def test_one_oversized_result_passes_an_empty_buffer() -> None:
-    buffer = ResultBuffer(10, len)
-    await asyncio.wait_for(buffer.put(b"x" * 1000), 20)
-    assert take(buffer) == ([b"x" * 1000], 1)
-    await asyncio.wait_for(buffer.put(b"y" * 1000), 20)
+@pytest.mark.parametrize(("limit", "size"), [(10, 1000), (0, 1)], ids=["an oversized result", "a limit of nothing"])
+def test_an_empty_buffer_lets_one_pass(limit: int, size: int) -> None:
+    async def go() -> None:
+        buffer = ResultBuffer(limit, len)
+        puts = [asyncio.create_task(buffer.put(bytes([number]) * size)) for number in range(3)]
+        for number in range(3):
+            await settle()
+            assert take(buffer, number) == ([bytes([number]) * size], number + 1)
+        await asyncio.gather(*puts)
 
-
-@on_a_loop
-async def test_a_limit_of_nothing_lets_one_pass_at_a_time() -> None:
-    buffer = ResultBuffer(0, len)
-    puts = [asyncio.create_task(buffer.put(bytes([number]))) for number in range(3)]
-    for number in range(3):
-        await settle()
-        assert take(buffer, number) == ([bytes([number])], number + 1)
-    await asyncio.gather(*puts)
+    asyncio.run(go())
 
 
 @on_a_loop

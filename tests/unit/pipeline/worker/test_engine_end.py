@@ -1,28 +1,15 @@
 """How a run ends: exceptions, cancellation, and a consumer that stops asking. None of it may hang."""
 
 import asyncio
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
 from pipeline.worker.engine import LoopThread, ResultBuffer
-from tests.unit.pipeline.one_by_one import run
-
-InTime = Callable[[Callable[[], Any]], Any]
-Process = Callable[[int], Any]
-
-
-@pytest.fixture
-def engine(loop_thread: LoopThread) -> Callable[..., Iterator[int]]:
-    def start(messages: Any, process: Process, *, key: Callable[[int], int] = lambda m: m, **kwargs: Any) -> Any:
-        buffer = kwargs.pop("buffer", None) or ResultBuffer(1_000_000, lambda _result: 1)
-        options = {"thread": loop_thread, "key_of": key, "max_started": 4, "buffer": buffer} | kwargs
-        return run(messages, process, lambda _message, outcome: outcome, **options)
-
-    return start
+from tests.unit.pipeline.worker.conftest import Engine, InTime
 
 
 class _Watched:
@@ -41,23 +28,19 @@ class _Watched:
             raise
 
 
-@pytest.mark.parametrize(
-    "error",
-    [RuntimeError("it broke"), MemoryError("it broke"), KeyboardInterrupt("it broke"), SystemExit("it broke")],
-    ids=lambda error: type(error).__name__,
-)
+@pytest.mark.parametrize("kind", [RuntimeError, MemoryError, KeyboardInterrupt, SystemExit])
 def test_what_a_message_raises_ends_the_run_and_not_the_loop(
-    engine: Any, in_time: InTime, loop_thread: LoopThread, error: BaseException
+    engine: Engine, in_time: InTime, loop_thread: LoopThread, kind: type[BaseException]
 ) -> None:
     watched = _Watched()
 
     async def process(message: int) -> int:
         if message == 1:
-            raise error
+            raise kind("it broke")
         await watched.wait()
         return message
 
-    with pytest.raises(type(error), match="it broke"):
+    with pytest.raises(kind, match="it broke"):
         in_time(lambda: list(engine(range(3), process)))
     for _ in range(2):
         assert watched.cancelled.acquire(timeout=20), "what is under way is cancelled"
@@ -68,28 +51,28 @@ def test_what_a_message_raises_ends_the_run_and_not_the_loop(
     assert in_time(lambda: loop_thread.call(alive)) == "alive"
 
 
-def test_a_cancellation_from_within_is_not_taken_for_a_result_that_may_still_come(engine: Any, in_time: InTime) -> None:
+@pytest.mark.parametrize(
+    ("failing", "error", "raised", "pages"),
+    [
+        pytest.param(1, asyncio.CancelledError(), "RuntimeError.*was cancelled", 3, id="a cancellation from within"),
+        pytest.param(0, ValueError("it broke"), "ValueError.*it broke", 1, id="later events of its page wait for it"),
+    ],
+)
+def test_a_failure_is_not_taken_for_a_result_that_may_still_come(
+    engine: Engine, in_time: InTime, failing: int, error: BaseException, raised: str, pages: int
+) -> None:
     async def process(message: int) -> int:
-        if message == 1:
-            raise asyncio.CancelledError
+        if message == failing:
+            raise error
         return message
 
-    with pytest.raises(RuntimeError, match="was cancelled"):
-        in_time(lambda: list(engine(range(3), process)))
-
-
-def test_a_failure_is_raised_though_later_events_of_its_page_wait_for_it(engine: Any, in_time: InTime) -> None:
-    async def process(message: int) -> int:
-        if message == 0:
-            raise ValueError("first of its page")
-        return message
-
-    with pytest.raises(ValueError, match="first of its page"):
-        in_time(lambda: list(engine(range(9), process, key=lambda _message: 0)))
+    with pytest.raises((RuntimeError, ValueError)) as caught:
+        in_time(lambda: list(engine(range(9), process, key_of=lambda message: message % pages)))
+    assert re.search(raised, repr(caught.value))
 
 
 @pytest.mark.parametrize("where", ["source", "key", "size"])
-def test_what_the_callers_own_code_raises_comes_out(engine: Any, in_time: InTime, where: str) -> None:
+def test_what_the_callers_own_code_raises_comes_out(engine: Engine, in_time: InTime, where: str) -> None:
     watched = _Watched()
 
     async def process(message: int) -> int:
@@ -107,16 +90,16 @@ def test_what_the_callers_own_code_raises_comes_out(engine: Any, in_time: InTime
             fails()
         yield 1
 
-    def key(message: int) -> int:
+    def key_of(message: int) -> int:
         return fails() if where == "key" and message == 1 else message
 
-    buffer = ResultBuffer[int](10, fails) if where == "size" else None
+    options = {"buffer": ResultBuffer[int](10, fails)} if where == "size" else {}
     with pytest.raises(LookupError, match=where):
-        in_time(lambda: list(engine(source(), process, key=key, buffer=buffer)))
+        in_time(lambda: list(engine(source(), process, key_of=key_of, **options)))
     assert watched.cancelled.acquire(timeout=20)
 
 
-def test_a_consumer_that_stops_asking_cancels_what_is_under_way(engine: Any, in_time: InTime) -> None:
+def test_a_consumer_that_stops_asking_cancels_what_is_under_way(engine: Engine, in_time: InTime) -> None:
     watched = _Watched()
 
     async def process(message: int) -> int:
@@ -133,7 +116,9 @@ def test_a_consumer_that_stops_asking_cancels_what_is_under_way(engine: Any, in_
         assert watched.cancelled.acquire(timeout=20)
 
 
-def test_deadlines_fire_while_the_consumer_is_suspended(engine: Any, in_time: InTime, loop_thread: LoopThread) -> None:
+def test_deadlines_fire_while_the_consumer_is_suspended(
+    engine: Engine, in_time: InTime, loop_thread: LoopThread
+) -> None:
     """The generator stands at a `yield`, as under back-pressure; nobody runs it until the deadline has fired."""
     fired, suspended = threading.Event(), asyncio.Event()
 
@@ -155,7 +140,7 @@ def test_deadlines_fire_while_the_consumer_is_suspended(engine: Any, in_time: In
     assert in_time(lambda: list(results)) == [1]
 
 
-def test_work_goes_on_while_the_consumer_is_suspended_until_the_buffer_is_full(engine: Any, in_time: InTime) -> None:
+def test_work_goes_on_while_the_consumer_is_suspended_until_the_buffer_is_full(engine: Engine, in_time: InTime) -> None:
     processed = threading.Semaphore(0)
 
     async def process(message: int) -> int:
@@ -169,7 +154,7 @@ def test_work_goes_on_while_the_consumer_is_suspended_until_the_buffer_is_full(e
     assert sorted([first, *in_time(lambda: list(results))]) == list(range(8))
 
 
-def test_two_runs_may_share_a_loop(engine: Any, in_time: InTime) -> None:
+def test_two_runs_may_share_a_loop(engine: Engine, in_time: InTime) -> None:
     async def process(message: int) -> int:
         await asyncio.sleep(0)
         return message
@@ -182,7 +167,7 @@ def test_two_runs_may_share_a_loop(engine: Any, in_time: InTime) -> None:
 
 @pytest.mark.parametrize("ahead", [True, False])
 def test_a_message_is_surrounded_from_its_beginning_until_its_result_is_in_the_buffer(
-    engine: Any, in_time: InTime, *, ahead: bool
+    engine: Engine, in_time: InTime, *, ahead: bool
 ) -> None:
     """They begin in the order of the messages, those that wait for their page's turn too."""
     seen: list[str] = []
@@ -207,21 +192,17 @@ def test_a_message_is_surrounded_from_its_beginning_until_its_result_is_in_the_b
         await others_done.wait()
         return message
 
-    results = engine(
-        range(3),
-        process,
-        key=lambda message: message // 2,
-        around=around,
-        ahead=ahead,
-        buffer=Buffer(1_000_000, lambda _result: 1),
-    )
+    buffer = Buffer(1_000_000, lambda _result: 1)
+    results = engine(range(3), process, key_of=lambda message: message // 2, around=around, ahead=ahead, buffer=buffer)
     assert sorted(in_time(lambda: list(results))) == [0, 1, 2]
     assert seen[:3] == ["begin 0", "begin 1", "begin 2"]
     for message in range(3):
         assert seen.index(f"end {message}") == seen.index(f"put {message}") + 1
 
 
-def test_what_surrounds_a_message_ends_when_the_run_does(engine: Any, in_time: InTime, loop_thread: LoopThread) -> None:
+def test_what_surrounds_a_message_ends_when_the_run_does(
+    engine: Engine, in_time: InTime, loop_thread: LoopThread
+) -> None:
     watched = _Watched()
     ended = threading.Semaphore(0)
 

@@ -5,28 +5,39 @@ import gc
 import random
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.worker import engine
+from pipeline.worker import engine as module
 from pipeline.worker.engine import LoopThread, ResultBuffer
-from tests.unit.pipeline.one_by_one import run
+from tests.unit.pipeline.worker.conftest import Engine, InTime
 
-InTime = Callable[[Callable[[], list[int]]], list[int]]
 shared_loop = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def as_it_is(_message: Any, outcome: Any) -> Any:
-    return outcome
+async def at_once(message: int) -> int:
+    return message
 
 
-def plain_buffer() -> ResultBuffer[int]:
-    return ResultBuffer(1_000_000, lambda _result: 1)
+class SlowFirst:
+    """Message 0 waits until it is let go."""
+
+    def __init__(self, thread: LoopThread) -> None:
+        self.processed: list[int] = []
+        self._thread, self._gate = thread, asyncio.Event()
+
+    async def process(self, message: int) -> int:
+        if message == 0:
+            await self._gate.wait()
+        self.processed.append(message)
+        return message
+
+    def let_go(self) -> None:
+        self._thread.loop.call_soon_threadsafe(self._gate.set)
 
 
 @dataclass
@@ -91,23 +102,16 @@ def plans(draw: st.DrawFn) -> Plan:
 
 @shared_loop
 @given(plans())
-def test_each_key_keeps_its_order_and_nothing_is_lost(loop_thread: LoopThread, in_time: InTime, plan: Plan) -> None:
+def test_each_key_keeps_its_order_and_nothing_is_lost(engine: Engine, in_time: InTime, plan: Plan) -> None:
     upstream = Upstream(plan)
-
-    def results() -> list[int]:
-        return list(
-            run(
-                range(len(plan.keys)),
-                upstream.process,
-                as_it_is,
-                thread=loop_thread,
-                key_of=lambda message: plan.keys[message],
-                max_started=plan.max_started,
-                buffer=ResultBuffer(plan.limit_bytes, lambda _result: 1),
-            )
-        )
-
-    out = in_time(results)
+    results = engine(
+        range(len(plan.keys)),
+        upstream.process,
+        key_of=lambda message: plan.keys[message],
+        max_started=plan.max_started,
+        buffer=ResultBuffer(plan.limit_bytes, lambda _result: 1),
+    )
+    out = in_time(lambda: list(results))
     assert sorted(out) == [message for message in range(len(plan.keys)) if message not in plan.without_result]
     for key in set(plan.keys):
         of_key = [message for message in out if plan.keys[message] == key]
@@ -115,33 +119,21 @@ def test_each_key_keeps_its_order_and_nothing_is_lost(loop_thread: LoopThread, i
     assert upstream.most_under_way <= plan.max_started
 
 
-def test_others_overtake_a_slow_page_and_its_later_events_do_not(loop_thread: LoopThread, in_time: InTime) -> None:
-    slow, processed = asyncio.Event(), []
-
-    async def process(message: str) -> str:
-        if message == "a1":
-            await slow.wait()
-        processed.append(message)
-        return message
-
-    results = run(
-        ["a1", "b1", "a2", "b2"],
-        process,
-        as_it_is,
-        thread=loop_thread,
-        key_of=lambda message: message[0],
-        max_started=4,
-        buffer=ResultBuffer(1_000_000, len),
-    )
-    first = in_time(lambda: [next(results), next(results)])
-    assert first == ["b1", "b2"]
-    loop_thread.loop.call_soon_threadsafe(slow.set)
-    assert in_time(lambda: list(results)) == ["a1", "a2"]
-    assert processed.index("a2") < processed.index("a1"), "only the result waits, not the work"
+def test_others_overtake_a_slow_page_and_its_later_events_do_not(
+    engine: Engine, loop_thread: LoopThread, in_time: InTime
+) -> None:
+    slow = SlowFirst(loop_thread)
+    results = engine(range(4), slow.process, key_of=lambda message: message % 2)
+    assert in_time(lambda: [next(results), next(results)]) == [1, 3]
+    slow.let_go()
+    assert in_time(lambda: list(results)) == [0, 2]
+    assert slow.processed.index(2) < slow.processed.index(0), "only the result waits, not the work"
 
 
 @pytest.mark.parametrize("max_started", [1, 3, 8])
-def test_no_more_is_read_than_may_be_under_way(loop_thread: LoopThread, in_time: InTime, max_started: int) -> None:
+def test_no_more_is_read_than_may_be_under_way(
+    engine: Engine, loop_thread: LoopThread, in_time: InTime, max_started: int
+) -> None:
     gate, read, started = asyncio.Event(), [], threading.Semaphore(0)
 
     def source() -> Iterator[int]:
@@ -154,16 +146,6 @@ def test_no_more_is_read_than_may_be_under_way(loop_thread: LoopThread, in_time:
         await gate.wait()
         return message
 
-    results = run(
-        source(),
-        process,
-        as_it_is,
-        thread=loop_thread,
-        key_of=lambda m: m,
-        max_started=max_started,
-        buffer=plain_buffer(),
-    )
-
     def open_when_all_that_may_have_started() -> None:
         for _ in range(max_started):
             assert started.acquire(timeout=20)
@@ -173,52 +155,29 @@ def test_no_more_is_read_than_may_be_under_way(loop_thread: LoopThread, in_time:
 
     watcher = threading.Thread(target=open_when_all_that_may_have_started)
     watcher.start()
-    assert sorted(in_time(lambda: list(results))) == list(range(20))
+    assert sorted(in_time(lambda: list(engine(source(), process, max_started=max_started)))) == list(range(20))
     watcher.join(20)
 
 
-@pytest.mark.parametrize("messages", [0, 1, 500])
-def test_messages_without_a_result_are_finished_too(loop_thread: LoopThread, in_time: InTime, messages: int) -> None:
-    async def process(_message: int) -> int | None:
+def test_many_messages_without_a_result_are_finished_too(engine: Engine, in_time: InTime) -> None:
+    async def process(_message: int) -> None:
         return None
 
-    results = run(
-        range(messages),
-        process,
-        as_it_is,
-        thread=loop_thread,
-        key_of=lambda m: m % 3,
-        max_started=2,
-        buffer=plain_buffer(),
-    )
-    assert in_time(lambda: list(results)) == []
+    assert in_time(lambda: list(engine(range(500), process, key_of=lambda m: m % 3, max_started=2))) == []
 
 
-def test_a_slow_page_keeps_its_order_when_many_others_have_passed(loop_thread: LoopThread, in_time: InTime) -> None:
-    slow, others = asyncio.Event(), 50
-
-    async def process(message: int) -> int:
-        if message == 0:
-            await slow.wait()
-        return message
-
-    results = run(
-        range(others + 2),
-        process,
-        as_it_is,
-        thread=loop_thread,
-        key_of=lambda message: message % (others + 1),  # the last is of the first one's page
-        max_started=4,
-        buffer=plain_buffer(),
-    )
+def test_a_slow_page_keeps_its_order_when_many_others_have_passed(
+    engine: Engine, loop_thread: LoopThread, in_time: InTime
+) -> None:
+    """The last is of the first one's page."""
+    slow, others = SlowFirst(loop_thread), 50
+    results = engine(range(others + 2), slow.process, key_of=lambda message: message % (others + 1))
     assert sorted(in_time(lambda: [next(results) for _ in range(others)])) == list(range(1, others + 1))
-    loop_thread.loop.call_soon_threadsafe(slow.set)
+    slow.let_go()
     assert in_time(lambda: list(results)) == [0, others + 1]
 
 
-def test_what_is_known_of_a_page_is_forgotten_when_its_events_have_left(
-    loop_thread: LoopThread, in_time: InTime
-) -> None:
+def test_what_is_known_of_a_page_is_forgotten_when_its_events_have_left(engine: Engine, in_time: InTime) -> None:
     """A batch may hold any number of pages; the memory for their order follows what is under way."""
 
     class Page:
@@ -234,40 +193,22 @@ def test_what_is_known_of_a_page_is_forgotten_when_its_events_have_left(
         most = max(most, len(alive))
         return page
 
-    async def process(message: int) -> int:
-        return message
-
-    results = run(
-        range(3000), process, as_it_is, thread=loop_thread, key_of=page_of, max_started=4, buffer=plain_buffer()
-    )
-    assert len(in_time(lambda: list(results))) == 3000
+    assert len(in_time(lambda: list(engine(range(3000), at_once, key_of=page_of)))) == 3000
     gc.collect()
     assert most <= 4 * 4
 
 
 @pytest.mark.parametrize("max_started", [1, 2, 4, 15, 64])
 def test_few_under_way_need_no_clock(
-    loop_thread: LoopThread, in_time: InTime, monkeypatch: pytest.MonkeyPatch, max_started: int
+    engine: Engine, in_time: InTime, monkeypatch: pytest.MonkeyPatch, max_started: int
 ) -> None:
     """Nobody waits for more to be finished than there are."""
-    monkeypatch.setattr(engine, "_WAKE_AFTER_S", 10_000)
-
-    async def process(message: int) -> int:
-        return message
-
-    results = run(
-        range(300),
-        process,
-        as_it_is,
-        thread=loop_thread,
-        key_of=lambda message: message,
-        max_started=max_started,
-        buffer=plain_buffer(),
-    )
+    monkeypatch.setattr(module, "_WAKE_AFTER_S", 10_000)
+    results = engine(range(300), at_once, max_started=max_started)
     assert sorted(in_time(lambda: list(results))) == list(range(300))
 
 
-def test_what_a_message_comes_to_may_depend_on_those_before_it(loop_thread: LoopThread, in_time: InTime) -> None:
+def test_what_a_message_comes_to_may_depend_on_those_before_it(engine: Engine, in_time: InTime) -> None:
     """The second of a page is done first, and is settled after the first all the same."""
     second_done = asyncio.Event()
     settled: list[int] = []
@@ -283,14 +224,11 @@ def test_what_a_message_comes_to_may_depend_on_those_before_it(loop_thread: Loop
         settled.append(message)
         return len(settled)
 
-    results = run(
-        range(2), process, settle, thread=loop_thread, key_of=lambda _m: 0, max_started=2, buffer=plain_buffer()
-    )
-    assert in_time(lambda: list(results)) == [1, 2]
+    assert in_time(lambda: list(engine(range(2), process, settle, key_of=lambda _m: 0))) == [1, 2]
     assert settled == [0, 1]
 
 
-def test_without_running_ahead_a_page_has_one_message_under_way(loop_thread: LoopThread, in_time: InTime) -> None:
+def test_without_running_ahead_a_page_has_one_message_under_way(engine: Engine, in_time: InTime) -> None:
     under_way: set[int] = set()
 
     async def process(message: int) -> int:
@@ -300,36 +238,21 @@ def test_without_running_ahead_a_page_has_one_message_under_way(loop_thread: Loo
         under_way.remove(message % 2)
         return message
 
-    results = run(
-        range(40),
-        process,
-        as_it_is,
-        thread=loop_thread,
-        key_of=lambda m: m % 2,
-        max_started=8,
-        buffer=plain_buffer(),
-        ahead=False,
-    )
+    results = engine(range(40), process, key_of=lambda m: m % 2, max_started=8, ahead=False)
     assert sorted(in_time(lambda: list(results))) == list(range(40))
 
 
 def test_what_is_finished_is_handed_on_while_another_is_slow(loop_thread: LoopThread, in_time: InTime) -> None:
     """And when nothing more comes for a moment that is said, once: whoever gathers results may let them go."""
-    slow = asyncio.Event()
-
-    async def process(message: int) -> int:
-        if message == 0:
-            await slow.wait()
-        return message
-
-    groups = engine.run(
+    slow = SlowFirst(loop_thread)
+    groups = module.run(
         range(40),
-        process,
-        as_it_is,
+        slow.process,
+        lambda _message, outcome: outcome,
         thread=loop_thread,
         key_of=lambda message: message,
         max_started=50,
-        buffer=plain_buffer(),
+        buffer=ResultBuffer[int](1_000_000, lambda _result: 1),
     )
 
     def until_quiet() -> list[int]:
@@ -339,14 +262,14 @@ def test_what_is_finished_is_handed_on_while_another_is_slow(loop_thread: LoopTh
         return found
 
     assert sorted(in_time(until_quiet)) == list(range(1, 40))
-    loop_thread.loop.call_soon_threadsafe(slow.set)
+    slow.let_go()
     assert in_time(lambda: [one for group in groups for one in group]) == [0]
 
 
 @shared_loop
 @given(keys=st.lists(st.integers(0, 2), max_size=12), rng=st.randoms(use_true_random=False))
 def test_what_waits_for_its_turn_happens_between_those_of_its_key(
-    loop_thread: LoopThread, in_time: InTime, keys: list[int], rng: random.Random
+    engine: Engine, in_time: InTime, keys: list[int], rng: random.Random
 ) -> None:
     """However `process` ends: no turn begins before the one of the same key before it is settled."""
     happened: list[tuple[str, int]] = []
@@ -369,15 +292,8 @@ def test_what_waits_for_its_turn_happens_between_those_of_its_key(
         happened.append(("settled", message))
         return message
 
-    results = run(
-        range(len(keys)),
-        process,
-        settle,
-        thread=loop_thread,
-        key_of=lambda message: keys[message],
-        max_started=5,
-        buffer=plain_buffer(),
-        in_turn=in_turn,
+    results = engine(
+        range(len(keys)), process, settle, key_of=lambda message: keys[message], max_started=5, in_turn=in_turn
     )
     assert sorted(in_time(lambda: list(results))) == list(range(len(keys)))
     for key in set(keys):
