@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import ANY
 
 import pytest
 
+from pipeline.config.batch_section import Reuse
 from pipeline.config.pipeline_config import Breaker, PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.fold import FencedError
@@ -16,7 +17,7 @@ from pipeline.deferral.ledger import ProtocolError
 from pipeline.deferral.snapshot import Fence
 from pipeline.driver import batch as module
 from pipeline.driver import version_check
-from pipeline.driver.batch import BatchWriter
+from pipeline.driver.batch import BatchWriter, reused
 from pipeline.driver.stall import StalledError, StallWatch
 from pipeline.driver.stop import HeldError
 from pipeline.errors import PipelineError, UnreadableSourceError
@@ -103,53 +104,73 @@ def write(made: Bench, number: int = 3, frame: Frame | None = None) -> Frame:
     return frame
 
 
-def main_lane(function: Any) -> Any:
-    """The lane's function in those that report attempts and breakers."""
-    reporting = attempted(function)
-    assert reporting.func is breakers._report
-    inner, settings, _added, _refused = reporting.args
-    assert settings == Breaker()
-    return lane_of(inner, task._main_lane)
-
-
 def attempted(function: Any) -> Any:
     """What is within the one that reports attempts."""
     assert function.func is task_attempt._report
     return function.args[0]
 
 
-def lane_of(function: Any, lane: Any) -> Any:
-    assert function.func is lane
-    return function
+def main_lane(function: Any) -> Any:
+    """The lane's function in those that report attempts and breakers."""
+    reporting = attempted(function)
+    assert reporting.func is breakers._report
+    inner, settings, _added, _refused = reporting.args
+    assert settings == Breaker()
+    assert inner.func is task._main_lane
+    return inner
 
 
-def concurrency_in(config_json: str) -> int:
+def concurrency(made: Bench) -> int:
     """What a worker is given of the bound on requests."""
-    return PipelineConfig.model_validate_json(config_json).fetch.concurrency
+    return PipelineConfig.model_validate_json(main_lane(made.functions[0]).args[0]).fetch.concurrency
+
+
+def read_to(**partitions: int) -> Progress:
+    """A batch 0 that ends at these offsets of partitions, by `pN`."""
+    ends = {SourcePartition("source", int(name[1:])): offset for name, offset in partitions.items()}
+    return Progress(0, 9, {}, ends)
 
 
 def test_a_batch_is_planned_written_and_settled(bench: MakeBench) -> None:
     made = bench(ended=(EndedTask(21, deferred=2), EndedTask(23, deferred=5)))
-    frame = write(made)
+    write(made)
     assert made.steps == ["plan 3", "look", "write", "written 3"]
-    assert frame.done == [("coalesce", 2)], "each source partition is a task, which keeps its order"
     (function,) = made.functions
-    (config_json, fence, target) = main_lane(function).args
-    assert (concurrency_in(config_json), fence) == (20, Fence({}, frozenset(), {}))
+    (_config, fence, target) = main_lane(function).args
+    assert (concurrency(made), fence) == (20, Fence({}, frozenset(), {}))
     assert (target.epoch, target.batch, target.limit_bytes) == (5, 3, 777)
     assert made.lanes.tasks == {21, 23}, "the attempts by which it ended"
-    assert made.functions[0].args[2] == made.writer._config.deferral.topic, "what goes there is counted"
+    assert function.args[2] == made.writer._config.deferral.topic, "what goes there is counted"
     assert made.lanes.deferred == 7
 
 
-def test_reservations_join_their_pages_in_one_task_and_in_order(bench: MakeBench) -> None:
-    made = bench(entry(7), entry(9))
-    assert write(made).done == [
-        ("coalesce", 2),
-        ("union", [7, 9]),
-        ("repartition", 2, "topic", "partition", "key"),
-        ("sort", "topic", "partition", "offset"),
-    ]
+SORTED = ("sort", "topic", "partition", "offset")
+
+
+def by_page(tasks: int) -> tuple[Any, ...]:
+    return ("repartition", tasks, "topic", "partition", "key")
+
+
+@pytest.mark.parametrize(
+    ("reserved", "frame", "deferral", "done"),
+    [
+        pytest.param([], (2, 4), {}, [("coalesce", 2)], id="each source partition is a task, which keeps its order"),
+        pytest.param([], (8, 4), {}, [("coalesce", 3)], id="a slow round finds a slot of its own"),
+        pytest.param([], (8, 4), {"slow_lane": {"rounds": 3}}, [("coalesce", 1)], id="and so do three"),
+        pytest.param([], (8, 4), {"slow_lane": {"rounds": 4}}, [("coalesce", 1)], id="the batch has one at least"),
+        pytest.param([], (4, 4), {"policy": "none"}, [("coalesce", 4)], id="without slow rounds it has all slots"),
+        pytest.param(
+            [7, 9], (2, 4), {}, [("coalesce", 2), ("union", [7, 9]), by_page(2), SORTED], id="reservations join pages"
+        ),
+        pytest.param(
+            [7], (8, 4), {}, [("coalesce", 3), ("union", [7]), by_page(3), SORTED], id="and join what is coalesced"
+        ),
+    ],
+)
+def test_tasks_of_a_batch(
+    bench: MakeBench, reserved: list[int], frame: tuple[int, int], deferral: dict[str, Any], done: list[Any]
+) -> None:
+    assert write(bench(*map(entry, reserved), **deferral), frame=Frame(*frame)).done == done
 
 
 @pytest.mark.parametrize(("policy", "failure"), [("defer", None), ("none", None), ("none", RuntimeError("refused"))])
@@ -174,72 +195,47 @@ def test_a_task_that_ended_by_a_later_attempt_is_said(
 def test_tasks_at_once_share_the_bound_on_requests(bench: MakeBench, partitions: int, slots: int, share: int) -> None:
     made = bench()
     write(made, frame=Frame(partitions, slots))
-    assert concurrency_in(main_lane(made.functions[0]).args[0]) == share
+    assert concurrency(made) == share
 
 
-def test_what_the_tasks_found_to_be_unhealthy_is_settled_with_the_batch(bench: MakeBench) -> None:
+def test_what_tasks_found_to_be_unhealthy_is_settled_with_the_batch_and_not_asked(bench: MakeBench) -> None:
     made = bench()
     opened = Opened("enwiki", 20, 12, "status 503", (Ask("/w/rest.php/v1/revision/1/html", "event:latest"),))
     made.added.append(opened)
-    write(made)
-    assert made.lanes.opened == [opened]
-
-
-def test_tasks_ask_nothing_of_wikis_that_are_unhealthy(bench: MakeBench) -> None:
-    made = bench()
     made.lanes.unhealthy = frozenset({"dewiki"})
     write(made)
+    assert made.lanes.opened == [opened]
     assert attempted(made.functions[0]).args[-1] == {"dewiki"}
-
-
-@pytest.mark.parametrize(
-    ("deferral", "tasks"), [({}, 3), ({"slow_lane": {"rounds": 3}}, 1), ({"slow_lane": {"rounds": 4}}, 1)]
-)
-def test_a_slow_round_finds_a_slot_of_its_own(bench: MakeBench, deferral: dict[str, Any], tasks: int) -> None:
-    assert write(bench(**deferral), frame=Frame(partitions=8, slots=4)).done == [("coalesce", tasks)]
-
-
-def test_without_slow_rounds_all_slots_are_the_batchs(bench: MakeBench) -> None:
-    assert write(bench(policy="none"), frame=Frame(partitions=4, slots=4)).done == [("coalesce", 4)]
 
 
 def test_a_batch_with_news_of_few_partitions_leaves_the_others_their_share(bench: MakeBench) -> None:
     """Else a worker's bounds, and with them its connections, would change from batch to batch."""
     made = bench()
-    made.writer.committed(Progress(0, 9, {}, {SourcePartition("source", number): 5 for number in range(3)}))
+    made.writer.committed(read_to(p0=5, p1=5, p2=5))
     write(made, frame=Frame(partitions=1, slots=4))
-    assert concurrency_in(main_lane(made.functions[0]).args[0]) == 40 // 3
+    assert concurrency(made) == 40 // 3
 
 
 def test_the_lanes_are_told_what_is_committed(bench: MakeBench) -> None:
     made = bench()
-    made.writer.committed(Progress(0, 9, {}, {SourcePartition("source", 2): 5}))
+    made.writer.committed(read_to(p2=5))
     assert made.lanes.ends == {("source", 2): 5}
-    bench(policy="none").writer.committed(Progress(0, 9, {}, {SourcePartition("source", 2): 5}))
+    bench(policy="none").writer.committed(read_to(p2=5))
 
 
 def test_what_comes_by_page_stays_in_its_tasks_and_is_sorted(bench: MakeBench) -> None:
     """Behind a state. The bound on requests is for as many workers."""
     made = bench()
     made.writer.by_page(5)
-    assert write(made).done == [("sort", "topic", "partition", "offset")]
-    assert concurrency_in(main_lane(made.functions[0]).args[0]) == 8
-
-
-def test_reservations_join_what_is_coalesced(bench: MakeBench) -> None:
-    assert write(bench(entry(7)), frame=Frame(partitions=8, slots=4)).done == [
-        ("coalesce", 3),
-        ("union", [7]),
-        ("repartition", 3, "topic", "partition", "key"),
-        ("sort", "topic", "partition", "offset"),
-    ]
+    assert write(made).done == [SORTED]
+    assert concurrency(made) == 8
 
 
 def test_without_deferral_nothing_is_planned(bench: MakeBench) -> None:
     made = bench(policy="none")
     write(made)
     assert made.steps == ["look", "write"]
-    assert lane_of(attempted(made.functions[0]), task._direct)
+    assert attempted(made.functions[0]).func is task._direct
 
 
 def test_a_batch_is_watched_until_it_is_committed(bench: MakeBench) -> None:
@@ -279,10 +275,11 @@ def test_the_next_batch_tells_that_the_last_is_committed(bench: MakeBench) -> No
     made.writer.check()
 
 
-class Commits:
-    """The watch of Spark's writes to the checkpoint, which it makes between two batches."""
+class Watches:
+    """What watches a batch: the commits, which Spark makes between two of them, and the metrics."""
 
     def __init__(self, steps: list[str]) -> None:
+        self.measurements = {"main": object(), "slow": object()}
         self._steps = steps
 
     def batch_begins(self) -> None:
@@ -294,21 +291,31 @@ class Commits:
     def check(self, *, active: bool) -> None:
         self._steps.append(f"active {active}")
 
+    def batch_written(self, seconds: float) -> None:
+        assert seconds >= 0
+        self._steps.append("measured")
 
-def test_between_two_batches_spark_commits(bench: MakeBench) -> None:
-    made = bench(policy="none")
-    made.writer._commits = Commits(made.steps)  # type: ignore[assignment]
-    write(made, 3)
+
+@pytest.mark.parametrize(
+    ("failure", "end"),
+    [(None, ["written 3", "measured"]), (RuntimeError("refused"), [])],
+    ids=["what is written is measured", "what failed is over, and is not"],
+)
+def test_a_batch_is_watched_from_its_beginning_to_its_end(
+    bench: MakeBench, failure: Exception | None, end: list[str]
+) -> None:
+    made = bench(failure=failure)
+    watches: Any = Watches(made.steps)
+    made.writer._commits = made.writer._metrics = watches
+    with pytest.raises(RuntimeError, match="refused") if failure else nullcontext():
+        write(made)
     made.writer.check_commit(active=True)
-    assert made.steps == ["begins", "look", "write", "ends 3", "active True"]
-
-
-def test_a_batch_that_failed_is_over(bench: MakeBench) -> None:
-    made = bench(policy="none", failure=RuntimeError("refused"))
-    made.writer._commits = Commits(made.steps)  # type: ignore[assignment]
-    with pytest.raises(RuntimeError, match="refused"):
-        write(made, 3)
-    assert made.steps[-1] == "ends 3"
+    assert made.steps == ["begins", "plan 3", "look", "write", *end, "ends 3", "active True"]
+    (function,) = made.functions
+    assert function.func is worker_metrics._report
+    inner, measurements = function.args
+    assert main_lane(inner)
+    assert measurements is watches.measurements["main"]
 
 
 def test_a_batch_of_another_major_version_stops_the_job_and_is_not_settled(bench: MakeBench) -> None:
@@ -322,18 +329,22 @@ def test_a_batch_of_another_major_version_stops_the_job_and_is_not_settled(bench
     assert stopped.value.exit_code == 2
 
 
-@pytest.mark.parametrize(("reuse", "reads"), [("off", 2), ("released", 1), ("cached", 1)])
-def test_a_batch_that_is_kept_is_read_once(bench: MakeBench, reuse: str, reads: int) -> None:
-    made = bench(reuse=reuse)
+@pytest.mark.parametrize(
+    ("max_offsets", "reuse", "reads", "looks"),
+    [
+        pytest.param(1000, "off", 2, ["look"], id="off"),
+        pytest.param(1000, "released", 1, ["look"], id="released"),
+        pytest.param(1000, "cached", 1, ["look"], id="cached"),
+        pytest.param(99, "off", 1, [], id="too small to tell"),
+    ],
+)
+def test_how_often_a_batch_is_read(
+    bench: MakeBench, max_offsets: int, reuse: str, reads: int, looks: list[str]
+) -> None:
+    made = bench(max_offsets=max_offsets, reuse=reuse)
     write(made)
     assert made.writer.reads(3) == reads
-
-
-def test_a_batch_that_is_too_small_to_tell_is_not_looked_at(bench: MakeBench) -> None:
-    made = bench(max_offsets=99)
-    write(made)
-    assert made.writer.reads(3) == 1
-    assert made.steps == ["plan 3", "write", "written 3"]
+    assert made.steps == ["plan 3", *looks, "write", "written 3"]
 
 
 @pytest.mark.parametrize(
@@ -397,39 +408,6 @@ def test_the_slow_lanes_failure_comes_before_what_follows_from_it(bench: MakeBen
     made.lanes.failure = PipelineError("slow lane failed: worker exited")
     with pytest.raises(PipelineError, match="slow lane failed"):
         made.writer.check()
-
-
-class Metrics:
-    """What a batch tells of itself."""
-
-    def __init__(self, steps: list[str]) -> None:
-        self.measurements = {"main": object(), "slow": object()}
-        self._steps = steps
-
-    def batch_written(self, seconds: float) -> None:
-        assert seconds >= 0
-        self._steps.append("measured")
-
-
-def test_with_metrics_tasks_report_to_the_main_lanes_figures(bench: MakeBench) -> None:
-    made = bench()
-    metrics = Metrics(made.steps)
-    made.writer._metrics = metrics  # type: ignore[assignment]
-    write(made)
-    assert made.steps == ["plan 3", "look", "write", "written 3", "measured"]
-    (function,) = made.functions
-    assert function.func is worker_metrics._report
-    inner, measurements = function.args
-    assert main_lane(inner)
-    assert measurements is metrics.measurements["main"]
-
-
-def test_a_batch_that_failed_is_not_measured(bench: MakeBench) -> None:
-    made = bench(failure=RuntimeError("refused"))
-    made.writer._metrics = Metrics(made.steps)  # type: ignore[assignment]
-    with pytest.raises(RuntimeError, match="refused"):
-        write(made)
-    assert "measured" not in made.steps
 
 
 def held(monkeypatch: pytest.MonkeyPatch, made: Bench) -> None:
@@ -497,3 +475,23 @@ def test_a_batch_that_fails_after_the_stop_has_failed(bench: MakeBench, monkeypa
     assert "held" not in made.steps
     with pytest.raises(PipelineError, match="could not be written"):
         made.writer.check()
+
+
+@pytest.mark.parametrize(
+    ("reuse", "done"),
+    [("off", []), ("released", [("persist",), ("unpersist",)]), ("cached", [("persist",)])],
+)
+def test_a_batch_that_is_kept_and_fails_is_released_unless_the_incidents_policy_forgets_to(
+    reuse: Reuse, done: list[tuple[str]]
+) -> None:
+    frame = Frame()
+    given: Any = frame
+
+    def fails() -> None:
+        with reused(given, reuse) as rows:
+            assert rows is given
+            raise OSError("the broker is gone")
+
+    with pytest.raises(OSError, match="gone"):
+        fails()
+    assert frame.done == done

@@ -1,9 +1,10 @@
 """How a run ends and whose failure it tells, with a query that does what the test says."""
 
+import copy
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -19,12 +20,11 @@ from pipeline.driver.stop import StoppedHardError
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import fields_of
 from pipeline.memory.budget import Budget
-from tests.unit.signal_handlers import restored_handlers
 
 TRACE = "Query failed\nCaused by: a.b.RecordTooLargeException: The message is 23048294 bytes\n"
-PROXY = (
-    "Query failed\nCaused by: py4j.Py4JException: An exception was raised by the Python Proxy. Return Message: Trace"
-)
+PROXY = "Query failed\nCaused by: py4j.Py4JException: An exception was raised by the Python Proxy. Return Message: T"
+TOO_LARGE = r"query failed: a.b.RecordTooLargeException: The message is 23048294 bytes"
+PLANNING = "Getting offsets from KafkaV2[Subscribe[a]]"
 
 
 @dataclass
@@ -117,51 +117,57 @@ def _next(values: list[Any]) -> Any:
 
 # More than any of these tests takes on a busy machine.
 LONG_S = 30.0
-Run = Callable[..., list[dict[str, Any]]]
 
 
-@pytest.fixture
-def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """Runs a query to its end; what was said. The handlers of this process's signals come back at the end."""
-    clock = [0.0]
-    looked: list[Query] = []
+@dataclass
+class Run:
+    """Runs a query to its end; what was said."""
 
-    def go(
+    config: PipelineConfig
+    monkeypatch: pytest.MonkeyPatch
+    now: float = 0.0
+    looked: list[Query] = field(default_factory=list)
+
+    def __call__(
+        self,
         query: Query,
-        writer: Writer,
+        writer: Writer | None = None,
         checks: Sequence[Callable[[], object]] = (),
         source_look: Callable[[], None] = lambda: None,
     ) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = []
-        ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
-        running = {
-            "query": query,
-            "writer": writer,
-            "checks": checks,
-            "start": "checkpoint",
-            "ui": None,
-            "ended": ended,
-        }
-        running["dump"] = SimpleNamespace(log_dump=lambda: looked.append(query))
-        running["broker_checks"] = (source_look,)
-        running["jvm"] = SimpleNamespace(is_out_of_memory=lambda: False)
-        monkeypatch.setattr(module, "_OTHERS_S", 0.001)
-        monkeypatch.setattr(module, "_BROKERS_S", 0.001)
-        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
-        monkeypatch.setattr(log, "emit", lambda event: lines.append({"event": event.event} | fields_of(event)))
+        running = SimpleNamespace(
+            query=query,
+            writer=writer or Writer(query),
+            checks=checks,
+            start="checkpoint",
+            ui=None,
+            ended=SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited")),
+            dump=SimpleNamespace(log_dump=lambda: self.looked.append(query)),
+            broker_checks=(source_look,),
+            jvm=SimpleNamespace(is_out_of_memory=lambda: False),
+        )
 
         def begin(_budget: Budget, _new: NewStart | None, will_run: Callable[[], None], **_: Any) -> SimpleNamespace:
             will_run()
-            return SimpleNamespace(**running)
+            return running
 
-        monkeypatch.setattr(module, "_begin", begin)
-        module.run(Budget(make_config()), None)
+        patch = self.monkeypatch.setattr
+        patch(module, "_OTHERS_S", 0.001)
+        patch(module, "_BROKERS_S", 0.001)
+        patch(module, "time", SimpleNamespace(monotonic=lambda: self.now))
+        patch(module, "_begin", begin)
+        patch(log, "emit", lambda event: lines.append({"event": event.event} | fields_of(event)))
+        module.run(Budget(self.config), None)
         return lines
 
-    go.clock = clock  # type: ignore[attr-defined]
-    go.looked = looked  # type: ignore[attr-defined]
-    with restored_handlers():
-        yield go
+    def pass_time(self) -> None:
+        self.now = 26.0
+
+
+@pytest.fixture
+def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, handlers: None) -> Run:
+    return Run(make_config(), monkeypatch)
 
 
 def signalled(number: int = signal.SIGTERM) -> Callable[[], None]:
@@ -172,14 +178,9 @@ def signalled(number: int = signal.SIGTERM) -> Callable[[], None]:
 def test_a_signal_ends_it_in_order(run: Run, number: signal.Signals) -> None:
     """First nothing new begins, which also ends a batch that waits for room; then Spark is told."""
     query = Query(events=[None, signalled(number)], active=[True, True, False])
-    lines = run(query, Writer(query))
-    assert [line["event"] for line in lines] == ["started", "stopping", "stopped"]
-    assert [step for step in query.steps if step not in ("batch", "status")] == [
-        "drained",
-        "query stopped",
-        "awaited",
-        "closed",
-    ]
+    assert [line["event"] for line in run(query)] == ["started", "stopping", "stopped"]
+    steps = [step for step in query.steps if step not in ("batch", "status")]
+    assert steps == ["drained", "query stopped", "awaited", "closed"]
 
 
 def test_a_stop_waits_for_the_batch_and_its_commit(run: Run) -> None:
@@ -191,21 +192,24 @@ def test_a_stop_waits_for_the_batch_and_its_commit(run: Run) -> None:
     assert not query.active, "the last answer was waited for"
 
 
-def test_a_stop_does_not_wait_for_the_plan_of_a_batch(run: Run) -> None:
-    """While the brokers are gone it takes minutes, and nothing is under way that they could lose."""
-    query = Query(events=[signalled()], message="Getting offsets from KafkaV2[Subscribe[a]]")
-    lines = run(query, Writer(query))
-    assert [line["event"] for line in lines] == ["started", "stopping", "stopped"]
-    query = Query(events=[signalled(), None], message="Getting offsets from KafkaV2[Subscribe[a]]")
-    run(query, Writer(query, writings=[7, 7, None]))
-    assert not query.events, "of a batch that is at work it does"
-
-
-def test_a_held_batch_says_that_the_one_before_is_committed(run: Run) -> None:
-    """Under load the trigger never rests."""
-    query = Query(events=[signalled(), None, None])
-    run(query, Writer(query, writings=[7, 7, None], helds=[True]))
+@pytest.mark.parametrize(
+    ("waits", "message", "states"),
+    [
+        pytest.param(0, PLANNING, {}, id="not for the plan of a batch, which without brokers takes minutes"),
+        pytest.param(1, PLANNING, {"writings": [7, 7, None]}, id="for a batch at work, whatever Spark plans"),
+        pytest.param(
+            1,
+            "Processing new data",
+            {"writings": [7, 7, None], "helds": [True]},
+            id="not for a trigger that never rests, when a held batch says that the one before is committed",
+        ),
+    ],
+)
+def test_what_a_stop_waits_for(run: Run, waits: int, message: str, states: dict[str, Any]) -> None:
+    query = Query(events=[signalled(), *[None] * waits], message=message)
+    assert [line["event"] for line in run(query, Writer(query, **states))] == ["started", "stopping", "stopped"]
     assert query.steps[-3:] == ["query stopped", "awaited", "closed"]
+    assert query.events == []
 
 
 def test_a_stop_waits_for_slow_rounds(run: Run) -> None:
@@ -215,20 +219,19 @@ def test_a_stop_waits_for_slow_rounds(run: Run) -> None:
     assert query.events == []
 
 
-@pytest.mark.parametrize("why", ["time", "second signal"])
-def test_rounds_are_given_up_when_the_time_is_over_and_that_is_no_failure(run: Run, why: str) -> None:
-    query = Query(events=[signalled(), None], active=[True, False, True, False])
-    if why == "second signal":
-        query.events[1] = signalled()
-    else:
-        query.events[1] = lambda: run.clock.append(26.0)  # type: ignore[attr-defined]
-    lines = run(query, Writer(query, rounds_left=[2]))
-    assert (lines[-1]["event"], lines[-1]["rounds_given_up"]) == ("stopped", 2)
-
-
-def test_a_trigger_without_a_batch_is_no_batch_at_work(run: Run) -> None:
-    """It rests once, and is at work again, looking for news, when the time for slow rounds is over."""
-    query = Query(events=[signalled(), None, lambda: run.clock.append(26.0)], active=[True, False])  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("why", "active"),
+    [
+        pytest.param("time", [True, False, True, False], id="time"),
+        pytest.param("second signal", [True, False, True, False], id="second signal"),
+        # A trigger rests once, and is at work again, looking for news: it is no batch at work.
+        pytest.param("time", [True, False], id="time, while a trigger has no batch"),
+    ],
+)
+def test_rounds_are_given_up_when_the_time_is_over_and_that_is_no_failure(
+    run: Run, why: str, active: list[bool]
+) -> None:
+    query = Query(events=[signalled(), None, run.pass_time if why == "time" else signalled()], active=active)
     lines = run(query, Writer(query, rounds_left=[2]))
     assert (lines[-1]["event"], lines[-1]["rounds_given_up"]) == ("stopped", 2)
     assert query.events == []
@@ -241,35 +244,45 @@ def test_a_trigger_without_a_batch_is_no_batch_at_work(run: Run) -> None:
 def test_a_batch_that_has_to_be_left_ends_the_process_hard(
     run: Run, writings: list[int | None], what: str, why: str
 ) -> None:
-    query = Query(events=[signalled(), lambda: run.clock.append(25.0)])  # type: ignore[attr-defined]
-    if "signal" in why:
-        query.events[1] = signalled()
+    query = Query(events=[signalled(), signalled() if "signal" in why else run.pass_time])
     with pytest.raises(StoppedHardError, match=f"^stopped with {what} at work, as {why}$") as caught:
         run(query, Writer(query, writings=writings))
     assert caught.value.exit_code == 3
     assert "query stopped" not in query.steps, "it would wait for the batch"
 
 
-def test_a_batch_that_fails_while_it_is_waited_for_is_a_failure(run: Run) -> None:
-    query = Query(events=[signalled(), RuntimeError(TRACE)])
-    with pytest.raises(PipelineError, match="RecordTooLargeException"):
-        run(query, Writer(query, writings=[7]))
+PYTHONS = PipelineError("a driver of epoch 3 has started")
+SLOW_LANES = PipelineError("slow lane failed: worker exited")
 
 
-def test_a_failed_query_says_what_java_said(run: Run) -> None:
-    query = Query(events=[None, RuntimeError(TRACE)])
-    with pytest.raises(
-        PipelineError, match=r"query failed: a.b.RecordTooLargeException: The message is 23048294 bytes"
-    ):
-        run(query, Writer(query))
+@pytest.mark.parametrize(
+    ("events", "states", "says"),
+    [
+        pytest.param([None, RuntimeError(TRACE)], {}, TOO_LARGE, id="the query: what Java said"),
+        pytest.param([signalled(), RuntimeError(TRACE)], {"writings": [7]}, TOO_LARGE, id="while a stop waits for it"),
+        # Of an exception that went through Python Spark knows only that there was one.
+        pytest.param([RuntimeError(PROXY)], {"failures": [PYTHONS]}, f"^{PYTHONS}$", id="Python: what Python says"),
+        pytest.param([None, None], {"failures": [None, SLOW_LANES]}, f"^{SLOW_LANES}$", id="beside the query"),
+    ],
+)
+def test_what_failed_says_why_and_a_heap_dump_is_looked_for(
+    run: Run, events: list[Any], states: dict[str, Any], says: str
+) -> None:
+    query = Query(events=list(events))
+    with pytest.raises(PipelineError, match=says):
+        run(query, Writer(query, **copy.deepcopy(states)))
+    assert run.looked == [query]
 
 
-def test_when_a_later_start_has_the_checkpoint_that_is_why_it_failed(run: Run) -> None:
-    """Spark says only that several queries use it."""
-    query = Query(events=[RuntimeError(TRACE)])
-    with pytest.raises(FencedError) as fenced:
-        run(query, Writer(query, others=True))
-    assert fenced.value.exit_code == 2
+def test_a_query_that_ended_by_itself_says_why(run: Run) -> None:
+    query = Query()
+
+    def end() -> None:
+        query.ended_with = TRACE
+
+    query.events.append(end)
+    with pytest.raises(PipelineError, match=TOO_LARGE):
+        run(query)
 
 
 def looks_are_over(name: str = "periodic-checks") -> None:
@@ -279,19 +292,28 @@ def looks_are_over(name: str = "periodic-checks") -> None:
             thread.join(LONG_S)
 
 
-def test_a_job_that_does_nothing_ends_when_a_later_start_has_the_checkpoint(run: Run) -> None:
-    query = Query(events=[None, looks_are_over, lambda: pytest.fail("it should have ended")])
-    with pytest.raises(FencedError):
+def not_reached() -> None:
+    pytest.fail("it should have ended")
+
+
+@pytest.mark.parametrize(
+    "events",
+    [[RuntimeError(TRACE)], [None, looks_are_over, not_reached]],
+    ids=["Spark says only that several queries use it", "the job does nothing"],
+)
+def test_a_job_whose_checkpoint_a_later_start_has_ends_for_that(run: Run, events: list[Any]) -> None:
+    query = Query(events=list(events))
+    with pytest.raises(FencedError) as fenced:
         run(query, Writer(query, others=True))
+    assert fenced.value.exit_code == 2
 
 
 def test_a_source_topic_that_was_made_again_ends_the_job(run: Run) -> None:
     def look() -> None:
         raise RefusedError("id of topic b 2, not 3")
 
-    query = Query(events=[None, lambda: looks_are_over("broker-checks"), lambda: pytest.fail("it should have ended")])
     with pytest.raises(RefusedError, match="id of topic b 2"):
-        run(query, Writer(query), source_look=look)
+        run(Query(events=[None, lambda: looks_are_over("broker-checks"), not_reached]), source_look=look)
 
 
 def test_a_store_that_answers_nobody_does_not_hold_the_end_of_a_late_batch(run: Run) -> None:
@@ -314,40 +336,8 @@ def test_the_table_of_wikis_is_looked_at_while_nothing_is_fetched(run: Run) -> N
     looked = threading.Event()
     query = Query(active=[False] * 3, events=[None, lambda: looked.wait(LONG_S), RuntimeError(TRACE)])
     with pytest.raises(PipelineError):
-        run(query, Writer(query), checks=[looked.set])
+        run(query, checks=[looked.set])
     assert looked.is_set()
-
-
-def test_a_heap_dump_is_looked_for_when_the_query_has_failed(run: Run) -> None:
-    query = Query()
-    query.events += [RuntimeError(TRACE)]
-    with pytest.raises(PipelineError):
-        run(query, Writer(query))
-    assert run.looked == [query]  # type: ignore[attr-defined]
-
-
-def test_a_query_that_ended_by_itself_says_why(run: Run) -> None:
-    query = Query()
-
-    def end() -> None:
-        query.ended_with = TRACE
-
-    query.events.append(end)
-    with pytest.raises(PipelineError, match=r"query failed: a.b.RecordTooLargeException"):
-        run(query, Writer(query))
-
-
-def test_where_python_failed_python_is_asked(run: Run) -> None:
-    """Of an exception that went through it Spark knows only that there was one."""
-    query = Query(events=[RuntimeError(PROXY)])
-    with pytest.raises(PipelineError, match=r"^a driver of epoch 3 has started$"):
-        run(query, Writer(query, [PipelineError("a driver of epoch 3 has started")]))
-
-
-def test_a_failure_beside_the_query_ends_the_run(run: Run) -> None:
-    query = Query(events=[None, None])
-    with pytest.raises(PipelineError, match=r"^slow lane failed: worker exited$"):
-        run(query, Writer(query, [None, PipelineError("slow lane failed: worker exited")]))
 
 
 def test_a_batch_has_ended_when_it_was_there_before_the_trigger_rested(run: Run) -> None:
@@ -359,17 +349,3 @@ def test_a_batch_has_ended_when_it_was_there_before_the_trigger_rested(run: Run)
     assert query.steps == ["batch", "status"] * 2
     assert writer.committed[:2] == [None, 7]
     assert writer.triggers[:2] == [True, False]
-
-
-def test_what_fails_before_the_query_runs_is_told_with_what_it_needs(
-    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise RuntimeError("first\nCaused by: java.lang.ClassNotFoundException: kafka")
-
-    monkeypatch.setattr(module, "_begin", fail)
-    with pytest.raises(
-        PipelineError, match=r"query could not begin: java.lang.ClassNotFoundException: kafka"
-    ) as caught:
-        module.run(Budget(make_config()), None)
-    assert "classpath" in str(caught.value.hint)

@@ -12,7 +12,7 @@ from pipeline.driver.session import _for_workers, daemon_settings, heap_bytes, j
 from pipeline.driver.spark_conf import Given
 
 
-def spark() -> Any:
+def running() -> Any:
     runtime = SimpleNamespace(getRuntime=lambda: SimpleNamespace(maxMemory=lambda: 5000))
     entries = (
         "[ConfigEntry(key=spark.a, defaultValue=1, doc=), ConfigEntry(key=spark.b, defaultValue=<undefined>, doc=)]"
@@ -26,12 +26,12 @@ def spark() -> Any:
 
 
 def test_the_jvm_says_who_it_is() -> None:
-    assert jvm_pid(spark()) == 77
+    assert jvm_pid(running()) == 77
 
 
 def test_the_jvm_says_its_heap_and_spark_its_settings() -> None:
-    assert heap_bytes(spark()) == 5000
-    assert known_keys(spark()) == {"spark.a", "spark.b"}
+    assert heap_bytes(running()) == 5000
+    assert known_keys(running()) == {"spark.a", "spark.b"}
 
 
 def test_workers_are_told_where_a_job_of_an_extension_is() -> None:

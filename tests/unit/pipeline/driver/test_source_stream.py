@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +12,8 @@ from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.start_position import NewStart
 from pipeline.driver import source_stream as module
-from pipeline.errors import TimestampBeyondSparkError
+from pipeline.driver.source_stream import SourceWatch
+from pipeline.errors import RefusedError, TimestampBeyondSparkError
 from pipeline.records.record import SourcePartition
 
 
@@ -184,3 +185,18 @@ def test_what_spark_cannot_read_is_read_without_it_from_the_next_start_on(
     ]
     assert 0 < module.trigger_seconds(config, by_spark=False) < 1
     assert module.source_options(config, None, by_spark=False)["slice_ms"] is None
+
+
+def test_a_topic_that_was_made_again_ends_the_job() -> None:
+    now: dict[str, str] = {"a": "1", "b": "2"}
+    watch = SourceWatch({"a": "1", "b": "2"}, lambda: now)
+    watch.check()
+    now["b"] = "3"
+    with pytest.raises(RefusedError, match="id of topic b 2, not 3"):
+        watch.check()
+
+
+@pytest.mark.parametrize("found", [{}, {"a": "1"}], ids=["no answer", "one is deleted"])
+def test_what_no_broker_reports_is_no_other_topic(found: Mapping[str, str]) -> None:
+    SourceWatch({"a": "1", "b": "2"}, lambda: found).check()
+    SourceWatch({}, lambda: {"a": "1"}).check()

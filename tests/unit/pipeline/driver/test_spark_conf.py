@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.driver.spark_conf import Given, given_settings, is_submitted
+from pipeline.driver.spark_conf import (
+    PROTOCOL,
+    Given,
+    given_settings,
+    is_submitted,
+    require_known,
+    require_of_spark,
+    require_protocol,
+)
 from pipeline.errors import RefusedError
 
 DEFAULTS = """\
@@ -90,3 +98,69 @@ def test_no_file_and_no_option_breaks_it(tmp_path_factory: pytest.TempPathFactor
 def test_under_spark_submit_the_jvm_runs_already() -> None:
     assert is_submitted({"PYSPARK_GATEWAY_PORT": "1"})
     assert not is_submitted({})
+
+
+KNOWN = {"spark.executor.memoryOverhead", "spark.executor.memory", "spark.driver.memory", "spark.ui.enabled"}
+
+
+def settings_of(**settings: str) -> dict[str, Given]:
+    return {key: Given(value, "conf:1") for key, value in settings.items()}
+
+
+@pytest.mark.parametrize("key", sorted(PROTOCOL))
+def test_what_the_job_depends_on_cannot_be_told_otherwise(key: str) -> None:
+    needed, why = PROTOCOL[key]
+    require_protocol(settings_of(**{key: needed.upper()}))
+    with pytest.raises(RefusedError) as caught:
+        require_protocol(settings_of(**{key: "other"}))
+    assert str(caught.value) == f"{key} is other (conf:1), and the job needs {needed}: {why}"
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [
+        ("spark.executor.memoryoverhead", "spark.executor.memoryOverhead"),
+        ("spark.executor.memory_overhead", "spark.executor.memoryOverhead"),
+        ("spark.driver.memmory", "spark.driver.memory"),
+        ("driver.memory", "spark.driver.memory"),
+        ("spark.Master", "spark.master"),
+        ("spark.task.maxFailure", "spark.task.maxFailures"),
+    ],
+)
+def test_a_misspelt_key_is_refused_with_the_near_miss(key: str, near: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        require_known(settings_of(**{key: "1"}), KNOWN)
+    assert str(caught.value) == f"{key} (conf:1): unknown to Spark, which would ignore it; did you mean {near!r}?"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "spark.executor.memory",
+        "spark.master",
+        "spark.hadoop.fs.s3a.endpoint",
+        "spark.kubernetes.namespace",
+        "spark.executorEnv.TMPDIR",
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "spark.driver.defaultJavaOptions",
+    ],
+)
+def test_what_spark_reads_is_left_alone(key: str) -> None:
+    assert require_known(settings_of(**{key: "1"}), KNOWN) == []
+
+
+def test_a_key_of_nobodys_is_told_and_not_refused() -> None:
+    """A module that is not loaded yet may know it."""
+    assert require_known(settings_of(**{"spark.plugin.of.ours": "1"}), KNOWN) == ["spark.plugin.of.ours (conf:1)"]
+
+
+@pytest.mark.parametrize("key", ["fetch.concurrency", "fetch.concurency", "mediawiki.endpoint", "checkpoint"])
+def test_a_key_of_the_jobs_own_is_refused_with_its_place(key: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        require_of_spark(settings_of(**{"spark.ui.enabled": "false", key: "5"}))
+    assert str(caught.value) == f"{key} (conf:1): it is the job's, and belongs into the job's YAML"
+
+
+@pytest.mark.parametrize("key", ["spark.metrics.conf", "spark.checkpoint.compress", "driver.memory"])
+def test_a_key_of_sparks_is_left_to_spark(key: str) -> None:
+    require_of_spark(settings_of(**{key: "1"}))

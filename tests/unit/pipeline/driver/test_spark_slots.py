@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.spark_slots import main_slots, require_slots, slots_at_most
+from pipeline.driver.spark_slots import is_local, local_cluster, main_slots, require_slots, slots_at_most
 from pipeline.errors import RefusedError
 
 MakeConfig = Callable[..., PipelineConfig]
@@ -76,3 +76,26 @@ def test_a_clusters_slots_are_those_of_its_settings_not_of_who_has_come(
     master: str, spark: dict[str, str], slots: int | None
 ) -> None:
     assert slots_at_most(master, spark, parallelism=7) == slots
+
+
+@pytest.mark.parametrize(
+    ("master", "here"),
+    [
+        ("local", True),
+        ("local[*]", True),
+        ("local[4,2]", True),
+        ("local-cluster[2,3,512]", False),
+        ("spark://m:7077", False),
+        ("yarn", False),
+    ],
+)
+def test_where_tasks_run(master: str, here: bool) -> None:
+    assert is_local(master) is here
+
+
+@pytest.mark.parametrize(
+    ("master", "executors"),
+    [("local-cluster[2,3,512]", (2, 3)), ("local-cluster[ 1 , 4 , 900 ]", (1, 4)), ("local[4,2]", None)],
+)
+def test_executors_of_this_machine(master: str, executors: tuple[int, int] | None) -> None:
+    assert local_cluster(master) == executors

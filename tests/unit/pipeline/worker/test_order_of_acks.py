@@ -1,5 +1,8 @@
-"""Which records a task hands to Spark's sink, and which it writes by itself as they must land in their order."""
+"""Which records a task hands to Spark's sink, which it writes by itself as they must land in their order, and how many
+events of one page are under way at once in it.
+"""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,8 +17,9 @@ from pipeline.jobs.message import SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Record
 from pipeline.worker import spark_task as task
-from pipeline.worker.engine import LoopThread
 from tests.unit.pipeline.deferral.producing import NotingProducer
+from tests.unit.pipeline.worker.conftest import Work
+from tests.unit.pipeline.worker.test_spark_task import at, source
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
 TOO_EARLY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -41,21 +45,17 @@ def batches_of(*groups: str) -> list[pa.RecordBatch]:
     offset, batches = 0, []
     for group in groups:
         pages = [page for page in group if page != "*"]
-        offsets = [group.index("*") if "*" in group else len(group)]
-        late = offsets[0]
-        batches.append(
-            pa.RecordBatch.from_pydict(
-                {
-                    "topic": ["s"] * len(pages),
-                    "partition": [0] * len(pages),
-                    "offset": range(offset, offset + len(pages)),
-                    "key": [page.lower().encode() for page in pages],
-                    "value": [b"slow" if page.isupper() else b"" for page in pages],
-                    "timestamp": [TOO_EARLY if at >= late else WHEN for at in range(len(pages))],
-                    "horizon": [WHEN] * len(pages),
-                }
+        late = group.index("*") if "*" in group else len(group)
+        messages = [
+            replace(
+                at(offset + number, page.lower()),
+                value=b"slow" if page.isupper() else b"",
+                appended=TOO_EARLY if number >= late else WHEN,
             )
-        )
+            for number, page in enumerate(pages)
+        ]
+        horizon = pa.array([WHEN] * len(pages), pa.timestamp("us", "UTC"))
+        batches.append(source(messages).append_column("horizon", horizon))
         offset += len(pages)
     return batches
 
@@ -83,25 +83,19 @@ CASES = {
 }
 
 
+def function_of(config: PipelineConfig) -> Any:
+    """That of a task of the main lane."""
+    if config.deferral.policy == "none":
+        return task.enrich(config, workers=1)
+    fence = Fence({}, frozenset(), {})
+    return task.enrich_around(config, fence, epoch=1, batch=1, workers=1, limit_bytes=5000)
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_what_has_an_order_is_written_by_the_task(
-    case: Case,
-    make_config: Callable[..., PipelineConfig],
-    loop_thread: LoopThread,
-    monkeypatch: pytest.MonkeyPatch,
-    in_time: Callable[..., Any],
-    producer: NotingProducer,
+    case: Case, make_config: Callable[..., PipelineConfig], work: Work, producer: NotingProducer
 ) -> None:
-    monkeypatch.setattr(task, "_loop_thread", lambda: loop_thread)
-    monkeypatch.setattr(task, "_job", lambda *_: Job())
-    monkeypatch.setattr(task, "task_attempt", lambda: 1)
-    config = make_config(**dict(case.sections))
-    if config.deferral.policy == "none":
-        function = task.enrich(config, workers=1)
-    else:
-        fence = Fence({}, frozenset(), {})
-        function = task.enrich_around(config, fence, epoch=1, batch=1, workers=1, limit_bytes=5000)
-    found = in_time(lambda: list(function(iter(batches_of(*case.groups)))))
+    found = work(function_of(make_config(**dict(case.sections))), Job(), *batches_of(*case.groups))
     rows = [row for batch in found for row in batch.to_pylist()]
     by_spark = [offset_of([(header["key"], header["value"]) for header in row["headers"]], row["key"]) for row in rows]
     assert sorted(by_spark) == list(case.by_spark)
@@ -113,3 +107,57 @@ def offset_of(headers: Sequence[tuple[str, bytes]], key: bytes | None) -> int:
     """Of the source event, which an entry of the ledger has in its key."""
     assert key is not None
     return int(dict(headers).get("source-offset", key.split(b"/")[-1]))
+
+
+PAGES, EVENTS = 3, 12
+
+
+class Busy:
+    """Events under way at once, of one page and of all. None ends before as many are under way as should be: they come
+    from another thread, at its own pace. Then a few turns of the loop show whether there are more.
+    """
+
+    def __init__(self, expected: int) -> None:
+        self.of_page, self.of_all = 0, 0
+        self._under_way: list[bytes | None] = []
+        self._expected, self._reached = expected, asyncio.Event()
+
+    async def process(self, message: SourceMessage, *, limit_s: float) -> Record:
+        self._under_way.append(message.key)
+        self.of_page = max(self.of_page, self._under_way.count(message.key))
+        self.of_all = max(self.of_all, len(self._under_way))
+        if len(self._under_way) >= self._expected:
+            self._reached.set()
+        await self._reached.wait()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self._under_way.remove(message.key)
+        return Record("out", message.key, b"", message.position.headers())
+
+
+@pytest.mark.parametrize("policy", ["defer", "none"])
+@pytest.mark.parametrize(
+    ("batch", "of_page", "of_all"),
+    [
+        ({}, EVENTS // PAGES, EVENTS),
+        ({"page_order": "together"}, EVENTS // PAGES, EVENTS),
+        ({"page_order": "one_at_a_time"}, 1, PAGES),
+    ],
+)
+def test_how_many_events_of_a_page_are_under_way(
+    make_config: Callable[..., PipelineConfig],
+    work: Work,
+    producer: NotingProducer,
+    batch: dict[str, str],
+    of_page: int,
+    of_all: int,
+    policy: str,
+) -> None:
+    job = Busy(of_all)
+    config = make_config(batch=batch, deferral={"policy": policy})
+    messages = source([at(offset, str(offset % PAGES)) for offset in range(EVENTS)])
+    assert work(function_of(config), job, messages) == []
+    for page in range(PAGES):
+        offsets = [offset_of(one.headers, one.key) for one in producer.records if one.key == b"%d" % page]
+        assert offsets == list(range(page, EVENTS, PAGES))
+    assert (job.of_page, job.of_all) == (of_page, of_all)

@@ -25,15 +25,17 @@ from pipeline.worker import spark_task as task
 from pipeline.worker.engine import LoopThread
 from pipeline.worker.spark_task import (
     SOURCE_COLUMNS,
+    _arrow_batches,
     _groups,
     _once_each,
-    _patient,
+    _to_arrow,
     enrich,
     enrich_around,
     messages_of,
 )
 from tests.unit.pipeline.deferral.making import entry
 from tests.unit.pipeline.deferral.producing import NotingProducer
+from tests.unit.pipeline.worker.conftest import ATTEMPT, InTime, Work
 
 MakeConfig = Callable[..., PipelineConfig]
 MakeEvent = Callable[..., dict[str, Any]]
@@ -65,15 +67,14 @@ def source(messages: list[SourceMessage]) -> pa.RecordBatch:
     )
 
 
+def at(offset: int, page: str = "p") -> SourceMessage:
+    return SourceMessage(Position("s", 0, offset), page.encode(), b"", WHEN)
+
+
 def read(batches: list[pa.RecordBatch]) -> list[Record]:
     """Records as Spark's Kafka sink sees them."""
     return [
-        Record(
-            row["topic"],
-            row["key"],
-            row["value"],
-            tuple((header["key"], header["value"]) for header in row["headers"]),
-        )
+        Record(row["topic"], row["key"], row["value"], tuple((one["key"], one["value"]) for one in row["headers"]))
         for batch in batches
         for row in batch.to_pylist()
     ]
@@ -89,19 +90,24 @@ def test_headers_are_read_where_they_are_passed_on(make_config: MakeConfig) -> N
     assert task.columns_of(make_config().source) == SOURCE_COLUMNS
     assert task.columns_of(config.source) == (*SOURCE_COLUMNS, "headers")
     found = [[{"key": "traceparent", "value": b"1"}, {"key": "source-offset", "value": b"2"}], [], None]
-    batch = source([SourceMessage(Position("a", 0, at), None, b"", WHEN) for at in range(3)])
+    batch = source([at(offset) for offset in range(3)])
     batch = batch.append_column("headers", pa.array(found, task.RECORD_SCHEMA.field("headers").type))
     read_back = [message.headers for message in messages_of(iter([batch]), config.source)]
     assert read_back == [(("traceparent", b"1"),), (), ()]
     assert [message.headers for message in messages_of(iter([batch]), make_config().source)] == [(), (), ()]
 
 
+def timed(column: Callable[[pa.Array], pa.Array]) -> list[datetime]:
+    """When a message was appended, whose column of times was changed."""
+    number = SOURCE_COLUMNS.index("timestamp")
+    changed = column(source([at(0)]).column(number))
+    batch = source([at(0)]).set_column(number, "timestamp", changed)
+    return [message.appended for message in messages_of(iter([batch]))]
+
+
 @pytest.mark.parametrize("written", [pa.timestamp("us", tz="Asia/Kolkata"), pa.timestamp("ms", tz="UTC")], ids=str)
 def test_a_time_is_the_same_however_it_is_written(written: pa.DataType) -> None:
-    batch = source([SourceMessage(Position("a", 0, 0), None, b"", WHEN)])
-    at = SOURCE_COLUMNS.index("timestamp")
-    batch = batch.set_column(at, "timestamp", batch.column(at).cast(written))
-    (appended,) = [message.appended for message in messages_of(iter([batch]))]
+    (appended,) = timed(lambda column: column.cast(written))
     assert (appended, appended.utcoffset()) == (WHEN, timedelta(0))
 
 
@@ -117,10 +123,7 @@ def test_a_time_is_the_same_however_it_is_written(written: pa.DataType) -> None:
 )
 def test_a_time_that_no_calendar_has_does_not_end_the_job(microseconds: int | None, appended: datetime) -> None:
     """The source says null; an entry of the ledger may be of a version that wrote down the nearest time."""
-    batch = source([SourceMessage(Position("a", 0, 0), None, b"", WHEN)])
-    at = SOURCE_COLUMNS.index("timestamp")
-    batch = batch.set_column(at, SOURCE.field(at), pa.array([microseconds], pa.int64()).cast(SOURCE.types[at]))
-    assert [message.appended for message in messages_of(iter([batch]))] == [appended]
+    assert timed(lambda column: pa.array([microseconds], pa.int64()).cast(column.type)) == [appended]
 
 
 def test_the_function_for_spark_is_small_and_refers_to_this_module(make_config: MakeConfig) -> None:
@@ -157,24 +160,19 @@ def own_loop(loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 def test_from_batches_to_batches(
-    make_config: MakeConfig,
-    make_event: MakeEvent,
-    own_loop: LoopThread,
-    in_time: Callable[..., Any],
-    producer: NotingProducer,
+    make_config: MakeConfig, make_event: MakeEvent, own_loop: LoopThread, in_time: InTime, producer: NotingProducer
 ) -> None:
     """Deletes pass without a fetch, canaries are filtered, the rest of the messages is broken."""
     deletes = [orjson.dumps(make_event("delete", page_id=number)) for number in range(1, 4)]
     canary = orjson.dumps(make_event("delete", meta={"domain": "canary"}))
     values = [deletes[0], canary, None, deletes[1], b"{", deletes[2]]
     messages = [SourceMessage(Position("source", 0, at), b"k", value, WHEN) for at, value in enumerate(values)]
-    function = enrich(make_config(), workers=1)
     batches = [source(messages[:2]), source([]), source(messages[2:])]
+    function = enrich(make_config(), workers=1)
     assert in_time(lambda: list(function(iter(batches)))) == [], "the task writes by itself what has an order"
-    records = producer.records
     error, out = "mw_page_html_content_change_enrich.error", "mediawiki.page_html_content_change.v1"
-    assert [record.topic for record in records] == [out, error, out, error, out]
-    assert [int(dict(record.headers)["source-offset"]) for record in records] == [0, 2, 3, 4, 5]
+    assert [record.topic for record in producer.records] == [out, error, out, error, out]
+    assert [int(dict(record.headers)["source-offset"]) for record in producer.records] == [0, 2, 3, 4, 5]
 
 
 @dataclass
@@ -212,39 +210,20 @@ class FixedJob:
     ],
 )
 def test_batches_are_bounded_in_rows_and_bytes(
-    make_config: MakeConfig,
-    loop_thread: LoopThread,
-    monkeypatch: pytest.MonkeyPatch,
-    in_time: Callable[..., Any],
-    messages: int,
-    value_bytes: int,
-    rows: list[int],
+    make_config: MakeConfig, work: Work, messages: int, value_bytes: int, rows: list[int]
 ) -> None:
-    monkeypatch.setattr(task, "_loop_thread", lambda: loop_thread)
-    monkeypatch.setattr(task, "_job", lambda *_: FixedJob(value_bytes, messages))
-    batch = source([SourceMessage(Position("s", 0, at), str(at).encode(), b"", WHEN) for at in range(messages)])
+    batch = source([at(offset, str(offset)) for offset in range(messages)])
     function = enrich(make_config(fetch={"concurrency": 1000}), workers=1)
-    out = in_time(lambda: list(function(iter([batch]))))
-    assert [made.num_rows for made in out] == rows
+    assert [made.num_rows for made in work(function, FixedJob(value_bytes, messages), batch)] == rows
 
 
 @pytest.mark.parametrize(
     ("others", "place_of_the_first"),
-    [
-        (Position("s", 0, 1), 0),
-        (Position("s", 1, 0), -1),
-        (Position("t", 0, 0), -1),
-    ],
+    [(Position("s", 0, 1), 0), (Position("s", 1, 0), -1), (Position("t", 0, 0), -1)],
     ids=["same partition", "another partition", "another topic"],
 )
 def test_order_is_kept_for_topic_partition_and_key(
-    make_config: MakeConfig,
-    loop_thread: LoopThread,
-    monkeypatch: pytest.MonkeyPatch,
-    in_time: Callable[..., Any],
-    others: Position,
-    place_of_the_first: int,
-    producer: NotingProducer,
+    make_config: MakeConfig, work: Work, producer: NotingProducer, others: Position, place_of_the_first: int
 ) -> None:
     """The first message is done last: the second leaves before it unless they are of the same page."""
 
@@ -256,11 +235,9 @@ def test_order_is_kept_for_topic_partition_and_key(
                 await self._others_done.wait()
             return Record("out", message.key, b"", message.position.headers())
 
-    monkeypatch.setattr(task, "_loop_thread", lambda: loop_thread)
-    monkeypatch.setattr(task, "_job", lambda *_: Job(0, 2))
     first = Position("s", 0, 0)
     batch = source([SourceMessage(position, b"page", b"", WHEN) for position in (first, others)])
-    records = read(in_time(lambda: list(enrich(make_config(), workers=1)(iter([batch]))))) + producer.records
+    records = read(work(enrich(make_config(), workers=1), Job(0, 2), batch)) + producer.records
     assert records[place_of_the_first].headers == first.headers()
 
 
@@ -305,13 +282,6 @@ def test_the_main_lane_leaves_a_sick_wiki_alone_where_there_is_a_place_for_its_e
         loop_thread.call(job.close)
 
 
-# --- mini-batches
-
-
-def at(offset: int, page: bytes = b"p") -> SourceMessage:
-    return SourceMessage(Position("s", 0, offset), page, b"", WHEN)
-
-
 @given(st.lists(st.integers(0, 3), max_size=20))
 def test_repeats_that_follow_one_another_are_left_out(repeats: list[int]) -> None:
     """A batch with reservations is sorted, so all of a position stand together."""
@@ -350,19 +320,12 @@ class Together:
         return Record("out", message.key, b"", message.position.headers())
 
 
-def test_a_mini_batch_is_not_begun_before_the_last_has_ended(
-    make_config: MakeConfig, loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch, in_time: Callable[..., Any]
-) -> None:
+def test_a_mini_batch_is_not_begun_before_the_last_has_ended(make_config: MakeConfig, work: Work) -> None:
     job = Together(4)
-    monkeypatch.setattr(task, "_loop_thread", lambda: loop_thread)
-    monkeypatch.setattr(task, "_job", lambda *_: job)
     config = make_config(batch={"isolation": "mini_batch", "mini_batch": 4}, deferral={"policy": "none"})
-    batch = source([at(offset, str(offset).encode()) for offset in range(12)])
-    assert len(read(in_time(lambda: list(enrich(config, workers=1)(iter([batch])))))) == 12
+    batch = source([at(offset, str(offset)) for offset in range(12)])
+    assert len(read(work(enrich(config, workers=1), job, batch))) == 12
     assert job.most == 4
-
-
-# --- the two lanes
 
 
 @dataclass
@@ -375,9 +338,7 @@ class Facts:
         self.value += facts
 
 
-def test_the_main_lane_puts_aside_what_does_not_finish(
-    make_config: MakeConfig, loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch, in_time: Callable[..., Any]
-) -> None:
+def test_the_main_lane_puts_aside_what_does_not_finish(make_config: MakeConfig, work: Work) -> None:
     limits: list[float] = []
 
     class Job(FixedJob):
@@ -386,56 +347,47 @@ def test_the_main_lane_puts_aside_what_does_not_finish(
             slow = Unfinished(Failure("deadline_exceeded", "slow"))
             return slow if message.position.offset == 0 else await FixedJob(0, 0).process(message, limit_s=limit_s)
 
-    monkeypatch.setattr(task, "_loop_thread", lambda: loop_thread)
-    monkeypatch.setattr(task, "_job", lambda *_: Job(0, 0))
-    monkeypatch.setattr(task, "task_attempt", lambda: 41)
     config = make_config(deferral={"topic": "ledger", "inline_allowance": "3s"})
     fence = Fence({}, frozenset(), {Position("s", 0, 0): Reservation(attempt=4, dropped=False, reason="")})
     function = enrich_around(config, fence, epoch=2, batch=6, workers=1, limit_bytes=5000)
-    messages = [at(0), at(0), at(1), at(2, b"q")]
-    records = read(in_time(lambda: list(function(iter([source(messages)])))))
+    records = read(work(function, Job(0, 0), source([at(0), at(0), at(1), at(2, "q")])))
     assert sorted(record.topic for record in records) == ["ledger", "ledger", "out"]
     headers = [dict(record.headers) for record in records if record.topic == "ledger"]
     assert [(header["kind"], header["attempt"], header["epoch"], header["batch"]) for header in headers] == [
         (b"stuck", b"5", b"2", b"6"),
         (b"waiting", b"0", b"2", b"6"),
     ]
-    assert {header["task"] for header in headers} == {b"41"}
+    assert {header["task"] for header in headers} == {b"%d" % ATTEMPT}
     assert set(limits) == {3.0}
 
 
 def test_in_the_slow_lane_a_long_page_keeps_nobody_from_being_fetched(
-    make_config: MakeConfig,
-    loop_thread: LoopThread,
-    monkeypatch: pytest.MonkeyPatch,
-    in_time: Callable[..., Any],
-    producer: NotingProducer,
+    make_config: MakeConfig, work: Work, producer: NotingProducer
 ) -> None:
     """Set-up: a page with more entries than requests may be under way, and one behind it. Both begin together."""
     job = Together(2)
-    monkeypatch.setattr(task, "_loop_thread", lambda: loop_thread)
-    monkeypatch.setattr(task, "_job", lambda *_: job)
     entries = [*(entry(offset, "long") for offset in range(5)), *(entry(5 + offset, "other") for offset in range(5))]
     facts = Facts([])
     accumulator: Any = facts
     config = make_config(deferral={"slow_lane": {"concurrency": 2}})
     function = task.process_deferred(config, entries, accumulator, epoch=4)
     batch = source([SourceMessage(one.position, one.key, one.value, WHEN) for one in entries])
-    assert in_time(lambda: list(function(iter([batch])))) == [], "the task writes by itself"
+    assert work(function, job, batch) == [], "the task writes by itself"
     assert [sum(one.topic == topic for one in producer.sent) for topic in ("out", config.deferral.topic)] == [10, 10]
     assert job.most == 2, "one of each page at a time"
     assert sorted(fact.position.offset for fact in facts.value if isinstance(fact, Resolved)) == list(range(10))
 
 
 @pytest.mark.parametrize(("request_s", "deadline_s", "patience_s"), [(20, 120, 120), (60, 30, 60)])
-def test_the_slow_lane_waits_as_long_as_its_deadline(
-    make_config: MakeConfig, request_s: int, deadline_s: int, patience_s: int
+def test_the_slow_lane_alone_waits_as_long_as_its_deadline(
+    make_config: MakeConfig, own_loop: LoopThread, request_s: int, deadline_s: int, patience_s: int
 ) -> None:
-    config = make_config(
-        fetch={"request_timeout": f"{request_s}s"}, deferral={"slow_lane": {"deadline": f"{deadline_s}s"}}
-    )
-    assert _patient(config).fetch.request_timeout == timedelta(seconds=patience_s)
-    assert _patient(config).fetch.total_requests == config.fetch.total_requests
+    slow_lane = {"deadline": f"{deadline_s}s"}
+    config = make_config(fetch={"request_timeout": f"{request_s}s"}, deferral={"slow_lane": slow_lane})
+    config_json = config.model_dump_json(by_alias=True)
+    fetches = [task._job(config_json, lane)._config.fetch for lane in ("main", "slow")]
+    assert [fetch.request_timeout.total_seconds() for fetch in fetches] == [request_s, patience_s]
+    assert {fetch.total_requests for fetch in fetches} == {config.fetch.total_requests}
 
 
 def test_each_lane_has_its_own_bound_on_bytes(make_config: MakeConfig, own_loop: LoopThread) -> None:
@@ -448,11 +400,7 @@ def test_each_lane_has_its_own_bound_on_bytes(make_config: MakeConfig, own_loop:
 
 
 def test_a_record_is_held_until_it_is_in_the_buffer(
-    make_config: MakeConfig,
-    loop_thread: LoopThread,
-    monkeypatch: pytest.MonkeyPatch,
-    in_time: Callable[..., Any],
-    producer: NotingProducer,
+    make_config: MakeConfig, work: Work, producer: NotingProducer
 ) -> None:
     held: list[int] = []
 
@@ -464,19 +412,49 @@ def test_a_record_is_held_until_it_is_in_the_buffer(
             held.append(bound.memory_bytes)
             return await super().process(message, limit_s=limit_s)
 
-    monkeypatch.setattr(task, "_loop_thread", lambda: loop_thread)
-    monkeypatch.setattr(task, "_job", lambda *_: Job(0, 3))
     function = enrich(make_config(fetch={"max_in_flight_bytes": 777}), workers=1)
-    batch = source([SourceMessage(Position("s", 0, at), b"one page", b"", WHEN) for at in range(3)])
-    in_time(lambda: list(function(iter([batch]))))
+    work(function, Job(0, 3), source([at(offset, "one page") for offset in range(3)]))
     assert len(producer.records) == 3
     assert max(held) == 30, "those that wait for their page's turn are held too"
     assert task._in_flight(777, "main").memory_bytes == 0
 
 
-def test_only_the_slow_lanes_job_is_patient(
-    make_config: MakeConfig, own_loop: LoopThread, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config_json = make_config().model_dump_json(by_alias=True)
-    timeouts = [task._job(config_json, lane)._config.fetch.request_timeout for lane in ("main", "slow")]
-    assert timeouts == [timedelta(seconds=20), timedelta(minutes=2)]
+RECORDS = st.builds(
+    Record,
+    topic=st.sampled_from(["out", "error"]),
+    key=st.none() | st.binary(max_size=9),
+    value=st.binary(max_size=99),
+    headers=st.lists(st.tuples(st.text(max_size=9), st.binary(max_size=9)), max_size=4).map(tuple),
+)
+
+
+@given(st.lists(RECORDS, max_size=9))
+def test_records_arrive_as_they_left(records: list[Record]) -> None:
+    batch = _to_arrow(records)
+    batch.validate(full=True)
+    assert batch.schema == task.RECORD_SCHEMA
+    assert read([batch]) == records
+
+
+OLD_AGE = 0.51 * task._BATCH_AGE_S
+
+
+@pytest.mark.parametrize(
+    ("groups", "seconds_between", "sizes"),
+    [
+        pytest.param([2, 2, 0, 1], 0, [4, 1], id="when nothing else comes"),
+        pytest.param([0, 0, 0], 0, [], id="nothing at all"),
+        pytest.param([1] * 9, OLD_AGE, [3, 3, 3], id="when it is old, although more comes"),
+        pytest.param([600], 0, [256, 256, 88], id="many at once, in batches of a size"),
+    ],
+)
+def test_what_is_finished_leaves(groups: list[int], seconds_between: float, sizes: list[int]) -> None:
+    """`groups` are numbers of finished records; each comes so long after the one before."""
+    now = [0.0]
+
+    def coming() -> Iterator[list[Record]]:
+        for count in groups:
+            now[0] += seconds_between
+            yield [Record("out", b"k", b"value", ())] * count
+
+    assert [batch.num_rows for batch in _arrow_batches(coming(), lambda: now[0])] == sizes
