@@ -66,6 +66,20 @@ class Driver:
         """Offsets that are in the ledger as the topic has it."""
         return offsets(self.log.folded().entries.values())
 
+    def batch(self, number: int, *wrote: Entry, **written: Any) -> None:
+        """A batch whose tasks wrote these entries."""
+        snapshot = self.lanes.plan(number)
+        self.log.put(*wrote, epoch=self.lanes.epoch, batch=number, task=TASK)
+        self.lanes.written(snapshot, number, {TASK}, **written)
+
+    def finish_round(self, *facts: Fact, number: int = 1) -> None:
+        """The rounds that are due come to their end, of which the next one reports these facts, if there are any."""
+        if facts:
+            self.rounds.facts.append(list(facts))
+        self.rounds.go.set()
+        self.look()
+        until(lambda: len(self.events("slow_round")) == number)
+
     def wish(self, action: Any, offset: int) -> None:
         self.log.append([command_record(f"{action} {offset}", action, entry(offset).position, topic=TOPIC)])
 
@@ -87,7 +101,24 @@ def until(condition: Callable[[], Any]) -> None:
     raise TimeoutError
 
 
-def waiting_batch(ours: Driver, number: int, plans: list[Any]) -> threading.Thread:
+@dataclass
+class WaitingBatch:
+    """A batch that waits for its plan, which may be an error."""
+
+    thread: threading.Thread
+    plans: list[Any]
+
+    @property
+    def plan(self) -> Any:
+        """When it is there."""
+        self.thread.join(HANG_S)
+        (plan,) = self.plans
+        return plan
+
+
+def waiting_batch(ours: Driver, number: int = 7) -> WaitingBatch:
+    plans: list[Any] = []
+
     def plan() -> None:
         try:
             plans.append(ours.lanes.plan(number))
@@ -97,4 +128,4 @@ def waiting_batch(ours: Driver, number: int, plans: list[Any]) -> threading.Thre
     thread = threading.Thread(target=plan)
     thread.start()
     until(lambda: ours.events("waiting"))
-    return thread
+    return WaitingBatch(thread, plans)

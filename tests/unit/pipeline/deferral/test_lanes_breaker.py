@@ -1,5 +1,6 @@
-"""The driver's lanes while a wiki, or the endpoint, is unhealthy."""
+"""The driver's lanes while a wiki, or the endpoint, is unhealthy; and a stop, which asks them what is under way."""
 
+import threading
 from typing import Any
 
 import pytest
@@ -25,9 +26,14 @@ def of_wiki(offset: int, wiki: str, **fields: Any) -> Entry:
 
 def found(ours: Driver, *scopes: str | None, wrote: tuple[Entry, ...] = ()) -> None:
     """A batch has found these to be unhealthy."""
-    snapshot = ours.lanes.plan(6)
-    ours.log.put(*wrote, epoch=ours.lanes.epoch, batch=6, task=TASK)
-    ours.lanes.written(snapshot, 6, {TASK}, [opened(scope) for scope in scopes])
+    ours.batch(6, *wrote, opened_breakers=[opened(scope) for scope in scopes])
+
+
+def recover(ours: Driver, *answers: Answer, after_s: float = 1000) -> None:
+    """Probes are due, and answered so."""
+    ours.now[0] += after_s
+    ours.answers += answers
+    ours.lanes.probe()
 
 
 def attempts(ours: Driver) -> dict[int, int]:
@@ -37,22 +43,17 @@ def attempts(ours: Driver) -> dict[int, int]:
 
 def test_while_the_endpoint_is_open_no_batch_is_planned_until_a_probe_goes_well(driver: MakeDriver) -> None:
     ours = driver()
-    ours.answers += [SICK, WELL]
     found(ours, ENDPOINT)
-    plans: list[Any] = []
-    waiting = waiting_batch(ours, 7, plans)
+    waiting = waiting_batch(ours)
     (line,) = ours.events("waiting")
     assert (line["batch"], line["grain"], line["reason"]) == (7, "endpoint", "breaker of the endpoint open")
     assert ours.lanes.breakers == {("endpoint", ""): 1}
     ours.lanes.probe()
     assert ours.asked == [], "not before its time"
-    ours.now[0] += 10
-    ours.lanes.probe()
-    assert plans == []
-    ours.now[0] += 20
-    ours.lanes.probe()
-    waiting.join(HANG_S)
-    assert len(plans) == 1
+    recover(ours, SICK, after_s=10)
+    assert waiting.plans == []
+    recover(ours, WELL, after_s=20)
+    assert waiting.plan
     assert ours.asked == [("wiki1", "/1"), ("wiki2", "/2")], "of different wikis"
     assert [line["batch"] for line in ours.events("resumed")] == [7]
     assert ours.lanes.breakers == {("endpoint", ""): 0}
@@ -63,67 +64,51 @@ def test_one_wiki_that_is_down_stops_no_other(driver: MakeDriver) -> None:
     ours = driver(
         of_wiki(1, "enwiki", stuck=True), of_wiki(2, "dewiki", stuck=True), of_wiki(3, "enwiki"), of_wiki(4, "dewiki")
     )
-    ours.rounds.go.set()
     ours.lanes._outages.reported([opened()])
-    for number in (7, 8):
+    for number, reserved in ((7, [4]), (8, [])):
         snapshot = ours.lanes.plan(number)
-        assert snapshot.unhealthy == {"enwiki"}
-        assert offsets(snapshot.reserved) == ([4] if number == 7 else [])
+        assert (snapshot.unhealthy, offsets(snapshot.reserved)) == ({"enwiki"}, reserved)
         ours.lanes.written(snapshot, number, {TASK})
-    ours.look()
-    until(lambda: ours.events("slow_round"))
-    assert [offsets(began) for began in ours.rounds.began] == [[2]]
+    ours.finish_round()
     assert ours.events("waiting") == []
     assert ours.lanes.deferred_unhealthy == 2
-    ours.now[0] += 1000
-    ours.answers.append(WELL)
-    ours.lanes.probe()
+    recover(ours, WELL)
     snapshot = ours.lanes.plan(9)
     assert (snapshot.unhealthy, offsets(snapshot.reserved)) == (set(), [3])
-    ours.look()
-    until(lambda: len(ours.rounds.began) == 2)
-    assert offsets(ours.rounds.began[1]) == [1]
+    ours.finish_round(number=2)
+    assert [offsets(began) for began in ours.rounds.began] == [[2], [1]]
 
 
-@pytest.mark.parametrize(("bounds", "waits"), [({"max_entries": 8}, True), ({"max_entries": 12}, False)])
+@pytest.mark.parametrize(("max_entries", "waits"), [(8, True), (12, False)])
 def test_what_unhealthy_wikis_have_deferred_is_bounded_by_their_share(
-    driver: MakeDriver, bounds: dict[str, int], *, waits: bool
+    driver: MakeDriver, max_entries: int, *, waits: bool
 ) -> None:
     """Three events, on pages of two wikis; a quarter is theirs together."""
-    ours = driver(of_wiki(1, "enwiki"), entry(2, "1"), of_wiki(3, "dewiki"), of_wiki(4, "frwiki"), **bounds)
+    entries = of_wiki(1, "enwiki"), entry(2, "1"), of_wiki(3, "dewiki"), of_wiki(4, "frwiki")
+    ours = driver(*entries, max_entries=max_entries)
     ours.lanes._outages.reported([opened(), opened("dewiki")])
     if not waits:
         assert offsets(ours.lanes.plan(7).reserved) == [4]
         return
-    plans: list[Any] = []
-    waiting = waiting_batch(ours, 7, plans)
+    waiting = waiting_batch(ours)
     (line,) = ours.events("waiting")
     assert (line["grain"], line["wikis"], line["entries"]) == ("wiki", ("dewiki", "enwiki"), 3)
     assert line["reason"].startswith("breaker open: dewiki, enwiki; 3 deferred events of ")
-    ours.now[0] += 10
-    ours.answers += [WELL, SICK]
-    ours.lanes.probe()
-    waiting.join(HANG_S)
-    assert len(plans[0].unhealthy) == 1
+    recover(ours, WELL, SICK, after_s=10)
+    assert len(waiting.plan.unhealthy) == 1
 
 
 def test_an_open_endpoint_rests_the_slow_lane(driver: MakeDriver) -> None:
     """A small wiki has never requests enough to be found open, and may share what is down with the others."""
     ours = driver(of_wiki(1, "enwiki", stuck=True), of_wiki(2, "swwiki", stuck=True), of_wiki(3, "swwiki"))
-    ours.rounds.go.set()
     ours.lanes._outages.reported([opened(ENDPOINT)])
-    plans: list[Any] = []
-    waiting = waiting_batch(ours, 7, plans)
-    ours.now[0] += 1000
-    ours.look()
-    assert ours.lanes.rounds == 0
-    assert ours.rounds.began == []
-    ours.answers.append(WELL)
-    ours.lanes.probe()
-    waiting.join(HANG_S)
-    assert offsets(plans[0].reserved) == [3]
-    ours.look()
-    until(lambda: ours.events("slow_round"))
+    waiting = waiting_batch(ours)
+    ours.rounds.go.set()
+    ours.look(after_s=1000)
+    assert (ours.lanes.rounds, ours.rounds.began) == (0, [])
+    recover(ours, WELL, after_s=0)
+    assert offsets(waiting.plan.reserved) == [3]
+    ours.finish_round()
     assert [offsets(began) for began in ours.rounds.began] == [[1, 2]]
 
 
@@ -144,67 +129,100 @@ def rewritten(offset: int, wiki: str, attempt: int = 4) -> Rewritten:
     return Rewritten(Position("source", 0, offset), attempt, 60_000, "it failed", wiki_id=wiki)
 
 
+TRIED = [of_wiki(1, "enwiki", stuck=True, attempt=3), of_wiki(2, "dewiki", stuck=True, attempt=3)]
+BOTH_FAILED = [rewritten(1, "enwiki"), rewritten(2, "dewiki")]
+
+
 def test_what_failed_in_a_round_while_its_wiki_was_open_has_its_try_back(driver: MakeDriver) -> None:
     """The round began before, and ended after: the wiki was closed again by then."""
-    ours = driver(of_wiki(1, "enwiki", stuck=True, attempt=3), of_wiki(2, "dewiki", stuck=True, attempt=3))
-    ours.rounds.facts.append([rewritten(1, "enwiki"), rewritten(2, "dewiki")])
+    ours = driver(*TRIED)
+    ours.rounds.facts.append([*BOTH_FAILED])
     ours.look()
     until(lambda: ours.rounds.began)
     ours.now[0] += 1
     found(ours, "enwiki")
-    ours.now[0] += 10
-    ours.answers.append(WELL)
-    ours.lanes.probe()
+    recover(ours, WELL, after_s=10)
     ours.rounds.go.set()
     until(lambda: ours.events("slow_round"))
     assert attempts(ours) == {1: 3, 2: 4}
 
 
 def test_what_failed_in_a_round_before_a_batch_found_out_has_its_try_back(driver: MakeDriver) -> None:
-    ours = driver(of_wiki(1, "enwiki", stuck=True, attempt=3), of_wiki(2, "dewiki", stuck=True, attempt=3))
-    ours.rounds.go.set()
-    ours.rounds.facts.append([rewritten(1, "enwiki"), rewritten(2, "dewiki")])
-    ours.look()
-    until(lambda: ours.events("slow_round"))
+    ours = driver(*TRIED)
+    ours.finish_round(*BOTH_FAILED)
     assert attempts(ours) == {1: 4, 2: 4}
     found(ours, "enwiki")
     assert attempts(ours) == {1: 3, 2: 4}
-    ours.lanes.written(ours.lanes.plan(7), 7, {TASK}, [opened("dewiki")])
+    ours.batch(7, opened_breakers=[opened("dewiki")])
     assert attempts(ours) == {1: 3, 2: 4}, "that round was before the last batch"
 
 
 def test_what_left_in_a_round_is_nobodys_try(driver: MakeDriver) -> None:
-    ours = driver(of_wiki(1, "enwiki", stuck=True, attempt=3))
-    ours.rounds.go.set()
-    ours.rounds.facts.append([Resolved(Position("source", 0, 1))])
-    ours.look()
-    until(lambda: ours.events("slow_round"))
+    ours = driver(TRIED[0])
+    ours.finish_round(Resolved(Position("source", 0, 1)))
     found(ours, "enwiki")
     assert attempts(ours) == {}
 
 
 @pytest.mark.parametrize(
     ("scope", "why"),
-    [
-        (ENDPOINT, "was ended: breaker of the endpoint open"),
-        ("enwiki", "was ended: breaker open: enwiki"),
-    ],
+    [(ENDPOINT, "was ended: breaker of the endpoint open"), ("enwiki", "was ended: breaker open: enwiki")],
 )
 def test_a_stop_ends_the_wait(driver: MakeDriver, scope: str | None, why: str) -> None:
     ours = driver(of_wiki(1, "enwiki", stuck=True), max_entries=1)
     found(ours, scope)
-    plans: list[Any] = []
-    waiting = waiting_batch(ours, 7, plans)
+    waiting = waiting_batch(ours)
     ours.lanes.stop()
-    waiting.join(HANG_S)
-    assert why in str(plans[0])
+    assert why in str(waiting.plan)
 
 
 def test_a_probe_that_is_stopped_says_nothing(driver: MakeDriver) -> None:
     ours = driver()
     found(ours, "enwiki")
-    ours.answers.append(None)
     ours.now[0] += 10
+    ours.answers.append(None)
     ours.lanes.probe()
     assert ours.events("breaker_probe") == []
     assert ours.lanes.breakers == {("wiki", "enwiki"): 1}
+
+
+def test_what_is_under_way_is_told_while_the_brokers_do_not_answer(
+    driver: MakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Set-up: the lane looks for operators' commands, with its lock, and is not answered."""
+    ours = driver(entry(1, stuck=True))
+    ours.look()
+    asked, answer = threading.Event(), threading.Event()
+    read = ours.topic.read
+
+    def unanswered(*arguments: Any, **named: Any) -> Any:
+        asked.set()
+        assert answer.wait(2 * HANG_S)
+        return read(*arguments, **named)
+
+    monkeypatch.setattr(ours.topic, "read", unanswered)
+    lane = threading.Thread(target=lambda: ours.look(after_s=10))
+    lane.start()
+    assert asked.wait(HANG_S)
+    found: list[int] = []
+
+    def stop() -> None:
+        ours.lanes.stop()
+        found.append(ours.lanes.rounds)
+
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    try:
+        stopping.join(HANG_S)
+        assert found == [1]
+    finally:
+        answer.set()
+        ours.rounds.go.set()
+        lane.join(HANG_S)
+        stopping.join(HANG_S)
+
+
+def test_a_look_that_finds_nothing_due_leaves_no_round_behind(driver: MakeDriver) -> None:
+    ours = driver()
+    ours.look()
+    assert ours.lanes.rounds == 0

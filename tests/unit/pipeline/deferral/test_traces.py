@@ -7,6 +7,8 @@ earlier wordings of this protocol had. Each test goes the same way and comes out
 from collections.abc import Sequence
 from typing import TypeVar
 
+import pytest
+
 from pipeline.deferral.lane import Destination
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.drain import Drain
@@ -68,6 +70,11 @@ class Script:
         self._go_on()
         self.driver.commit()
 
+    def batch(self, events: int) -> None:
+        """From its plan to its commit."""
+        self.plan(events)
+        self.settle()
+
     def finish(self) -> None:
         """The only slow round comes to its end."""
         (working,) = self.driver.rounds
@@ -80,11 +87,34 @@ class Script:
     def take(self) -> bool:
         return self.driver.can_take() and self.driver.take(pages=10)
 
+    def look(self) -> None:
+        """What others have written is read while no batch is under way."""
+        self.driver.look()
+        self._go_on()
+
+    def go(self, steps: str) -> None:
+        """One after the other; `take` and `no-take` say whether there is something to take."""
+        for step in steps.split(", "):
+            match step.split():
+                case ["plan" | "batch" as name, events]:
+                    getattr(self, name)(int(events))
+                case ["land", *kind]:
+                    self.land(*kind)
+                case ["take" | "no-take" as name]:
+                    assert self.take() == (name == "take"), f"{step!r} of {steps!r}"
+                case ["keeps", *entries]:
+                    assert self.kept() == dict(one.split(":") for one in entries), f"{step!r} of {steps!r}"
+                case ["retry", offset]:
+                    self.world.operator("retry", Position("source", 0, int(offset)))
+                    self.look()
+                case [name]:
+                    getattr(self, name)()
+
     def out(self) -> list[int]:
         return [position.offset for position, _destination in self.world.emitted]
 
-    def kept(self) -> dict[int, str]:
-        return {entry.position.offset: entry.kind for entry in self.driver.ledger.listing()}
+    def kept(self) -> dict[str, str]:
+        return {str(entry.position.offset): entry.kind for entry in self.driver.ledger.listing()}
 
     def drained(self) -> list[int]:
         Drain(self.play).run()
@@ -96,115 +126,85 @@ class Script:
             self.driver.go_on()
 
 
-def test_f1_the_slow_lane_does_not_see_a_record_of_a_batch_that_is_under_way() -> None:
-    script = Script(e1=["slow"])
-    script.plan(2)
-    script.land("ledger")
-    assert not script.take(), "the stuck event is in the topic, and the one before it is not out yet"
-    script.settle()
-    assert script.take()
-    script.finish()
-    assert script.out() == [0, 1]
-
-
-def test_f2_a_page_is_not_free_because_the_slow_lane_is_done_with_what_it_took() -> None:
-    script = Script(e0=["slow"])
-    script.plan(1)
-    script.settle()
-    assert script.take()
-    script.plan(1)
-    script.finish()
-    script.settle()
-    assert script.kept() == {1: "waiting"}
-    script.plan(1)
-    script.settle()
-    assert script.out() == [0, 1, 2]
-
-
-def test_f3_a_batch_that_was_planned_while_the_page_was_blocked_still_counts() -> None:
-    script = Script(e0=["slow"])
-    script.plan(1)
-    script.settle()
-    script.plan(1)
-    assert script.take()
-    script.finish()
-    assert script.kept() == {}, "nothing of the page is left, and event 1 is on its way to the topic"
-    script.settle()
-    script.plan(1)
-    script.settle()
-    assert script.out() == [0, 1, 2]
-
-
-def test_f4_after_a_crash_the_slow_lane_waits_for_the_replayed_batch() -> None:
-    script = Script(e1=["slow"])
-    script.plan(2)
-    script.land("ledger")
-    script.restart()
-    assert script.kept() == {1: "stuck"}
-    assert not script.take(), "event 0 is not out"
-    script.plan(0)
-    assert not script.take()
-    script.settle()
-    assert script.take()
-    script.finish()
-    assert script.out() == [0, 1]
-    assert script.world.folded().entries == {}, "the replayed row left no orphan"
+@pytest.mark.parametrize(
+    ("slow", "steps", "out"),
+    [
+        pytest.param(
+            # The stuck event is in the topic, and the one before it is not out yet.
+            [1],
+            "plan 2, land ledger, no-take, settle, take, finish",
+            [0, 1],
+            id="F1: the slow lane does not see a record of a batch that is under way",
+        ),
+        pytest.param(
+            [0],
+            "batch 1, take, plan 1, finish, settle, keeps 1:waiting, batch 1",
+            [0, 1, 2],
+            id="F2: a page is not free because the slow lane is done with what it took",
+        ),
+        pytest.param(
+            # When nothing of the page is left, event 1 is on its way to the topic.
+            [0],
+            "batch 1, plan 1, take, finish, keeps, settle, batch 1",
+            [0, 1, 2],
+            id="F3: a batch that was planned while the page was blocked still counts",
+        ),
+        pytest.param(
+            # Before the replayed batch event 0 is not out.
+            [1],
+            "plan 2, land ledger, restart, keeps 1:stuck, no-take, plan 0, no-take, settle, take, finish",
+            [0, 1],
+            id="F4: after a crash the slow lane waits for the replayed batch, whose row leaves no orphan",
+        ),
+        pytest.param(
+            # Between two batches the main lane is not idle.
+            [0],
+            "batch 1, take, plan 2, finish, settle, keeps 1:waiting 2:waiting, no-take, batch 2",
+            [0, 1, 2, 3, 4],
+            id="F6: a hot page comes back one batch after its last stuck event",
+        ),
+        pytest.param(
+            # The third batch reserves the waiting event 1, and 2 gets stuck behind it. Traffic goes on.
+            [0, 2],
+            "batch 1, take, plan 1, finish, settle, plan 1, land, restart, "
+            "keeps 1:waiting 2:stuck, batch 0, take, finish",
+            [0, 1, 1, 2],
+            id="a stuck event behind a waiting one does not starve",
+        ),
+        pytest.param(
+            [0],
+            "batch 1, take, plan 1, finish, settle, keeps 1:waiting, retry 1, batch 1",
+            [0, 1, 2],
+            id="what an operator wrote before a batch is not taken for the batch's",
+        ),
+    ],
+)
+def test_a_pages_events_come_out_in_their_order(slow: list[int], steps: str, out: list[int]) -> None:
+    """Each of the `slow` events fails once."""
+    outcomes: dict[str, list[Outcome]] = {f"e{offset}": ["slow"] for offset in slow}
+    script = Script(WIDE, **outcomes)
+    script.go(steps)
+    assert script.out() == out
+    assert script.kept() == {}
+    assert script.world.folded().entries == {}
 
 
 def test_f5_an_event_is_resolved_only_when_its_output_is_acked() -> None:
     script = Script(e0=["slow"])
-    script.plan(1)
-    script.settle()
-    assert script.take()
+    script.go("batch 1, take")
     (working,) = script.driver.rounds
     assert not script.driver.can_finish(working)
-    script.restart()
-    assert script.kept() == {0: "stuck"}
+    script.go("restart, keeps 0:stuck")
     assert script.drained()[0] == 0
 
 
-def test_f6_a_hot_page_comes_back_one_batch_after_its_last_stuck_event() -> None:
-    script = Script(e0=["slow"])
-    script.plan(1)
-    script.settle()
-    assert script.take()
-    script.plan(2)
-    script.finish()
-    script.settle()
-    assert script.kept() == {1: "waiting", 2: "waiting"}
-    assert not script.take(), "between two batches the main lane is not idle"
-    script.plan(2)
-    script.settle()
-    assert script.kept() == {}
-    assert script.out() == [0, 1, 2, 3, 4]
-
-
-def test_a_stuck_event_behind_a_waiting_one_does_not_starve() -> None:
-    script = Script(e0=["slow"], e2=["slow"])
-    script.plan(1)
-    script.settle()
-    script.take()
-    script.plan(1)
-    script.finish()
-    script.settle()
-    script.plan(1)  # reserves the waiting event 1, and 2 gets stuck behind it
-    script.land()
-    script.restart()
-    assert script.kept() == {1: "waiting", 2: "stuck"}
-    script.plan(0)
-    script.settle()
-    assert script.take(), "though traffic goes on"
-    script.finish()
-    assert script.out() == [0, 1, 1, 2]
+NO_ROOM = Settings(max_entries=0, reservations=10, max_offsets=10, rounds=1)
 
 
 def test_a_replayed_batch_does_not_wait_for_the_bound() -> None:
-    script = Script(Settings(max_entries=0, reservations=10, max_offsets=10, rounds=1), e0=["slow"])
-    script.plan(1)
-    script.land()
-    script.restart()
+    script = Script(NO_ROOM, e0=["slow"])
+    script.go("plan 1, land, restart, no-take")
     assert script.driver.ledger.over_bound
-    assert not script.take()
     script.driver.begin(script)
     assert script.driver.can_plan()
     script.driver.plan()
@@ -213,18 +213,15 @@ def test_a_replayed_batch_does_not_wait_for_the_bound() -> None:
 
 
 def test_the_main_lane_that_waits_for_the_bound_is_idle() -> None:
-    script = Script(Settings(max_entries=0, reservations=10, max_offsets=10, rounds=1), e0=["slow", "slow"])
-    script.plan(2)
-    script.settle()
+    script = Script(NO_ROOM, e0=["slow", "slow"])
+    script.batch(2)
     script.world.produce(PAGES[0])
     script.driver.begin(script)
     assert not script.driver.can_plan()
-    assert script.take()
-    script.finish()
+    script.go("take, finish")
     assert not script.driver.can_plan()
     script.world.now_ms += 10_000
-    assert script.take()
-    script.finish()
+    script.go("take, finish")
     assert script.driver.can_plan()
     assert script.out() == [0, 1]
 
@@ -234,38 +231,15 @@ def test_an_error_event_does_not_race_with_the_next_events_output() -> None:
     script = Script(e0=["final", "ok"])
     first = script.plan(2)
     assert [write.kind for write in first] == ["emission", "ledger"]
-    script.land("ledger")
-    script.restart()
-    script.plan(0)
-    script.settle()
+    script.go("land ledger, restart, batch 0")
     assert script.drained()[:2] == [0, 1]
-
-
-def test_what_an_operator_wrote_before_a_batch_is_not_taken_for_the_batchs() -> None:
-    script = Script(e0=["slow"])
-    script.plan(1)
-    script.settle()
-    script.take()
-    script.plan(1)
-    script.finish()
-    script.settle()
-    assert script.kept() == {1: "waiting"}
-    script.world.operator("retry", Position("source", 0, 1))
-    script.driver.look()
-    script._go_on()
-    script.plan(1)
-    script.settle()
-    assert script.kept() == {}
-    assert script.out() == [0, 1, 2]
 
 
 def test_an_event_that_was_dropped_ends_in_an_error_event_in_its_turn() -> None:
     script = Script(e0=["slow"])
-    script.plan(3)
-    script.settle()
+    script.batch(3)
     script.world.operator("drop", Position("source", 0, 1))
-    script.driver.look()
-    script._go_on()
+    script.look()
     script.drained()
     ends: list[tuple[int, Destination]] = [(position.offset, to) for position, to in script.world.emitted[:3]]
     assert ends == [(0, "output"), (1, "error"), (2, "output")]
