@@ -1,6 +1,6 @@
 """The ledger's topic in memory: what several drivers write is one log, which each reads on from its own place."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -47,6 +47,7 @@ class MemoryTopic:
     topic: str = TOPIC
     id: str | None = "id-1"
     broken: str = ""
+    on_write: Callable[[], None] = lambda: None
     writes: list[list[Record | NullRecord]] = field(default_factory=list)
     _read: int = 0
 
@@ -67,6 +68,7 @@ class MemoryTopic:
         yield from self.log.records[begin : self._read]
 
     def write(self, records: Sequence[Record | NullRecord], *, partitions: Sequence[int | None] = (None,)) -> None:
+        self.on_write()
         if self.broken and records:
             raise PipelineError(self.broken)
         if records:

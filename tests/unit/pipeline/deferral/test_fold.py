@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline.deferral.fold import FencedError, ScatteredError, Winners, check_epoch, fold
@@ -45,10 +45,6 @@ def log(*records: Record | NullRecord, partition: int = 0) -> list[Item | None]:
     ]
 
 
-def test_entries_come_in_the_order_in_which_they_were_first_deferred() -> None:
-    assert offsets(fold(log(put(7), put(2), put(5), put(7, stuck=True))).entries) == [7, 2, 5]
-
-
 @pytest.mark.parametrize(
     ("records", "revived"),
     [
@@ -76,15 +72,6 @@ def test_a_marker_counts_for_its_own_partition() -> None:
     assert offsets(fold(items).entries) == [1]
     assert fold(items).epoch == 2
     assert fold(items).markers == {0: 2, 1: 1}
-
-
-def test_a_fold_goes_on_behind_the_markers_of_the_one_before() -> None:
-    first = fold(log(marker(2)))
-    later = fold(log(put(1), put(2, epoch=2)), markers=first.markers)
-    assert offsets(later.entries) == [2]
-    assert offsets(later.voids) == [1]
-    assert later.epoch == 2
-    assert later.markers == {0: 2}
 
 
 def test_only_the_batchs_own_records_are_written_by_it() -> None:
@@ -128,17 +115,12 @@ def test_a_driver_that_starts_cannot_tell_who_lost() -> None:
 
 
 def test_commands_wait_until_they_are_carried_out() -> None:
+    """Which a zombie cannot say."""
     position = Position("source", 0, 1)
-    first = command_record("a", "retry", position, topic=TOPIC)
-    second = command_record("b", "drop", position, topic=TOPIC)
-    folded = fold(log(first, second, command_done("a", topic=TOPIC, epoch=0)))
-    assert [(command.id, command.action) for command in folded.commands] == [("b", "drop")]
-
-
-def test_a_zombie_cannot_call_a_command_carried_out() -> None:
-    command = command_record("a", "drop", Position("source", 0, 1), topic=TOPIC)
-    folded = fold(log(command, marker(2), command_done("a", topic=TOPIC, epoch=1)))
-    assert [command.id for command in folded.commands] == ["a"]
+    commands = [command_record("abc"[at], ("retry", "drop", "drop")[at], position, topic=TOPIC) for at in range(3)]
+    dones = [command_done("a", topic=TOPIC, epoch=0), marker(2), command_done("c", topic=TOPIC, epoch=1)]
+    folded = fold(log(*commands, *dones))
+    assert [(command.id, command.action) for command in folded.commands] == [("b", "drop"), ("c", "drop")]
 
 
 def test_a_position_in_two_partitions_is_an_error_that_names_both() -> None:
@@ -146,8 +128,9 @@ def test_a_position_in_two_partitions_is_an_error_that_names_both() -> None:
         fold([*log(put(1)), *log(gone(1), partition=1)])
 
 
-def test_an_erased_marker_is_passed_over() -> None:
-    assert offsets(fold([None, *log(put(1))]).entries) == [1]
+def test_entries_come_in_the_order_in_which_they_were_first_deferred() -> None:
+    """Behind a marker that was erased."""
+    assert offsets(fold([None, *log(put(7), put(2), put(5), put(7, stuck=True))]).entries) == [7, 2, 5]
 
 
 def test_a_driver_that_was_replaced_is_told() -> None:
@@ -189,6 +172,7 @@ def test_any_log_folds_as_its_valid_records_say(records: list[Record | NullRecor
 
 
 @given(records=RECORDS, cut=st.integers(0, 25))
+@example(records=[marker(2), put(1), put(2, epoch=2)], cut=1)
 def test_two_stretches_say_what_the_whole_does(records: list[Record | NullRecord], cut: int) -> None:
     items = log(*records)
     whole, first = fold(items), fold(items[:cut])
@@ -196,12 +180,7 @@ def test_two_stretches_say_what_the_whole_does(records: list[Record | NullRecord
     written_again = {position_of(item) for item in valid(items) if item.place.offset >= cut}
     before = {position: one for position, one in first.entries.items() if position not in written_again}
     assert before | second.entries == whole.entries
-    assert second.markers == whole.markers
-
-
-@given(RECORDS)
-def test_voids_are_the_positions_whose_last_record_is_not_valid(records: list[Record | NullRecord]) -> None:
-    items = log(*records)
-    last = {position_of(item): item for item in items if isinstance(item, EntryItem | Tombstone)}
+    assert (second.markers, second.epoch) == (whole.markers, whole.epoch)
+    last = {position_of(item): item for item in items[cut:] if isinstance(item, EntryItem | Tombstone)}
     kept = {item.place for item in valid(items)}
-    assert set(fold(items).voids) == {position for position, item in last.items() if item.place not in kept}
+    assert set(second.voids) == {position for position, item in last.items() if item.place not in kept}

@@ -8,7 +8,6 @@ import pytest
 
 from pipeline.deferral.batch_budget import BATCH_BUDGET, BatchBudget
 from pipeline.deferral.entry import Fact, Resolved
-from pipeline.deferral.lane import OPEN_FENCE, MainLane
 from pipeline.deferral.snapshot import UNRESERVED
 from pipeline.deferral.task import DirectTask
 from pipeline.jobs.message import InTurn, Outcome, SourceMessage, Unfinished
@@ -46,26 +45,25 @@ def ahead(task: Any, *messages: SourceMessage) -> list[str | None]:
     return [record and record.topic for record in asyncio.run(go())]
 
 
-def test_nothing_is_done_before_the_turn() -> None:
+@pytest.mark.parametrize("make", [main_task, lambda job: DirectTask(job, 5)], ids=["main lane", "without deferral"])
+def test_nothing_is_done_before_the_turn(make: Any) -> None:
     store, one = Store(), message(1)
-    for task in (main_task(Job({1: store.at(one)})), DirectTask(Job({1: store.at(one)}), 5)):
-        store.done.clear()
-        outcome = asyncio.run(task.process(one))
-        assert store.done == []
-        assert asyncio.run(turn(task, one, outcome)) == output(one)
-        assert store.done == [1]
-
-
-def test_behind_an_event_that_was_deferred_nothing_is_done() -> None:
-    store, one, two = Store(), message(1), message(2)
-    assert ahead(main_task(Job({1: SLOW, 2: store.at(two)})), one, two) == [LEDGER, LEDGER]
+    task = make(Job({1: store.at(one)}))
+    outcome = asyncio.run(task.process(one))
     assert store.done == []
+    assert asyncio.run(turn(task, one, outcome)) == output(one)
+    assert store.done == [1]
 
 
-def test_another_page_s_is_done() -> None:
-    store, other = Store(), message(2, "other")
-    assert ahead(main_task(Job({1: SLOW, 2: store.at(other)})), message(1), other) == [LEDGER, OUT]
-    assert store.done == [2]
+@pytest.mark.parametrize(
+    ("page", "left", "done"), [("p", [LEDGER, LEDGER], []), ("other", [LEDGER, OUT], [2])], ids=["its page", "another"]
+)
+def test_behind_an_event_that_was_deferred_nothing_of_its_page_is_done(
+    page: str, left: list[str], done: list[int]
+) -> None:
+    store, two = Store(), message(2, page)
+    assert ahead(main_task(Job({1: SLOW, 2: store.at(two)})), message(1), two) == left
+    assert store.done == done
 
 
 def test_what_is_deferred_after_its_turn_is_done_again_later() -> None:
@@ -90,7 +88,7 @@ def test_the_budget_of_a_batch_holds_in_its_turn_too() -> None:
         raise AssertionError
 
     one = message(1)
-    task = main_task(Job({1: InTurn(hang)}), lane=MainLane(OPEN_FENCE), budget=BatchBudget(0.05, 0.01))
+    task = main_task(Job({1: InTurn(hang)}), budget=BatchBudget(0.05, 0.01))
 
     async def go() -> Any:
         async with asyncio.timeout(20):

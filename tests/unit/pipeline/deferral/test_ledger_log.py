@@ -1,13 +1,15 @@
-"""What the driver reads and writes under its epoch."""
+"""What the driver reads and writes under its epoch, and which ledger a start may take."""
 
 from collections.abc import Iterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from pipeline import log as log_module
 from pipeline.deferral.fold import FencedError
-from pipeline.deferral.ledger_log import LedgerLog
-from pipeline.deferral.ledger_start import LedgerMark, ledger_start
+from pipeline.deferral.ledger_log import ANY, LedgerLog, require_nothing_deferred
+from pipeline.deferral.ledger_start import LedgerMark, LedgerStart, LedgerWish, ledger_start
 from pipeline.deferral.topic import LogRecord
 from pipeline.deferral.wire import (
     TOO_LARGE,
@@ -24,49 +26,36 @@ from pipeline.records.record import Record
 from tests.unit.pipeline.deferral.making import entry
 from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
 
+FIRST = ledger_start(new=True, known=None, wish=None)
 
-def begun(log: Log) -> LedgerLog:
-    ledger_log = LedgerLog(MemoryTopic(log).as_topic())
-    ledger_log.begin()
+
+def begun(log: Log, start: LedgerStart = ANY, **topic: Any) -> LedgerLog:
+    ledger_log = LedgerLog(MemoryTopic(log, **topic).as_topic())
+    ledger_log.begin(start)
     return ledger_log
-
-
-def markers(log: Log) -> list[tuple[int, int]]:
-    items = [parse(r.key, r.value, r.headers, partition=r.partition, offset=r.offset) for r in log.records]
-    return [(item.place.partition, item.epoch) for item in items if isinstance(item, EpochMarker)]
 
 
 def test_each_driver_begins_an_epoch_of_its_own_in_every_partition() -> None:
     log = Log(partition_count=3)
     assert [begun(log).epoch, begun(log).epoch] == [1, 2]
-    assert markers(log) == [(partition, epoch) for epoch in (1, 2) for partition in range(3)]
+    markers = [(one.place.partition, one.epoch) for one in log.items() if isinstance(one, EpochMarker)]
+    assert markers == [(partition, epoch) for epoch in (1, 2) for partition in range(3)]
 
 
 def test_what_is_written_between_the_look_and_the_marker_counts() -> None:
     """A driver that is given up may still be at work until the marker is there."""
     log = Log()
     begun(log)
-
-    class Late(MemoryTopic):
-        def write(self, records, *, partitions=(None,)):  # type: ignore[no-untyped-def]
-            log.put(entry(7), epoch=1)
-            super().write(records, partitions=partitions)
-
-    folded = LedgerLog(Late(log).as_topic()).begin()
+    topic = MemoryTopic(log, on_write=lambda: log.put(entry(7), epoch=1))
+    folded = LedgerLog(topic.as_topic()).begin()
     assert [position.offset for position in folded.entries] == [7]
     assert folded.voids == []
 
 
 def test_two_drivers_that_take_the_same_epoch_do_not_both_go_on() -> None:
     log = Log()
-
-    class AtOnce(MemoryTopic):
-        def write(self, records, *, partitions=(None,)):  # type: ignore[no-untyped-def]
-            log.append([epoch_marker(1, topic=TOPIC, process=uuid4())])
-            super().write(records, partitions=partitions)
-
     with pytest.raises(PipelineError, match="another driver began epoch 1 at the same time") as caught:
-        LedgerLog(AtOnce(log).as_topic()).begin()
+        begun(log, on_write=lambda: log.append([epoch_marker(1, topic=TOPIC, process=uuid4())]))
     assert caught.value.exit_code == 1, "both may try again"
     assert begun(log).epoch == 2, "the next one to start takes over"
 
@@ -109,22 +98,12 @@ def test_what_it_writes_is_what_is_folded_later() -> None:
 
 def test_no_record_is_larger_than_the_topic_takes() -> None:
     log = Log()
-    ledger_log = LedgerLog(MemoryTopic(log, limit_bytes=1000).as_topic())
-    ledger_log.begin()
+    ledger_log = begun(log, limit_bytes=1000)
     written = ledger_log.put([entry(1, value=bytes(2000))])
     (put,) = log.folded().entries.values()
     assert written == [put], "the driver knows it as the topic has it"
     assert (put.value, put.dropped, put.reason) == (None, True, TOO_LARGE)
     assert ledger_log.limit_bytes == 1000
-
-
-def test_a_write_that_fails_is_the_callers_to_know() -> None:
-    topic = MemoryTopic()
-    ledger_log = LedgerLog(topic.as_topic())
-    ledger_log.begin()
-    topic.broken = "the broker is gone"
-    with pytest.raises(PipelineError, match="the broker is gone"):
-        ledger_log.resolve([entry(1).position])
 
 
 def test_the_topic_is_read_once_to_take_it_over() -> None:
@@ -153,13 +132,24 @@ def test_a_record_that_cannot_be_read_leaves_the_topic_with_its_driver() -> None
     assert log.records == before
 
 
-def test_a_first_start_takes_no_ledger_that_holds_events_and_leaves_no_marker_there() -> None:
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (FIRST, "ledger topic ledger holds 1 deferred events"),
+        (
+            ledger_start(new=False, known=LedgerMark(TOPIC, "id-1", 2), wish=None),
+            "knows no epoch after 1, and the job began its epoch 2 there",
+        ),
+    ],
+    ids=["a first start, and the ledger holds events", "a ledger that lost its records"],
+)
+def test_a_ledger_that_is_not_taken_keeps_its_driver(start: LedgerStart, message: str) -> None:
     """The marker would end the job whose ledger it is."""
     log = Log()
     begun(log).put([entry(1)])
     before = list(log.records)
-    with pytest.raises(RefusedError, match="ledger topic ledger holds 1 deferred events"):
-        LedgerLog(MemoryTopic(log).as_topic()).begin(ledger_start(new=True, known=None, wish=None))
+    with pytest.raises(RefusedError, match=message):
+        begun(log, start)
     assert log.records == before
 
 
@@ -168,9 +158,9 @@ def test_a_first_start_takes_an_empty_one() -> None:
     of_before = begun(log)
     of_before.put([entry(1)])
     of_before.resolve([entry(1).position])
-    ledger_log = LedgerLog(MemoryTopic(log).as_topic())
-    assert ledger_log.begin(ledger_start(new=True, known=None, wish=None)).entries == {}
+    ledger_log = begun(log, FIRST)
     assert ledger_log.mark == LedgerMark(TOPIC, "id-1", 2)
+    assert ledger_log.read().entries == {}
 
 
 def test_what_is_discarded_is_gone_from_the_topic() -> None:
@@ -185,10 +175,79 @@ def test_what_is_discarded_is_gone_from_the_topic() -> None:
     assert ledger_log.read().entries == {}
 
 
-def test_a_ledger_that_lost_its_records_is_not_taken() -> None:
+# --- a job that is started without deferral
+
+
+@pytest.mark.parametrize("wish", [None, "adopt"])
+def test_without_deferral_deferred_events_are_not_left_behind(wish: LedgerWish | None) -> None:
+    log = Log()
+    begun(log).put([entry(7), entry(8)])
+    records = list(log.records)
+    with pytest.raises(RefusedError, match=r"^ledger topic ledger holds 2 deferred events") as caught:
+        require_nothing_deferred(MemoryTopic(log).as_topic(), wish)
+    assert "deferral.policy: defer" in str(caught.value.hint)
+    assert log.records == records, "the job whose ledger it is goes on"
+
+
+def test_without_deferral_an_empty_ledger_is_no_reason() -> None:
     log = Log()
     begun(log)
-    start = ledger_start(new=False, known=LedgerMark(TOPIC, "id-1", 2), wish=None)
-    with pytest.raises(RefusedError, match="knows no epoch after 1, and the job began its epoch 2 there"):
-        LedgerLog(MemoryTopic(log).as_topic()).begin(start)
-    assert log.folded().epoch == 1
+    records = list(log.records)
+    assert require_nothing_deferred(MemoryTopic(log).as_topic(), None) is None
+    assert log.records == records
+
+
+def test_without_deferral_an_operator_may_give_them_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "emit", lambda _: None)
+    log = Log()
+    begun(log).put([entry(7), entry(8)])
+    assert require_nothing_deferred(MemoryTopic(log).as_topic(), "discard") == LedgerMark(TOPIC, "id-1", 2)
+    assert (log.folded().deferred, log.folded().epoch) == ({}, 2)
+
+
+# --- which ledger a start may take
+
+MARK = LedgerMark("ledger", "id-1", 4)
+RESTART = ledger_start(new=False, known=MARK, wish=None)
+
+
+def test_a_restart_makes_nothing_and_keeps_what_it_finds() -> None:
+    assert LedgerStart(MARK, missing="refuse", entries="keep") == RESTART
+    assert ledger_start(new=False, known=None, wish=None).missing == "refuse", "of an earlier version, or a fork"
+
+
+def test_a_first_start_makes_one_and_takes_none_that_holds_events() -> None:
+    assert FIRST.missing == "make"
+    FIRST.require_empty("ledger", 0)
+    with pytest.raises(RefusedError, match="ledger topic ledger holds 3 deferred events") as caught:
+        FIRST.require_empty("ledger", 3)
+    assert "--adopt-ledger" in str(caught.value.hint)
+    assert "--discard-ledger" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("new", [True, False])
+@pytest.mark.parametrize(("wish", "missing", "entries"), [("adopt", "refuse", "keep"), ("discard", "make", "discard")])
+def test_an_operator_may_say_otherwise(new: bool, wish: LedgerWish, missing: str, entries: str) -> None:
+    start = ledger_start(new=new, known=MARK, wish=wish)
+    assert (start.known, start.missing, start.entries) == (None, missing, entries)
+    start.require_id("other", "id-2")
+    start.require_epoch("other", 0)
+    start.require_empty("other", 5)
+
+
+@pytest.mark.parametrize(("topic", "found"), [("ledger", "id-2"), ("other", "id-2"), ("other", None)])
+def test_another_topic_is_not_taken(topic: str, found: str | None) -> None:
+    with pytest.raises(RefusedError, match=r"is not the one of this checkpoint, ledger \(id id-1\)"):
+        RESTART.require_id(topic, found)
+
+
+def test_a_broker_that_reports_no_ids_cannot_tell() -> None:
+    RESTART.require_id("ledger", "id-1")
+    RESTART.require_id("ledger", None)
+    ledger_start(new=False, known=LedgerMark("ledger", None, 4), wish=None).require_id("ledger", "id-1")
+
+
+def test_a_topic_that_lost_its_records_is_not_taken() -> None:
+    RESTART.require_epoch("ledger", 4)
+    with pytest.raises(RefusedError, match="knows no epoch after 3, and the job began its epoch 4 there"):
+        RESTART.require_epoch("ledger", 3)

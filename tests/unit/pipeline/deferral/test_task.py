@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.deferral.entry import Cause, Entry, Fact, Resolved, Rewritten
-from pipeline.deferral.lane import OPEN_FENCE, WAITS, MainLane, Policy, SlowLane
+from pipeline.deferral.lane import WAITS, MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, appended_us
 from pipeline.deferral.wire import TOO_LARGE, EntryItem, parse
@@ -71,17 +71,24 @@ def failed(offset: int) -> Record:
     return Job().error(message(offset), Failure("revision_not_found", "gone"))
 
 
+def reserved(*offsets: int, **changes: Any) -> dict[Position, Reservation]:
+    return {
+        Position("source", 0, offset): Reservation(**{"attempt": 1, "dropped": False, "reason": "", **changes})
+        for offset in offsets
+    }
+
+
 def main_task(
     job: Job,
+    reservations: dict[Position, Reservation] | None = None,
     *,
-    fence: Fence = OPEN_FENCE,
+    fence: Fence | None = None,
     target: LedgerTarget = TARGET,
-    lane: MainLane | None = None,
     budget: BatchBudget | None = None,
 ) -> MainTask:
     return MainTask(
         job=job,
-        lane=lane or MainLane(fence),
+        lane=MainLane(fence or Fence({}, frozenset(), reservations or {})),
         target=target,
         limit_s=5,
         backoff_ms=lambda asked_s: round(700 + 1000 * (asked_s or 0)),
@@ -110,6 +117,14 @@ def run_ahead(task: Any, messages: Sequence[SourceMessage]) -> list[Record | Non
     """All are processed before the first is settled, as the main lane may."""
     outcomes = [asyncio.run(task.process(one)) for one in messages]
     return [task.settle(one, outcome) for one, outcome in zip(messages, outcomes, strict=True)]
+
+
+def run_slow(
+    job: Job, reservations: dict[Position, Reservation], *messages: SourceMessage
+) -> tuple[list[Record | None], list[Fact]]:
+    """What leaves in a slow round, and what it reports."""
+    facts: list[Fact] = []
+    return run(slow_task(job, reservations, facts), messages), facts
 
 
 def entry_in(record: Record | None) -> Entry:
@@ -141,8 +156,7 @@ RunAll = Callable[[Any, Sequence[SourceMessage]], list[Record | None]]
 
 def test_without_deferral_what_does_not_finish_is_an_error_event() -> None:
     job = Job({1: SLOW, 2: None})
-    task = DirectTask(job, limit_s=60)
-    records = run(task, [message(0), message(1), message(2), message(3)])
+    records = run(DirectTask(job, limit_s=60), [message(at) for at in range(4)])
     assert topics(records) == [OUT, ERROR, None, OUT]
     assert error_of(records[1])[0] == "deadline_exceeded"
     assert job.asked == [(0, 60), (1, 60), (2, 60), (3, 60)]
@@ -176,22 +190,16 @@ def test_what_takes_too_long_is_deferred_and_its_page_behind_it(run_all: RunAll)
 
 
 @both_ways
-def test_what_is_deferred_keeps_the_headers_that_are_passed_on(run_all: RunAll) -> None:
-    traced = [replace(message(at), headers=(("traceparent", b"%d" % at),)) for at in range(2)]
-    stuck, waiting = map(entry_in, run_all(main_task(Job({0: SLOW})), traced))
-    assert [(one.kind, one.headers) for one in (stuck, waiting)] == [
-        ("stuck", (("traceparent", b"0"),)),
-        ("waiting", (("traceparent", b"1"),)),
-    ]
-
-
-@both_ways
-def test_what_is_deferred_keeps_the_events_that_it_stands_for(run_all: RunAll) -> None:
+def test_what_is_deferred_keeps_its_headers_and_the_events_that_it_stands_for(run_all: RunAll) -> None:
     """Their positions are committed with its own: what is not kept here is in no output."""
     places = [tuple(Position("source", 0, one) for one in of) for of in ((1, 3), (2, 4), (5,))]
-    counts = [replace(message(of[-1].offset), counted=of) for of in places]
-    records = run_all(main_task(Job({3: SLOW, 4: REFUSED})), counts)
-    assert [entry_in(record).counted for record in records] == places
+    traced = [(("traceparent", b"%d" % number),) for number in range(3)]
+    counts = [
+        replace(message(of[-1].offset), counted=of, headers=headers) for of, headers in zip(places, traced, strict=True)
+    ]
+    found = [*map(entry_in, run_all(main_task(Job({3: SLOW, 4: REFUSED})), counts))]
+    assert [one.counted for one in found] == places
+    assert [(one.kind, one.headers) for one in found] == [*zip(("stuck", "waiting", "waiting"), traced, strict=True)]
 
 
 @both_ways
@@ -206,10 +214,8 @@ def test_a_count_behind_an_error_event_of_its_page_keeps_them_too(run_all: RunAl
 @both_ways
 def test_an_event_that_was_not_tried_waits_for_the_next_batch_and_its_page_behind_it(run_all: RunAll) -> None:
     """Its tries are what they were: a reserved one has been deferred before."""
-    reservations = {Position("source", 0, 0): Reservation(attempt=2, dropped=False, reason="status 503")}
-    records = run_all(
-        main_task(Job({0: REFUSED}), fence=Fence({}, frozenset(), reservations)), [message(0), message(1)]
-    )
+    task = main_task(Job({0: REFUSED}), reserved(0, attempt=2, reason="status 503"))
+    records = run_all(task, [message(0), message(1)])
     assert [(one.kind, one.attempt, one.not_before_ms, one.reason) for one in map(entry_in, records)] == [
         ("waiting", 2, 0, "breaker_open: the breaker of enwiki is open"),
         ("waiting", 0, 0, WAITS),
@@ -219,20 +225,11 @@ def test_an_event_that_was_not_tried_waits_for_the_next_batch_and_its_page_behin
 @both_ways
 def test_an_entry_names_the_wiki_that_was_asked(run_all: RunAll) -> None:
     """A reserved one keeps it while nothing else is asked."""
-    known = Reservation(attempt=2, dropped=False, reason="status 503", wiki_id="dewiki")
-    answers: dict[int, Outcome] = {
-        0: replace(SLOW, wiki_id="enwiki"),
-        1: replace(REFUSED, wiki_id="enwiki"),
-    }
-    task = main_task(Job(answers), fence=Fence({}, frozenset(), {Position("source", 0, 2): known}))
+    answers: dict[int, Outcome] = {0: replace(SLOW, wiki_id="enwiki"), 1: replace(REFUSED, wiki_id="enwiki")}
+    task = main_task(Job(answers), reserved(2, wiki_id="dewiki"))
     records = run_all(task, [message(0, "a"), message(1, "b"), message(2, "a"), message(3, "a")])
-    found = {one.position.offset: (one.kind, one.wiki_id) for one in map(entry_in, records)}
-    assert found == {
-        0: ("stuck", "enwiki"),
-        1: ("waiting", "enwiki"),
-        2: ("waiting", "dewiki"),
-        3: ("waiting", None),
-    }
+    found = [(one.kind, one.wiki_id) for one in map(entry_in, records)]
+    assert found == [("stuck", "enwiki"), ("waiting", "enwiki"), ("waiting", "dewiki"), ("waiting", None)]
 
 
 def test_what_outlasts_the_batchs_budget_is_stuck_and_its_page_waits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,15 +251,10 @@ def test_what_outlasts_the_batchs_budget_is_stuck_and_its_page_waits(monkeypatch
 
 
 def test_a_stuck_event_rests_as_long_as_the_upstream_asked_for() -> None:
-    (record,) = run(main_task(Job({0: Unfinished(SLOW.failure, retry_after_s=30.0)})), [message(0)])
-    assert entry_in(record).not_before_ms == NOW_MS + 30_700
-
-
-def test_in_the_slow_lane_an_entry_rests_as_long_as_the_upstream_asked_for() -> None:
-    facts: list[Fact] = []
-    job = Job({0: Unfinished(SLOW.failure, retry_after_s=45.0)})
-    run(slow_task(job, reservations_of(0, attempt=1), facts), [message(0)])
-    (fact,) = facts
+    asks = Job({0: Unfinished(SLOW.failure, retry_after_s=45.0)})
+    (record,) = run(main_task(asks), [message(0)])
+    assert entry_in(record).not_before_ms == NOW_MS + 45_700
+    _, (fact,) = run_slow(asks, reserved(0), message(0))
     assert isinstance(fact, Rewritten)
     assert (fact.attempt, fact.not_before_ms) == (2, NOW_MS + 45_000)
 
@@ -275,25 +267,28 @@ def test_nothing_is_fetched_behind_a_deferred_event_when_that_is_known() -> None
 
 
 @both_ways
-def test_a_filtered_event_leaves_nothing_and_holds_nobody(run_all: RunAll) -> None:
-    assert topics(run_all(main_task(Job({0: None})), [message(0), message(1)])) == [None, OUT]
-
-
-@both_ways
-def test_a_filtered_event_behind_a_deferred_one_is_deferred_too(run_all: RunAll) -> None:
+@pytest.mark.parametrize(
+    ("first", "left", "kinds"),
+    [(None, [None, OUT, None], []), (SLOW, [LEDGER, LEDGER, LEDGER], ["stuck", "waiting", "waiting"])],
+    ids=["in its turn", "not behind a deferred one"],
+)
+def test_a_filtered_event_leaves_nothing_and_holds_nobody(
+    run_all: RunAll, first: Outcome, left: list[str | None], kinds: list[str]
+) -> None:
     """Whether it is filtered is said in its turn; until then it stands like any other."""
-    records = run_all(main_task(Job({0: SLOW, 1: None})), [message(0), message(1)])
-    assert [entry_in(record).kind for record in records] == ["stuck", "waiting"]
+    records = run_all(main_task(Job({0: first, 2: None})), [message(0), message(1), message(2)])
+    assert topics(records) == left
+    assert [entry_in(record).kind for record in records if record and record.topic == LEDGER] == kinds
 
 
 @both_ways
 def test_rows_that_the_ledger_has_leave_nothing_and_are_not_fetched(run_all: RunAll) -> None:
     job = Job()
     blocked = {("source", 0, b"p"): Position("source", 0, 5)}
-    fence = Fence(blocked, unreserved=frozenset({Position("source", 0, 5)}), reserved={})
-    records = run_all(main_task(job, fence=fence), [message(4), message(5), message(6)])
-    assert topics(records) == [OUT, None, LEDGER]
-    assert [offset for offset, _ in job.asked] == [4]
+    fence = Fence(blocked, unreserved=frozenset({Position("source", 0, 5), Position("source", 0, 8)}), reserved={})
+    messages = [message(4), message(5), message(6), message(7, "q"), message(8)]
+    assert topics(run_all(main_task(job, fence=fence), messages)) == [OUT, None, LEDGER, OUT, None]
+    assert [offset for offset, _ in job.asked] == [4, 7]
     assert job.held == [6], "of what the ledger has it was told before"
 
 
@@ -323,58 +318,62 @@ def test_a_pages_records_of_a_batch_go_to_one_topic(
 
 @both_ways
 def test_a_reserved_entry_goes_on_with_its_attempts(run_all: RunAll) -> None:
-    reservations = {Position("source", 0, 0): Reservation(attempt=2, dropped=False, reason="")}
-    records = run_all(main_task(Job({0: SLOW}), fence=Fence({}, frozenset(), reservations)), [message(0)])
-    assert entry_in(records[0]).attempt == 3
+    (record,) = run_all(main_task(Job({0: SLOW}), reserved(0, attempt=2)), [message(0)])
+    assert entry_in(record).attempt == 3
 
 
-@both_ways
-@pytest.mark.parametrize(
+given_up = pytest.mark.parametrize(
     ("cause", "value", "error", "says"),
     [
         (None, b"value", "dropped_by_operator", "it was deferred because: status 504"),
         ("too_large", None, "source_event_too_large", "too large to be deferred"),
     ],
 )
+
+
+@both_ways
+@given_up
 def test_an_entry_that_was_given_up_is_an_error_event_in_its_turn(
     run_all: RunAll, cause: Cause | None, value: bytes | None, error: str, says: str
 ) -> None:
-    reservations = {Position("source", 0, 1): Reservation(attempt=1, dropped=True, reason="status 504", cause=cause)}
     job = Job()
-    records = run_all(
-        main_task(job, fence=Fence({}, frozenset(), reservations)),
-        [message(0, "q"), message(1, value=value), message(2)],
-    )
+    task = main_task(job, reserved(1, dropped=True, reason="status 504", cause=cause))
+    records = run_all(task, [message(0, "q"), message(1, value=value), message(2)])
     assert topics(records) == [OUT, ERROR, LEDGER], "the output behind it is for the next batch"
     assert error_of(records[1])[0] == error
     assert says in error_of(records[1])[1]
     assert 1 not in dict(job.asked), "nothing is fetched for it"
 
 
+@given_up
+def test_in_the_slow_lane_too(cause: Cause | None, value: bytes | None, error: str, says: str) -> None:
+    job = Job()
+    reservations = reserved(0, dropped=True, reason="status 504", cause=cause)
+    records, facts = run_slow(job, reservations, message(0, value=value))
+    assert error_of(records[0])[0] == error
+    assert says in error_of(records[0])[1]
+    assert facts == [Resolved(Position("source", 0, 0))]
+    assert job.asked == []
+
+
 @both_ways
 def test_an_entry_that_was_given_up_and_is_held_stays_given_up(run_all: RunAll) -> None:
-    reservations = {
-        Position("source", 0, 1): Reservation(attempt=4, dropped=True, reason="status 504", cause="too_large")
-    }
-    records = run_all(main_task(Job(), fence=Fence({}, frozenset(), reservations)), [message(0), message(1)])
-    held = entry_in(records[1])
+    task = main_task(Job(), reserved(1, attempt=4, dropped=True, reason="status 504", cause="too_large"))
+    held = entry_in(run_all(task, [message(0), message(1)])[1])
     assert (held.dropped, held.attempt, held.reason, held.kind) == (True, 4, "status 504", "waiting")
     assert held.cause == "too_large"
 
 
 @both_ways
 def test_what_is_too_large_for_the_ledger_gives_up_its_value_and_keeps_its_turn(run_all: RunAll) -> None:
-    target = replace(TARGET, limit_bytes=1000)
-    records = run_all(
-        main_task(Job({0: SLOW}), target=target), [message(0, value=bytes(2000)), message(1, value=bytes(2000))]
-    )
-    for record in records:
-        given_up = entry_in(record)
-        assert (given_up.dropped, given_up.value, given_up.reason) == (True, None, TOO_LARGE)
-        assert given_up.cause == "too_large"
-        assert record is not None
-        assert serialized_size(record.key, record.value, record.headers) <= 1000
-    assert [entry_in(record).kind for record in records] == ["stuck", "waiting"]
+    task = main_task(Job({0: SLOW}), target=replace(TARGET, limit_bytes=1000))
+    records = [one for one in run_all(task, [message(at, value=bytes(2000)) for at in range(2)]) if one]
+    entries = [entry_in(record) for record in records]
+    assert {(one.dropped, one.value, one.reason, one.cause) for one in entries} == {
+        (True, None, TOO_LARGE, "too_large")
+    }
+    assert [one.kind for one in entries] == ["stuck", "waiting"]
+    assert max(serialized_size(one.key, one.value, one.headers) for one in records) <= 1000
 
 
 OUTCOMES = st.sampled_from(["out", "error", "slow", "filtered"])
@@ -407,17 +406,9 @@ def test_what_leaves_of_a_page_comes_before_all_that_is_deferred(events: list[tu
 # --- slow lane
 
 
-def reservations_of(*offsets: int, **changes: Any) -> dict[Position, Reservation]:
-    return {
-        Position("source", 0, offset): Reservation(**{"attempt": 1, "dropped": False, "reason": "", **changes})
-        for offset in offsets
-    }
-
-
 def test_what_leaves_in_the_slow_lane_is_reported() -> None:
-    facts: list[Fact] = []
     job = Job({1: None, 2: failed(2)})
-    records = run(slow_task(job, reservations_of(0, 1, 2), facts), [message(0), message(1), message(2, "q")])
+    records, facts = run_slow(job, reserved(0, 1, 2), message(0), message(1), message(2, "q"))
     assert topics(records) == [OUT, None, ERROR]
     assert facts == [Resolved(Position("source", 0, offset)) for offset in (0, 1, 2)]
     assert job.asked == [(0, 120), (1, 120), (2, 120)]
@@ -425,30 +416,20 @@ def test_what_leaves_in_the_slow_lane_is_reported() -> None:
 
 def test_what_fails_again_is_the_drivers_to_write_and_the_rest_of_its_page_stands() -> None:
     """A task that Spark gave up on, and that lives on, must not write it behind the tombstone."""
-    facts: list[Fact] = []
-    job = Job({0: SLOW})
-    records = run(slow_task(job, reservations_of(0, 1), facts), [message(0), message(1), message(2, "q")])
+    job = Job({0: replace(SLOW, wiki_id="enwiki")})
+    records, facts = run_slow(job, reserved(0, 1), message(0), message(1), message(2, "q"))
     assert topics(records) == [None, None, OUT]
     # The second try is over: it rests twice as long as after the first.
+    reason = "deadline_exceeded: it takes long"
     assert facts == [
-        Rewritten(Position("source", 0, 0), 2, NOW_MS + 20_000, "deadline_exceeded: it takes long"),
+        Rewritten(Position("source", 0, 0), 2, NOW_MS + 20_000, reason, wiki_id="enwiki"),
         Resolved(Position("source", 0, 2)),
     ]
     assert [offset for offset, _ in job.asked] == [0, 2], "nothing is fetched behind it"
 
 
-def test_a_round_names_the_wiki_that_was_asked() -> None:
-    facts: list[Fact] = []
-    run(slow_task(Job({0: replace(SLOW, wiki_id="enwiki")}), reservations_of(0), facts), [message(0)])
-    (fact,) = facts
-    assert isinstance(fact, Rewritten)
-    assert fact.wiki_id == "enwiki"
-
-
 def test_after_the_last_try_it_is_an_error_event_and_the_page_goes_on() -> None:
-    facts: list[Fact] = []
-    job = Job({0: SLOW, 1: failed(1)})
-    records = run(slow_task(job, reservations_of(0, 1, attempt=2), facts), [message(0), message(1)])
+    records, facts = run_slow(Job({0: SLOW, 1: failed(1)}), reserved(0, 1, attempt=2), message(0), message(1))
     assert topics(records) == [ERROR, ERROR]
     assert error_of(records[0])[0] == "deadline_exceeded"
     assert facts == [
@@ -461,32 +442,19 @@ def test_after_the_last_try_it_is_an_error_event_and_the_page_goes_on() -> None:
 def test_an_error_event_is_the_same_whatever_the_last_try_met(error_type: str) -> None:
     """After a crash the tries are made again, and the upstream need not answer as before."""
     met = ["revision 5 of enwiki: status 503", "revision 4 of enwiki: no answer within 20 s"]
-    slow = [
-        run(slow_task(Job({0: Unfinished(Failure(error_type, text))}), reservations_of(0, attempt=2), []), [message(0)])
-        for text in met
-    ]
-    direct = [run(DirectTask(Job({0: Unfinished(Failure(error_type, text))}), 5), [message(0)]) for text in met]
+    jobs = [Job({0: Unfinished(Failure(error_type, text))}) for text in met]
+    slow = [run_slow(job, reserved(0, attempt=2), message(0))[0] for job in jobs]
+    direct = [run(DirectTask(job, 5), [message(0)]) for job in jobs]
     assert slow[0] == slow[1] == direct[0] == direct[1]
     assert error_of(slow[0][0])[0] == error_type
 
 
 def test_where_the_topic_would_change_the_rest_stands_for_a_later_round() -> None:
-    facts: list[Fact] = []
     job = Job({0: SLOW})
-    records = run(slow_task(job, reservations_of(0, 1, 2, attempt=2), facts), [message(0), message(1), message(2)])
+    records, facts = run_slow(job, reserved(0, 1, 2, attempt=2), message(0), message(1), message(2))
     assert topics(records) == [ERROR, None, None]
     assert [fact.position for fact in facts] == [Position("source", 0, 0)]
     assert [offset for offset, _ in job.asked] == [0, 1]
-
-
-@pytest.mark.parametrize(("cause", "error"), [(None, "dropped_by_operator"), ("too_large", "source_event_too_large")])
-def test_what_was_given_up_is_an_error_event_without_a_fetch(cause: Cause | None, error: str) -> None:
-    facts: list[Fact] = []
-    job = Job()
-    records = run(slow_task(job, reservations_of(0, dropped=True, cause=cause), facts), [message(0, value=None)])
-    assert error_of(records[0])[0] == error
-    assert facts == [Resolved(Position("source", 0, 0))]
-    assert job.asked == []
 
 
 def test_a_round_whose_time_is_over_begins_with_no_further_entry() -> None:
@@ -494,7 +462,6 @@ def test_a_round_whose_time_is_over_begins_with_no_further_entry() -> None:
     messages = [message(1), message(2), message(3, "q")]
     facts: list[Fact] = []
     over = iter([False, True, True])
-    task = replace(slow_task(Job(), {}, facts), is_over=lambda: next(over))
-    records = run(task, messages)
+    records = run(replace(slow_task(Job(), {}, facts), is_over=lambda: next(over)), messages)
     assert [record is not None for record in records] == [True, False, False]
     assert facts == [Resolved(messages[0].position)]

@@ -96,10 +96,11 @@ class Producer:
         return self.acks[-1]
 
 
-def reading(consumer: Consumer) -> LedgerTopic:
-    topic = LedgerTopic("broker:1", TOPIC, 1000, clock=consumer.clock)
-    topic._consumer = consumer
-    return topic
+def reading(ends: dict[int, int], *answers: list[Fetched] | None, **consumer: Any) -> tuple[LedgerTopic, Consumer]:
+    made = Consumer(ends, deque(answers), **consumer)
+    topic = LedgerTopic("broker:1", TOPIC, 1000, clock=made.clock)
+    topic._consumer = made
+    return topic, made
 
 
 def writing(producer: Producer) -> LedgerTopic:
@@ -108,87 +109,92 @@ def writing(producer: Producer) -> LedgerTopic:
     return topic
 
 
+def places(topic: LedgerTopic, **how: bool) -> list[tuple[int, int]]:
+    return [(record.partition, record.offset) for record in topic.read(**how)]
+
+
 def test_all_partitions_are_read_to_the_ends_of_the_beginning() -> None:
-    consumer = Consumer({0: 2, 1: 1}, deque([[Fetched(0, 0)], None, [Fetched(1, 0), Fetched(0, 1)], [Fetched(0, 2)]]))
-    topic = reading(consumer)
-    assert [(record.partition, record.offset) for record in topic.read()] == [(0, 0), (1, 0), (0, 1)]
+    topic, consumer = reading(
+        {0: 2, 1: 1}, [Fetched(0, 0)], None, [Fetched(1, 0), Fetched(0, 1)], [Fetched(0, 2)], [Fetched(0, 0)]
+    )
+    assert places(topic) == [(0, 0), (1, 0), (0, 1)]
     consumer.ends[0] = 3
-    assert [(record.partition, record.offset) for record in topic.read()] == [(0, 2)], "it goes on where it was"
-    assert list(topic.read()) == []
+    assert places(topic) == [(0, 2)], "it goes on where it was"
+    assert places(topic) == []
     assert consumer.sought == 0
-
-
-def test_what_others_write_meanwhile_may_come_along() -> None:
-    """A slow round writes while the driver reads: the fetch that reaches the end may go beyond it."""
-    consumer = Consumer({0: 1}, deque([[Fetched(0, 0), Fetched(0, 1), Fetched(0, 2)]]))
-    topic = reading(consumer)
-    assert [record.offset for record in topic.read()] == [0, 1, 2]
-    consumer.ends[0] = 3
-    assert list(topic.read()) == []
-
-
-def test_it_begins_again_when_asked() -> None:
-    consumer = Consumer({0: 1}, deque([[Fetched(0, 0)]]), positions={0: 1})
-    assert len(list(reading(consumer).read(from_beginning=True))) == 1
+    consumer.ends = {0: 1}
+    assert places(topic, from_beginning=True) == [(0, 0)]
     assert consumer.sought == 1
 
 
+SILENCE: list[list[Fetched] | None] = [None] * 50
+
+
+@pytest.mark.parametrize(
+    ("end", "answers", "position", "found"),
+    [
+        pytest.param(1, [[Fetched(0, at) for at in range(3)]], 0, [0, 1, 2], id="what others write may come along"),
+        pytest.param(5, [[Fetched(0, 4)]], 0, [4], id="an end without a record is reached by position"),
+        pytest.param(1, [None, [Fetched(0, 0)]], None, [0], id="a beginning that is not known yet is waited for"),
+        pytest.param(2, [*SILENCE, [Fetched(0, 0)], *SILENCE, [Fetched(0, 1)]], 0, [0, 1], id="a broker says little"),
+    ],
+)
+def test_it_is_read_to_its_end(
+    end: int, answers: list[list[Fetched] | None], position: int | None, found: list[int]
+) -> None:
+    """A slow round writes while the driver reads, and compaction may take away what stood at the end."""
+    topic, consumer = reading({0: end}, *answers, positions={0: position})
+    assert places(topic) == [(0, offset) for offset in found]
+    consumer.ends[0] = found[-1] + 1
+    assert places(topic) == []
+
+
 def test_records_are_read_as_they_are() -> None:
-    fetched = Fetched(0, 0, key=None, value=None, headers=[("a", b"1"), ("b", None)])
-    (record,) = reading(Consumer({0: 1}, deque([[fetched]]))).read()
-    assert record == LogRecord(0, 0, None, None, (("a", b"1"), ("b", b"")))
+    topic, _ = reading({0: 1}, [Fetched(0, 0, key=None, value=None, headers=[("a", b"1"), ("b", None)])])
+    assert list(topic.read()) == [LogRecord(0, 0, None, None, (("a", b"1"), ("b", b"")))]
 
 
-def test_an_end_without_a_record_is_reached_by_position() -> None:
-    """Compaction may take away what stood at the end."""
-    consumer = Consumer({0: 5}, deque([[Fetched(0, 4)]]))
-    assert [record.offset for record in reading(consumer).read()] == [4]
+UNREADABLE = "ledger topic ledger could not be read"
 
 
-def test_a_broker_that_says_nothing_is_given_up() -> None:
-    consumer = Consumer({0: 2}, deque([[Fetched(0, 0)]]))
-    with pytest.raises(PipelineError, match="ledger could not be read: no news of its end for 60 s") as caught:
-        list(reading(consumer).read())
-    assert "the topic was deleted" in str(caught.value.hint)
-    assert 60 < consumer.now < 65
-
-
-def test_a_broker_that_says_little_is_not() -> None:
-    silence: list[list[Fetched] | None] = [None] * 50
-    answers = [step for offset in range(4) for step in (*silence, [Fetched(0, offset)])]
-    assert len(list(reading(Consumer({0: 4}, deque(answers))).read())) == 4
-
-
-def test_a_beginning_that_is_not_known_yet_is_waited_for() -> None:
-    consumer = Consumer({0: 1}, deque([None, [Fetched(0, 0)]]), positions={0: None})
-    assert len(list(reading(consumer).read())) == 1
-
-
-def test_a_topic_that_was_made_again_is_an_error() -> None:
-    """To read on from there would be to take for nothing what it held."""
-    consumer = Consumer({0: 3}, positions={0: 7})
-    with pytest.raises(PipelineError, match="ends at 3 in partition 0 and was read to 7") as caught:
-        list(reading(consumer).read())
-    assert "made again" in str(caught.value.hint)
-
-
-@pytest.mark.parametrize("failure", [KafkaTimeoutError("too slow"), OffsetOutOfRangeError("gone")])
-def test_what_kafka_raises_names_the_topic(failure: KafkaError) -> None:
-    with pytest.raises(PipelineError, match="ledger topic ledger could not be read") as caught:
-        list(reading(Consumer({0: 1}, failure=failure)).read())
-    assert "the topic was deleted" in str(caught.value.hint), "a client is told of a timeout only"
+@pytest.mark.parametrize(
+    ("consumer", "after_s", "message", "hint"),
+    [
+        ({}, 60, f"{UNREADABLE}: no news of its end for 60 s", "the topic was deleted"),
+        # To read on from there would be to take for nothing what it held.
+        ({"positions": {0: 7}}, 0, "ends at 3 in partition 0 and was read to 7", "made again"),
+        # A client is told of a timeout only.
+        ({"failure": KafkaTimeoutError("too slow")}, 0, UNREADABLE, "the topic was deleted"),
+        ({"failure": OffsetOutOfRangeError("gone")}, 0, UNREADABLE, "the topic was deleted"),
+    ],
+    ids=["a broker that says nothing", "a topic that was made again", "a timeout", "an offset out of range"],
+)
+def test_what_cannot_be_read_names_the_topic(consumer: dict[str, Any], after_s: int, message: str, hint: str) -> None:
+    topic, broken = reading({0: 3}, [Fetched(0, 0)], **consumer)
+    with pytest.raises(PipelineError, match=message) as caught:
+        places(topic)
+    assert hint in str(caught.value.hint)
+    assert after_s <= broken.now < after_s + 5
 
 
 RECORDS = [Record(TOPIC, b"a", b"1", (("h", b"x"),)), NullRecord(TOPIC, b"b", ())]
 
 
-def test_every_write_is_awaited() -> None:
+FIRST = (b"a", b"1", [("h", b"x")])
+
+
+@pytest.mark.parametrize(
+    ("records", "partitions", "sent"),
+    [
+        (RECORDS, [None], [(*FIRST, None), (b"b", None, [], None)]),
+        (RECORDS[:1], [0, 1, 2], [(*FIRST, 0), (*FIRST, 1), (*FIRST, 2)]),
+    ],
+    ids=["to the partition of its key", "to every partition"],
+)
+def test_every_write_is_awaited(records: list[Any], partitions: list[int | None], sent: list[Any]) -> None:
     producer = Producer()
-    writing(producer).write(RECORDS)
-    assert [(one["key"], one["value"], one["headers"], one["partition"]) for one in producer.sent] == [
-        (b"a", b"1", [("h", b"x")], None),
-        (b"b", None, [], None),
-    ]
+    writing(producer).write(records, partitions=partitions)
+    assert [(one["key"], one["value"], one["headers"], one["partition"]) for one in producer.sent] == sent
     assert all(ack.waited_for for ack in producer.acks)
 
 
@@ -213,12 +219,6 @@ def test_what_is_on_its_way_at_once_is_bounded(monkeypatch: pytest.MonkeyPatch) 
     unacked.clear()
     writing(producer).write([Record(TOPIC, b"k", bytes(300), ())] * 2, partitions=[0, 1])
     assert unacked == [[300], [300, 300], [300], [300, 300]], "each copy counts"
-
-
-def test_a_record_can_go_to_every_partition() -> None:
-    producer = Producer()
-    writing(producer).write(RECORDS[:1], partitions=[0, 1, 2])
-    assert [one["partition"] for one in producer.sent] == [0, 1, 2]
 
 
 def test_one_refused_record_fails_the_write() -> None:

@@ -105,30 +105,25 @@ def test_the_new_topic_has_all_and_the_old_one_ends_who_is_at_work_on_it() -> No
 
 
 def test_what_comes_while_the_marker_is_written_is_moved_too() -> None:
-    log = a_log([marker(1)], [])
-    old, new = MemoryTopic(log, topic=OLD), MemoryTopic(topic=NEW)
-    write = old.write
-
-    def late(records: Sequence[Record | NullRecord], **kwargs: Sequence[int | None]) -> None:
-        log.append([put()], 1)
-        write(records, **kwargs)
-
-    old.write = late  # type: ignore[method-assign]
+    log, new = a_log([marker(1)], []), MemoryTopic(topic=NEW)
+    old = MemoryTopic(log, topic=OLD, on_write=lambda: log.append([put()], 1))
     assert move(old.as_topic(), new.as_topic()).entries == (entry(1),)
     assert POSITION in new.log.folded().entries
 
 
-def test_a_topic_that_holds_something_is_left_alone() -> None:
-    old, new = MemoryTopic(a_log([put()]), topic=OLD), MemoryTopic(a_log([marker(1)]), topic=NEW)
-    with pytest.raises(RefusedError, match="topic d2 is not empty"):
+@pytest.mark.parametrize(
+    ("new", "error", "message"),
+    [
+        (MemoryTopic(a_log([marker(1)]), topic=NEW), RefusedError, "topic d2 is not empty"),
+        (MemoryTopic(topic=NEW, broken="no leader"), PipelineError, "no leader"),
+    ],
+    ids=["holds something", "cannot be written"],
+)
+def test_a_new_topic_that_will_not_do_costs_nothing(new: MemoryTopic, error: type[PipelineError], message: str) -> None:
+    old = MemoryTopic(a_log([put()]), topic=OLD)
+    with pytest.raises(error, match=message):
         move(old.as_topic(), new.as_topic())
-    assert (old.writes, new.writes) == ([], [])
-
-
-def test_a_new_topic_that_cannot_be_written_costs_nothing() -> None:
-    old, new = MemoryTopic(a_log([put()]), topic=OLD), MemoryTopic(topic=NEW, broken="no leader")
-    with pytest.raises(PipelineError, match="no leader"):
-        move(old.as_topic(), new.as_topic())
+    assert new.writes == []
     assert POSITION in old.log.folded().entries
 
 

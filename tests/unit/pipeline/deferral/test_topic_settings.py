@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,15 +92,13 @@ def test_it_is_made_compacted_and_takes_what_the_producer_takes(require: Require
     assert admin.closed
 
 
-def test_one_that_is_there_is_left_as_it_is(require: Require) -> None:
-    admin = Admin(listed=True)
-    assert require(admin) == TopicFacts(500, str(OWN))
-    assert admin.made == []
-
-
 @pytest.mark.parametrize(("takes", "limit"), [("500", 500), ("1000", 1000), ("99999", 1000)])
-def test_the_smaller_of_the_two_limits_counts(require: Require, takes: str, limit: int) -> None:
-    assert require(Admin(settings=RIGHT | {"max.message.bytes": takes}, listed=True)).limit_bytes == limit
+def test_one_that_is_there_is_left_as_it_is_and_the_smaller_limit_counts(
+    require: Require, takes: str, limit: int
+) -> None:
+    admin = Admin(settings=RIGHT | {"max.message.bytes": takes}, listed=True)
+    assert require(admin) == TopicFacts(limit, str(OWN))
+    assert admin.made == []
 
 
 def test_another_driver_may_make_it_first(require: Require) -> None:
@@ -124,48 +123,11 @@ def test_one_that_never_goes_away_is_named(require: Require) -> None:
     assert admin.closed
 
 
-@pytest.mark.parametrize("policy", ["delete", "compact,delete"])
-def test_a_topic_that_forgets_is_refused(require: Require, policy: str) -> None:
-    admin = Admin(settings=RIGHT | {"cleanup.policy": policy}, listed=True)
-    with pytest.raises(RefusedError, match=f"has cleanup.policy '{policy}', and would forget"):
-        require(admin)
-    assert admin.closed
-
-
-def test_settings_that_nobody_tells_are_an_error(require: Require) -> None:
-    with pytest.raises(PipelineError, match="settings of ledger topic ledger cannot be read"):
-        require(Admin(settings={}, listed=True))
-
-
-def restart(found: uuid.UUID | None = OWN) -> LedgerStart:
-    return ledger_start(new=False, known=LedgerMark("ledger", str(found), 1), wish=None)
-
-
-def test_a_restart_makes_nothing(require: Require) -> None:
-    """An empty one in its place would be the loss of what is deferred."""
-    admin = Admin()
-    with pytest.raises(RefusedError, match="ledger topic ledger at broker:1 is not there") as caught:
-        require(admin, restart())
-    assert "--discard-ledger" in str(caught.value.hint)
-    assert admin.made == []
-    assert admin.closed
-
-
-def test_a_restart_takes_its_own_topic_and_none_of_the_same_name(require: Require) -> None:
-    require(Admin(listed=True), restart())
-    with pytest.raises(RefusedError, match="is not the one of this checkpoint"):
-        require(Admin(listed=True), restart(uuid.UUID(int=6)))
-
-
-@pytest.mark.parametrize("found", [None, uuid.UUID(int=0)])
-def test_an_old_broker_has_no_ids(found: uuid.UUID | None) -> None:
-    assert topic_id({"topic_id": found}) is None
-    assert topic_id({}) is None
-
-
 @pytest.mark.parametrize(
     ("settings", "replicas", "message"),
     [
+        ({"cleanup.policy": "delete"}, 3, "has cleanup.policy 'delete', and would forget"),
+        ({"cleanup.policy": "compact,delete"}, 3, "has cleanup.policy 'compact,delete', and would forget"),
         ({"min.compaction.lag.ms": "3599999"}, 3, "has min.compaction.lag.ms 3599999"),
         ({"unclean.leader.election.enable": "true"}, 3, "has unclean.leader.election.enable true"),
         ({"min.insync.replicas": "2"}, 1, "has min.insync.replicas 2 and 1 replica: nothing would ever"),
@@ -175,9 +137,44 @@ def test_an_old_broker_has_no_ids(found: uuid.UUID | None) -> None:
 def test_settings_that_could_lose_entries_are_refused(
     require: Require, settings: dict[str, str], replicas: int, message: str
 ) -> None:
+    admin = Admin(settings=RIGHT | settings, listed=True, replicas=replicas)
     with pytest.raises(RefusedError, match=message) as caught:
-        require(Admin(settings=RIGHT | settings, listed=True, replicas=replicas))
+        require(admin)
     assert caught.value.hint
+    assert admin.closed
+
+
+def test_settings_that_nobody_tells_are_an_error(require: Require) -> None:
+    with pytest.raises(PipelineError, match="settings of ledger topic ledger cannot be read"):
+        require(Admin(settings={}, listed=True))
+
+
+@pytest.mark.parametrize(
+    ("listed", "known", "message", "hint"),
+    [
+        # An empty one in its place would be the loss of what is deferred.
+        (False, OWN, "ledger topic ledger at broker:1 is not there", "--discard-ledger"),
+        (True, uuid.UUID(int=6), "is not the one of this checkpoint", ""),
+        (True, OWN, "", ""),
+    ],
+    ids=["no topic", "another topic of the name", "its own"],
+)
+def test_a_restart_makes_nothing_and_takes_its_own_topic_alone(
+    require: Require, listed: bool, known: uuid.UUID, message: str, hint: str
+) -> None:
+    admin = Admin(listed=listed)
+    restart = ledger_start(new=False, known=LedgerMark("ledger", str(known), 1), wish=None)
+    with pytest.raises(RefusedError, match=message) if message else nullcontext() as caught:
+        require(admin, restart)
+    assert not message or hint in str(caught.value.hint)
+    assert admin.made == []
+    assert admin.closed
+
+
+@pytest.mark.parametrize("found", [None, uuid.UUID(int=0)])
+def test_an_old_broker_has_no_ids(found: uuid.UUID | None) -> None:
+    assert topic_id({"topic_id": found}) is None
+    assert topic_id({}) is None
 
 
 @pytest.mark.parametrize(("replicas", "lines"), [(1, [1]), (2, [2]), (3, [])])

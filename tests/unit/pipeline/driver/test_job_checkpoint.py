@@ -1,4 +1,4 @@
-"""The position of a job, as its checkpoint has it."""
+"""The position of a job, as its checkpoint has it, and who has a checkpoint."""
 
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from py4j.protocol import Py4JError
 from pipeline.deferral.fold import FencedError
 from pipeline.driver.job_checkpoint import (
     OWNER_FILE,
+    CheckpointContent,
     Ownership,
     committed_offsets,
     read_content,
@@ -17,6 +18,7 @@ from pipeline.driver.job_checkpoint import (
     write_text,
 )
 from pipeline.errors import RefusedError
+from pipeline.records.record import SourcePartition
 from tests.unit.pipeline.driver.hadoop_files import Files, spark
 
 OFFSETS = """v1
@@ -25,81 +27,96 @@ OFFSETS = """v1
 """
 
 
+class Checkpoint:
+    """A directory in the place of Hadoop's file system."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.files = directory, Files()
+        for part in ("offsets", "commits", "sources/0"):
+            (directory / part).mkdir(parents=True)
+
+    def __str__(self) -> str:
+        return str(self.directory)
+
+    def plan(self, *batches: int, text: str = OFFSETS) -> None:
+        for batch in batches:
+            self.write(f"offsets/{batch}", text % batch if "%d" in text else text)
+
+    def commit(self, *batches: int) -> None:
+        for batch in batches:
+            self.write(f"commits/{batch}", "")
+
+    def begin(self, offsets: str) -> None:
+        self.write("sources/0/0", f"\0v1\n{offsets}")
+
+    def write(self, name: str, text: str) -> None:
+        (self.directory / name).write_text(text)
+
+    @property
+    def committed(self) -> dict[SourcePartition, int] | None:
+        return committed_offsets(spark(self.files), str(self))
+
+    @property
+    def content(self) -> CheckpointContent:
+        return read_content(spark(self.files), f"{self}/")
+
+    def replayed(self, **how: bool) -> Any:
+        return replayed_from(spark(self.files), str(self), **how)
+
+
 @pytest.fixture
-def checkpoint(tmp_path: Path) -> Path:
-    for part in ("offsets", "commits", "sources/0"):
-        (tmp_path / part).mkdir(parents=True)
-    return tmp_path
+def checkpoint(tmp_path: Path) -> Checkpoint:
+    return Checkpoint(tmp_path)
 
 
-def test_the_last_committed_batch_says_the_position(checkpoint: Path) -> None:
+def test_the_last_committed_batch_says_the_position(checkpoint: Checkpoint) -> None:
     """And not a batch that is only planned."""
-    for batch in (9, 10, 11):
-        (checkpoint / "offsets" / str(batch)).write_text(OFFSETS % batch)
-    for batch in (9, 10):
-        (checkpoint / "commits" / str(batch)).touch()
-    files = Files()
-    assert committed_offsets(spark(files), str(checkpoint)) == {("page_change", 0): 10, ("page_change", 1): 4}
-    assert [stream.closed for stream in files.opened] == [True]
+    checkpoint.plan(9, 10, 11)
+    checkpoint.commit(9, 10)
+    assert checkpoint.committed == {("page_change", 0): 10, ("page_change", 1): 4}
+    assert [stream.closed for stream in checkpoint.files.opened] == [True]
 
 
-def test_the_watermark_is_that_of_the_batch_that_runs_next(checkpoint: Path) -> None:
+def test_the_watermark_is_that_of_the_batch_that_runs_next(checkpoint: Checkpoint) -> None:
     """One that is planned has its own, whatever a later commit would say."""
 
     def watermark() -> int | None:
         return watermark_ms(spark(Files()), str(checkpoint))
 
     assert watermark() is None, "no batch is planned"
-    (checkpoint / "offsets/0").write_text(OFFSETS % 5)
+    checkpoint.plan(0)
     assert watermark() is None, "nothing has moved it"
-    (checkpoint / "commits/0").write_text('v1\n{"nextBatchWatermarkMs":1773999970000}')
+    checkpoint.write("commits/0", 'v1\n{"nextBatchWatermarkMs":1773999970000}')
     assert watermark() == 1773999970000
-    (checkpoint / "offsets/1").write_text(OFFSETS.replace('WatermarkMs":0', 'WatermarkMs":1773999970001') % 9)
+    checkpoint.plan(1, text=OFFSETS.replace('WatermarkMs":0', 'WatermarkMs":1773999970001'))
     assert watermark() == 1773999970001
-    (checkpoint / "commits/1").write_text("v1\n{}")
+    checkpoint.write("commits/1", "v1\n{}")
     assert watermark() is None, "what is none of Spark's it will refuse itself"
 
 
-def test_before_any_commit_it_is_where_the_job_began(checkpoint: Path) -> None:
-    (checkpoint / "offsets" / "0").write_text(OFFSETS % 5)
-    (checkpoint / "sources/0/0").write_text('\0v1\n{"page_change":{"0":0,"1":3}}')
-    assert committed_offsets(spark(Files()), f"{checkpoint}/") == {("page_change", 0): 0, ("page_change", 1): 3}
+def test_before_any_commit_it_is_where_the_job_began(checkpoint: Checkpoint) -> None:
+    """Two topics keep their own positions."""
+    assert checkpoint.committed is None
+    checkpoint.begin('{"page_change":{"0":7},"page_links":{"0":3}}')
+    assert checkpoint.committed == {("page_change", 0): 7, ("page_links", 0): 3}
+    checkpoint.plan(0)
+    assert checkpoint.committed == {("page_change", 0): 7, ("page_links", 0): 3}
 
 
-def test_two_topics_keep_their_own_positions(checkpoint: Path) -> None:
-    (checkpoint / "sources/0/0").write_text('\0v1\n{"page_change":{"0":7},"page_links":{"0":3}}')
-    assert committed_offsets(spark(Files()), str(checkpoint)) == {("page_change", 0): 7, ("page_links", 0): 3}
-
-
-def test_it_does_not_matter_which_source_wrote_the_offsets(checkpoint: Path) -> None:
-    """A Python source's are written with spaces."""
-    text = OFFSETS.rsplit("\n", 2)[0] + '\n{"page_change": {"0": 9, "1": 4}, "page_links": {"0": 3}}'
-    (checkpoint / "offsets" / "0").write_text(text)
-    (checkpoint / "commits" / "0").touch()
-    expected = {("page_change", 0): 9, ("page_change", 1): 4, ("page_links", 0): 3}
-    assert committed_offsets(spark(Files()), str(checkpoint)) == expected
-    assert read_content(spark(Files()), str(checkpoint)).spark.topics == ["page_change", "page_links"]
-
-
-def test_a_job_that_unites_streams_has_a_line_for_each(checkpoint: Path) -> None:
-    lines = OFFSETS.rsplit("\n", 2)[0] + '\n{"page_change":{"0":9}}\n-\n{"page_links":{"0":3}}\n'
-    (checkpoint / "offsets" / "0").write_text(lines)
-    (checkpoint / "commits" / "0").touch()
-    assert committed_offsets(spark(Files()), str(checkpoint)) == {("page_change", 0): 9, ("page_links", 0): 3}
-    assert read_content(spark(Files()), str(checkpoint)).spark.topics == ["page_change", "page_links"]
-
-
-def test_before_the_first_plan_there_is_no_position(checkpoint: Path) -> None:
-    assert committed_offsets(spark(Files()), str(checkpoint)) is None
-
-
-def test_what_lies_at_the_top_of_a_checkpoint(checkpoint: Path) -> None:
-    found = read_content(spark(Files()), f"{checkpoint}/")
-    assert (sorted(found.spark.entries), found.identity, found.spark.has_position) == (
-        ["commits", "offsets", "sources"],
-        None,
-        False,
-    )
+@pytest.mark.parametrize(
+    "offsets",
+    [
+        '{"page_change":{"0":9},"page_links":{"0":3}}',
+        '{"page_change": {"0": 9}, "page_links": {"0": 3}}',
+        '{"page_change":{"0":9}}\n-\n{"page_links":{"0":3}}\n',
+    ],
+    ids=["Spark's own source", "a Python source", "a job that unites streams has a line for each"],
+)
+def test_it_does_not_matter_which_source_wrote_the_offsets(checkpoint: Checkpoint, offsets: str) -> None:
+    checkpoint.plan(0, text=OFFSETS.rsplit("\n", 2)[0] + f"\n{offsets}")
+    checkpoint.commit(0)
+    assert checkpoint.committed == {("page_change", 0): 9, ("page_links", 0): 3}
+    assert checkpoint.content.spark.topics == ["page_change", "page_links"]
 
 
 def test_where_nothing_lies_nothing_more_is_asked(tmp_path: Path) -> None:
@@ -108,42 +125,35 @@ def test_where_nothing_lies_nothing_more_is_asked(tmp_path: Path) -> None:
     assert files.asked == 1
 
 
-def test_a_small_file_is_written_over(checkpoint: Path) -> None:
-    write_text(spark(Files()), str(checkpoint), "job.json", '{"ä": 1}')
-    assert read_content(spark(Files()), str(checkpoint)).identity == '{"ä": 1}'
-    write_text(spark(Files()), str(checkpoint), "job.json", "other")
-    assert read_content(spark(Files()), str(checkpoint)).identity == "other"
+@pytest.mark.parametrize("texts", [['{"ä": 1}'], ['{"ä": 1}', "other"]], ids=["written", "written over"])
+def test_a_small_file_is_written_over(checkpoint: Checkpoint, texts: list[str]) -> None:
+    for text in texts:
+        write_text(spark(Files()), str(checkpoint), "job.json", text)
+    assert checkpoint.content.identity == texts[-1]
 
 
-def test_the_topics_are_those_of_the_last_plan_or_of_the_beginning(checkpoint: Path) -> None:
-    assert read_content(spark(Files()), str(checkpoint)).spark.topics == []
-    (checkpoint / "sources/0/0").write_text('\0v1\n{"earlier":{"0":0}}')
-    found = read_content(spark(Files()), str(checkpoint))
-    assert (found.spark.topics, found.spark.has_position) == (["earlier"], True)
-    for batch in (9, 10):
-        (checkpoint / "offsets" / str(batch)).write_text(OFFSETS % 5)
-    (checkpoint / "offsets" / "11.tmp").touch()
-    found = read_content(spark(Files()), str(checkpoint))
-    assert (found.spark.topics, found.spark.batches) == (["page_change"], (9, 10))
+def test_the_topics_are_those_of_the_last_plan_or_of_the_beginning(checkpoint: Checkpoint) -> None:
+    found = checkpoint.content
+    assert sorted(found.spark.entries) == ["commits", "offsets", "sources"]
+    assert (found.identity, found.spark.topics, found.spark.has_position) == (None, [], False)
+    checkpoint.begin('{"earlier":{"0":0}}')
+    assert (checkpoint.content.spark.topics, checkpoint.content.spark.has_position) == (["earlier"], True)
+    checkpoint.plan(9, 10)
+    checkpoint.write("offsets/11.tmp", "")
+    assert (checkpoint.content.spark.topics, checkpoint.content.spark.batches) == (["page_change"], (9, 10))
 
 
-def test_a_batch_that_is_planned_and_not_committed_will_be_replayed_from_the_end_of_the_last(checkpoint: Path) -> None:
-    assert replayed_from(spark(Files()), str(checkpoint)) is None
-    for batch in (9, 10):
-        (checkpoint / "offsets" / str(batch)).write_text(OFFSETS % batch)
-    (checkpoint / "commits" / "9").touch()
-    assert replayed_from(spark(Files()), str(checkpoint)) == {("page_change", 0): 9, ("page_change", 1): 4}
-    (checkpoint / "commits" / "10").touch()
-    assert replayed_from(spark(Files()), str(checkpoint)) is None
-
-
-def test_where_events_leave_later_than_they_are_read_no_offset_is_before_the_replayed_batch(checkpoint: Path) -> None:
-    for batch in (9, 10):
-        (checkpoint / "offsets" / str(batch)).write_text(OFFSETS % batch)
-    (checkpoint / "commits" / "9").touch()
-    assert replayed_from(spark(Files()), str(checkpoint), leaves_later=True) == {}
-    (checkpoint / "commits" / "10").touch()
-    assert replayed_from(spark(Files()), str(checkpoint), leaves_later=True) is None
+def test_a_batch_that_is_planned_and_not_committed_will_be_replayed_from_the_end_of_the_last(
+    checkpoint: Checkpoint,
+) -> None:
+    """Where events leave later than they are read no offset is before it."""
+    assert checkpoint.replayed() is None
+    checkpoint.plan(9, 10)
+    checkpoint.commit(9)
+    assert checkpoint.replayed() == {("page_change", 0): 9, ("page_change", 1): 4}
+    assert checkpoint.replayed(leaves_later=True) == {}
+    checkpoint.commit(10)
+    assert checkpoint.replayed() is checkpoint.replayed(leaves_later=True) is None
 
 
 @pytest.mark.parametrize(
@@ -151,10 +161,10 @@ def test_where_events_leave_later_than_they_are_read_no_offset_is_before_the_rep
     [(f"v1\n{{}}\n{last}\n", "is not in the form") for last in ("no json", "5", "[1]", '{"a": 5}')]
     + [("", "it begins with ''"), ("v1\n", "it breaks off")],
 )
-def test_a_file_that_is_not_sparks_is_refused(checkpoint: Path, text: str, why: str) -> None:
-    (checkpoint / "offsets" / "0").write_text(text)
+def test_a_file_that_is_not_sparks_is_refused(checkpoint: Checkpoint, text: str, why: str) -> None:
+    checkpoint.plan(0, text=text)
     with pytest.raises(RefusedError, match=f"offsets/0 .*{why}"):
-        read_content(spark(Files()), str(checkpoint))
+        checkpoint.content  # noqa: B018 - it is read
 
 
 class DownFiles(Files):

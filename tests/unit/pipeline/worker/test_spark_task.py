@@ -21,6 +21,7 @@ from pipeline.fetch.breakers import of_process
 from pipeline.jobs.message import SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
+from pipeline.worker import engine
 from pipeline.worker import spark_task as task
 from pipeline.worker.engine import LoopThread
 from pipeline.worker.spark_task import (
@@ -210,8 +211,16 @@ class FixedJob:
     ],
 )
 def test_batches_are_bounded_in_rows_and_bytes(
-    make_config: MakeConfig, work: Work, messages: int, value_bytes: int, rows: list[int]
+    make_config: MakeConfig,
+    work: Work,
+    monkeypatch: pytest.MonkeyPatch,
+    messages: int,
+    value_bytes: int,
+    rows: list[int],
 ) -> None:
+    # Nothing leaves because it is old, however busy the machine is.
+    monkeypatch.setattr(task, "_BATCH_AGE_S", 1000)
+    monkeypatch.setattr(engine, "_QUIET_S", 1000)
     batch = source([at(offset, str(offset)) for offset in range(messages)])
     function = enrich(make_config(fetch={"concurrency": 1000}), workers=1)
     assert [made.num_rows for made in work(function, FixedJob(value_bytes, messages), batch)] == rows
