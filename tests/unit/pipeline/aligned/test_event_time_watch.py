@@ -64,6 +64,36 @@ def test_what_was_not_said_to_begin_is_not_said_to_end(job: Job) -> None:
     assert job.plan(part("a")) == []
 
 
+UNREAD = part("empty", read_ms=None, held_s=11.0), part("a", read_ms=None, waiting_ms=4_000)
+MANY = [part("a", number, waiting_ms=5_000 + number) for number in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("partitions", "common_ms", "said"),
+    [
+        (
+            [*UNREAD, part("b", read_ms=None, waiting_ms=9_000)],
+            None,
+            {"read_to": None, "common": None, "waiting": {"b/0": 5.0, "a/0": 0.0}},
+        ),
+        (
+            [part("slow", held_s=11.0), *MANY],
+            5_000,
+            {"waiting": {f"a/{number}": number / 1000 for number in range(29, 9, -1)}},
+        ),
+        ([part("a", held_s=11.0, read_ms=10**18)], 5_000, {"read_to": "1000000000000000000 ms"}),
+    ],
+    ids=["before anything was read the earliest counts", "of very many the furthest", "a time of no calendar as it is"],
+)
+def test_what_is_said_of_what_waits(
+    job: Job, partitions: list[PartitionStatus], common_ms: int | None, said: dict[str, Any]
+) -> None:
+    found = job.plan(*partitions, common_ms=common_ms)[0]
+    assert isinstance(found, EventTimeHeld)
+    assert {name: getattr(found, name) for name in said} == said
+    assert list(found.waiting) == list(said.get("waiting", {}))
+
+
 def test_a_plan_is_looked_at_once(job: Job) -> None:
     job.plan(part("a", held_s=11.0))
     job.now_s += 100
@@ -71,30 +101,6 @@ def test_a_plan_is_looked_at_once(job: Job) -> None:
     assert len(job.said) == 1, "the trigger is not through, or the query has ended"
     job.status = None
     job.watch.look()
-
-
-def test_before_anything_was_read_the_earliest_counts(job: Job) -> None:
-    found = job.plan(
-        part("empty", read_ms=None, held_s=11.0),
-        part("a", read_ms=None, waiting_ms=4_000),
-        part("b", read_ms=None, waiting_ms=9_000),
-        common_ms=None,
-    )[0]
-    assert isinstance(found, EventTimeHeld)
-    assert (found.read_to, found.common, found.waiting) == (None, None, {"b/0": 5.0, "a/0": 0.0})
-
-
-def test_the_furthest_are_named_of_very_many(job: Job) -> None:
-    waiting = [part("a", number, waiting_ms=5_000 + number) for number in range(30)]
-    found = job.plan(part("slow", held_s=11.0), *waiting)[0]
-    assert isinstance(found, EventTimeHeld)
-    assert list(found.waiting) == [f"a/{number}" for number in range(29, 9, -1)]
-
-
-def test_a_time_of_no_calendar_is_said_as_it_is(job: Job) -> None:
-    found = job.plan(part("a", held_s=11.0, read_ms=10**18))[0]
-    assert isinstance(found, EventTimeHeld)
-    assert found.read_to == "1000000000000000000 ms"
 
 
 def test_which_are_idle_is_said_when_they_change_and_seldom(job: Job) -> None:

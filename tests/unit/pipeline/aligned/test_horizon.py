@@ -24,11 +24,56 @@ def logs(times: st.SearchStrategy[Any]) -> st.SearchStrategy[PlannedLog]:
 SLICES, BOUNDS = st.integers(1, 60), st.integers(1, 20)
 
 
-def test_a_batch_ends_at_one_time_in_all_partitions() -> None:
-    log = PlannedLog.of({"a": [0, 3, 9, 10, 20], "b": [5, 15, 25], "c": [90]})
-    plan = log.plan(slice_ms=10)
-    assert plan.horizon_ms == 10
-    assert plan.ends == {A: 3, B: 1, C: 0}
+IDLE_B, IDLE_AB = frozenset({B}), frozenset({A, B})
+
+
+@pytest.mark.parametrize(
+    ("times", "idle", "limits", "horizon_ms", "ends"),
+    [
+        ({"a": [0, 3, 9, 10, 20], "b": [5, 15, 25], "c": [90]}, (), {}, 10, {A: 3, B: 1, C: 0}),
+        ({"a": [None, None], "b": [None, 5, None]}, {A}, {}, 15, {A: 2, B: 3}),
+        ({"a": [7] * 100, "b": [7] * 100, "c": [7]}, (), {"max_offsets": 21}, 8, {A: 10, B: 10, C: 1}),
+        ({"a": range(500)}, (), {"slice_ms": 300, "max_offsets": None}, 300, {A: 300}),
+        ({"a": range(500)}, (), {"slice_ms": 300, "max_offsets": 1_000}, 300, {A: 300}),
+        ({"a": [0, 5, 6, 7], "b": [5]}, IDLE_B, {"slice_ms": 100}, 100, {A: 4, B: 1}),
+        ({"a": [0, 5], "b": []}, IDLE_B, {}, 10, {A: 2, B: 0}),
+    ],
+    ids=[
+        "a batch ends at one time in all partitions",
+        "offsets without a record are passed",
+        "more of one millisecond than the bound is shared",
+        "without a bound the slice alone counts",
+        "with a large one too",
+        "a partition that has been silent for long enough holds no other back",
+        "one that never had a record as well",
+    ],
+)
+def test_where_a_batch_ends(
+    times: Any, idle: Any, limits: dict[str, Any], horizon_ms: int, ends: dict[SourcePartition, int]
+) -> None:
+    plan = PlannedLog.of(times, idle=frozenset(idle)).plan(**limits)
+    assert (plan.horizon_ms, plan.ends) == (horizon_ms, ends)
+
+
+class TestSilence:
+    def test_a_partition_that_was_read_to_its_end_holds_the_others_back(self) -> None:
+        log = PlannedLog.of({"a": [0, 5, 6, 7], "b": [5]})
+        plan = log.plan(slice_ms=100)
+        assert (plan.horizon_ms, plan.ends, plan.holding) == (6, {A: 2, B: 1}, [B])
+        log.take(plan)
+        held = log.plan(slice_ms=100)
+        assert (held.horizon_ms, held.ends, held.holding) == (None, {A: 2, B: 1}, [B])
+
+    def test_a_partition_that_never_had_a_record_as_well(self) -> None:
+        plan = PlannedLog.of({"a": [0, 5], "b": []}).plan()
+        assert (plan.horizon_ms, plan.holding) == (None, [B])
+
+    def test_one_that_wakes_up_late_is_read_and_moves_no_horizon_back(self) -> None:
+        log = PlannedLog.of({"a": [0, 50, 100, 120], "b": []}, idle=IDLE_AB)
+        log.take(log.plan(slice_ms=101))
+        log.times[B] += [3, 40, 110]
+        plan = log.plan(slice_ms=10)
+        assert (plan.horizon_ms, plan.ends) == (110, {A: 3, B: 2})
 
 
 def test_a_burst_waits_for_the_others() -> None:
@@ -60,45 +105,6 @@ def test_the_end_of_a_burst_is_found_however_dense_it_is() -> None:
     log.take(plan)
     assert sum(len(offsets) for offsets in log.take(log.plan(slice_ms=30_000, max_offsets=160)).values()) >= 120
     assert log.asked <= 40
-
-
-def test_more_of_one_millisecond_than_the_bound_is_shared() -> None:
-    log = PlannedLog.of({"a": [7] * 100, "b": [7] * 100, "c": [7]})
-    plan = log.plan(slice_ms=10, max_offsets=21)
-    assert plan.ends == {A: 10, B: 10, C: 1}
-
-
-class TestSilence:
-    def test_a_partition_that_was_read_to_its_end_holds_the_others_back(self) -> None:
-        log = PlannedLog.of({"a": [0, 5, 6, 7], "b": [5]})
-        plan = log.plan(slice_ms=100)
-        assert (plan.horizon_ms, plan.ends, plan.holding) == (6, {A: 2, B: 1}, [B])
-        log.take(plan)
-        held = log.plan(slice_ms=100)
-        assert (held.horizon_ms, held.ends, held.holding) == (None, {A: 2, B: 1}, [B])
-
-    def test_until_it_has_been_silent_for_long_enough(self) -> None:
-        log = PlannedLog.of({"a": [0, 5, 6, 7], "b": [5]}, idle=frozenset({B}))
-        assert log.plan(slice_ms=100).ends == {A: 4, B: 1}
-
-    def test_a_partition_that_never_had_a_record_as_well(self) -> None:
-        log = PlannedLog.of({"a": [0, 5], "b": []})
-        assert log.plan().holding == [B]
-        assert log.plan().horizon_ms is None
-        log.idle = frozenset({B})
-        assert log.plan().ends == {A: 2, B: 0}
-
-    def test_whoever_wakes_up_late_is_read_and_moves_no_horizon_back(self) -> None:
-        log = PlannedLog.of({"a": [0, 50, 100, 120], "b": []}, idle=frozenset({A, B}))
-        log.take(log.plan(slice_ms=101))
-        log.times[B] += [3, 40, 110]
-        plan = log.plan(slice_ms=10)
-        assert (plan.horizon_ms, plan.ends) == (110, {A: 3, B: 2})
-
-
-def test_offsets_without_a_record_are_passed() -> None:
-    log = PlannedLog.of({"a": [None, None], "b": [None, 5, None]}, idle=frozenset({A}))
-    assert log.plan().ends == {A: 2, B: 3}
 
 
 @given(log=logs(ANY_ORDER), slice_ms=SLICES, max_offsets=BOUNDS)
@@ -188,9 +194,3 @@ def test_few_questions_are_asked() -> None:
     log = PlannedLog.of({"a": range(0, 100_000, 7), "b": range(0, 100_000, 11)})
     log.plan(slice_ms=100_000, max_offsets=500)
     assert log.asked <= 6
-
-
-@pytest.mark.parametrize("max_offsets", [None, 1_000])
-def test_without_a_bound_the_slice_alone_counts(max_offsets: int | None) -> None:
-    log = PlannedLog.of({"a": range(500)})
-    assert log.plan(slice_ms=300, max_offsets=max_offsets).ends == {A: 300}

@@ -1,6 +1,9 @@
+"""What the driver is told of a plan: which partitions hold the others back, and which are silent."""
+
 from pathlib import Path
 
 from pipeline.aligned.plan_status import PartitionStatus, PlanStatus, StatusWatch, read_status, write_status
+from pipeline.aligned.spark_source import SilenceWatch
 from pipeline.records.record import SourcePartition
 from tests.unit.pipeline.aligned.planned_log import PlannedLog
 
@@ -20,7 +23,7 @@ def look(
 
 
 def test_who_holds_the_others_back_and_for_how_long() -> None:
-    log, watch = PlannedLog.of({"a": [1, 5, 6, 7], "b": [5]}), StatusWatch()
+    log, watch = PlannedLog.of(HELD), StatusWatch()
     first = look(watch, log, 100.0)
     assert first["b"].held_s == 0, "just now"
     held = look(watch, log, 107.0)
@@ -48,7 +51,7 @@ def test_a_partition_that_is_read_with_all_others_to_the_end_holds_nothing() -> 
 
 
 def test_one_that_is_idle_holds_nothing_and_says_so() -> None:
-    log, watch = PlannedLog.of({"a": [1, 5, 6, 7], "b": [5]}, idle=frozenset({B})), StatusWatch()
+    log, watch = PlannedLog.of(HELD, idle=frozenset({B})), StatusWatch()
     assert [look(watch, log, at)["b"].idle for at in (100.0, 120.0)] == [True, True]
     assert look(watch, log, 140.0)["b"].held_s == 0
 
@@ -70,3 +73,34 @@ def test_what_is_written_is_read_and_what_cannot_be_is_none(tmp_path: Path) -> N
     place.write_text("{")
     assert read_status(place) is None
     write_status(tmp_path / "not there" / "status.json", status)  # and no batch ends by it
+
+
+HELD = {"a": [1, 5, 6, 7], "b": [5]}
+
+
+def test_a_partition_is_idle_when_its_end_has_not_moved_for_long_enough() -> None:
+    watch = SilenceWatch(10)
+    assert watch.look({A: 5, B: 0}, 100.0) == frozenset(), "what was before the first look is not known"
+    assert watch.look({A: 6, B: 0}, 109.9) == frozenset()
+    assert watch.look({A: 6, B: 0}, 110.0) == {B}
+    assert watch.look({A: 6, B: 1}, 119.8) == frozenset(), "an event ends the silence"
+    assert watch.look({A: 6, B: 1}, 119.9) == {A}
+
+
+def test_an_end_that_moves_without_an_event_ends_no_silence() -> None:
+    watch = SilenceWatch(10)
+    assert watch.look({A: 5}, 100.0, {A}) == frozenset()
+    assert watch.look({A: 7}, 109.9, {A}) == frozenset()
+    assert watch.look({A: 9}, 110.0, {A}) == {A}
+    assert watch.look({A: 10}, 111.0) == frozenset()
+
+
+def test_a_new_partition_has_its_whole_time() -> None:
+    watch = SilenceWatch(10)
+    watch.look({A: 5}, 100.0)
+    assert watch.look({A: 5, B: 0}, 110.0) == {A}
+    assert watch.look({A: 5, B: 0}, 120.0) == {A, B}
+
+
+def test_without_a_time_nobody_holds_the_others_back() -> None:
+    assert SilenceWatch(0).look({A: 5}, 100.0) == {A}

@@ -44,25 +44,28 @@ def reader(log: RecordsInMemory) -> AlignedReader:
 LIMIT = ReadMaxRows(100)
 
 
-def test_a_batch_is_planned_and_read_in_ranges(reader: AlignedReader) -> None:
-    start = {"a": {"0": 40, "1": 0}}
-    end = reader.latestOffset(start, LIMIT)
-    assert end == {"a": {"0": 50, "1": 2}}, "an offset without a record is passed"
-    ranges = [(one.partition, one.first, one.end, one.horizon_ms) for one in reader.partitions(start, end)]
-    assert ranges == [(0, 40, 50, 44), (1, 0, 2, 44)]
-
-
-def test_a_partition_that_the_checkpoint_does_not_know_is_read_from_its_beginning(reader: AlignedReader) -> None:
-    start = {"a": {"0": 100}}
-    end = reader.latestOffset(start, LIMIT)
-    assert end == {"a": {"0": 100, "1": 3}}
-    assert [(one.partition, one.first, one.end) for one in reader.partitions(start, end)] == [(1, 0, 3)]
-
-
-@pytest.mark.parametrize("start", [{"a": {"0": 100, "1": 3}}, {"a": {"1": 3, "0": 100}}])
-def test_without_news_the_offsets_stay_as_they_are_written(reader: AlignedReader, start: dict[str, Any]) -> None:
-    assert str(reader.latestOffset(start, LIMIT)) == str(start)
-    assert reader.partitions(start, start) == []
+@pytest.mark.parametrize(
+    ("start", "end", "ranges"),
+    [
+        ({"0": 40, "1": 0}, {"0": 50, "1": 2}, [(0, 40, 50, 44), (1, 0, 2, 44)]),
+        ({"0": 100}, {"0": 100, "1": 3}, [(1, 0, 3, 104)]),
+        ({"0": 100, "1": 3}, {"0": 100, "1": 3}, []),
+        ({"1": 3, "0": 100}, {"1": 3, "0": 100}, []),
+    ],
+    ids=[
+        "an offset without a record is passed",
+        "a partition that the checkpoint does not know is read from its beginning",
+        "without news",
+        "the offsets stay as they are written",
+    ],
+)
+def test_a_batch_is_planned_and_read_in_ranges(
+    reader: AlignedReader, start: dict[str, int], end: dict[str, int], ranges: list[tuple[int, int, int, int]]
+) -> None:
+    found = reader.latestOffset({"a": start}, LIMIT)
+    assert str(found) == str({"a": end})
+    read = reader.partitions({"a": start}, found)
+    assert [(one.partition, one.first, one.end, one.horizon_ms) for one in read] == ranges
 
 
 def test_a_partition_of_aborted_transactions_alone_becomes_idle(

@@ -12,6 +12,7 @@ from pipeline.__main__ import main
 from pipeline.claims import commands
 from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.records.claim_check import store_client
+from pipeline.records.record import Headers
 from tests.unit.pipeline.claims.conftest import Bucket, Topic, naming
 from tests.unit.pipeline.least_config import write_config
 
@@ -67,10 +68,13 @@ def test_a_dry_run_removes_nothing(sweep: Sweep, bucket: Bucket) -> None:
     assert "1 claim checks of 2 bytes would be removed" in done.output
 
 
-def test_other_topics_count_when_they_are_named(sweep: Sweep, bucket: Bucket, topics: dict[str, Topic]) -> None:
+def test_other_topics_count_when_they_are_named_and_the_output_once(
+    sweep: Sweep, bucket: Bucket, topics: dict[str, Topic]
+) -> None:
     key = bucket.put(b"12")
     topics["codfw.out"] = Topic("codfw.out", [naming(key)])
-    assert sweep("--also", "codfw.out").exit_code == 0
+    done = sweep("--also", "codfw.out", "--also", OUTPUT)
+    assert (done.exit_code, done.output.count(f"reading {OUTPUT}")) == (0, 1)
     assert list(bucket.objects) == [key]
 
 
@@ -85,33 +89,23 @@ def test_nothing_is_read_where_nothing_is_old(sweep: Sweep, bucket: Bucket, topi
 
 
 @pytest.mark.parametrize(
-    ("age", "message"),
+    ("age", "headers", "message"),
     [
-        ("30", "--older-than: no unit (got '30'); write 30s"),
-        ("59m", "--older-than 59m is less than 1h"),
-        ("ages", "not a duration (got 'ages')"),
-        ("99999999d", "--older-than 99999999d is longer than any store has been there"),
+        ("30", [()], "--older-than: no unit (got '30'); write 30s"),
+        ("59m", [()], "--older-than 59m is less than 1h"),
+        ("ages", [()], "not a duration (got 'ages')"),
+        ("99999999d", [()], "--older-than 99999999d is longer than any store has been there"),
+        ("30d", [], f"topic {OUTPUT} is empty"),
     ],
 )
-def test_an_age_that_will_not_do_is_refused(sweep: Sweep, bucket: Bucket, age: str, message: str) -> None:
+def test_a_sweep_that_could_remove_too_much_is_refused(
+    sweep: Sweep, bucket: Bucket, topics: dict[str, Topic], age: str, headers: list[Headers], message: str
+) -> None:
     key = bucket.put(b"12")
+    topics[OUTPUT].headers = headers
     done = sweep(age=age)
     assert (done.exit_code, list(bucket.objects)) == (2, [key])
     assert message in done.stderr
-
-
-def test_an_empty_topic_is_refused(sweep: Sweep, bucket: Bucket, topics: dict[str, Topic]) -> None:
-    key = bucket.put(b"12")
-    topics[OUTPUT].headers = []
-    done = sweep()
-    assert (done.exit_code, list(bucket.objects)) == (2, [key])
-    assert f"topic {OUTPUT} is empty" in done.stderr
-
-
-def test_a_topic_of_the_command_line_that_is_the_outputs_is_the_outputs(sweep: Sweep, bucket: Bucket) -> None:
-    bucket.put(b"12")
-    done = sweep("--also", OUTPUT)
-    assert (done.exit_code, done.output.count(f"reading {OUTPUT}")) == (0, 1)
 
 
 def test_a_store_that_cannot_be_asked(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:

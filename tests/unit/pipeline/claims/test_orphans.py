@@ -13,6 +13,7 @@ from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.source import SourceTopic
 from pipeline.records.claim_key import is_claim, key_of, mark_of
+from pipeline.records.record import Headers
 from tests.unit.pipeline.claims.conftest import BUCKET, LONG_AGO, PREFIX, Bucket, Topic, naming
 
 SHA256 = "ab" * 32
@@ -56,17 +57,15 @@ def test_other_objects_are_not_its_business(bucket: Bucket, key: str) -> None:
     assert shelf(bucket).look().claims == ()
 
 
-def test_the_shelf_is_read_to_its_end_oldest_first(bucket: Bucket) -> None:
-    keys = [bucket.put(bytes([number]), LONG_AGO + timedelta(days=9 - number)) for number in range(5)]
+@pytest.mark.parametrize("prefix", [PREFIX, ""])
+def test_the_shelf_is_read_to_its_end_oldest_first(bucket: Bucket, prefix: str) -> None:
+    """The prefix may be empty."""
+    written = [LONG_AGO + timedelta(days=9 - number) for number in range(5)]
+    keys = [bucket.put(bytes([number]), at, prefix=prefix) for number, at in enumerate(written)]
     bucket.objects[f"{PREFIX}/README"] = b"", LONG_AGO
-    found = shelf(bucket).look()
+    found = shelf(bucket, prefix).look()
     assert [one.key for one in found.claims] == keys[::-1]
     assert found.others == 1
-
-
-def test_the_prefix_may_be_empty(bucket: Bucket) -> None:
-    key = bucket.put(b"1", prefix="")
-    assert [one.key for one in shelf(bucket, "").look().claims] == [key]
 
 
 def test_what_a_record_of_any_topic_names_stays() -> None:
@@ -83,14 +82,13 @@ def test_what_stands_in_the_place_of_a_removed_claim_check_goes_with_it(bucket: 
     assert left(list(found.claims), Topic("out", [naming(key_of(PREFIX, f"{0:064x}"))])) == [orphan]
 
 
-def test_the_same_key_in_another_bucket_is_another_object() -> None:
-    key = key_of(PREFIX, SHA256)
-    assert left(stored(key), Topic("out", [naming(key, "elsewhere")])) == [key]
-
-
-def test_a_record_whose_headers_are_no_text() -> None:
-    strange = (("claim-check-bucket", BUCKET.encode()), ("claim-check-key", b"\xff"))
-    assert left(stored("k"), Topic("out", [strange])) == ["k"]
+@pytest.mark.parametrize(
+    "headers",
+    [naming("k", "elsewhere"), (("claim-check-bucket", BUCKET.encode()), ("claim-check-key", b"\xff"))],
+    ids=["the same key in another bucket", "headers that are no text"],
+)
+def test_what_a_record_does_not_name_is_an_orphan(headers: Headers) -> None:
+    assert left(stored("k"), Topic("out", [headers])) == ["k"]
 
 
 def test_an_empty_topic_makes_no_orphans() -> None:
@@ -99,30 +97,17 @@ def test_an_empty_topic_makes_no_orphans() -> None:
     assert "lifecycle" in str(refused.value.hint)
 
 
-def test_what_was_written_again_meanwhile_stays(bucket: Bucket) -> None:
-    key = bucket.put(b"1")
-    (found,) = shelf(bucket).look().claims
-    bucket.put(b"1", LONG_AGO + timedelta(days=1))
-    assert not shelf(bucket).remove(found)
-    assert key in bucket.objects
-
-
-def test_an_orphan_is_removed(bucket: Bucket) -> None:
-    bucket.put(b"1")
-    other = bucket.put(b"2")
-    found = next(one for one in shelf(bucket).look().claims if one.key != other)
-    assert shelf(bucket).remove(found)
-    assert list(bucket.objects) == [other]
-
-
-def test_an_orphan_that_is_gone_meanwhile_ends_no_sweep(bucket: Bucket) -> None:
-    key = bucket.put(b"1")
-    (found,) = shelf(bucket).look().claims
-    del bucket.objects[key]
-    assert shelf(bucket).remove(found)
+def test_an_orphan_is_removed_unless_it_was_written_again_meanwhile(bucket: Bucket) -> None:
+    keys = [bucket.put(bytes([number])) for number in range(3)]
+    claims = shelf(bucket).look().claims
+    bucket.put(bytes([1]), LONG_AGO + timedelta(days=1))
+    del bucket.objects[keys[2]]
+    removed = {one.key: shelf(bucket).remove(one) for one in claims}
+    assert removed == dict(zip(keys, (True, False, True), strict=True)), "one that is gone ends no sweep"
+    assert list(bucket.objects) == [keys[1]]
     bucket.may_read = False
     with pytest.raises(PipelineError, match="does not answer"):
-        shelf(bucket).remove(found)
+        shelf(bucket).remove(claims[0])
 
 
 def test_a_store_that_does_not_answer(bucket: Bucket) -> None:

@@ -64,18 +64,34 @@ class Outputs:
             yield SourceRecord(0, number, number, None, value, headers)
 
 
-def test_what_was_named_before_a_delete_is_to_go_and_what_comes_behind_it_stays(make_event: MakeEvent) -> None:
-    topic = Outputs().add(make_event(), "first").add(make_event("move"), "second").add(make_event("delete"))
-    assert topic.gone() == ["first", "second"]
-    assert topic.add(make_event("undelete"), "third").gone() == ["first", "second"]
-    assert topic.add(make_event("delete")).gone() == ["first", "second", "third"]
-
-
-def test_a_claim_check_that_is_named_again_behind_the_delete_stays(make_event: MakeEvent) -> None:
-    """A batch was repeated, and its delete is still to come again; or the event was replayed."""
-    topic = Outputs().add(make_event(), "key").add(make_event("delete")).add(make_event(), "key")
-    assert topic.gone() == []
-    assert topic.add(make_event("delete")).gone() == ["key"]
+@pytest.mark.parametrize(
+    ("outputs", "gone"),
+    [
+        # What was named before a delete is to go, and what comes behind it stays.
+        ("edit:first move:second delete", ["first", "second"]),
+        ("edit:first move:second delete undelete:third", ["first", "second"]),
+        ("edit:first move:second delete undelete:third delete", ["first", "second", "third"]),
+        # Named again behind the delete: a batch was repeated, and its delete is still to come again; or a replay.
+        ("edit:key delete edit:key", []),
+        ("edit:key delete edit:key delete", ["key"]),
+        # A delete that is repeated takes nothing of an undelete behind it: the command would remove for good what the
+        # undelete's event is about to name again, or has named meanwhile.
+        ("edit:first delete undelete:second edit:other@0", ["first"]),
+        ("edit:first delete undelete:second edit:other@0 delete@1", ["first", "other"]),
+        ("edit:first delete undelete:second edit:other@0 delete@1 delete@3", ["first", "other", "second"]),
+        # That of a topic which was made again is no repeat.
+        ("edit:key@900 delete@4", ["key"]),
+        ("edit:backups/yesterday.tar edit:key delete", ["key"]),
+    ],
+)
+def test_what_is_to_go(make_event: MakeEvent, outputs: str, gone: list[str]) -> None:
+    """Outputs of a page: what an event was, which key it names, and its offset if it is not the next one."""
+    topic = Outputs()
+    for output in outputs.split():
+        step, _, offset = output.partition("@")
+        kind, _, key = step.partition(":")
+        topic.add(make_event(kind), key or None, offset=int(offset) if offset else None)
+    assert topic.gone() == gone
 
 
 def test_a_hidden_revision_takes_its_own_and_its_child_s(make_event: MakeEvent) -> None:
@@ -91,28 +107,10 @@ def test_other_pages_and_other_buckets_are_not_meant(make_event: MakeEvent) -> N
     assert topic.add(make_event(), "key", "elsewhere").add(make_event("delete")).gone() == []
 
 
-def test_what_is_no_payload_is_not_meant(make_event: MakeEvent) -> None:
-    topic = Outputs().add(make_event(), "backups/yesterday.tar").add(make_event(), "key").add(make_event("delete"))
-    assert topic.gone() == ["key"]
-
-
 def test_the_first_suppression_is_named(make_event: MakeEvent) -> None:
     topic = Outputs().add(make_event(), "key").add(make_event("visibility_change", revision=HIDDEN))
     (claim,) = suppressed_claims(topic.add(make_event("delete")).deliveries(), BUCKET).to_remove()
     assert (claim.suppression.scope, claim.by) == ("revision", Position("source", 0, 1))
-
-
-def test_a_delete_that_is_repeated_takes_nothing_of_an_undelete_behind_it(make_event: MakeEvent) -> None:
-    """Else the command removes for good what the undelete's event is about to name again, or has named meanwhile."""
-    topic = Outputs().add(make_event(), "first").add(make_event("delete")).add(make_event("undelete"), "second")
-    assert topic.add(make_event(), "other bytes", offset=0).gone() == ["first"]
-    assert topic.add(make_event("delete"), offset=1).gone() == ["first", "other bytes"]
-    assert topic.add(make_event("delete"), offset=3).gone() == ["first", "other bytes", "second"]
-
-
-def test_a_delete_of_a_topic_that_was_made_again_is_no_repeat(make_event: MakeEvent) -> None:
-    topic = Outputs().add(make_event(), "key", offset=900).add(make_event("delete"), offset=4)
-    assert topic.gone() == ["key"]
 
 
 events = st.one_of(

@@ -49,8 +49,21 @@ def test_sparks_own_directory_is_the_last_resort(tmp_path: Path) -> None:
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "spark-defaults.conf").write_text("spark.a 1\n")
     assert given_settings({"SPARK_HOME": str(tmp_path)})["spark.a"].value == "1"
-    assert given_settings({"SPARK_CONF_DIR": str(tmp_path / "missing")}) == {}
-    assert given_settings({}) == {}
+    assert given_settings({"SPARK_CONF_DIR": str(tmp_path / "missing")}) == given_settings({}) == {}
+
+
+def test_an_option_of_its_own_wins_over_conf() -> None:
+    arguments = "--driver-memory 2g --conf spark.driver.memory=1g --master=local[3] pyspark-shell"
+    assert given_settings({"PYSPARK_SUBMIT_ARGS": arguments}) == {
+        "spark.driver.memory": Given("2g", "--driver-memory"),
+        "spark.master": Given("local[3]", "--master"),
+    }
+
+
+def test_the_variable_for_memory_counts_where_no_file_says_it(conf_dir: Path) -> None:
+    variable = {"SPARK_DRIVER_MEMORY": "5g"}
+    assert given_settings(variable)["spark.driver.memory"].value == "5g"
+    assert given_settings(variable | {"SPARK_CONF_DIR": str(conf_dir)})["spark.driver.memory"].value == "1g"
 
 
 def test_options_win_over_files_and_a_named_file_over_the_usual_one(conf_dir: Path, tmp_path: Path) -> None:
@@ -64,22 +77,6 @@ def test_options_win_over_files_and_a_named_file_over_the_usual_one(conf_dir: Pa
         "spark.driver.memory": "3g",
         "spark.x": "a=b",
     }
-
-
-def test_an_option_of_its_own_wins_over_conf() -> None:
-    settings = given_settings(
-        {"PYSPARK_SUBMIT_ARGS": "--driver-memory 2g --conf spark.driver.memory=1g --master=local[3] pyspark-shell"}
-    )
-    assert settings == {
-        "spark.driver.memory": Given("2g", "--driver-memory"),
-        "spark.master": Given("local[3]", "--master"),
-    }
-
-
-def test_the_variable_for_memory_counts_where_no_file_says_it(conf_dir: Path) -> None:
-    assert given_settings({"SPARK_DRIVER_MEMORY": "5g"})["spark.driver.memory"].value == "5g"
-    both = {"SPARK_DRIVER_MEMORY": "5g", "SPARK_CONF_DIR": str(conf_dir)}
-    assert given_settings(both)["spark.driver.memory"].value == "1g"
 
 
 def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
@@ -134,24 +131,21 @@ def test_a_misspelt_key_is_refused_with_the_near_miss(key: str, near: str) -> No
 
 
 @pytest.mark.parametrize(
-    "key",
+    ("key", "told"),
     [
-        "spark.executor.memory",
-        "spark.master",
-        "spark.hadoop.fs.s3a.endpoint",
-        "spark.kubernetes.namespace",
-        "spark.executorEnv.TMPDIR",
-        "spark.sql.streaming.checkpointFileManagerClass",
-        "spark.driver.defaultJavaOptions",
+        ("spark.executor.memory", []),
+        ("spark.master", []),
+        ("spark.hadoop.fs.s3a.endpoint", []),
+        ("spark.kubernetes.namespace", []),
+        ("spark.executorEnv.TMPDIR", []),
+        ("spark.sql.streaming.checkpointFileManagerClass", []),
+        ("spark.driver.defaultJavaOptions", []),
+        # A module that is not loaded yet may know it.
+        ("spark.plugin.of.ours", ["spark.plugin.of.ours (conf:1)"]),
     ],
 )
-def test_what_spark_reads_is_left_alone(key: str) -> None:
-    assert require_known(settings_of(**{key: "1"}), KNOWN) == []
-
-
-def test_a_key_of_nobodys_is_told_and_not_refused() -> None:
-    """A module that is not loaded yet may know it."""
-    assert require_known(settings_of(**{"spark.plugin.of.ours": "1"}), KNOWN) == ["spark.plugin.of.ours (conf:1)"]
+def test_what_spark_may_read_is_left_alone_and_told_when_it_is_nobodys(key: str, told: list[str]) -> None:
+    assert require_known(settings_of(**{key: "1"}), KNOWN) == told
 
 
 @pytest.mark.parametrize("key", ["fetch.concurrency", "fetch.concurency", "mediawiki.endpoint", "checkpoint"])

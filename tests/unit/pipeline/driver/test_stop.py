@@ -22,7 +22,6 @@ from pipeline.driver.stop import (
     stop_early,
 )
 from pipeline.errors import RefusedError
-from tests.unit.signal_handlers import restored_handlers
 
 
 def test_a_request_ends_the_patience_with_its_time_or_a_second_signal() -> None:
@@ -50,12 +49,6 @@ def test_a_signal_to_a_group_of_processes_comes_in_two_ways_and_is_one() -> None
     assert (stop.is_there, stop.ends_now) == (True, None)
     stop.signal(PASSED_ON)
     assert stop.ends_now == "a second signal came"
-
-
-@pytest.fixture
-def handlers() -> Iterator[None]:
-    with restored_handlers():
-        yield
 
 
 @pytest.mark.usefixtures("handlers")

@@ -53,22 +53,21 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
     return make
 
 
-def test_only_the_first_batch_goes_to_the_workers(bench: Callable[..., Bench]) -> None:
+def test_only_the_first_batch_and_one_of_which_too_many_are_uncertain_go_to_the_workers(
+    bench: Callable[..., Bench],
+) -> None:
     made = bench()
     assert made.look(7) == ["workers"], "nothing is known yet, so no event would be certain"
     assert made.look(8) == ["JVM"]
     assert made.readable == {READS}
-
-
-def test_a_batch_of_which_too_many_are_uncertain_goes_to_the_workers_as_well(bench: Callable[..., Bench]) -> None:
-    made = bench()
-    made.look(7)
     made.uncertain = 200, 3
     made.seen[0] = VersionsSeen(200, 0, readable=frozenset({("source", "/mediawiki/page/change/1.3.0")}))
-    assert made.look(8) == ["JVM", "workers"]
+    assert made.look(9) == ["JVM", "workers"]
     made.uncertain = 200, 2
-    assert made.look(9) == ["JVM"]
+    assert made.look(10) == ["JVM"]
     assert made.readable == {READS, ("source", "/mediawiki/page/change/1.3.0")}, "what is new is learnt"
+    # With its write action. Spark tells of a batch after the next one.
+    assert [made.of.reads(batch) for batch in (7, 8, 9, 10, 10)] == [2, 2, 3, 2, 1]
 
 
 def test_the_workers_have_the_last_word(bench: Callable[..., Bench]) -> None:
@@ -80,14 +79,7 @@ def test_the_workers_have_the_last_word(bench: Callable[..., Bench]) -> None:
         made.look(8)
 
 
-def test_how_often_a_batch_has_read_its_source(bench: Callable[..., Bench]) -> None:
-    """With its write action. Spark tells of a batch after the next one."""
-    made = bench()
-    made.look(7)
-    made.look(8)
-    made.uncertain = 200, 3
-    made.look(9)
-    assert [made.of.reads(batch) for batch in (7, 8, 9, 9)] == [2, 2, 3, 1]
+def test_a_small_batch_is_read_once(bench: Callable[..., Bench]) -> None:
     small = bench(max_offsets=99)
     assert small.look(7) == []
     assert small.of.reads(7) == 1
