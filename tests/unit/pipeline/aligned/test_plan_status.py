@@ -8,6 +8,7 @@ from pipeline.records.record import SourcePartition
 from tests.unit.pipeline.aligned.planned_log import PlannedLog
 
 A, B = SourcePartition("a", 0), SourcePartition("b", 0)
+HELD = {"a": [1, 5, 6, 7], "b": [5]}
 
 
 def look(
@@ -73,9 +74,6 @@ def test_what_is_written_is_read_and_what_cannot_be_is_none(tmp_path: Path) -> N
     place.write_text("{")
     assert read_status(place) is None
     write_status(tmp_path / "not there" / "status.json", status)  # and no batch ends by it
-
-
-HELD = {"a": [1, 5, 6, 7], "b": [5]}
 
 
 def test_a_partition_is_idle_when_its_end_has_not_moved_for_long_enough() -> None:
