@@ -349,3 +349,21 @@ def test_a_batch_has_ended_when_it_was_there_before_the_trigger_rested(run: Run)
     assert query.steps == ["batch", "status"] * 2
     assert writer.committed[:2] == [None, 7]
     assert writer.triggers[:2] == [True, False]
+
+
+def test_periodic_checks_look_again_and_again_until_one_has_failed() -> None:
+    looks, after = [0], [0]
+
+    def look() -> None:
+        looks[0] += 1
+        if looks[0] > 2:
+            raise PipelineError("another start has taken it over")
+
+    def count() -> None:
+        after[0] += 1
+
+    with module.PeriodicChecks([look, count], 0.001, name="checks") as checks:
+        looks_are_over("checks")
+        with pytest.raises(PipelineError, match="taken it over"):
+            checks.check()
+    assert (looks, after) == ([3], [2])
