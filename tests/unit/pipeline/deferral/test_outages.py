@@ -36,6 +36,14 @@ class Driver:
         self.outages.probed(wiki, asked, answer)
         return asked.path
 
+    def failing_probes(self, count: int) -> list[str]:
+        """What each asked for; they are due after 40 s at the latest."""
+        paths = []
+        for _ in range(count):
+            self.now += 40
+            paths.append(self.probe(SICK))
+        return paths
+
 
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
@@ -86,23 +94,14 @@ def test_revisions_that_fail_for_their_own_sake_keep_no_wiki_closed(
 ) -> None:
     """Probes ask in turn for what failed, and after the first for what did not."""
     driver.outages.reported([opened("enwiki", *map(ask, failed), succeeded=ask(well) if well else None)])
-    paths = []
-    for _ in range(4):
-        driver.now += 40
-        paths.append(driver.probe(SICK))
-    assert paths == [f"/{number}" for number in asked]
+    assert driver.failing_probes(4) == [f"/{number}" for number in asked]
 
 
 def test_many_workers_do_not_make_the_wait_longer_than_one(driver: Driver) -> None:
     """Each names three failures, which are merged to three: the newest of different workers."""
-    reports = [
-        opened("enwiki", *(ask(10 * worker + number) for number in range(3)), succeeded=ask(9)) for worker in range(4)
-    ]
-    driver.outages.reported(reports)
-    paths = []
-    for _ in range(5):
-        driver.now += 40
-        paths.append(driver.probe(SICK))
+    failures = [[ask(10 * worker + number) for number in range(3)] for worker in range(4)]
+    driver.outages.reported([opened("enwiki", *asks, succeeded=ask(9)) for asks in failures])
+    paths = driver.failing_probes(5)
     assert paths[1] == "/9"
     assert paths[4] == paths[0]
     assert len({path[1:-1] for path in paths if path != "/9"}) == 3, "of three workers"
@@ -119,17 +118,21 @@ def test_retry_after_is_obeyed_as_far_as_the_cap_goes(driver: Driver, asked_s: f
         remaining_s = max(remaining_s, 20.0)
 
 
-def test_a_wiki_that_opens_again_at_once_rests_longer_and_one_that_was_well_does_not(driver: Driver) -> None:
+@pytest.mark.parametrize(
+    ("batches", "refused", "remaining_s"),
+    [(0, (), 20), (1, ("enwiki",), 20), (1, (), 10)],
+    ids=["opens again at once", "was not asked, as the batch was planned while it was open", "was well"],
+)
+def test_a_wiki_rests_longer_unless_it_was_well_meanwhile(
+    driver: Driver, batches: int, refused: tuple[str, ...], remaining_s: float
+) -> None:
     driver.outages.reported([opened()])
     driver.now += 10
     driver.probe(WELL)
+    for _ in range(batches):
+        driver.outages.reported([], refused=set(refused))
     driver.outages.reported([opened()])
-    assert driver.logged[-1]["remaining_s"] == 20
-    driver.now += 20
-    driver.probe(WELL)
-    driver.outages.reported([])
-    driver.outages.reported([opened()])
-    assert driver.logged[-1]["remaining_s"] == 10
+    assert driver.logged[-1]["remaining_s"] == remaining_s
 
 
 def test_what_several_workers_say_of_a_wiki_is_one_thing(driver: Driver) -> None:
@@ -207,16 +210,6 @@ def test_those_that_are_due_for_longest_are_probed_first(driver: Driver) -> None
     driver.outages.reported([opened("enwiki", retry_after_s=20), opened("dewiki"), opened("frwiki")])
     driver.now += 30
     assert [scope for scope, _ in driver.outages.due(2)] == ["dewiki", "frwiki"]
-
-
-def test_a_wiki_that_was_not_asked_is_not_taken_for_healthy(driver: Driver) -> None:
-    """The batch was planned while it was open, and its probe succeeded before the batch ended."""
-    driver.outages.reported([opened()])
-    driver.now += 10
-    driver.probe(WELL)
-    driver.outages.reported([], refused={"enwiki"})
-    driver.outages.reported([opened()])
-    assert driver.logged[-1]["remaining_s"] == 20
 
 
 def test_it_is_known_what_was_open_when(driver: Driver) -> None:

@@ -1,7 +1,8 @@
-"""The driver's JVM through a bridge that answers as py4j does."""
+"""The driver's JVM through a bridge that answers as py4j does, and its end, with a process in its place."""
 
 import subprocess
 import sys
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -80,43 +81,49 @@ def test_a_look_asks_beans_and_block_managers() -> None:
 LEFT, NOTHING = SimpleNamespace(is_there=True), SimpleNamespace(is_there=False)
 
 
-def ended_jvm(stopped: bool | Exception, code: int | None) -> Any:
-    """`code` is that of the JVM's process, None where another one has started it."""
+GONE = Py4JNetworkError("gone")
+
+
+def ended_jvm(stopped: bool | Exception, process: Any) -> Any:
+    """`process` is the JVM's, None where another one has started it."""
 
     def is_stopped() -> bool:
         if isinstance(stopped, Exception):
             raise stopped
         return stopped
 
-    started = None if code is None else subprocess.Popen([sys.executable, "-c", f"raise SystemExit({code})"])
-    context = SimpleNamespace(isStopped=is_stopped)
-    jsc = SimpleNamespace(sc=lambda: context)
-    return SimpleNamespace(sparkContext=SimpleNamespace(_jsc=jsc, _gateway=SimpleNamespace(proc=started)))
+    jsc = SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=is_stopped))
+    return SimpleNamespace(sparkContext=SimpleNamespace(_jsc=jsc, _gateway=SimpleNamespace(proc=process)))
 
 
-@pytest.mark.parametrize("stopped", [True, Py4JNetworkError("gone"), ConnectionRefusedError(111)])
-def test_its_exit_code_tells(stopped: bool | Exception) -> None:
-    assert JvmEnd(ended_jvm(stopped, 52), NOTHING).is_out_of_memory()  # type: ignore[arg-type]
-    assert not JvmEnd(ended_jvm(stopped, 137), NOTHING).is_out_of_memory()  # type: ignore[arg-type]
+def exited(code: int) -> Any:
+    return subprocess.Popen([sys.executable, "-c", f"raise SystemExit({code})"])
 
 
-def test_where_that_is_not_to_be_had_its_dump_does() -> None:
-    assert JvmEnd(ended_jvm(True, None), LEFT).is_out_of_memory()  # type: ignore[arg-type]
-    assert not JvmEnd(ended_jvm(True, None), NOTHING).is_out_of_memory()  # type: ignore[arg-type]
+def hangs(seconds: float) -> int:
+    raise subprocess.TimeoutExpired("java", seconds)
 
 
-def test_one_that_goes_on_is_not_waited_for() -> None:
-    """A thread of it may have run out of memory before."""
-    found = ended_jvm(False, None)
-    found.sparkContext._gateway.proc = SimpleNamespace(wait=lambda _seconds: pytest.fail("it lives"))
-    assert not JvmEnd(found, LEFT).is_out_of_memory()  # type: ignore[arg-type]
+def lives(_seconds: float) -> int:
+    pytest.fail("one that goes on is not waited for")
 
 
-def test_one_that_does_not_come_to_its_end_is_given_up() -> None:
-    def wait(seconds: float) -> int:
-        raise subprocess.TimeoutExpired("java", seconds)
-
-    found = ended_jvm(True, None)
-    found.sparkContext._gateway.proc = SimpleNamespace(wait=wait)
-    assert not JvmEnd(found, NOTHING).is_out_of_memory()  # type: ignore[arg-type]
-    assert JvmEnd(found, LEFT).is_out_of_memory()  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("stopped", "process", "dump", "is_out_of_memory"),
+    [
+        (True, lambda: exited(52), NOTHING, True),
+        (GONE, lambda: exited(52), NOTHING, True),
+        (ConnectionRefusedError(111), lambda: exited(52), NOTHING, True),
+        (GONE, lambda: exited(137), NOTHING, False),
+        (True, lambda: None, LEFT, True),
+        (True, lambda: None, NOTHING, False),
+        (True, lambda: SimpleNamespace(wait=hangs), LEFT, True),
+        (True, lambda: SimpleNamespace(wait=hangs), NOTHING, False),
+        # A thread of it may have run out of memory before.
+        (False, lambda: SimpleNamespace(wait=lives), LEFT, False),
+    ],
+)
+def test_its_exit_code_tells_or_else_its_dump(
+    stopped: bool | Exception, process: Callable[[], Any], dump: Any, is_out_of_memory: bool
+) -> None:
+    assert JvmEnd(ended_jvm(stopped, process()), dump).is_out_of_memory() == is_out_of_memory

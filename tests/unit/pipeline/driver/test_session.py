@@ -25,13 +25,9 @@ def running() -> Any:
     return SimpleNamespace(_jvm=SimpleNamespace(org=SimpleNamespace(apache=apache), java=java))
 
 
-def test_the_jvm_says_who_it_is() -> None:
-    assert jvm_pid(running()) == 77
-
-
-def test_the_jvm_says_its_heap_and_spark_its_settings() -> None:
-    assert heap_bytes(running()) == 5000
-    assert known_keys(running()) == {"spark.a", "spark.b"}
+def test_the_jvm_says_who_it_is_its_heap_and_spark_its_settings() -> None:
+    spark = running()
+    assert (jvm_pid(spark), heap_bytes(spark), known_keys(spark)) == (77, 5000, {"spark.a", "spark.b"})
 
 
 def test_workers_are_told_where_a_job_of_an_extension_is() -> None:

@@ -9,19 +9,38 @@ from pipeline.driver.spark_slots import is_local, local_cluster, main_slots, req
 from pipeline.errors import RefusedError
 
 MakeConfig = Callable[..., PipelineConfig]
+DEFER = "defer"
 
 
-@pytest.mark.parametrize(("slots", "rounds", "left"), [(4, 1, 3), (4, 3, 1), (4, 4, 1), (1, 1, 1), (2, 9, 1)])
+@pytest.mark.parametrize(
+    ("slots", "rounds", "policy", "left"),
+    [
+        (4, 1, "defer", 3),
+        (4, 3, "defer", 1),
+        (4, 4, "defer", 1),
+        (1, 1, "defer", 1),
+        (2, 9, "defer", 1),
+        (4, 9, "none", 4),
+    ],
+)
 def test_the_main_lane_has_what_slow_rounds_leave_and_one_at_least(
-    make_config: MakeConfig, slots: int, rounds: int, left: int
+    make_config: MakeConfig, slots: int, rounds: int, policy: str, left: int
 ) -> None:
-    assert main_slots(slots, make_config(deferral={"slow_lane": {"rounds": rounds}})) == left
+    assert main_slots(slots, make_config(deferral={"policy": policy, "slow_lane": {"rounds": rounds}})) == left
 
 
-def test_without_deferral_all_are_the_main_lanes(make_config: MakeConfig) -> None:
-    config = make_config(deferral={"policy": "none", "slow_lane": {"rounds": 9}})
-    assert main_slots(4, config) == 4
-    require_slots("local[1]", 1, config)
+@pytest.mark.parametrize(
+    ("master", "slots", "rounds", "policy"),
+    [
+        ("local[2]", 2, 1, DEFER),
+        ("local[*]", 8, 7, DEFER),
+        ("spark://m:7077", 2, 2, DEFER),
+        ("local[1]", 1, 9, "none"),
+    ],
+    ids=["a slot more is enough", "of many too", "a cluster's are not known", "without deferral"],
+)
+def test_which_slots_are_enough(make_config: MakeConfig, master: str, slots: int, rounds: int, policy: str) -> None:
+    require_slots(master, slots, make_config(deferral={"policy": policy, "slow_lane": {"rounds": rounds}}))
 
 
 @pytest.mark.parametrize(("slots", "rounds"), [(1, 1), (2, 2), (2, 3)])
@@ -32,15 +51,6 @@ def test_rounds_in_all_slots_are_refused_with_both_figures_and_the_remedy(
     with pytest.raises(RefusedError, match=rf"Spark has {slots} slots? .*slow_lane.rounds {rounds} ") as refused:
         require_slots(f"local[{slots}]", slots, config)
     assert f"local[{rounds + 1}]" in (refused.value.hint or "")
-
-
-@pytest.mark.parametrize(
-    ("master", "slots", "rounds"), [("local[2]", 2, 1), ("local[*]", 8, 7), ("spark://m:7077", 2, 2)]
-)
-def test_a_slot_more_is_enough_and_a_clusters_are_not_known(
-    make_config: MakeConfig, master: str, slots: int, rounds: int
-) -> None:
-    require_slots(master, slots, make_config(deferral={"slow_lane": {"rounds": rounds}}))
 
 
 @pytest.mark.parametrize(
