@@ -24,28 +24,21 @@ def logs(times: st.SearchStrategy[Any]) -> st.SearchStrategy[PlannedLog]:
 SLICES, BOUNDS = st.integers(1, 60), st.integers(1, 20)
 
 
-IDLE_B, IDLE_AB = frozenset({B}), frozenset({A, B})
+BOUND, SLICE = {"max_offsets": 21}, {"slice_ms": 300}
 
 
 @pytest.mark.parametrize(
     ("times", "idle", "limits", "horizon_ms", "ends"),
     [
-        ({"a": [0, 3, 9, 10, 20], "b": [5, 15, 25], "c": [90]}, (), {}, 10, {A: 3, B: 1, C: 0}),
-        ({"a": [None, None], "b": [None, 5, None]}, {A}, {}, 15, {A: 2, B: 3}),
-        ({"a": [7] * 100, "b": [7] * 100, "c": [7]}, (), {"max_offsets": 21}, 8, {A: 10, B: 10, C: 1}),
-        ({"a": range(500)}, (), {"slice_ms": 300, "max_offsets": None}, 300, {A: 300}),
-        ({"a": range(500)}, (), {"slice_ms": 300, "max_offsets": 1_000}, 300, {A: 300}),
-        ({"a": [0, 5, 6, 7], "b": [5]}, IDLE_B, {"slice_ms": 100}, 100, {A: 4, B: 1}),
-        ({"a": [0, 5], "b": []}, IDLE_B, {}, 10, {A: 2, B: 0}),
-    ],
-    ids=[
-        "a batch ends at one time in all partitions",
-        "offsets without a record are passed",
-        "more of one millisecond than the bound is shared",
-        "without a bound the slice alone counts",
-        "with a large one too",
-        "a partition that has been silent for long enough holds no other back",
-        "one that never had a record as well",
+        pytest.param(
+            {"a": [0, 3, 9, 10], "b": [5, 15, 25], "c": [90]}, (), {}, 10, {A: 3, B: 1, C: 0}, id="at one time"
+        ),
+        pytest.param({"a": [None, None], "b": [None, 5, None]}, {A}, {}, 6, {A: 2, B: 3}, id="behind empty offsets"),
+        pytest.param({"a": [7] * 99, "b": [7] * 99, "c": [7]}, (), BOUND, 8, {A: 10, B: 10, C: 1}, id="one is shared"),
+        pytest.param({"a": range(500)}, (), SLICE | {"max_offsets": None}, 300, {A: 300}, id="at the slice, unbounded"),
+        pytest.param({"a": range(500)}, (), SLICE, 300, {A: 300}, id="at the slice, with a large bound"),
+        pytest.param({"a": [0, 5, 6, 7], "b": [5]}, {B}, SLICE, 8, {A: 4, B: 1}, id="where b is silent for long"),
+        pytest.param({"a": [0, 5], "b": []}, {B}, {}, 6, {A: 2, B: 0}, id="and never had a record"),
     ],
 )
 def test_where_a_batch_ends(
@@ -69,7 +62,7 @@ class TestSilence:
         assert (plan.horizon_ms, plan.holding) == (None, [B])
 
     def test_one_that_wakes_up_late_is_read_and_moves_no_horizon_back(self) -> None:
-        log = PlannedLog.of({"a": [0, 50, 100, 120], "b": []}, idle=IDLE_AB)
+        log = PlannedLog.of({"a": [0, 50, 100, 120], "b": []}, idle=frozenset({A, B}))
         log.take(log.plan(slice_ms=101))
         log.times[B] += [3, 40, 110]
         plan = log.plan(slice_ms=10)
