@@ -99,7 +99,7 @@ def test_a_topic_with_the_brokers_time_is_refused_by_name() -> None:
         times_of(log, {A: 0})
 
 
-EACH = st.lists(st.none() | st.integers(0, 60) | st.sampled_from(ODD), max_size=60)
+ANY_MS = st.lists(st.none() | st.integers(0, 60) | st.sampled_from(ODD), max_size=60)
 MARKERS = st.dictionaries(st.integers(0, 59), st.integers(0, 90), max_size=8)
 
 
@@ -123,7 +123,7 @@ def with_markers(times: list[int | None], markers: dict[int, int]) -> tuple[list
     return [None if at in of else time for at, time in enumerate(times)], of
 
 
-@given(a=EACH, b=EACH, markers=MARKERS, begun=st.integers(0, 60), shares=st.lists(st.floats(0, 1), max_size=6))
+@given(a=ANY_MS, b=ANY_MS, markers=MARKERS, begun=st.integers(0, 60), shares=st.lists(st.floats(0, 1), max_size=6))
 def test_it_is_that_of_all_records_from_where_the_job_began(
     a: list[int | None], b: list[int | None], markers: dict[int, int], begun: int, shares: list[float]
 ) -> None:
