@@ -371,9 +371,12 @@ def test_the_main_lane_puts_aside_what_does_not_finish(make_config: MakeConfig, 
 
 
 def test_in_the_slow_lane_a_long_page_keeps_nobody_from_being_fetched(
-    make_config: MakeConfig, work: Work, producer: NotingProducer
+    make_config: MakeConfig, work: Work, producer: NotingProducer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Set-up: a page with more entries than requests may be under way, and one behind it. Both begin together."""
+    """Set-up: a page with more entries than requests may be under way, and one behind it. Both begin together. At first
+    there is no news, which makes nothing of it.
+    """
+    monkeypatch.setattr(engine, "_QUIET_S", 0)
     job = Together(2)
     entries = [*(entry(offset, "long") for offset in range(5)), *(entry(5 + offset, "other") for offset in range(5))]
     facts = Facts([])
