@@ -12,32 +12,6 @@ from pipeline.driver.stall import CommitWatch, StalledError, StallWatch, writes_
 from pipeline.events import CommitSlow, Event
 
 
-def test_a_batch_that_does_not_commit_in_its_time_is_named() -> None:
-    now = 0.0
-    watch = StallWatch(10, lambda: now)
-    now = 100.0
-    watch.check()
-    watch.begin(3)
-    now = 110.0
-    watch.check()
-    now = 110.1
-    with pytest.raises(StalledError, match="no commit within 10 s: batch 3"):
-        watch.check()
-
-
-def test_a_committed_batch_is_not_late_and_the_next_has_its_own_time() -> None:
-    now = 0.0
-    watch = StallWatch(10, lambda: now)
-    watch.begin(0)
-    now = 9.0
-    watch.end()
-    now = 20.0
-    watch.check()
-    watch.begin(1)
-    now = 29.0
-    watch.check()
-
-
 def test_what_did_not_come_to_its_end_is_named() -> None:
     """A batch that is emitted is not at work any more, and one that is committed is not late."""
     now = 0.0
