@@ -101,29 +101,18 @@ def test_the_end_of_a_burst_is_found_however_dense_it_is() -> None:
 
 
 @given(log=logs(ANY_ORDER), slice_ms=SLICES, max_offsets=BOUNDS)
-def test_every_offset_is_read_once_and_the_backlog_comes_to_its_end(
+def test_every_offset_is_read_once_nothing_passes_the_horizon_and_nothing_below_it_is_left(
     log: PlannedLog, slice_ms: int, max_offsets: int
 ) -> None:
     read: dict[SourcePartition, list[int]] = {one: [] for one in log.times}
-    for _ in range(sum(map(len, log.times.values()))):
-        plan = log.plan(slice_ms=slice_ms, max_offsets=max_offsets)
-        for one, offsets in log.take(plan).items():
-            read[one] += offsets
-        if plan.horizon_ms is None:
-            break
-    assert read == {one: list(range(len(times))) for one, times in log.times.items()}
-
-
-@given(log=logs(ANY_ORDER), slice_ms=SLICES, max_offsets=BOUNDS)
-def test_nothing_passes_the_horizon_and_nothing_below_it_is_left(
-    log: PlannedLog, slice_ms: int, max_offsets: int
-) -> None:
-    while True:
+    for _ in range(1 + sum(map(len, log.times.values()))):
         before = {one: front for one, front in log.fronts().items() if front.next_ms is not None}
         plan = log.plan(slice_ms=slice_ms, max_offsets=max_offsets)
         taken = log.take(plan)
+        for one, offsets in taken.items():
+            read[one] += offsets
         if plan.horizon_ms is None:
-            return
+            break
         times = {one: [log.times[one][at] for at in offsets] for one, offsets in taken.items()}
         assert all(time < plan.horizon_ms for of in times.values() for time in of if time is not None)
         with_records = sum(len(taken[one]) for one in before)
@@ -131,6 +120,7 @@ def test_nothing_passes_the_horizon_and_nothing_below_it_is_left(
         below = {one for one, front in before.items() if front.next_ms is not None and front.next_ms < plan.horizon_ms}
         if len(below) <= max_offsets:
             assert {one for one in before if taken[one]} >= below, "each partition with something below it progresses"
+    assert read == {one: list(range(len(times))) for one, times in log.times.items()}, "the backlog comes to its end"
 
 
 @given(log=logs(IN_ORDER), slice_ms=SLICES, max_offsets=BOUNDS)

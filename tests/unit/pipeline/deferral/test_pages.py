@@ -8,36 +8,6 @@ from tests.unit.pipeline.deferral.making import entry, offsets
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "remove"]), st.integers(0, 12), st.binary(max_size=9)), max_size=60)
 
 
-def stored(*entries: Entry) -> Pages:
-    pages = Pages()
-    for one in entries:
-        pages.put(one)
-    return pages
-
-
-@given(STEPS)
-def test_its_figures_are_those_of_a_plain_dictionary(steps: list[tuple[str, int, bytes]]) -> None:
-    pages, model = Pages(), dict[int, Entry]()
-    for step, offset, value in steps:
-        if step == "put":
-            model[offset] = entry(offset, f"p{offset % 3}", value=value)
-            pages.put(model[offset])
-        elif offset in model:
-            pages.remove(model.pop(offset).position)
-        assert len(pages) == len(model)
-        assert pages.bytes == sum(one.size for one in model.values())
-        assert pages.count == len({one.page for one in model.values()})
-        assert set(pages) == {one.page for one in model.values()}
-        assert all(pages.get(one.position) == one for one in model.values())
-    assert pages.get(entry(99).position) is None
-
-
-@given(st.permutations(range(8)))
-def test_a_pages_entries_come_in_the_order_of_the_source(order: list[int]) -> None:
-    pages = stored(*(entry(offset) for offset in order))
-    assert offsets(pages.entries(entry(0).page)) == list(range(8))
-
-
 def test_no_page_rests_for_longer_than_an_entry_may() -> None:
     """What seems to was written before the time of day was set back, by this process or by the one before."""
     day_ms = 86_400_000
@@ -70,6 +40,11 @@ def test_what_it_hands_out_is_that_of_a_plain_list(
         for one in model.values():
             by_page.setdefault(one.page, []).append(one)
         assert list(pages) == list(by_page)
+        assert (len(pages), pages.bytes) == (len(model), sum(one.size for one in model.values()))
+        assert (pages.count, set(pages)) == (len(by_page), set(by_page))
+        for page, entries in by_page.items():
+            assert list(pages.entries(page)) == sorted(entries, key=lambda one: one.position.offset)
+            assert [pages.get(one.position) for one in entries] == entries
         stuck = {page: any(one.kind == "stuck" for one in entries) for page, entries in by_page.items()}
         assert list(pages.unstuck()) == [page for page in by_page if not stuck[page]]
         now_ms = 10 * (number % 7)  # back and forth, as the time of day may go
@@ -87,10 +62,13 @@ def test_what_it_hands_out_is_that_of_a_plain_list(
 
 
 def test_a_frozen_copy_stays_as_it_was() -> None:
-    pages = stored(entry(1), entry(2))
+    pages = Pages()
+    pages.put(entry(1))
+    pages.put(entry(2))
     blocked, positions = pages.frozen(without=[])
     pages.remove(entry(1).position)
     pages.put(entry(3, "q"))
+    assert pages.get(entry(1).position) is None
     assert dict(blocked) == {entry(1).page: entry(1).position}
     assert offsets(sorted(positions, key=lambda position: position.offset)) == [1, 2]
 
