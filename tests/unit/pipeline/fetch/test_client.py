@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from pipeline.fetch.client import USER_AGENT, FetchedText, UnknownWikiError
-from tests.unit.pipeline.fetch.answers import at_once
+from tests.unit.pipeline.fetch.answers import answering, at_once
 
 HTML = "<p>ä</p>\n" * 5000
 GZIP = "Content-Encoding: gzip"
@@ -15,19 +15,8 @@ OF_REVISION_5 = ("Content-Type: text/html", "Content-Revision-Id: 5")
 LIMIT = {"claim_check": {"max_bytes": "1MiB"}}
 
 
-async def ok(_request: web.Request, _number: int) -> web.Response:
-    return web.Response(text="<p>", content_type="text/html")
-
-
-def always(**response: Any) -> Callable[..., Any]:
-    async def handler(_request: web.Request, _number: int) -> web.Response:
-        return web.Response(**response)
-
-    return handler
-
-
 def compressed(body: bytes) -> Callable[..., Any]:
-    return always(body=gzip.compress(body), headers={"Content-Encoding": "gzip"})
+    return answering(200, body=gzip.compress(body), Content_Encoding="gzip")
 
 
 def raw(status: str, *headers: str, body: bytes = b"") -> bytes:
@@ -37,18 +26,14 @@ def raw(status: str, *headers: str, body: bytes = b"") -> bytes:
 def test_what_is_sent(fetching: Any) -> None:
     wikis = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org"}
     steps = at_once(28674, wiki="dewiki", request_id="event:parent")
-    exchange = fetching(ok, steps, mediawiki={"wikis": wikis})
-    (request,) = exchange.requests
+    (request,) = fetching(answering(200), steps, mediawiki={"wikis": wikis}).requests
     assert request.method == "GET"
     assert request.rel_url.raw_path_qs == "/w/rest.php/v1/revision/28674/html"
     assert request.headers.getall("Host") == ["de.wikipedia.org"]
     assert request.headers.getall("X-Request-Id") == ["event:parent"]
     assert request.headers["User-Agent"] == f"{USER_AGENT} (html-enrichment)"
     assert request.headers["Accept-Encoding"] == "gzip"
-
-
-def test_the_user_agent_says_who_runs_the_job(fetching: Any) -> None:
-    (request,) = fetching(ok, mediawiki={"contact": "ops@example.org"}).requests
+    (request,) = fetching(answering(200), mediawiki={"contact": "ops@example.org"}).requests
     assert request.headers["User-Agent"].startswith(f"{USER_AGENT} (ops@example.org; html-enrichment) aiohttp/3.")
 
 
@@ -56,7 +41,7 @@ def test_a_wiki_that_is_not_configured_is_never_asked_for(fetching: Any) -> None
     async def steps(client: Any) -> list[Any]:
         return [await client.outcome(wiki=wiki) for wiki in ("evil.example.org", "enwiki\r\nX: y", "x" * 10_000)]
 
-    exchange = fetching(ok, steps)
+    exchange = fetching(answering(200), steps)
     assert [failure.error_type for failure in exchange.outcomes] == ["unknown_wiki"] * 3
     assert all(len(failure.message) < 300 for failure in exchange.outcomes)
     assert not exchange.requests
@@ -64,77 +49,75 @@ def test_a_wiki_that_is_not_configured_is_never_asked_for(fetching: Any) -> None
 
 def test_a_wiki_that_is_not_configured_may_end_the_job(fetching: Any) -> None:
     with pytest.raises(UnknownWikiError, match=r"wiki 'newwiki' is not in mediawiki\.wikis"):
-        fetching(ok, at_once(5, wiki="newwiki"), mediawiki={"unknown_wiki": "stop"})
+        fetching(answering(200), at_once(5, wiki="newwiki"), mediawiki={"unknown_wiki": "stop"})
 
 
-def test_a_compressed_answer_is_decoded_and_its_length_is_as_sent(fetching: Any) -> None:
-    exchange = fetching(compressed(HTML.encode()))
-    assert exchange.html == FetchedText(HTML, len(gzip.compress(HTML.encode())))
+async def chunked(request: web.Request, _number: int) -> web.StreamResponse:
+    response = web.StreamResponse()
+    response.enable_chunked_encoding()
+    await response.prepare(request)
+    for start in range(0, len(HTML), 9000):
+        await response.write(HTML[start : start + 9000].encode())
+    await response.write_eof()
+    return response
 
 
-def test_a_plain_answer_has_its_own_length(fetching: Any) -> None:
-    assert fetching(always(text=HTML)).html == FetchedText(HTML, len(HTML.encode()))
+@pytest.mark.parametrize(
+    ("handler", "length"),
+    [
+        pytest.param(compressed(HTML.encode()), len(gzip.compress(HTML.encode())), id="compressed"),
+        pytest.param(answering(200, body=HTML), len(HTML.encode()), id="plain"),
+        pytest.param(chunked, None, id="chunked"),
+    ],
+)
+def test_the_length_of_an_answer_is_as_sent(fetching: Any, handler: Any, length: int | None) -> None:
+    assert fetching(handler).html == FetchedText(HTML, length)
 
 
-def test_a_chunked_answer_says_nothing_of_its_length(fetching: Any) -> None:
-    async def handler(request: web.Request, _number: int) -> web.StreamResponse:
-        response = web.StreamResponse()
-        response.enable_chunked_encoding()
-        await response.prepare(request)
-        for start in range(0, len(HTML), 9000):
-            await response.write(HTML[start : start + 9000].encode())
-        await response.write_eof()
-        return response
-
-    assert fetching(handler).html == FetchedText(HTML, None)
+MIB = 1024 * 1024
+BY_HEADER = {"body_limit": "content_length"}
 
 
-@pytest.mark.parametrize("size", [1024 * 1024, 1024 * 1024 + 1])
-@pytest.mark.parametrize("compress", [True, False], ids=["gzip", "plain"])
-def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(
-    fetching: Any, size: int, *, compress: bool
+@pytest.mark.parametrize(
+    ("handler", "fetch", "size"),
+    [
+        pytest.param(compressed(b"a" * MIB), {}, MIB, id="gzip"),
+        pytest.param(answering(200, body=b"a" * MIB), {}, MIB, id="plain"),
+        # The incident: a limit of 1 MiB, 60 MB of page, and a Content-Length of less than 100 kB.
+        pytest.param(compressed(b"a" * 60_000_000), BY_HEADER, 60_000_000, id="gzip, by its header alone"),
+    ],
+)
+def test_a_body_up_to_the_limit_is_taken(fetching: Any, handler: Any, fetch: dict[str, Any], size: int) -> None:
+    assert len(fetching(handler, **LIMIT, fetch=fetch).html.text) == size
+
+
+@pytest.mark.parametrize(
+    ("handler", "fetch", "error_type", "says"),
+    [
+        pytest.param(compressed(b"a" * (MIB + 1)), {}, "body_too_large", "1048576 bytes", id="gzip"),
+        pytest.param(answering(200, body=b"a" * (MIB + 1)), {}, "body_too_large", "1048576 bytes", id="plain"),
+        pytest.param(compressed(bytes(60_000_000)), {}, "body_too_large", "1048576 bytes", id="a bomb of 60 kB"),
+        pytest.param(
+            answering(200, body=b"a" * (MIB + 1)),
+            BY_HEADER,
+            "body_too_large",
+            "Content-Length is 1048577, more than 1048576",
+            id="by its header, before it is read",
+        ),
+        pytest.param(answering(200, body=b"<p>\xff\xfe"), {}, "invalid_body", "utf-8", id="not UTF-8"),
+    ],
+)
+def test_a_body_that_is_refused_is_not_asked_for_again(
+    fetching: Any, handler: Any, fetch: dict[str, Any], error_type: str, says: str
 ) -> None:
-    exchange = fetching(compressed(b"a" * size) if compress else always(body=b"a" * size), **LIMIT)
-    if size == 1024 * 1024:
-        assert len(exchange.html.text) == size
-    else:
-        assert exchange.failure.error_type == "body_too_large"
-        assert "1048576 bytes" in exchange.failure.message
-    assert len(exchange.requests) == 1
-
-
-def test_a_small_answer_that_would_be_large_when_decompressed_is_cut_off(fetching: Any) -> None:
-    bomb = gzip.compress(bytes(60_000_000))
-    assert len(bomb) < 100_000
-    exchange = fetching(always(body=bomb, headers={"Content-Encoding": "gzip"}), **LIMIT)
-    assert exchange.failure.error_type == "body_too_large"
-    assert len(exchange.requests) == 1
-
-
-def test_by_its_header_a_small_answer_is_read_to_its_end_whatever_it_becomes(fetching: Any) -> None:
-    """The incident: a limit of 1 MiB, 60 MB of page, and a Content-Length of less than 100 kB."""
-    exchange = fetching(compressed(b"a" * 60_000_000), **LIMIT, fetch={"body_limit": "content_length"})
-    assert len(exchange.html.text) == 60_000_000
-    assert exchange.html.content_length is not None
-    assert exchange.html.content_length < 100_000
-
-
-def test_by_its_header_an_answer_is_refused_before_it_is_read(fetching: Any) -> None:
-    exchange = fetching(always(body=b"a" * (1024 * 1024 + 1)), **LIMIT, fetch={"body_limit": "content_length"})
-    assert exchange.failure.error_type == "body_too_large"
-    assert exchange.failure.message.endswith("Content-Length is 1048577, more than 1048576")
-
-
-def test_a_body_that_is_not_utf_8_is_final(fetching: Any) -> None:
-    exchange = fetching(always(body=b"<p>\xff\xfe"))
-    assert exchange.failure.error_type == "invalid_body"
-    assert len(exchange.requests) == 1
+    exchange = fetching(handler, **LIMIT, fetch=fetch)
+    assert (exchange.failure.error_type, len(exchange.requests)) == (error_type, 1)
+    assert says in exchange.failure.message
 
 
 @pytest.mark.parametrize("charset", ["latin-1", "utf-16", "no-such-charset"])
 def test_html_is_utf_8_whatever_the_header_says(fetching: Any, charset: str) -> None:
-    handler = always(body="ä".encode(), headers={"Content-Type": f"text/html; charset={charset}"})
-    assert fetching(handler).html.text == "ä"
+    assert fetching(answering(200, body="ä", Content_Type=f"text/html; charset={charset}")).html.text == "ä"
 
 
 @pytest.mark.parametrize(
@@ -188,5 +171,5 @@ def test_no_cookie_goes_from_one_wiki_to_another(fetching: Any) -> None:
         return [await client.outcome(), await client.outcome()]
 
     # By name: aiohttp's own cookie jar ignores addresses.
-    exchange = fetching(always(text="<p>", headers={"Set-Cookie": "a=b; Path=/"}), steps, host="localhost")
+    exchange = fetching(answering(200, Set_Cookie="a=b; Path=/"), steps, host="localhost")
     assert [request.headers.get("Cookie") for request in exchange.requests] == [None, None]

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
+from pipeline.fetch.client import FetchedText, WikiClient
+from tests.unit.pipeline.fetch.answers import answering
 
 SMALL = {"max_in_flight_bytes": 1000, "inline_limit": 100}
 
@@ -17,8 +18,12 @@ def in_flight(client: Any) -> Any:
     return html._in_flight
 
 
-async def thousand(_request: web.Request, _number: int) -> web.Response:
-    return web.Response(text="a" * 1000)
+def page(body: bytes) -> bytes:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Revision-Id: 5\r\nContent-Length: %d\r\n\r\n"
+    return head % len(body) + body
+
+
+thousand = answering(200, body="a" * 1000)
 
 
 @pytest.mark.parametrize(("connections", "fewest", "most"), [("kept", 1, 2), ("per_request", 8, 8)])
@@ -41,6 +46,8 @@ def test_a_connection_carries_one_request_or_all(fetching: Any, connections: str
 def test_a_record_holds_what_was_fetched_for_it_until_it_leaves(fetching: Any) -> None:
     async def steps(client: Any) -> list[Any]:
         bound = in_flight(client)
+        await client.outcome()
+        assert bound.memory_bytes == 0, "a fetch by itself holds nothing when it has ended"
         with bound.record():
             outcomes = list(await asyncio.gather(client.outcome(5), client.outcome(6)))
             assert (bound.memory_bytes, bound.spooled_bytes) == (2000, 0)
@@ -105,15 +112,6 @@ def test_without_a_bound_all_bodies_are_in_memory_at_once(fetching: Any) -> None
     assert fetching(thousand, steps, fetch=unbounded).outcomes == [FetchedText("a" * 1000, 1000)] * 5
 
 
-def test_a_fetch_by_itself_holds_nothing_when_it_has_ended(fetching: Any) -> None:
-    async def steps(client: Any) -> list[Any]:
-        outcome = await client.outcome()
-        assert in_flight(client).memory_bytes == 0
-        return [outcome]
-
-    assert len(fetching(thousand, steps, fetch=SMALL).html.text) == 1000
-
-
 def test_a_body_that_waits_for_room_has_no_slot_and_no_deadline(fetching: Any) -> None:
     """The eldest record keeps what it has beyond the deadline of the second, whose body is there in time."""
 
@@ -142,33 +140,26 @@ def test_a_body_that_waits_for_room_has_no_slot_and_no_deadline(fetching: Any) -
     assert third.error_type == "revision_not_found", "it had the only slot meanwhile"
 
 
-@pytest.mark.parametrize(
-    ("body", "error_type"), [(b"\xff" * 1000, "invalid_body"), (b"a" * 5000, "body_too_large")], ids=str
-)
-def test_a_body_that_is_refused_is_held_no_longer(fetching: Any, body: bytes, error_type: str) -> None:
-    async def handler(_request: web.Request, _number: int) -> web.Response:
-        return web.Response(body=body)
+CUT_OFF = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n" + b"a" * 500
 
+
+@pytest.mark.parametrize(
+    ("answer", "error_type", "requests"),
+    [
+        pytest.param(page(b"\xff" * 1000), "invalid_body", 1, id="not UTF-8"),
+        pytest.param(page(b"a" * 5000), "body_too_large", 1, id="too large"),
+        pytest.param(CUT_OFF, "fetch_failed", 2, id="cut off"),
+    ],
+)
+def test_a_body_that_is_refused_is_held_no_longer(
+    fetching_bytes: Any, answer: bytes, error_type: str, requests: int
+) -> None:
     async def steps(client: Any) -> list[Any]:
-        bound = in_flight(client)
-        with bound.record() as holding:
+        with in_flight(client).record() as holding:
             outcome = await client.outcome()
             assert (holding.memory_bytes, holding.spooled_bytes) == (0, 0)
         return [outcome]
 
-    failure = fetching(handler, steps, fetch=SMALL, claim_check={"max_bytes": 4000}).failure
-    assert failure.error_type == error_type
-
-
-def test_a_body_that_was_cut_off_is_held_no_longer(fetching_bytes: Any) -> None:
-    async def steps(client: Any) -> list[Any]:
-        bound = in_flight(client)
-        with bound.record() as holding:
-            with pytest.raises(FetchFailedError):
-                await client.html.fetch("enwiki", 5, request_id="id", deadline=client.html.deadline(20))
-            assert (holding.memory_bytes, holding.spooled_bytes) == (0, 0)
-        return []
-
-    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n" + b"a" * 500
-    _, requests = fetching_bytes(answer, steps=steps, fetch=SMALL | {"total_requests": 2, "backoff": "0ms"})
-    assert requests == 2
+    fetch = SMALL | {"total_requests": 2, "backoff": "0ms"}
+    exchange, asked = fetching_bytes(answer, steps=steps, fetch=fetch, claim_check={"max_bytes": 4000})
+    assert (exchange.failure.error_type, asked) == (error_type, requests)

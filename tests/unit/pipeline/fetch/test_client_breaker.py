@@ -8,107 +8,82 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pipeline.fetch.client import FetchFailedError
+from pipeline.fetch.route import HTML, Route
 from pipeline.jobs.content import ContentRoute
 from pipeline.records.error_event import Failure
-from tests.unit.pipeline.fetch.answers import answering, at_once, never, saying
+from tests.unit.pipeline.fetch.answers import answering, at_once, failing, never, saying
+from tests.unit.pipeline.fetch.conftest import CountingJitter
 
 BREAKER = {"minimum_requests": 4, "trial_requests": 1}
 ONCE = {"total_requests": 1}
-
-
-many = at_once(*range(30))
+CONTENT = ContentRoute(5, unknown_is_final=True)
+UNWELL = '{"error": {"code": "internal_api_error_DBQueryError", "info": "unwell"}}'
+GOOD_OF_NONE = '{"query": {"pages": [{"revisions": []}]}}'
+BAD_IDS = json.dumps({"query": {"badrevids": {str(number): {} for number in range(30)}}})
 
 
 def kinds(outcomes: list[Any]) -> Counter[str]:
     return Counter(outcome.error_type if isinstance(outcome, Failure) else "well" for outcome in outcomes)
 
 
-@pytest.mark.parametrize("status", [500, 503, 504, 429])
-def test_a_sick_wiki_gets_what_is_in_flight_and_no_more(fetching: Any, status: int) -> None:
-    exchange = fetching(answering(status), many, concurrency=3, breaker=BREAKER, fetch=ONCE)
-    assert 4 <= len(exchange.requests) <= 4 + 2
+@pytest.mark.parametrize(
+    ("handler", "route", "fetch", "error_type"),
+    [
+        pytest.param(answering(500), HTML, {}, "fetch_failed", id="500"),
+        pytest.param(answering(503), HTML, {}, "fetch_failed", id="503"),
+        pytest.param(answering(504), HTML, {}, "upstream_error", id="504"),
+        pytest.param(answering(429), HTML, {}, "fetch_failed", id="429"),
+        pytest.param(never, HTML, {"request_timeout": "50ms"}, "fetch_failed", id="no answer in time"),
+        pytest.param(never, HTML, {"deadline": "50ms"}, "deadline_exceeded", id="no answer before the deadline"),
+        # So does MediaWiki when its replicas lag.
+        pytest.param(answering(200, Retry_After="5"), HTML, {}, "well", id="200 that asks to come later"),
+        pytest.param(saying(UNWELL), CONTENT, {}, "fetch_failed", id="200 with a database error"),
+        pytest.param(saying('{"error": {"code": "maxlag", "info": "unwell"}}'), CONTENT, {}, "fetch_failed", id="lag"),
+        pytest.param(saying('{"error": {"code": "ratelimited", "info": ""}}'), CONTENT, {}, "fetch_failed", id="limit"),
+        pytest.param(
+            saying(GOOD_OF_NONE, Retry_After="5"), CONTENT, {}, "content_refused_by_upstream", id="header against body"
+        ),
+    ],
+)
+def test_a_sick_wiki_gets_what_is_in_flight_and_no_more(
+    fetching: Any, handler: Any, route: Route, fetch: dict[str, Any], error_type: str
+) -> None:
+    steps = at_once(*range(30), route=route)
+    exchange = fetching(handler, steps, concurrency=3, breaker=BREAKER, fetch=ONCE | fetch)
     found = kinds(exchange.outcomes)
-    assert found["breaker_open"] == 30 - len(exchange.requests)
-    assert all("enwiki" in outcome.message for outcome in exchange.outcomes if outcome.error_type == "breaker_open")
-
-
-def test_a_wiki_that_does_not_answer_is_sick(fetching: Any) -> None:
-    fetch = ONCE | {"request_timeout": "50ms"}
-    exchange = fetching(never, many, concurrency=3, breaker=BREAKER, fetch=fetch)
-    assert 4 <= len(exchange.requests) <= 4 + 2
-
-
-def test_a_deadline_that_passes_without_an_answer_counts_too(fetching: Any) -> None:
-    exchange = fetching(never, many, concurrency=3, breaker=BREAKER, fetch=ONCE | {"deadline": "50ms"})
-    assert 4 <= len(exchange.requests) <= 4 + 2
-    assert kinds(exchange.outcomes)["deadline_exceeded"] == len(exchange.requests)
+    assert set(found) == {"breaker_open", error_type}
+    assert len(exchange.requests) <= found[error_type]
+    assert 4 <= found[error_type] <= 4 + 2
+    assert all("enwiki" in outcome.message for outcome in exchange.outcomes if kinds([outcome])["breaker_open"])
 
 
 def test_a_wiki_that_nobody_reaches_is_sick(with_client: Any) -> None:
-    from tests.unit.pipeline.fetch.conftest import CountingJitter
-
-    run = with_client("http://127.0.0.1:1", many, jitter=CountingJitter(), breaker=BREAKER, fetch=ONCE, concurrency=3)
-    assert 4 <= 30 - kinds(asyncio.run(run))["breaker_open"] <= 6
+    sections = {"jitter": CountingJitter(), "breaker": BREAKER, "fetch": ONCE, "concurrency": 3}
+    outcomes = asyncio.run(with_client("http://127.0.0.1:1", at_once(*range(30)), **sections))
+    assert 4 <= 30 - kinds(outcomes)["breaker_open"] <= 6
 
 
 @pytest.mark.parametrize(
-    ("status", "fetch"), [(404, {}), (403, {}), (400, {}), (404, ONCE | {"retried_statuses": [404]})]
-)
-def test_what_does_not_exist_is_an_answer_as_good_as_any(fetching: Any, status: int, fetch: dict[str, Any]) -> None:
-    """Also where it is tried again by choice."""
-    assert len(fetching(answering(status), many, breaker=BREAKER, fetch=fetch).requests) == 30
-
-
-def test_an_answer_that_asks_to_come_later_is_a_failure_though_its_status_is_well(fetching: Any) -> None:
-    """So does MediaWiki when its replicas lag."""
-    exchange = fetching(answering(200, Retry_After="5"), many, concurrency=3, breaker=BREAKER, fetch=ONCE)
-    assert len(exchange.requests) <= 4 + 2
-    assert kinds(exchange.outcomes)["breaker_open"] >= 30 - 6
-
-
-GOOD_OF_NONE = '{"query": {"pages": [{"revisions": []}]}}'
-
-
-@pytest.mark.parametrize("code", ["internal_api_error_DBQueryError", "maxlag", "ratelimited"])
-def test_an_outage_that_a_body_of_status_200_tells_of_is_one(fetching: Any, code: str) -> None:
-    body = f'{{"error": {{"code": "{code}", "info": "unwell"}}}}'
-    steps = at_once(*range(30), route=ContentRoute(5, unknown_is_final=True))
-    exchange = fetching(saying(body), steps, concurrency=3, breaker=BREAKER, fetch=ONCE)
-    assert 4 <= len(exchange.requests) <= 4 + 2
-    assert kinds(exchange.outcomes)["breaker_open"] == 30 - len(exchange.requests)
-
-
-@pytest.mark.parametrize("final", [True, False])
-@pytest.mark.parametrize(
-    "body",
+    ("handler", "route", "fetch"),
     [
-        json.dumps({"query": {"badrevids": {str(number): {} for number in range(30)}}}),
-        '{"error": {"code": "nosuchaction", "info": "no"}}',
+        pytest.param(answering(404), HTML, {}, id="404"),
+        pytest.param(answering(403), HTML, {}, id="403"),
+        pytest.param(answering(400), HTML, {}, id="400"),
+        pytest.param(answering(404), HTML, ONCE | {"retried_statuses": [404]}, id="404 that is tried again by choice"),
+        pytest.param(saying(BAD_IDS), CONTENT, ONCE, id="unknown revision"),
+        # It is asked for again, where it may only be late.
+        pytest.param(saying(BAD_IDS), ContentRoute(5, unknown_is_final=False), ONCE, id="revision that may be late"),
+        pytest.param(saying('{"error": {"code": "nosuchaction", "info": "no"}}'), CONTENT, ONCE, id="our mistake"),
+        pytest.param(saying(GOOD_OF_NONE), CONTENT, ONCE, id="no revisions"),
+        # What is read from a spool file may wait for memory, which says nothing of the upstream: it answered.
+        pytest.param(saying(UNWELL), CONTENT, ONCE | {"inline_limit": 0}, id="judged before its body is at hand"),
     ],
 )
-def test_what_a_body_says_of_the_revision_alone_is_an_answer(fetching: Any, body: str, *, final: bool) -> None:
-    """Though an unknown revision is asked for again, where it may only be late."""
-    steps = at_once(*range(30), route=ContentRoute(5, unknown_is_final=final))
-    exchange = fetching(saying(body), steps, breaker=BREAKER, fetch=ONCE)
-    assert len(exchange.requests) == 30
-
-
-@pytest.mark.parametrize("asks_to_wait", [True, False])
-def test_the_header_counts_whatever_the_body_says(fetching: Any, *, asks_to_wait: bool) -> None:
-    handler = saying(GOOD_OF_NONE, **({"Retry_After": "5"} if asks_to_wait else {}))
-    steps = at_once(*range(30), route=ContentRoute(5, unknown_is_final=True))
-    exchange = fetching(handler, steps, concurrency=3, breaker=BREAKER, fetch=ONCE)
-    assert (len(exchange.requests) < 30) == asks_to_wait
-
-
-def test_a_body_that_is_not_at_hand_has_been_judged_before_it_is_waited_for(fetching: Any) -> None:
-    """What is read from a spool file may wait for memory, which says nothing of the upstream: it answered."""
-    body = '{"error": {"code": "internal_api_error_DBQueryError", "info": "unwell"}}'
-    steps = at_once(*range(30), route=ContentRoute(5, unknown_is_final=True))
-    fetch = ONCE | {"inline_limit": 0}
-    exchange = fetching(saying(body), steps, concurrency=3, breaker=BREAKER, fetch=fetch)
-    assert len(exchange.requests) == 30
+def test_what_is_said_of_the_revision_alone_is_an_answer_as_good_as_any(
+    fetching: Any, handler: Any, route: Route, fetch: dict[str, Any]
+) -> None:
+    steps = at_once(*range(30), route=route)
+    assert len(fetching(handler, steps, breaker=BREAKER, fetch=fetch).requests) == 30
 
 
 def test_a_sick_wiki_takes_nothing_from_the_others(fetching: Any) -> None:
@@ -133,20 +108,6 @@ def test_a_record_under_way_is_not_tried_again_when_its_wiki_has_opened(fetching
     assert "status 503" in exchange.failure.message
 
 
-def failing(**fields: Any) -> tuple[Any, list[FetchFailedError]]:
-    errors: list[FetchFailedError] = []
-
-    async def steps(client: Any) -> list[Any]:
-        for _ in range(fields.get("times", 1)):
-            try:
-                await client.html.fetch("enwiki", 5, request_id="r", deadline=client.html.deadline(client.limit_s))
-            except FetchFailedError as error:
-                errors.append(error)
-        return []
-
-    return steps, errors
-
-
 @pytest.mark.parametrize(
     ("status", "header", "asked_s"),
     [(503, "120", 120.0), (429, "Mon, 02 Mar 2026 09:02:00 GMT", 120.0), (504, "120", 120.0), (503, None, None)],
@@ -154,17 +115,15 @@ def failing(**fields: Any) -> tuple[Any, list[FetchFailedError]]:
 def test_what_the_upstream_asked_for_is_told_where_the_deadline_ends_before(
     fetching: Any, status: int, header: str | None, asked_s: float | None
 ) -> None:
-    steps, errors = failing()
     handler = answering(status, **({"Retry_After": header} if header else {}))
-    exchange = fetching(handler, steps, fetch={"deadline": "10s"})
-    (error,) = errors
+    exchange = fetching(handler, failing(), fetch={"deadline": "10s"})
+    (error,) = exchange.outcomes
     assert (error.transient, error.tried, error.retry_after_s) == (True, True, asked_s)
     assert len(exchange.requests) == (4 if (status, header) == (503, None) else 1)
 
 
 def test_what_fails_when_the_breaker_is_open_or_was_not_asked_for_was_not_tried(fetching: Any) -> None:
-    steps, errors = failing(times=5)
-    fetching(answering(503), steps, breaker=BREAKER, fetch=ONCE)
+    errors = fetching(answering(503), failing(times=5), breaker=BREAKER, fetch=ONCE).outcomes
     assert [(error.tried, error.transient) for error in errors] == [(True, True)] * 3 + [(False, True)] * 2
     assert {error.wiki_id for error in errors} == {"enwiki"}
 

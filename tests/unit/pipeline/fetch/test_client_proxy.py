@@ -1,17 +1,15 @@
 """What a proxy says in MediaWiki's place is believed about no revision: it is an outage, which the breaker counts."""
 
-import asyncio
 import gzip
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from aiohttp import web
 
-from pipeline.fetch.client import FetchFailedError
+from pipeline.fetch.route import HTML, Route
 from pipeline.jobs.content import ContentRoute
-from pipeline.records.error_event import Failure
+from tests.unit.pipeline.fetch.answers import answering, at_once, failing
 
 MAINTENANCE = b"<!DOCTYPE html><title>Maintenance</title><h1>Back soon</h1>"
 # Such as many gateways have it: an `error.code`, and none of the API's `info` beside it.
@@ -22,10 +20,7 @@ CONTENT = ContentRoute(5, unknown_is_final=True)
 
 
 def saying(status: int, body: bytes, content_type: str = "text/html", **headers: str) -> Callable[..., Any]:
-    async def handler(_request: web.Request, _number: int) -> web.Response:
-        return web.Response(status=status, body=body, headers={"Content-Type": content_type, **headers})
-
-    return handler
+    return answering(status, body=body, Content_Type=content_type, **headers)
 
 
 ANSWERS = [
@@ -37,7 +32,7 @@ ANSWERS = [
     pytest.param(saying(404, b'{"httpCode":404,"httpReason":"Not Found"}', "application/json"), id="404 of a gateway"),
     pytest.param(saying(403, MAINTENANCE), id="403"),
     pytest.param(saying(403, b"x" * 1_000_000, "text/plain"), id="403, long"),
-    pytest.param(saying(403, b"not gzip", **{"Content-Encoding": "gzip"}), id="403, broken"),
+    pytest.param(saying(403, b"not gzip", Content_Encoding="gzip"), id="403, broken"),
     pytest.param(saying(401, b"Unauthorized", "text/plain"), id="401"),
     pytest.param(saying(301, b"", Location="http://127.0.0.1:1/"), id="301"),
     pytest.param(saying(413, MAINTENANCE), id="413"),
@@ -47,29 +42,21 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize("handler", ANSWERS)
-@pytest.mark.parametrize("route", [None, CONTENT], ids=["REST API", "Action API"])
-def test_many_answers_of_a_proxy_open_the_breaker(fetching: Any, handler: Any, route: ContentRoute | None) -> None:
-    chosen = {} if route is None else {"route": route}
-
-    async def steps(client: Any) -> list[Any]:
-        return list(await asyncio.gather(*(client.outcome(number, **chosen) for number in range(30))))
-
+@pytest.mark.parametrize("route", [HTML, CONTENT], ids=["REST API", "Action API"])
+def test_many_answers_of_a_proxy_open_the_breaker(fetching: Any, handler: Any, route: Route) -> None:
+    steps = at_once(*range(30), route=route)
     exchange = fetching(handler, steps, proxy=True, concurrency=3, breaker=BREAKER, fetch=ONCE)
-    kinds = Counter(
-        outcome.error_type if isinstance(outcome, Failure) else "published" for outcome in exchange.outcomes
-    )
-    assert kinds == {"fetch_failed": len(exchange.requests), "breaker_open": 30 - len(exchange.requests)}
+    kinds = Counter(failure.error_type for failure in exchange.outcomes)
+    assert kinds == {
+        "fetch_failed": len(exchange.requests),
+        "breaker_open": 30 - len(exchange.requests),
+    }
     assert 4 <= len(exchange.requests) <= 4 + 2
 
 
 @pytest.mark.parametrize("handler", ANSWERS)
 def test_an_answer_of_a_proxy_may_be_mediawikis_the_next_time(fetching: Any, handler: Any) -> None:
-    async def steps(client: Any) -> list[Any]:
-        with pytest.raises(FetchFailedError) as raised:
-            await client.html.fetch("enwiki", 5, request_id="id", deadline=client.html.deadline(20))
-        return [raised.value]
-
-    exchange = fetching(handler, steps, proxy=True, fetch={"total_requests": 3})
+    exchange = fetching(handler, failing(), proxy=True, fetch={"total_requests": 3})
     (failed,) = exchange.outcomes
     assert (failed.transient, failed.tried, len(exchange.requests)) == (True, True, 3)
 
@@ -77,7 +64,7 @@ def test_an_answer_of_a_proxy_may_be_mediawikis_the_next_time(fetching: Any, han
 PARSOID = '<html prefix="dc: x" about="https://{}/wiki/Special:Redirect/revision/5"><head>'
 
 
-@pytest.mark.parametrize("revision", [{}, {"Content-Revision-Id": "5"}], ids=["in its head", "and in a header"])
+@pytest.mark.parametrize("revision", [{}, {"Content_Revision_Id": "5"}], ids=["in its head", "and in a header"])
 def test_the_same_revision_of_another_wiki_is_not_the_page(fetching: Any, revision: dict[str, str]) -> None:
     """A proxy that loses the Host header asks its default wiki, where nearly every number is a revision, too."""
     wikis = {"enwiki": "en.example", "dewiki": "de.example"}
@@ -86,8 +73,7 @@ def test_the_same_revision_of_another_wiki_is_not_the_page(fetching: Any, revisi
         return [await client.outcome(wiki=wiki) for wiki in wikis]
 
     handler = saying(200, PARSOID.format("DE.example").encode(), **revision)
-    exchange = fetching(handler, steps, fetch=ONCE, mediawiki={"wikis": wikis})
-    of_en, of_de = exchange.outcomes
+    of_en, of_de = fetching(handler, steps, fetch=ONCE, mediawiki={"wikis": wikis}).outcomes
     assert of_en.error_type == "fetch_failed"
     assert "status 200, and not MediaWiki's page: it is of DE.example" in of_en.message
     assert of_de.text == PARSOID.format("DE.example")
@@ -95,12 +81,8 @@ def test_the_same_revision_of_another_wiki_is_not_the_page(fetching: Any, revisi
 
 def test_a_wiki_may_call_itself_by_a_name_that_the_table_does_not_have(fetching: Any) -> None:
     """As one does behind an address of its own, in a test environment."""
-
-    async def steps(client: Any) -> list[Any]:
-        return [await client.outcome()]
-
-    exchange = fetching(saying(200, PARSOID.format("localhost:8080").encode()), steps, fetch=ONCE)
-    assert exchange.html.text == PARSOID.format("localhost:8080")
+    page = PARSOID.format("localhost:8080")
+    assert fetching(saying(200, page.encode()), fetch=ONCE).html.text == page
 
 
 WHOLE = b'<html about="https://en.example/wiki/Special:Redirect/revision/5"><body>...</body></html>'

@@ -6,17 +6,30 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pipeline.fetch.client import FetchedText, FetchFailedError
-from tests.unit.pipeline.fetch.answers import answering, at_once, never, never_the_first
+from pipeline.fetch.client import FetchedText
+from tests.unit.pipeline.fetch.answers import answering, at_once, failing, in_turn, never
+
+NEVER_THE_FIRST = in_turn(never, answering(200))
+UNTIL_10_00 = "Mon, 02 Mar 2026 10:00:00 GMT"
+ELSEWHERE = "http://127.0.0.1:1/elsewhere"
+NOT_THERE = f" to '{ELSEWHERE}' without MediaWiki's words"
+ONCE = {"total_requests": 1}
+TWICE = {"total_requests": 2}
 
 
-@pytest.mark.parametrize("status", [301, 302, 307])
-def test_a_redirect_is_not_followed(fetching: Any, status: int) -> None:
-    """MediaWiki redirects no request for a revision."""
-    location = "http://127.0.0.1:1/elsewhere"
-    exchange = fetching(answering(status, Location=location), fetch={"total_requests": 2})
-    assert (exchange.failure.error_type, len(exchange.requests)) == ("fetch_failed", 2)
-    assert f"status {status} to '{location}' without MediaWiki's words" in exchange.failure.message
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long the client slept, in seconds; it does not really."""
+    slept: list[float] = []
+    pause = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        if seconds:
+            slept.append(seconds)
+        await pause(0)
+
+    monkeypatch.setattr("pipeline.fetch.client.asyncio.sleep", sleep)
+    return slept
 
 
 @pytest.mark.parametrize(
@@ -36,50 +49,89 @@ def test_a_redirect_is_not_followed(fetching: Any, status: int) -> None:
 def test_a_redirect_names_its_target_without_secrets(fetching_bytes: Any, location: str | None, shown: str) -> None:
     field = b"" if location is None else b"location:" + location.encode("latin-1") + b"\r\n"
     answer = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n" + field + b"\r\n"
-    message = fetching_bytes(answer, fetch={"total_requests": 1})[0].failure.message
+    message = fetching_bytes(answer, fetch=ONCE)[0].failure.message
     assert shown in message
     assert "s3cret" not in message
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
-def test_where_it_can_help_it_is_tried_again(fetching: Any, status: int) -> None:
-    exchange = fetching(answering(status, status, 200))
-    assert exchange.html == FetchedText("<p>", 3)
-    assert len(exchange.requests) == 3
-    ids = {request.headers["X-Request-Id"] for request in exchange.requests}
-    assert len(ids) == 1, "all attempts of a fetch have one id"
+async def endless(request: web.Request, _number: int) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    await response.write(b"<p>")
+    await asyncio.Event().wait()
+    raise AssertionError
 
 
 @pytest.mark.parametrize(
-    ("statuses", "fetch", "error_type", "requests"),
+    ("handler", "fetch", "error_type", "says", "requests", "transient"),
     [
-        ([404], {}, "revision_not_found", 1),
-        ([403], {}, "access_denied", 1),
-        ([413], {}, "content_refused_by_upstream", 1),
-        ([400], {}, "upstream_error", 1),
-        ([401], {}, "upstream_error", 1),
-        ([504], {}, "upstream_error", 1),
-        ([501], {}, "upstream_error", 1),
-        ([503, 200], {"retried_statuses": [504]}, "upstream_error", 1),
-        ([503, 404], {}, "revision_not_found", 2),
-        ([503], {"total_requests": 1}, "fetch_failed", 1),
-        ([503], {"total_requests": 2}, "fetch_failed", 2),
-        ([503], {"total_requests": 4}, "fetch_failed", 4),
+        (answering(404), {}, "revision_not_found", "status 404", 1, False),
+        (answering(403), {}, "access_denied", "status 403", 1, False),
+        (answering(413), {}, "content_refused_by_upstream", "status 413", 1, False),
+        (answering(400), {}, "upstream_error", "status 400", 1, False),
+        (answering(401), {}, "upstream_error", "status 401", 1, False),
+        (answering(504), {}, "upstream_error", "status 504", 1, True),
+        (answering(501), {}, "upstream_error", "status 501", 1, True),
+        (answering(204), {}, "fetch_failed", "status 204", 4, True),
+        (answering(301, Location=ELSEWHERE), TWICE, "fetch_failed", "status 301" + NOT_THERE, 2, True),
+        (answering(302, Location=ELSEWHERE), TWICE, "fetch_failed", "status 302" + NOT_THERE, 2, True),
+        (answering(307, Location=ELSEWHERE), TWICE, "fetch_failed", "status 307" + NOT_THERE, 2, True),
+        (answering(503, 200), {"retried_statuses": [504]}, "upstream_error", "status 503", 1, True),
+        (answering(503, 404), {}, "revision_not_found", "status 404", 2, False),
+        (answering(503), ONCE, "fetch_failed", "status 503", 1, True),
+        (answering(503), TWICE, "fetch_failed", "status 503", 2, True),
+        (answering(503), {"total_requests": 4}, "fetch_failed", "status 503", 4, True),
+        (answering(429, Retry_After="3600"), {"deadline": "30s"}, "deadline_exceeded", "status 429", 1, True),
+        (answering(429, Retry_After="9" * 400), {"deadline": "30s"}, "deadline_exceeded", "status 429", 1, True),
+        (answering(429, Retry_After=UNTIL_10_00), {"deadline": "30s"}, "deadline_exceeded", "status 429", 1, True),
+        (never, {"deadline": "100ms"}, "deadline_exceeded", "no answer before the deadline", 1, True),
+        (never, TWICE | {"request_timeout": "50ms"}, "fetch_failed", "no answer within 0.05 s", 2, True),
+        (endless, {"deadline": "100ms"}, "deadline_exceeded", "no answer before the deadline", 1, True),
+    ],
+    ids=[
+        *("404", "403", "413", "400", "401", "504", "501", "204"),
+        *("301 is not followed", "302 is not followed", "307 is not followed"),
+        "503 where only 504 is retried",
+        "404 after 503",
+        *("one request in all", "two in all", "four in all"),
+        *("asked to wait an hour", "to wait for ever", "to wait until a date"),
+        *("no answer before the deadline", "no answer in the time of a request", "a body without end"),
     ],
 )
 def test_a_fetch_fails_after_so_many_requests(
-    fetching: Any, statuses: list[int], fetch: dict[str, Any], error_type: str, requests: int
+    fetching: Any, handler: Any, fetch: dict[str, Any], error_type: str, says: str, requests: int, transient: bool
 ) -> None:
-    """A status is tried again where it can help and as often as the total allows, which counts the first request."""
-    exchange = fetching(answering(*statuses), fetch=fetch)
-    assert exchange.failure.error_type == error_type
-    assert f"status {statuses[min(requests, len(statuses)) - 1]}" in exchange.failure.message
-    assert len(exchange.requests) == requests
+    """It is tried again where it can help and as often as the total allows, which counts the first request; what may
+    succeed later is told from what never will. MediaWiki redirects no request for a revision.
+    """
+    exchange = fetching(handler, failing(), fetch=fetch)
+    (error,) = exchange.outcomes
+    assert (error.failure.error_type, len(exchange.requests), error.transient) == (error_type, requests, transient)
+    assert says in error.failure.message
 
 
-def test_which_statuses_are_retried_is_configuration(fetching: Any) -> None:
-    exchange = fetching(answering(504, 200), fetch={"retried_statuses": [504]})
-    assert (exchange.html.text, len(exchange.requests)) == ("<p>", 2)
+@pytest.mark.parametrize(
+    ("statuses", "retry_after", "fetch"),
+    [
+        *(([status, status, 200], None, {}) for status in (408, 429, 500, 502, 503)),
+        ([504, 200], None, {"retried_statuses": [504]}),
+        # No time to wait
+        *(([503, 503, 200], value, {}) for value in ("0", " 0 ", "Mon, 02 Mar 2026 09:00:00 GMT")),
+        ([503, 503, 200], "Sun, 01 Mar 2026 09:00:00 GMT", {}),
+        # What cannot be read must not end the job
+        *(([503, 200], value, {}) for value in ("soon", "", "-5", "1.5", "\u00b2")),
+        ([503, 200], "Mon, 02 Mar 2026 10:00:00 +" + "9" * 20, {}),
+    ],
+)
+def test_where_it_can_help_it_is_tried_again_after_a_drawn_pause(
+    fetching: Any, statuses: list[int], retry_after: str | None, fetch: dict[str, Any]
+) -> None:
+    handler = answering(*statuses, **({} if retry_after is None else {"Retry_After": retry_after}))
+    exchange = fetching(handler, fetch={"backoff": "200ms"} | fetch)
+    assert exchange.html == FetchedText("<p>", 3)
+    assert len(exchange.requests) == len(statuses)
+    assert exchange.jitter.asked == [(0, 0.2), (0, 0.4)][: len(statuses) - 1]
+    assert len({request.headers["X-Request-Id"] for request in exchange.requests}) == 1, "one id for all attempts"
 
 
 def test_pauses_are_drawn_up_to_a_bound_that_doubles(fetching: Any) -> None:
@@ -87,50 +139,56 @@ def test_pauses_are_drawn_up_to_a_bound_that_doubles(fetching: Any) -> None:
     assert exchange.jitter.asked == [(0, 0.2), (0, 0.4), (0, 0.8)]
 
 
-@pytest.mark.parametrize("value", ["0", " 0 ", "Mon, 02 Mar 2026 09:00:00 GMT", "Sun, 01 Mar 2026 09:00:00 GMT"])
-def test_told_to_wait_no_time_it_pauses_as_it_would_by_itself(fetching: Any, value: str) -> None:
-    exchange = fetching(answering(503, 503, 200, Retry_After=value), fetch={"backoff": "200ms"})
-    assert (exchange.html.text, len(exchange.requests)) == ("<p>", 3)
-    assert exchange.jitter.asked == [(0, 0.2), (0, 0.4)]
-
-
 @pytest.mark.parametrize("value", [None, "0", "1", "7"])
 def test_a_drawn_pause_comes_on_top_of_what_was_asked_for(
-    fetching: Any, monkeypatch: pytest.MonkeyPatch, value: str | None
+    fetching: Any, monkeypatch: pytest.MonkeyPatch, pauses: list[float], value: str | None
 ) -> None:
     """Those that were refused together were all told the same moment."""
-    pauses: list[float] = []
-    pause = asyncio.sleep
-
-    async def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-        await pause(0)
 
     async def steps(client: Any) -> list[Any]:
-        monkeypatch.setattr("pipeline.fetch.client.asyncio.sleep", sleep)
         monkeypatch.setattr(client.jitter, "uniform", lambda _low, high: high / 2)
         return [await client.outcome()]
 
     named = {} if value is None else {"Retry_After": value}
     fetching(answering(429, **named), steps, fetch={"backoff": "200ms", "total_requests": 3})
     asked_s = float(value or 0)
-    assert [one for one in pauses if one] == [asked_s + 0.1, asked_s + 0.2]
+    assert pauses == [asked_s + 0.1, asked_s + 0.2]
 
 
-@pytest.mark.parametrize("value", ["3600", "9" * 400, "Mon, 02 Mar 2026 10:00:00 GMT"])
-def test_retry_after_beyond_the_deadline_ends_it_at_once(fetching: Any, value: str) -> None:
-    exchange = fetching(answering(429, Retry_After=value), fetch={"deadline": "30s"})
-    assert exchange.failure.error_type == "deadline_exceeded"
-    assert "status 429" in exchange.failure.message
-    assert len(exchange.requests) == 1
+AGAIN = {"retry_unknown": {"total_requests": 3, "every": "250ms"}}
 
 
-@pytest.mark.parametrize("value", ["soon", "", "-5", "1.5", "\u00b2", "Mon, 02 Mar 2026 10:00:00 +" + "9" * 20])
-def test_a_retry_after_that_cannot_be_read_is_as_none(fetching: Any, value: str) -> None:
-    """Whatever an upstream writes there, it must not end the job."""
-    exchange = fetching(answering(503, 200, Retry_After=value))
-    assert (exchange.html.text, len(exchange.requests)) == ("<p>", 2)
-    assert len(exchange.jitter.asked) == 1
+@pytest.mark.parametrize(
+    ("statuses", "fetch", "outcome", "paused"),
+    [
+        pytest.param([404, 200], {}, "revision_not_found", [], id="by default it is final"),
+        pytest.param([404], AGAIN, "revision_not_found", [0.25, 0.25], id="asked for as often as the policy says"),
+        pytest.param([404, 403], AGAIN, "access_denied", [0.25], id="another final answer stays final"),
+        pytest.param([404, 413], AGAIN, "content_refused_by_upstream", [0.25], id="so does this one"),
+        pytest.param([404, 200], AGAIN, None, [0.25], id="one that appears is taken"),
+        pytest.param([503], AGAIN | ONCE, "fetch_failed", [], id="an outage is none of its business"),
+        pytest.param(
+            [404],
+            {"retry_unknown": {"total_requests": 3, "every": "1h"}},
+            "revision_not_found",
+            [],
+            id="it is not waited for beyond the deadline",
+        ),
+    ],
+)
+def test_an_unknown_revision_is_asked_for_again_where_the_policy_says_so(
+    fetching: Any,
+    pauses: list[float],
+    statuses: list[int],
+    fetch: dict[str, Any],
+    outcome: str | None,
+    paused: list[float],
+) -> None:
+    exchange = fetching(answering(*statuses), fetch=fetch)
+    ended = exchange.outcome
+    assert (ended == FetchedText("<p>", 3)) if outcome is None else (ended.error_type == outcome)
+    assert (len(exchange.requests), pauses) == (len(paused) + 1, paused)
+    assert len({request.headers["X-Request-Id"] for request in exchange.requests}) == 1
 
 
 def test_all_requests_share_one_deadline(fetching: Any) -> None:
@@ -151,46 +209,17 @@ def test_all_requests_share_one_deadline(fetching: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fetch", "error_type", "says", "requests"),
-    [
-        ({"deadline": "100ms"}, "deadline_exceeded", "no answer before the deadline", 1),
-        ({"request_timeout": "50ms", "total_requests": 2}, "fetch_failed", "no answer within 0.05 s", 2),
-    ],
-    ids=["with the deadline", "with the time limit of a request"],
-)
-def test_an_answer_that_never_comes_ends(
-    fetching: Any, fetch: dict[str, Any], error_type: str, says: str, requests: int
-) -> None:
-    exchange = fetching(never, fetch=fetch)
-    assert (exchange.failure.error_type, len(exchange.requests)) == (error_type, requests)
-    assert says in exchange.failure.message
-
-
-def test_a_body_that_never_ends_ends_with_the_deadline(fetching: Any) -> None:
-    async def handler(request: web.Request, _number: int) -> web.StreamResponse:
-        response = web.StreamResponse()
-        await response.prepare(request)
-        await response.write(b"<p>")
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    exchange = fetching(handler, fetch={"deadline": "100ms"})
-    assert (exchange.failure.error_type, len(exchange.requests)) == ("deadline_exceeded", 1)
-
-
-@pytest.mark.parametrize(
     ("fetch", "error_type"),
     [
-        ({"deadline": "300ms"}, "deadline_exceeded"),
-        ({"request_timeout": "200ms", "total_requests": 1}, "fetch_failed"),
+        pytest.param({"deadline": "300ms"}, "deadline_exceeded", id="deadline of a record"),
+        pytest.param(ONCE | {"request_timeout": "200ms"}, "fetch_failed", id="time limit of a request"),
     ],
-    ids=["deadline of a record", "time limit of a request"],
 )
 def test_a_time_begins_with_the_request_and_not_with_the_wait_for_a_slot(
     fetching: Any, fetch: dict[str, Any], error_type: str
 ) -> None:
     """One slot, held by a request without an answer; the second record is not to blame for that."""
-    first, second = fetching(never_the_first, at_once(5, 6), concurrency=1, fetch=fetch).outcomes
+    first, second = fetching(NEVER_THE_FIRST, at_once(5, 6), concurrency=1, fetch=fetch).outcomes
     assert first.error_type == error_type
     assert second == FetchedText("<p>", 3)
 
@@ -230,9 +259,9 @@ def test_no_more_requests_at_once_than_slots(fetching: Any, concurrency: int) ->
 def test_a_fetch_that_is_cancelled_gives_its_slot_back(fetching: Any) -> None:
     asked = asyncio.Event()
 
-    async def handler(request: web.Request, number: int) -> web.Response:
+    async def handler(request: web.Request, number: int) -> Any:
         asked.set()
-        return await never_the_first(request, number)
+        return await NEVER_THE_FIRST(request, number)
 
     async def steps(client: Any) -> list[Any]:
         first = asyncio.create_task(client.outcome())
@@ -243,16 +272,13 @@ def test_a_fetch_that_is_cancelled_gives_its_slot_back(fetching: Any) -> None:
     assert fetching(handler, steps, concurrency=1).html.text == "<p>"
 
 
-def test_the_retry_budget_is_shared_by_all_fetches_of_a_worker(fetching: Any) -> None:
-    """Twenty records of an upstream that always fails: without a budget 80 requests, with one of 3 retries 23."""
-
-    steps = at_once(*range(1, 21))
-    budget = {"retry_budget": {"share": 0, "burst": 3}}
-    exchange = fetching(answering(503), steps, fetch={"backoff": "0ms"} | budget)
-    assert len(exchange.requests) == 23
+@pytest.mark.parametrize(("budget", "requests"), [({"share": 0, "burst": 3}, 23), ("none", 80)])
+def test_the_retry_budget_is_shared_by_all_fetches_of_a_worker(fetching: Any, budget: Any, requests: int) -> None:
+    """Twenty records of an upstream that always fails."""
+    fetch = {"backoff": "0ms", "retry_budget": budget}
+    exchange = fetching(answering(503), at_once(*range(1, 21)), fetch=fetch)
+    assert len(exchange.requests) == requests
     assert {failure.error_type for failure in exchange.outcomes} == {"fetch_failed"}
-    without = fetching(answering(503), steps, fetch={"backoff": "0ms", "retry_budget": "none"})
-    assert len(without.requests) == 80
 
 
 def test_every_first_request_earns_its_share_of_a_retry(fetching: Any) -> None:
@@ -271,23 +297,3 @@ def test_every_first_request_earns_its_share_of_a_retry(fetching: Any) -> None:
     exchange = fetching(handler, steps, fetch={"backoff": "0ms"} | budget)
     assert set(exchange.outcomes) == {FetchedText("<p>", 3)}
     assert len(exchange.requests) == 60
-
-
-@pytest.mark.parametrize(
-    ("handler", "transient"),
-    [
-        *((answering(status), False) for status in (404, 403, 413, 400)),
-        *((answering(status), True) for status in (302, 204, 504, 501)),
-        (never, True),
-    ],
-    ids=["404", "403", "413", "400", "302", "204", "504", "501", "no answer"],
-)
-def test_what_may_succeed_later_is_told_from_what_never_will(fetching: Any, handler: Any, transient: bool) -> None:
-    async def steps(client: Any) -> list[Any]:
-        deadline = client.html.deadline(0.05 if handler is never else 20)
-        with pytest.raises(FetchFailedError) as raised:
-            await client.html.fetch("enwiki", 5, request_id="id", deadline=deadline)
-        return [raised.value]
-
-    (failed,) = fetching(handler, steps).outcomes
-    assert failed.transient is transient

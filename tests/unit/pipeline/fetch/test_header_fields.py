@@ -94,20 +94,18 @@ def test_elements_of_all_lines() -> None:
 
 PAGE = b"<p>"
 HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+HTML = b"Content-Type: text/html\r\n"
 
 
 @pytest.mark.parametrize(
     ("fields", "body"),
     [
         (b'content-type:TEXT/html;charset="UTF-8"\r\nCONTENT-REVISION-ID: 5', PAGE),
-        (b'Content-Type: text/html\r\nContent-Revision-Id: "5"', PAGE),
-        (b"Content-Type: text/html\r\nContent-Revision-Id: 5, 5", PAGE),
-        (b"Content-Type: text/html\r\nContent-Revision-Id: 5\r\nContent-Revision-Id: 5", PAGE),
-        (b"Content-Type: text/html\r\nContent-Revision-Id:  5\r\nContent-Encoding:", PAGE),
-        (
-            b"Content-Type: text/html\r\nContent-Revision-Id: 5\r\nContent-Encoding: identity, GZip",
-            gzip.compress(PAGE, mtime=0),
-        ),
+        (HTML + b'Content-Revision-Id: "5"', PAGE),
+        (HTML + b"Content-Revision-Id: 5, 5", PAGE),
+        (HTML + b"Content-Revision-Id: 5\r\nContent-Revision-Id: 5", PAGE),
+        (HTML + b"Content-Revision-Id:  5\r\nContent-Encoding:", PAGE),
+        (HTML + b"Content-Revision-Id: 5\r\nContent-Encoding: identity, GZip", gzip.compress(PAGE, mtime=0)),
     ],
 )
 def test_the_page_is_read_whatever_the_form_of_its_headers(fetching_bytes: Any, fields: bytes, body: bytes) -> None:
