@@ -115,12 +115,7 @@ def test_the_rest_of_a_mutation_that_was_applied_before_a_restart_is_no_loss(
 
 @pytest.mark.parametrize(
     ("settings", "offsets"),
-    [
-        ({}, [4]),
-        ({"batch_triples": 2}, [1, 2, 4]),
-        ({"batch_triples": 4}, [4]),
-        ({"batch_triples": 1}, [1, 2, 4]),
-    ],
+    [({}, [4]), ({"batch_triples": 2}, [1, 2, 4]), ({"batch_triples": 4}, [4]), ({"batch_triples": 1}, [1, 2, 4])],
 )
 def test_a_request_has_as_many_mutations_as_fit(
     settings: dict[str, Any], offsets: list[int], monkeypatch: pytest.MonkeyPatch

@@ -91,11 +91,7 @@ def store_after(mutations: list[Mutation], new_batch: Callable[[], MutationBatch
 
 @pytest.mark.parametrize(
     "new_batch",
-    [
-        MutationBatch,
-        partial(MutationBatch, max_mutations=1),
-        partial(MutationBatch, batch_triples=120),
-    ],
+    [MutationBatch, partial(MutationBatch, max_mutations=1), partial(MutationBatch, batch_triples=120)],
     ids=["default", "one mutation", "small"],
 )
 @settings(deadline=None, max_examples=20)

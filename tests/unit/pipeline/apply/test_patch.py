@@ -10,15 +10,7 @@ from pipeline.apply.accumulate import MutationBatch, Patch
 from pipeline.apply.patch import StorePosition, count_query, position_query, write_update
 from pipeline.apply.reassemble import Mutation
 from tests.unit.pipeline.apply.histories import History, assert_last_revisions, histories
-from tests.unit.pipeline.apply.mutations import (
-    TOPIC,
-    apply_all,
-    delete,
-    edit,
-    reconcile,
-    store_with,
-    triples_in,
-)
+from tests.unit.pipeline.apply.mutations import TOPIC, apply_all, delete, edit, reconcile, store_with, triples_in
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
 GRAPH = "http://e.org/graph"

@@ -102,13 +102,7 @@ def test_slow_pages_that_are_not_put_aside_need_no_slow_lane() -> None:
     assert not names & {"slow lane", "ledger"}
 
 
-@given(
-    st.integers(1, 64),
-    st.integers(1, 5000),
-    st.integers(1, 50_000),
-    st.floats(0.001, 30),
-    st.floats(0, 0.2),
-)
+@given(st.integers(1, 64), st.integers(1, 5000), st.integers(1, 50_000), st.floats(0.001, 30), st.floats(0, 0.2))
 def test_more_of_anything_never_makes_it_slower(
     partitions: int, concurrency: int, offsets: int, latency_s: float, share: float
 ) -> None:

@@ -128,10 +128,7 @@ def test_a_fetch_failure_counts_as_an_error_event(
     failures = [record(0, 0, "of b", source=1, timestamp_ms=2, job=name)]
     errors = [record(0, 0, "of c", source=2, timestamp_ms=2, job=name)]
     result = consume(
-        Topic(outputs),
-        errors=Topic(errors, topic="error"),
-        failures=Topic(failures, topic="failures"),
-        job=name,
+        Topic(outputs), errors=Topic(errors, topic="error"), failures=Topic(failures, topic="failures"), job=name
     )
     assert (result.exit_code, ids(result)) == (0, ["a"])
     assert "2 error events, conflicts removed: 0 error after output, 1 output after error" in result.stderr

@@ -47,10 +47,7 @@ def test_many_answers_of_a_proxy_open_the_breaker(fetching: Any, handler: Any, r
     steps = at_once(*range(30), route=route)
     exchange = fetching(handler, steps, proxy=True, concurrency=3, breaker=BREAKER, fetch=ONCE)
     kinds = Counter(failure.error_type for failure in exchange.outcomes)
-    assert kinds == {
-        "fetch_failed": len(exchange.requests),
-        "breaker_open": 30 - len(exchange.requests),
-    }
+    assert kinds == {"fetch_failed": len(exchange.requests), "breaker_open": 30 - len(exchange.requests)}
     assert 4 <= len(exchange.requests) <= 4 + 2
 
 

@@ -13,10 +13,7 @@ from pipeline.fetch.body import Gunzip, NotGzipError
 PIECE = 1000
 
 _texts = st.binary(max_size=12).filter(lambda text: b"\0" not in text)
-_bodies = st.one_of(
-    st.binary(max_size=200),
-    st.builds(lambda text: text * 900, st.binary(min_size=1, max_size=9)),
-)
+_bodies = st.one_of(st.binary(max_size=200), st.builds(lambda text: text * 900, st.binary(min_size=1, max_size=9)))
 
 
 @st.composite

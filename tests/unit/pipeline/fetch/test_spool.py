@@ -13,9 +13,7 @@ from pipeline.fetch.spool import Spool, unnamed_file
 
 
 @given(
-    pieces=st.lists(st.binary(min_size=1, max_size=9), max_size=12),
-    inline=st.integers(0, 60),
-    bound=st.integers(1, 60),
+    pieces=st.lists(st.binary(min_size=1, max_size=9), max_size=12), inline=st.integers(0, 60), bound=st.integers(1, 60)
 )
 def test_a_body_is_whole_wherever_its_parts_were(pieces: list[bytes], inline: int, bound: int) -> None:
     in_flight = InFlightBytes(bound)

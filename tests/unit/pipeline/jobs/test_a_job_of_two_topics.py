@@ -62,11 +62,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture
-def asked(
-    package: None,
-    loop_thread: LoopThread,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[list[str]]:
+def asked(package: None, loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The paths that were asked for; revision 404 is gone, 503 fails for now, others have as many links as their id."""
     paths: list[str] = []
     clients: list[WikiClient] = []
@@ -178,12 +174,7 @@ def test_a_deferred_event_of_one_topic_holds_back_no_page_of_the_other(
     later = replace(slow, position=Position(PAGES, 0, 9))
     of_other_topic = replace(other, key=slow.key, position=Position(LINKS, 0, 9))
     function = task.enrich_around(
-        config,
-        Fence(blocked={}, unreserved=frozenset(), reserved={}),
-        epoch=1,
-        batch=1,
-        workers=1,
-        limit_bytes=100_000,
+        config, Fence(blocked={}, unreserved=frozenset(), reserved={}), epoch=1, batch=1, workers=1, limit_bytes=100_000
     )
     records = read(in_time(lambda: list(function(iter([source([slow, of_other_topic, later])])))))
     deferred = [one for one in records if one.topic == config.deferral.topic]

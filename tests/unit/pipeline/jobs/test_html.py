@@ -129,10 +129,7 @@ def test_which_failure_is_reported_does_not_depend_on_the_order_of_the_answers(
     parent: str | None,
     reported: str,
 ) -> None:
-    answers = {
-        LATEST: failed(latest) if latest else "<p>",
-        PARENT: failed(parent) if parent else "<p>",
-    }
+    answers = {LATEST: failed(latest) if latest else "<p>", PARENT: failed(parent) if parent else "<p>"}
     made = bench(answers, order=order)
     record, error = made.error(make_event())
     error_validator().validate(error)

@@ -97,11 +97,7 @@ def changed(drawn: dict[str, Any]) -> bytes:
         wiki_id=drawn["wiki_id"],
         meta={name: drawn[name] for name in ("domain", "uri", "id", "request_id", "stream")},
         page={"page_title": drawn["page_title"]},
-        revision={
-            "rev_id": drawn["rev_id"],
-            "rev_parent_id": drawn["rev_parent_id"],
-            "content_slots": {"main": slot},
-        },
+        revision={"rev_id": drawn["rev_id"], "rev_parent_id": drawn["rev_parent_id"], "content_slots": {"main": slot}},
     )
     return json.dumps(made).encode()
 

@@ -39,17 +39,11 @@ SECTIONS = st.fixed_dictionaries(
         ),
         "source": st.fixed_dictionaries(
             {},
-            optional={
-                "read": st.sampled_from(["proportional", "aligned"]),
-                "deduplicate": st.just({"within": "10m"}),
-            },
+            optional={"read": st.sampled_from(["proportional", "aligned"]), "deduplicate": st.just({"within": "10m"})},
         ),
         "state": st.fixed_dictionaries(
             {},
-            optional={
-                "provider": st.sampled_from(["rocksdb", "heap"]),
-                "max_bytes": st.integers(16 * MIB, 512 * MIB),
-            },
+            optional={"provider": st.sampled_from(["rocksdb", "heap"]), "max_bytes": st.integers(16 * MIB, 512 * MIB)},
         ),
         "sink": st.fixed_dictionaries({}, optional={"max.request.size": st.integers(1024, 256 * MIB)}),
     },

@@ -6,15 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark import cloudpickle
 
-from pipeline.metrics.catalogue import (
-    BATCH_SECONDS,
-    EVENTS,
-    FETCH_SECONDS,
-    FETCHES,
-    IN_FLIGHT_PEAK,
-    MEMORY,
-    Metric,
-)
+from pipeline.metrics.catalogue import BATCH_SECONDS, EVENTS, FETCH_SECONDS, FETCHES, IN_FLIGHT_PEAK, MEMORY, Metric
 from pipeline.metrics.measurements import HERE, Histogram, Measurements, MeasurementsParam, Origin, Recorder
 
 EDGES = FETCH_SECONDS.bounds

@@ -44,10 +44,7 @@ DAMAGES: Mapping[str, tuple[Damage, str]] = MappingProxyType(
         "metadata of something else": (_holds("metadata", '{"other":1}'), "metadata is not in the form"),
         "no last plan": (_without("offsets/2"), "batch 2 is committed and not planned"),
         "no plan before it": (_without("offsets/1"), "offsets/1 is missing"),
-        "no plan at all": (
-            _without("offsets/0", "offsets/1", "offsets/2"),
-            "batch 2 is committed and none is planned",
-        ),
+        "no plan at all": (_without("offsets/0", "offsets/1", "offsets/2"), "batch 2 is committed and none is planned"),
         "neither plan nor beginning": (
             _without("offsets/0", "offsets/1", "offsets/2", "sources/0/0"),
             "batch 2 is committed and none is planned",
@@ -57,10 +54,7 @@ DAMAGES: Mapping[str, tuple[Damage, str]] = MappingProxyType(
         "empty plan before it": (_holds("offsets/1", ""), "offsets/1 is not in the form"),
         "plan of another program": (_holds("offsets/2", f'v1\n{_FACTS}\n{{"logOffset":7}}'), "offsets/2 is not"),
         "plan of another version": (_holds("offsets/2", "v9\n{}\n{}"), "offsets/2 is not in the form"),
-        "two commits missing": (
-            _without("commits/1", "commits/2"),
-            "batch 2 is planned and the last commit is of 0",
-        ),
+        "two commits missing": (_without("commits/1", "commits/2"), "batch 2 is planned and the last commit is of 0"),
         "no commit at all": (
             _without("commits/0", "commits/1", "commits/2"),
             "batch 2 is planned and the last commit is of -1",

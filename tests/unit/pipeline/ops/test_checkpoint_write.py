@@ -14,16 +14,7 @@ from pipeline.ops.checkpoint_write import RECENT, fork, lost_before, require_sto
 from pipeline.ops.files import CheckpointFiles
 from pipeline.ops.spark_checkpoint import damages, inspect_checkpoint, last_written
 from pipeline.state.initial_state import require_complete
-from tests.unit.pipeline.ops.places import (
-    NOW,
-    QUERY_ID,
-    STOPPED,
-    TOPIC,
-    checkpoint_at,
-    contents,
-    files_at,
-    recorded,
-)
+from tests.unit.pipeline.ops.places import NOW, QUERY_ID, STOPPED, TOPIC, checkpoint_at, contents, files_at, recorded
 
 NEW_ID = uuid.UUID(int=7)
 

@@ -5,11 +5,7 @@ from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of, version
 
 # Of entity, document and what of it is kept; version and date come to both.
 RULES = {
-    "common types are dropped, others kept": (
-        "Q1",
-        "wd:Q1 a wikibase:Item, wdno:P2 .",
-        "wd:Q1 a wdno:P2 .",
-    ),
+    "common types are dropped, others kept": ("Q1", "wd:Q1 a wikibase:Item, wdno:P2 .", "wd:Q1 a wdno:P2 ."),
     "texts that repeat a label are dropped": (
         "Q1",
         """wd:Q1 rdfs:label "a"@en ; skos:prefLabel "a"@en ; schema:name "a"@en ; skos:altLabel "b"@en ;

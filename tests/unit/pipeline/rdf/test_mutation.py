@@ -163,23 +163,14 @@ def changed(**changes: Any) -> bytes:
             ((SEQ_HEADER, b"1"),),
             "is of schema '/mediawiki/page/",
         ),
-        (
-            changed(),
-            ((SEQ_HEADER, b"1" * 5_000),),
-            "has no number in its header entity-seq: b'1+'$",
-        ),
+        (changed(), ((SEQ_HEADER, b"1" * 5_000),), "has no number in its header entity-seq: b'1+'$"),
         *[
             (
                 changed(rdf_deleted_data={"mime_type": "text/turtle", "data": data}),
                 ((SEQ_HEADER, b"1"),),
                 "mutation at offset 12: rdf_deleted_data/data has a blank node or a triple term",
             )
-            for data in (
-                "_:a <a:b> 1 .",
-                "<a:b> <a:b> _:a .",
-                "<a:b> <a:b> [] .",
-                "<a:b> <a:b> <<( <a:> <a:b> 1 )>> .",
-            )
+            for data in ("_:a <a:b> 1 .", "<a:b> <a:b> _:a .", "<a:b> <a:b> [] .", "<a:b> <a:b> <<( <a:> <a:b> 1 )>> .")
         ],
     ],
     ids=[

@@ -2,14 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.rdf.triples import (
-    InvalidRdfError,
-    cut_literal,
-    join_terms,
-    parse_triples,
-    serialize_triples,
-    split_terms,
-)
+from pipeline.rdf.triples import InvalidRdfError, cut_literal, join_terms, parse_triples, serialize_triples, split_terms
 
 PREFIX = "<http://e.org/s> <http://e.org/p> "
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=40)

@@ -120,14 +120,7 @@ def test_what_is_no_event_at_all_may_be_nested_too(level: tuple[bytes, bytes], d
 
 
 @pytest.mark.parametrize(
-    ("value", "place"),
-    [
-        (b"null", "(top)"),
-        (b"[]", "(top)"),
-        (b'"text"', "(top)"),
-        (b"41", "(top)"),
-        (b"{}", "(top)"),
-    ],
+    ("value", "place"), [(b"null", "(top)"), (b"[]", "(top)"), (b'"text"', "(top)"), (b"41", "(top)"), (b"{}", "(top)")]
 )
 def test_json_that_is_no_event_is_a_violation(value: bytes, place: str) -> None:
     error_type, message = refused(value)

@@ -84,10 +84,7 @@ FETCH_FAILURE = {
     "exception_type": "revision_not_found",
     "exception_msg": "status 404",
     "original_ingestion_dt": "2026-03-02T09:00:00Z",
-    "original_event_info": {
-        "$schema": OPERATION_URI,
-        "meta": {"stream": "operations", "dt": "2026-03-02T09:00:00Z"},
-    },
+    "original_event_info": {"$schema": OPERATION_URI, "meta": {"stream": "operations", "dt": "2026-03-02T09:00:00Z"}},
 }
 
 

@@ -123,10 +123,7 @@ SHORT_LIVES = {
         [*UNDELETED, source_event("page-delete", 1, 3), source_event("page-undelete", 1, 4)],
         {"Q1": 1},
     ),
-    "events of both data centres": (
-        [*UNDELETED[:2], *map(repeat, UNDELETED[:2]), edit("Q2", 7, 6, 4)],
-        {"Q2": 7},
-    ),
+    "events of both data centres": ([*UNDELETED[:2], *map(repeat, UNDELETED[:2]), edit("Q2", 7, 6, 4)], {"Q2": 7}),
     # One edit takes what Q1 had to Q2, the next makes a redirect of Q1.
     "a merge": (
         [edit("Q1", 1, None, 0), edit("Q2", 2, None, 1), edit("Q2", 3, 2, 2), edit("Q1", 4, 1, 2)],

@@ -88,10 +88,7 @@ CASES: dict[str, tuple[list[Step], list[str]]] = {
     # Others.
     "late reconciliation": ([20, source_event("reconcile-creation", 2, 9)], ["late 2"]),
     "at the deadline": ([20, create(1, 10), 20, 21], ["import 1"]),
-    "after its deletion, both at the deadline": (
-        [20, delete(1, 10), 20, create(1, 10), 21],
-        ["import 1", "delete 1"],
-    ),
+    "after its deletion, both at the deadline": ([20, delete(1, 10), 20, create(1, 10), 21], ["import 1", "delete 1"]),
     "after the deadline": ([21, create(1, 10), 21], ["late 1"]),
     "continues while others wait": (
         [create(1, 1), 20, create(5, 30, 4), create(2, 25, 1), 35, 200],

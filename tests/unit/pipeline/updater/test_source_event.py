@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.page_change import InvalidEventError
 from pipeline.records.record import Position
-from pipeline.schemas import (
-    PAGE_DELETE_URI,
-    PAGE_UNDELETE_URI,
-    RDF_RECONCILE_URI,
-    REVISION_CREATE_URI,
-    validator_of,
-)
+from pipeline.schemas import PAGE_DELETE_URI, PAGE_UNDELETE_URI, RDF_RECONCILE_URI, REVISION_CREATE_URI, validator_of
 from pipeline.updater.source_event import ACTIONS, EntityPages, SourceEvent, moment, parse_source_event
 
 PAGES = EntityPages("www.wikidata.org")
