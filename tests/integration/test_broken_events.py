@@ -17,8 +17,8 @@ from pipeline.jobs.enrichment import CANARY_DOMAIN
 from pipeline.records.page_change import InvalidEventError, PageChange, parse
 from pipeline.schemas import PAGE_CHANGE_URI, error_validator, known_fields_validator, used_fields_validator
 from tests.integration.crash.bench import Bench
-from tests.unit.pipeline.conftest import event
 from tests.unit.pipeline.jobs.broken_events import EDGES, ENVELOPES, full_event, paths, with_edge
+from tests.unit.pipeline.making import make_event
 
 BROKEN = 300
 TITLE_BYTES = 10_000_000
@@ -29,7 +29,7 @@ SETTINGS = {"deferral": {"inline_allowance": "60s"}, "sink": {"max.request.size"
 
 
 def broken() -> list[bytes | None]:
-    whole = full_event(event())
+    whole = full_event(make_event())
     every = [with_edge(whole, place, edge) for place in paths(whole) for edge in EDGES]
     title = orjson.dumps("x" * TITLE_BYTES)
     envelopes = [envelope(orjson.dumps(whole)) for envelope in ENVELOPES]

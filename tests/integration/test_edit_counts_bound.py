@@ -23,8 +23,8 @@ from pipeline.records.lapsed_action import is_late
 from pipeline.state.counted_by_window import counted_by_window
 from pipeline.worker.spark_task import messages_of
 from tests.integration.local_spark import local_spark
-from tests.unit.pipeline.conftest import event
 from tests.unit.pipeline.deferral.making import entry
+from tests.unit.pipeline.making import make_event
 
 BEGIN = datetime(2026, 3, 2, 10, tzinfo=UTC)
 COLUMNS = "topic string, partition int, offset long, key binary, value binary, timestamp timestamp, horizon timestamp"
@@ -46,7 +46,7 @@ def moment(seconds: float) -> datetime:
 
 def rows_of(first: int, seconds: list[float], horizon: datetime | None) -> pa.Table:
     times = [int(moment(one).timestamp() * 1000) * 1000 for one in seconds]
-    value = orjson.dumps(event())
+    value = orjson.dumps(make_event())
     table = entry_table([entry(first + number, value=value, appended_us=at) for number, at in enumerate(times)])
     return table.append_column("horizon", pa.array([horizon] * len(seconds), pa.timestamp("us", tz="UTC")))
 

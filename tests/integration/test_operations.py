@@ -31,7 +31,7 @@ from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
 from pipeline.ops.copying import Copy, copy_all, opened_target
 from tests.integration.crash.bench import Bench
-from tests.unit.pipeline.conftest import event
+from tests.unit.pipeline.making import make_event
 
 MakeBench = Callable[..., Bench]
 
@@ -176,7 +176,7 @@ def test_replay_and_fan_out(stack: tuple[Guardian, Stack], tmp_path: Path) -> No
     begin_ms = int(time.time() * 1000) - 100_000
     with closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
         for number in range(60):
-            made = event(page_id=number % 12, comment=str(number))
+            made = make_event(page_id=number % 12, comment=str(number))
             producer.send(
                 "operations.src",
                 key=str(number).encode(),

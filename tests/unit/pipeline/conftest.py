@@ -12,9 +12,8 @@ from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.events import fields_of
 from pipeline.fetch import kept_revisions
-from pipeline.schemas import PAGE_CHANGE_URI
 from pipeline.worker.engine import LoopThread
-from tests.unit.pipeline.least_config import least_config
+from tests.unit.pipeline.making import make_config, make_event
 
 T = TypeVar("T")
 MakeEvent = Callable[..., dict[str, Any]]
@@ -24,25 +23,18 @@ MakeConfig = Callable[..., PipelineConfig]
 HANG_SECONDS = 20
 
 
-@pytest.fixture(scope="session")
-def make_event() -> MakeEvent:
-    return event
+@pytest.fixture(scope="session", name="make_event")
+def _make_event() -> MakeEvent:
+    return make_event
 
 
-@pytest.fixture(scope="session")
-def make_config() -> MakeConfig:
-    """A configuration; keywords are sections that replace or add to the least there can be."""
-
-    def make(**sections: Any) -> PipelineConfig:
-        return PipelineConfig.model_validate(least_config(**{"parent_cache": {"policy": "none"}} | sections))
-
-    return make
+@pytest.fixture(scope="session", name="make_config")
+def _make_config() -> MakeConfig:
+    return make_config
 
 
 @pytest.fixture
-def keeping_config(
-    make_config: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[PipelineConfig]:
+def keeping_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PipelineConfig]:
     """Of a job that keeps what it published, in a directory of this test."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     yield make_config(parent_cache={"policy": "last"}, checkpoint=str(tmp_path))
@@ -92,37 +84,3 @@ def in_time() -> Callable[[Callable[[], T]], T]:
         return done.result(HANG_SECONDS)
 
     return call
-
-
-def event(kind: str = "edit", *, page_id: int = 7, **changes: Any) -> dict[str, Any]:
-    """A page change event; `revision`, `meta` and `page` add to what is there, None takes a member away."""
-    rev_id = page_id * 4096 + 2
-    made: dict[str, Any] = {
-        "$schema": PAGE_CHANGE_URI,
-        "meta": {
-            "stream": "mediawiki.page_change.v1",
-            "dt": "2026-03-02T09:00:00.150Z",
-            "id": "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a",
-            "domain": "en.wikipedia.org",
-        },
-        "dt": "2026-03-02T09:00:00Z",
-        "wiki_id": "enwiki",
-        "changelog_kind": {"create": "insert", "undelete": "insert", "delete": "delete"}.get(kind, "update"),
-        "page_change_kind": kind,
-        "page": {"page_id": page_id, "page_title": "Äpfel", "namespace_id": 0},
-        "revision": {
-            "rev_id": rev_id,
-            "rev_dt": "2026-03-02T09:00:00Z",
-            "rev_parent_id": rev_id - 1,
-            "content_slots": {"main": {"slot_role": "main", "content_model": "wikitext"}},
-        },
-    }
-    for name, value in changes.items():
-        if isinstance(value, dict) and isinstance(made.get(name), dict):
-            merged = made[name] | value
-            made[name] = {key: item for key, item in merged.items() if item is not None}
-        elif value is None:
-            del made[name]
-        else:
-            made[name] = value
-    return made
