@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.breakers import Breakers
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import HTML, Route
 from pipeline.records.error_event import Failure
+from tests.unit.pipeline.making import make_config
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 REQUEST_ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a:latest"
@@ -100,7 +100,7 @@ async def one(client: Client) -> list[Outcome]:
 
 
 @pytest.fixture
-def with_client(make_config: Callable[..., PipelineConfig]) -> WithClient:
+def with_client() -> WithClient:
     """Runs steps with a client for an endpoint."""
 
     async def run(

@@ -1,6 +1,6 @@
 """When a wiki's breaker opens and closes, with a clock that the test moves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.config.pipeline_config import Breaker
-from pipeline.fetch.breaker import Answer, CircuitBreaker, Pass
+from pipeline.fetch.breaker import Answer, CircuitBreaker, Opened, Pass
 from pipeline.fetch.route import Ask
 
 WELL = Answer(failed=False)
@@ -32,16 +32,34 @@ class Worker:
     def __post_init__(self) -> None:
         self.breaker = CircuitBreaker("enwiki", self.settings, lambda: self.now)
 
+    @property
+    def state(self) -> str:
+        return self.breaker.state
+
     def begin(self) -> Pass | None:
         self.asked += 1
         return self.breaker.begin(ask(self.asked))
 
+    def begun(self, count: int) -> list[Pass]:
+        """Of requests that are under way side by side."""
+        passes = [self.begin() for _ in range(count)]
+        return [passed for passed in passes if passed is not None]
+
+    def end(self, passes: Iterable[Pass], answer: Answer) -> None:
+        for passed in passes:
+            self.breaker.end(passed, answer)
+
     def ask(self, *answers: Answer) -> None:
         """Requests one after the other."""
         for answer in answers:
-            passed = self.begin()
-            assert passed is not None
+            (passed,) = self.begun(1)
             self.breaker.end(passed, answer)
+
+    def report(self) -> Opened:
+        """What the driver is told, which it has to be."""
+        report = self.breaker.opened()
+        assert report is not None
+        return report
 
 
 def ask(number: int) -> Ask:
@@ -51,37 +69,30 @@ def ask(number: int) -> Ask:
 def opened() -> Worker:
     worker = Worker()
     worker.ask(*[SICK] * 4)
-    assert worker.breaker.state == "open"
+    assert worker.state == "open"
     return worker
 
 
 def test_a_few_that_are_refused_at_once_do_not_look_like_all_of_them() -> None:
     """A batch begins: many requests are under way, and only the quick refusals have been answered."""
     worker = Worker()
-    passes = [worker.begin() for _ in range(12)]
-    for passed in passes[:5]:
-        assert passed
-        worker.breaker.end(passed, SICK)
-    assert worker.breaker.state == "closed", "5 of 12"
-    assert passes[5]
-    worker.breaker.end(passes[5], SICK)
-    assert worker.breaker.state == "open", "6 of 12"
+    passes = worker.begun(12)
+    worker.end(passes[:5], SICK)
+    assert worker.state == "closed", "5 of 12"
+    worker.end(passes[5:6], SICK)
+    assert worker.state == "open", "6 of 12"
 
 
 def test_what_is_given_up_is_not_under_way() -> None:
     worker = Worker()
-    passes = [worker.begin() for _ in range(12)]
+    passes = worker.begun(12)
     for passed in passes[:8]:
-        assert passed
         worker.breaker.abandon(passed)
-    for passed in passes[8:10]:
-        assert passed
-        worker.breaker.end(passed, SICK)
+    worker.end(passes[8:10], SICK)
     worker.ask(WELL)
-    assert worker.breaker.state == "closed"
-    assert passes[10]
-    worker.breaker.end(passes[10], SICK)
-    assert worker.breaker.state == "open", "3 of 4, and one under way"
+    assert worker.state == "closed"
+    worker.end(passes[10:11], SICK)
+    assert worker.state == "open", "3 of 4, and one under way"
 
 
 @pytest.mark.parametrize("by_time", [True, False], ids=["time", "next task"])
@@ -93,73 +104,63 @@ def test_trials_alone_go_out_and_decide(*, by_time: bool) -> None:
         worker.now += 0.1
     else:
         worker.breaker.new_task()
-    trials = [worker.begin() for _ in range(5)]
-    assert [passed is not None for passed in trials] == [True, True, True, False, False]
-    for passed in trials[:2]:
-        assert passed
-        worker.breaker.end(passed, WELL)
-    assert worker.breaker.state == "closed", "most of three went well"
+    trials = worker.begun(5)
+    assert len(trials) == 3
+    worker.end(trials[:2], WELL)
+    assert worker.state == "closed", "most of three went well"
     worker.ask(SICK, SICK, SICK)
-    assert worker.breaker.state == "closed", "what was before it closed is forgotten"
+    assert worker.state == "closed", "what was before it closed is forgotten"
 
 
 def test_it_stays_open_for_longer_each_time_up_to_the_cap() -> None:
     worker = opened()
     for remaining_s in (5, 10, 15, 15):
         worker.now += remaining_s - 0.1
-        assert worker.breaker.state == "open"
+        assert worker.state == "open"
         worker.now += 0.1
         worker.ask(SICK, SICK)
-        assert worker.breaker.state == "open"
+        assert worker.state == "open"
     worker.breaker.new_task()
     worker.ask(WELL, WELL)
     worker.ask(*[SICK] * 4)
     worker.now += 5
-    assert worker.breaker.state == "half-open", "it begins anew when it was well"
+    assert worker.state == "half-open", "it begins anew when it was well"
 
 
 def test_a_trial_that_says_nothing_leaves_its_place_to_another() -> None:
     worker = opened()
     worker.breaker.new_task()
-    trials = [worker.begin() for _ in range(3)]
+    trials = worker.begun(3)
     assert not worker.breaker.may_begin
-    assert trials[0]
     worker.breaker.abandon(trials[0])
     assert worker.begin() is not None
 
 
 def test_what_began_before_it_opened_is_no_trial() -> None:
     worker = Worker()
-    late = [worker.begin() for _ in range(6)]
-    for passed in late[:4]:
-        assert passed
-        worker.breaker.end(passed, SICK)
+    late = worker.begun(6)
+    worker.end(late[:4], SICK)
     worker.breaker.new_task()
-    for passed in late[4:]:
-        assert passed
-        worker.breaker.end(passed, SICK)
-    assert worker.breaker.state == "half-open"
-    old = worker.begin()
+    worker.end(late[4:], SICK)
+    assert worker.state == "half-open"
+    old = worker.begun(1)
     worker.ask(SICK, SICK)
-    assert worker.breaker.state == "open"
+    assert worker.state == "open"
     worker.breaker.new_task()
-    assert old
-    worker.breaker.end(old, SICK)
+    worker.end(old, SICK)
     worker.ask(SICK)
-    assert worker.breaker.state == "half-open", "one of this time, not two"
+    assert worker.state == "half-open", "one of this time, not two"
 
 
-def test_what_the_upstream_asks_for_is_obeyed_as_far_as_the_cap_goes() -> None:
-    for asked_s, remaining_s in ((8.0, 8.0), (2.0, 5.0), (1e6, 15.0)):
-        worker = Worker()
-        worker.ask(SICK, SICK, Answer(failed=True, retry_after_s=asked_s), SICK)
-        report = worker.breaker.opened()
-        assert report is not None
-        assert report.retry_after_s == min(asked_s, 15.0)
-        worker.now += remaining_s - 0.1
-        assert worker.breaker.state == "open"
-        worker.now += 0.1
-        assert worker.breaker.state == "half-open"
+@pytest.mark.parametrize(("asked_s", "remaining_s"), [(8.0, 8.0), (2.0, 5.0), (1e6, 15.0)])
+def test_what_the_upstream_asks_for_is_obeyed_as_far_as_the_cap_goes(asked_s: float, remaining_s: float) -> None:
+    worker = Worker()
+    worker.ask(SICK, SICK, Answer(failed=True, retry_after_s=asked_s), SICK)
+    assert worker.report().retry_after_s == min(asked_s, 15.0)
+    worker.now += remaining_s - 0.1
+    assert worker.state == "open"
+    worker.now += 0.1
+    assert worker.state == "half-open"
 
 
 def test_the_driver_is_told_what_failed_last_and_what_went_well() -> None:
@@ -167,21 +168,18 @@ def test_the_driver_is_told_what_failed_last_and_what_went_well() -> None:
     worker.ask(WELL, SICK, SICK, SICK, SICK)
     assert worker.breaker.opened() is None
     worker.ask(Answer(failed=True, why="no answer"))
-    report = worker.breaker.opened()
-    assert report is not None
+    report = worker.report()
     assert (report.scope, report.requests, report.failed, report.why) == ("enwiki", 6, 5, "no answer")
     assert (report.asks, report.succeeded) == ((ask(6), ask(5), ask(4)), ask(1))
 
 
 def test_a_path_that_fails_again_is_the_newest_with_its_newest_request() -> None:
-    breaker = CircuitBreaker("enwiki", settings(minimum_requests=5), lambda: 100.0)
+    worker = Worker(settings=settings(minimum_requests=5))
     for number, path in enumerate(("/1", "/2", "/3", "/1", "/4")):
-        passed = breaker.begin(Ask(path, f"event {number}"))
+        passed = worker.breaker.begin(Ask(path, f"event {number}"))
         assert passed is not None
-        breaker.end(passed, SICK)
-    report = breaker.opened()
-    assert report is not None
-    assert report.asks == (Ask("/4", "event 4"), Ask("/1", "event 3"), Ask("/3", "event 2"))
+        worker.breaker.end(passed, SICK)
+    assert worker.report().asks == (Ask("/4", "event 4"), Ask("/1", "event 3"), Ask("/3", "event 2"))
 
 
 def test_the_driver_is_told_once_and_not_of_what_went_well_since() -> None:
@@ -211,7 +209,7 @@ def test_the_window_is_that_of_its_definition(steps: Sequence[tuple[float, bool]
         ended.append((worker.now, failed))
         recent = [was for at, was in ended if at >= worker.now - 10]
         over = len(recent) >= minimum and sum(recent) >= rate * len(recent)
-        assert (worker.breaker.state == "open") == over
+        assert (worker.state == "open") == over
         if over:
             break
 
@@ -232,7 +230,7 @@ def test_an_open_wiki_gets_no_request_and_a_half_open_one_its_trials(steps: list
     under_way: list[Pass] = []
     trials = 0
     for step in steps:
-        before = worker.breaker.state
+        before = worker.state
         if isinstance(step, float):
             worker.now += step
         elif step == "task":
@@ -251,6 +249,6 @@ def test_an_open_wiki_gets_no_request_and_a_half_open_one_its_trials(steps: list
                 trials -= passed.trial is not None and trials > 0
             else:
                 worker.breaker.end(passed, WELL if how == "well" else SICK)
-        if worker.breaker.state != "half-open":
+        if worker.state != "half-open":
             trials = 0
         assert trials <= 3

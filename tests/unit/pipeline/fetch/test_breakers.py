@@ -34,6 +34,12 @@ def make(*answers: Answer) -> Breakers:
     return breakers
 
 
+def during_a_trial() -> tuple[Breakers, Permit]:
+    breakers = make(SICK, SICK)
+    breakers.new_task()
+    return breakers, begun(breakers)
+
+
 def test_an_open_wiki_is_refused_and_others_are_not() -> None:
     breakers = make(SICK, SICK)
     with pytest.raises(BreakerOpenError, match="enwiki"):
@@ -57,9 +63,7 @@ def test_who_comes_during_a_trial_waits_for_its_end(answer: Answer | None, *, re
     """One that says nothing leaves its place to the first who waits."""
 
     async def steps() -> None:
-        breakers = make(SICK, SICK)
-        breakers.new_task()
-        trial = begun(breakers)
+        breakers, trial = during_a_trial()
         waiting = [asyncio.create_task(breakers.acquire_permission("enwiki")) for _ in range(3)]
         await asyncio.sleep(0)
         assert not any(task.done() for task in waiting)
@@ -72,9 +76,7 @@ def test_who_comes_during_a_trial_waits_for_its_end(answer: Answer | None, *, re
 
 def test_who_waits_may_be_cancelled() -> None:
     async def steps() -> None:
-        breakers = make(SICK, SICK)
-        breakers.new_task()
-        trial = begun(breakers)
+        breakers, trial = during_a_trial()
         waiting = asyncio.create_task(breakers.acquire_permission("enwiki"))
         await asyncio.sleep(0)
         waiting.cancel()
@@ -147,6 +149,15 @@ class Worker:
         return {one.scope: one for one in self.breakers.opened()}
 
 
+def half_open() -> Worker:
+    """Whose endpoint has failed for many small wikis, at the beginning of a task."""
+    worker = Worker()
+    for number in range(20):
+        worker.ask(small(number), SICK)
+    worker.breakers.new_task()
+    return worker
+
+
 def small(number: int) -> str:
     return f"wiki{number}"
 
@@ -197,10 +208,7 @@ def test_what_a_wiki_met_before_its_own_breaker_opened_says_nothing_of_the_endpo
 
 
 def test_a_wiki_that_is_down_decides_no_trial_of_the_endpoint_alone() -> None:
-    worker = Worker()
-    for number in range(20):
-        worker.ask(small(number), SICK)
-    worker.breakers.new_task()
+    worker = half_open()
     for _ in range(10):
         assert worker.ask(small(0), SICK)
     assert worker.ask("enwiki", WELL)
@@ -209,20 +217,14 @@ def test_a_wiki_that_is_down_decides_no_trial_of_the_endpoint_alone() -> None:
 
 
 def test_the_endpoint_half_open_lets_its_trials_go_first() -> None:
-    worker = Worker()
-    for number in range(20):
-        worker.ask(small(number), SICK)
-    worker.breakers.new_task()
+    worker = half_open()
     permits = [worker.breakers.begin(small(number), ASK) for number in range(5)]
     assert [permit is not None for permit in permits] == [True, True, True, False, False]
 
 
 def test_who_waits_for_the_endpoints_trials_is_woken_by_any_wiki() -> None:
     async def steps() -> None:
-        worker = Worker()
-        for number in range(20):
-            worker.ask(small(number), SICK)
-        worker.breakers.new_task()
+        worker = half_open()
         trials = [begun(worker.breakers, small(number)) for number in range(3)]
         waiting = asyncio.create_task(worker.breakers.acquire_permission("enwiki"))
         await asyncio.sleep(0)

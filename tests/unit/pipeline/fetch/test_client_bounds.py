@@ -67,9 +67,7 @@ def test_a_record_holds_what_was_fetched_for_it_until_it_leaves(fetching: Any) -
     ],
     ids=["as it came", "not asked for", "not compressed", "no room"],
 )
-def test_a_body_is_at_hand_as_it_was_sent(
-    fetching: Any, coding: str, asked_for: bool, bound: int, is_kept: bool
-) -> None:
+def test_a_body_is_kept_as_it_was_sent(fetching: Any, coding: str, asked_for: bool, bound: int, is_kept: bool) -> None:
     text = "ä" * 500
     sent = gzip.compress(text.encode())
     failing = gzip.compress(b"<p>") + b"no gzip"
@@ -151,9 +149,7 @@ CUT_OFF = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n" + b"a" * 500
         pytest.param(CUT_OFF, "fetch_failed", 2, id="cut off"),
     ],
 )
-def test_a_body_that_is_refused_is_held_no_longer(
-    fetching_bytes: Any, answer: bytes, error_type: str, requests: int
-) -> None:
+def test_a_refused_body_is_held_no_longer(fetching_bytes: Any, answer: bytes, error_type: str, requests: int) -> None:
     async def steps(client: Any) -> list[Any]:
         with in_flight(client).record() as holding:
             outcome = await client.outcome()

@@ -79,7 +79,7 @@ def test_a_wiki_that_nobody_reaches_is_sick(with_client: Any) -> None:
         pytest.param(saying(UNWELL), CONTENT, ONCE | {"inline_limit": 0}, id="judged before its body is at hand"),
     ],
 )
-def test_what_is_said_of_the_revision_alone_is_an_answer_as_good_as_any(
+def test_what_is_said_of_a_revision_is_an_answer(
     fetching: Any, handler: Any, route: Route, fetch: dict[str, Any]
 ) -> None:
     steps = at_once(*range(30), route=route)

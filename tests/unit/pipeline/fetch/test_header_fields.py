@@ -18,31 +18,26 @@ def headers(name: str, *lines: str) -> CIMultiDictProxy[str]:
     return CIMultiDictProxy(CIMultiDict([(name, line) for line in lines]))
 
 
+SEVEN_S = [
+    *("Mon, 02 Mar 2026 09:00:07 GMT", "Monday, 02-Mar-26 09:00:07 GMT", "Mon Mar  2 09:00:07 2026"),
+    *("mon, 02 mar 2026 09:00:07 gmt", '"Mon, 02 Mar 2026 09:00:07 GMT"', "Mon, 02 Mar 2026 09:00:07 -0000"),
+    *("Mon, 02 Mar 2026 10:00:07 +0100", "7,"),
+]
+LONG_AGO = ("Mon, 02 Mar 2020 09:00:00 GMT", "Monday, 02-Mar-20 09:00:00 GMT")
+
+
 @pytest.mark.parametrize(
     ("lines", "seconds"),
     [
         ((), None),
         (("0",), 0.0),
-        (("120",), 120.0),
-        ((' "120" ',), 120.0),
-        (("7, 120",), 120.0),
-        (("7,",), 7.0),
+        *(((line,), 120.0) for line in ("120", ' "120" ', "7, 120")),
         (("7", "120"), 120.0),
         (("soon", "7"), 7.0),
-        (("Mon, 02 Mar 2026 09:00:07 GMT",), 7.0),
-        (("Monday, 02-Mar-26 09:00:07 GMT",), 7.0),
-        (("Mon Mar  2 09:00:07 2026",), 7.0),
-        (("mon, 02 mar 2026 09:00:07 gmt",), 7.0),
-        (('"Mon, 02 Mar 2026 09:00:07 GMT"',), 7.0),
-        (("Mon, 02 Mar 2026 09:00:07 -0000",), 7.0),
-        (("Mon, 02 Mar 2026 10:00:07 +0100",), 7.0),
-        (("Mon, 02 Mar 2020 09:00:00 GMT",), 0.0),
-        (("Monday, 02-Mar-20 09:00:00 GMT",), 0.0),
+        *(((line,), 7.0) for line in SEVEN_S),
+        *(((line,), 0.0) for line in LONG_AGO),
         (("7", "Mon, 02 Mar 2026 09:01:00 GMT"), 60.0),
-        (("",), None),
-        ((",",), None),
-        (("1.5",), None),
-        (("-5",), None),
+        *(((line,), None) for line in ("", ",", "1.5", "-5")),
     ],
 )
 def test_retry_after_in_all_its_forms(lines: tuple[str, ...], seconds: float | None) -> None:

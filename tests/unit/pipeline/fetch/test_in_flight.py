@@ -204,7 +204,7 @@ def test_no_request_begins_while_spool_files_hold_as_much_as_the_bound_but_the_e
 
 
 def test_what_is_started_within_a_record_belongs_to_it() -> None:
-    in_flight = InFlightBytes(LIMIT)
+    in_flight, other = InFlightBytes(LIMIT), InFlightBytes(LIMIT)
 
     async def joined() -> Holding:
         with in_flight.joined() as holding:
@@ -214,21 +214,13 @@ def test_what_is_started_within_a_record_belongs_to_it() -> None:
         with in_flight.record() as record:
             assert await asyncio.gather(joined(), joined()) == [record, record]
             task = asyncio.create_task(joined())
+            with other.joined() as own:
+                assert own is not record, "it is of another bound"
         assert await task is not record, "it began when the record had left"
         assert await joined() is not record
 
     run(steps)
     assert not in_flight._holdings
-
-
-def test_the_record_of_another_bound_is_not_joined() -> None:
-    mine, others = InFlightBytes(LIMIT), InFlightBytes(LIMIT)
-
-    async def steps() -> None:
-        with others.record() as holding, mine.joined() as own:
-            assert own is not holding
-
-    run(steps)
 
 
 def test_a_task_that_outlives_its_record_neither_waits_nor_counts() -> None:

@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch import kept_revisions
 from pipeline.fetch.kept_revisions import KeptRevisions, keeping_nothing
+from tests.unit.pipeline.making import make_config
 
 CONTENT = b"<p>\xc3\xa4</p>"
 MIB = 1024 * 1024
-MakeConfig = Callable[..., PipelineConfig]
 
 
 @pytest.fixture
@@ -55,17 +54,6 @@ def test_what_was_put_is_there(kept: KeptRevisions, content: bytes) -> None:
 def test_what_is_compressed_already_is_kept_so(kept: KeptRevisions, compressed: bytes, found: bytes | None) -> None:
     kept.put("wiki", "Q1", 5, CONTENT * 9, since=kept.now(), compressed=compressed)
     assert kept.get("wiki", "Q1", 5) == found
-
-
-def test_the_latest_revision_stays_as_it_was_put_last(kept: KeptRevisions) -> None:
-    put(kept, "Q1", 5)
-    put(kept, "Q1", 4, b"older")
-    assert kept.get("wiki", "Q1", 5) == CONTENT
-    put(kept, "Q1", 5, b"rendered anew")
-    assert kept.get("wiki", "Q1", 5) == b"rendered anew"
-    put(kept, "Q1", 6, b"newer")
-    assert kept.get("wiki", "Q1", 5) is None
-    assert kept.get("wiki", "Q1", 6) == b"newer"
 
 
 def test_what_is_dropped_is_gone_and_leaves_its_place(tmp_path: Path) -> None:
@@ -236,15 +224,13 @@ def test_it_is_kept_by_a_start_that_continues_where_it_was_read_to(kept: KeptRev
         ({"job": "rdf-resolve", "rdf": {"keep_last": 0}, "parent_cache": {"policy": "last"}}, 0),
     ],
 )
-def test_which_job_keeps_how_much(make_config: MakeConfig, sections: dict[str, object], expected: int) -> None:
+def test_which_job_keeps_how_much(sections: dict[str, object], expected: int) -> None:
     config = make_config(**sections)
     assert config.kept_bytes == expected
     assert keeping_nothing(config).kept_bytes == 0
 
 
-def test_each_checkpoint_has_a_place_of_its_own(
-    make_config: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_checkpoint_has_a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     policy = {"policy": "last"}
     configs = [make_config(checkpoint=place, parent_cache=policy) for place in ("s3a://a", "s3a://a", "s3a://b")]

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.breaker import Answer
 from pipeline.fetch.probe import limit, probe
 from pipeline.fetch.route import HTML, Ask, Route
 from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.jobs.content import ContentRoute
+from tests.unit.pipeline.making import make_config
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 ASK = Ask("/w/rest.php/v1/revision/5/html", "event:latest")
@@ -70,24 +70,21 @@ def server() -> Iterator[Server]:
     thread.join(HANG_S)
 
 
-MakeConfig = Callable[..., PipelineConfig]
+def ask(server: Server, route: Route | None = None, **sections: Any) -> Answer:
+    answer = ask_until(server, lambda: False, route, **sections)
+    assert answer is not None
+    return answer
 
 
-def ask(
-    make_config: MakeConfig,
-    server: Server,
-    stopped: Callable[[], bool] = lambda: False,
-    route: Route | None = None,
-    **sections: Any,
-) -> Answer | None:
+def ask_until(server: Server, stopped: Callable[[], bool], route: Route | None, **sections: Any) -> Answer | None:
     mediawiki = {"endpoint": f"http://127.0.0.1:{server.server_port}", "wikis": {"dewiki": "de.example"}}
     config = make_config(mediawiki=mediawiki, **sections)
     hosts = WikiHosts(config.mediawiki)
     return probe(config, hosts, "dewiki", replace(ASK, rev_id=5, route=route), stopped, now=lambda: NOW)
 
 
-def test_it_asks_for_what_failed_as_the_worker_did(make_config: MakeConfig, server: Server) -> None:
-    ask(make_config, server)
+def test_it_asks_for_what_failed_as_the_worker_did(server: Server) -> None:
+    ask(server)
     ((path, headers),) = server.requests
     assert path == ASK.path
     assert (headers["Host"], headers["X-Request-Id"]) == ("de.example", "event:latest")
@@ -105,18 +102,18 @@ def test_it_asks_for_what_failed_as_the_worker_did(make_config: MakeConfig, serv
         (200, "5", Answer(failed=True, why="status 200", retry_after_s=5.0)),
     ],
 )
-def test_what_the_answer_says(
-    make_config: MakeConfig, server: Server, status: int, retry_after: str | None, answer: Answer
-) -> None:
+def test_what_the_answer_says(server: Server, status: int, retry_after: str | None, answer: Answer) -> None:
     server.status = status
     server.fields = {"Retry-After": retry_after} if retry_after else {}
-    assert ask(make_config, server) == answer
+    assert ask(server) == answer
 
 
-def test_no_answer_is_a_failure(make_config: MakeConfig, server: Server) -> None:
+@pytest.mark.parametrize(
+    "limited", [{"fetch": {"request_timeout": "50ms"}}, {"deferral": {"inline_allowance": "50ms"}}], ids=str
+)
+def test_no_answer_is_a_failure(server: Server, limited: dict[str, Any]) -> None:
     server.go.clear()
-    answer = ask(make_config, server, fetch={"request_timeout": "50ms"})
-    assert answer == Answer(failed=True, why="no answer within 0.05 s")
+    assert ask(server, **limited) == Answer(failed=True, why="no answer within 0.05 s")
     server.go.set()
 
 
@@ -124,32 +121,22 @@ def test_no_answer_is_a_failure(make_config: MakeConfig, server: Server) -> None
     ("request_timeout", "deadline", "inline_allowance", "limit_s"),
     [("1s", "3s", "2s", 1), ("3s", "1s", "2s", 1), ("3s", "2s", "1s", 1), ("20s", "60s", "5s", 5)],
 )
-def test_it_has_no_more_time_than_a_request_of_the_main_lane(
-    make_config: MakeConfig, request_timeout: str, deadline: str, inline_allowance: str, limit_s: int
-) -> None:
+def test_it_has_the_time_of_a_request(request_timeout: str, deadline: str, inline_allowance: str, limit_s: int) -> None:
     """A wiki that takes longer would be called well, and be opened again by the next batch."""
     fetch = {"request_timeout": request_timeout, "deadline": deadline}
     config = make_config(fetch=fetch, deferral={"inline_allowance": inline_allowance})
     assert limit(config).total_seconds() == limit_s
 
 
-def test_its_limit_is_obeyed(make_config: MakeConfig, server: Server) -> None:
-    server.go.clear()
-    answer = ask(make_config, server, deferral={"inline_allowance": "50ms"})
-    assert answer == Answer(failed=True, why="no answer within 0.05 s")
-    server.go.set()
-
-
-def test_a_body_that_does_not_end_is_a_failure(make_config: MakeConfig, server: Server) -> None:
+def test_a_body_that_does_not_end_is_a_failure(server: Server) -> None:
     server.fields, server.body, server.ended = {"Content-Length": "1000"}, b"<p>", False
-    answer = ask(make_config, server, fetch={"request_timeout": "50ms"})
+    answer = ask(server, fetch={"request_timeout": "50ms"})
     assert answer == Answer(failed=True, why="no answer within 0.05 s")
 
 
-def test_a_body_that_is_cut_off_is_a_failure(make_config: MakeConfig, server: Server) -> None:
+def test_a_body_that_is_cut_off_is_a_failure(server: Server) -> None:
     server.fields, server.body = {"Content-Length": "1000"}, b"<p>"
-    answer = ask(make_config, server)
-    assert answer is not None
+    answer = ask(server)
     assert (answer.failed, answer.why.split(":")[0]) == (True, "ClientPayloadError")
 
 
@@ -161,25 +148,22 @@ def test_a_body_that_is_cut_off_is_a_failure(make_config: MakeConfig, server: Se
         (b"<p>" * 100, True, "BodyBrokenError: not gzip"),
     ],
 )
-def test_what_is_inside_counts_and_not_its_wrapping(
-    make_config: MakeConfig, server: Server, body: bytes, *, failed: bool, why: str
-) -> None:
+def test_what_is_inside_counts_and_not_its_wrapping(server: Server, body: bytes, *, failed: bool, why: str) -> None:
     server.fields, server.body = {"Content-Encoding": "gzip"}, body
-    answer = ask(make_config, server)
-    assert answer is not None
+    answer = ask(server)
     assert answer.failed == failed
     assert answer.why.startswith(why)
 
 
-def test_a_page_that_is_too_large_is_an_answer(make_config: MakeConfig, server: Server) -> None:
+def test_a_page_that_is_too_large_is_an_answer(server: Server) -> None:
     """The main lane does not blame the upstream for it either. It is not read on."""
     server.fields, server.body, server.ended = {"Content-Length": "1000000"}, b"x" * 100_000, False
-    assert ask(make_config, server, claim_check={"max_bytes": 1000}) == Answer(failed=False, why="status 200")
+    assert ask(server, claim_check={"max_bytes": 1000}) == Answer(failed=False, why="status 200")
 
 
-def test_the_body_of_a_refusal_is_not_waited_for(make_config: MakeConfig, server: Server) -> None:
+def test_the_body_of_a_refusal_is_not_waited_for(server: Server) -> None:
     server.status, server.fields, server.ended = 404, {"Content-Length": "1000"}, False
-    assert ask(make_config, server) == Answer(failed=False, why="status 404")
+    assert ask(server) == Answer(failed=False, why="status 404")
 
 
 @pytest.mark.parametrize(
@@ -197,15 +181,13 @@ def test_the_body_of_a_refusal_is_not_waited_for(make_config: MakeConfig, server
         (b"\xff", "status 200, and neither a query's answer nor error.code of the API"),
     ],
 )
-def test_an_outage_that_a_body_tells_of_is_not_over(
-    make_config: MakeConfig, server: Server, body: bytes, reason: str | None
-) -> None:
+def test_an_outage_that_a_body_tells_of_is_not_over(server: Server, body: bytes, reason: str | None) -> None:
     server.body = body
     route = ContentRoute(5, unknown_is_final=False)
     expected = Answer(reason is not None, f"status 200, {reason}" if reason else "status 200")
-    assert ask(make_config, server, route=route) == expected
-    assert ask(make_config, server) == Answer(failed=False, why="status 200"), "nothing reads it"
-    unkept = ask(make_config, server, route=route, fetch={"inline_limit": 0})
+    assert ask(server, route=route) == expected
+    assert ask(server) == Answer(failed=False, why="status 200"), "nothing reads it"
+    unkept = ask(server, route=route, fetch={"inline_limit": 0})
     assert unkept == Answer(failed=False, why="status 200"), "as in the main lane"
 
 
@@ -221,13 +203,11 @@ def test_an_outage_that_a_body_tells_of_is_not_over(
         (200, {"Content-Type": "text/html"}, b"<h1>Maintenance</h1>", True),
     ],
 )
-def test_a_proxys_answer_is_not_the_end_of_an_outage(
-    make_config: MakeConfig, server: Server, status: int, fields: dict[str, str], body: bytes, *, failed: bool
+def test_a_proxy_ends_no_outage(
+    server: Server, status: int, fields: dict[str, str], body: bytes, *, failed: bool
 ) -> None:
     server.status, server.fields, server.body = status, fields, body
-    answer = ask(make_config, server, route=HTML)
-    assert answer is not None
-    assert answer.failed == failed
+    assert ask(server, route=HTML).failed == failed
 
 
 @pytest.mark.parametrize("route", [HTML, ContentRoute(5, unknown_is_final=True)])
@@ -237,7 +217,7 @@ def test_a_worker_can_tell_its_driver_what_to_ask_and_how_to_read_it(route: Rout
     assert received.route.path(5) == route.path(5)
 
 
-def test_nobody_there_is_a_failure(make_config: MakeConfig) -> None:
+def test_nobody_there_is_a_failure() -> None:
     config = make_config(mediawiki={"endpoint": "http://127.0.0.1:1", "wikis": {"dewiki": "de.example"}})
     answer = probe(config, WikiHosts(config.mediawiki), "dewiki", ASK, lambda: False)
     assert answer is not None
@@ -245,7 +225,7 @@ def test_nobody_there_is_a_failure(make_config: MakeConfig) -> None:
     assert "Connect" in answer.why
 
 
-def test_a_stop_ends_it_at_once(make_config: MakeConfig, server: Server) -> None:
+def test_a_stop_ends_it_at_once(server: Server) -> None:
     server.go.clear()
-    assert ask(make_config, server, server.asked.is_set) is None
+    assert ask_until(server, server.asked.is_set, None) is None
     server.go.set()

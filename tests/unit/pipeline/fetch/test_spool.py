@@ -60,9 +60,7 @@ def test_a_body_that_is_discarded_holds_nothing(size: int, was_read: bool) -> No
     asyncio.run(run())
 
 
-def test_a_spool_file_is_in_the_directory_for_such_and_has_no_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_spool_file_is_a_temporary_one_without_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with unnamed_file() as file:
         file.write(b"x")

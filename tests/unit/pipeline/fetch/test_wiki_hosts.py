@@ -125,9 +125,7 @@ def test_a_machine_whose_clock_is_ahead_delays_nothing_for_longer(table: Table) 
 
 
 @pytest.mark.parametrize("broken", ["dewiki: [", "dewiki: a host\n", "- dewiki\n", "", "{}\n"])
-def test_a_file_that_is_no_table_while_the_job_runs_changes_nothing(
-    table: Table, hosts: WikiHosts, broken: str
-) -> None:
+def test_a_file_that_is_no_table_changes_nothing_in_a_running_job(table: Table, hosts: WikiHosts, broken: str) -> None:
     table.rename(broken)
     table.wait(1)
     assert hosts.host_of("dewiki") == "de.example"
