@@ -23,62 +23,27 @@ _USER = {
     "registration_dt": "2020-01-01T00:00:00Z",
 }
 
+_NUMBERS = (b"0", b"-0.0", b"-1", b"1.5", b"7.0", b"1e2", b"1e400", b"-1e400", b"1e-400", b"9" * 5_000)
+_NO_NUMBERS = (b"NaN", b"Infinity")
+_LARGE = tuple(str(number).encode() for number in (2**53 - 1, 2**53, 2**63, 2**64, 2**70))
+_TEXTS = (b'""', b'" "', b'"\\u0000"', b'"a\\u0000b"', b'"\\ud800"', b'"\\udc00\\ud800"', b'"\\ud83d\\ude00"')
+_BYTES = (b'"\xed\xa0\x80"', b'"\xff"', b'"\x00"', b'"\xe2\x80\xa8"')
+_PLACES = (b'"\\r\\nX-Evil: 1"', b'"../../../etc/passwd"', b'"http://elsewhere.test/"')
+_TIMES = (b"2026-02-30T00:00:00Z", b"2016-12-31T23:59:60Z", b"0000-01-01T00:00:00Z", b"2026-03-02")
+_LONG = (b"x" * 20_000, "\N{GRINNING FACE}".encode() * 5_000, b"\\u0001" * 5_000)
+_MEMBERS = (b"[]", b"{}", b"[null]", b'[{"a": [1]}]', b'{"": null}', b'{"main": null}')
+_TWICE = b'{"main": {"slot_role": "main", "content_model": "wikitext", "content_model": 7}}'
+_DEEP = (b"[" * 300 + b"]" * 300, b"[" * 1_100 + b"]" * 1_100, b'{"a":' * 260 + b"1" + b"}" * 260)
+_NO_JSON = (b"", b"[1,]", b"'x'", b"// x")
 EDGES = [
-    b"null",
-    b"true",
-    b"0",
-    b"-0.0",
-    b"-1",
-    b"1.5",
-    b"7.0",
-    b"1e2",
-    b"1e400",
-    b"-1e400",
-    b"1e-400",
-    b"9007199254740991",
-    b"9007199254740992",
-    b"9223372036854775808",
-    b"18446744073709551616",
-    b"1180591620717411303424",  # 2^70
-    b"9" * 5_000,
-    b"NaN",
-    b"Infinity",
-    b'""',
-    b'" "',
-    b'"\\u0000"',
-    b'"a\\u0000b"',
-    b'"\\ud800"',
-    b'"\\udc00\\ud800"',
-    b'"\\ud83d\\ude00"',
-    b'"\xed\xa0\x80"',
-    b'"\xff"',
-    b'"\x00"',
-    b'"\\r\\nX-Evil: 1"',
-    b'"../../../etc/passwd"',
-    b'"http://elsewhere.test/"',
-    b'"\xe2\x80\xa8"',
-    b'"2026-02-30T00:00:00Z"',
-    b'"2016-12-31T23:59:60Z"',
-    b'"0000-01-01T00:00:00Z"',
-    b'"9999-12-31T23:59:59.999999999+23:59"',
-    b'"2026-03-02"',
-    b'"' + b"x" * 20_000 + b'"',
-    b'"' + "\N{GRINNING FACE}".encode() * 5_000 + b'"',
-    b'"' + b"\\u0001" * 5_000 + b'"',
-    b"[]",
-    b"{}",
-    b"[null]",
-    b'[{"a": [1]}]',
-    b'{"": null}',
-    b'{"main": null}',
-    b'{"main": {"slot_role": "main", "content_model": "wikitext", "content_model": 7}}',
-    b"[" * 300 + b"]" * 300,
-    b"[" * 1_100 + b"]" * 1_100,
-    b'{"a":' * 260 + b"1" + b"}" * 260,
-    b"",
-    b"[1,]",
-    b"'x'",
-    b"// x",
+    *(b"null", b"true", *_NUMBERS, *_NO_NUMBERS, *_LARGE, *_TEXTS, *_BYTES, *_PLACES),
+    *(b'"%b"' % text for text in (*_TIMES, b"9999-12-31T23:59:59.999999999+23:59", *_LONG)),
+    *(
+        *_MEMBERS,
+        b'{"main": {"slot_role": "main", "content_model": "wikitext", "content_model": 7}}',
+        *_DEEP,
+        *_NO_JSON,
+    ),
 ]
 
 

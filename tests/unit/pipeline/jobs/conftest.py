@@ -1,11 +1,9 @@
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
 
 import orjson
-import pytest
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
@@ -19,6 +17,7 @@ from pipeline.records.claim_key import PageRevision
 from pipeline.records.claim_origin import ClaimOrigin
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Headers, Position, Record
+from tests.unit.pipeline.making import make_config
 
 LIMIT_S = 41.5
 Answer = str | FetchedText | BaseException
@@ -131,17 +130,10 @@ class Bench:
         return record, orjson.loads(record.value)
 
 
-MakeBench = Callable[..., Bench]
+def bench(answers: Any = None, *, order: Any = None, **sections: Any) -> Any:
+    """The job of a configuration, with answers by revision."""
+    return Bench(make_config(**sections), FakeClient(answers or {}, order or []), FakeClaims())
 
 
-@pytest.fixture(scope="session")
-def bench(make_config: Callable[..., PipelineConfig]) -> MakeBench:
-    def make(answers: dict[int, Answer] | None = None, *, order: list[int] | None = None, **sections: Any) -> Bench:
-        return Bench(make_config(**sections), FakeClient(answers or {}, order or []), FakeClaims())
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def failed() -> Callable[..., FetchFailedError]:
-    return lambda error_type, **kwargs: FetchFailedError(Failure(error_type, f"it says {error_type}"), **kwargs)
+def failed(error_type: Any, **kwargs: Any) -> FetchFailedError:
+    return FetchFailedError(Failure(error_type, f"it says {error_type}"), **kwargs)

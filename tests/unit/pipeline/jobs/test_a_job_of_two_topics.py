@@ -31,10 +31,9 @@ from pipeline.records.error_event import Failure
 from pipeline.records.record import Position
 from pipeline.worker import spark_task as task
 from pipeline.worker.engine import LoopThread
+from tests.unit.pipeline.making import make_config, make_event
 from tests.unit.pipeline.worker.test_spark_task import read, source
 
-MakeConfig = Callable[..., PipelineConfig]
-MakeEvent = Callable[..., dict[str, Any]]
 FILE = Path(__file__).with_name("links_job.py")
 PAGES, LINKS = "mediawiki.page_change.v1", "acme.links_change.v1"
 PAGE_EVENTS = (("edit", 3), ("delete", 4), ("edit", 503))
@@ -97,7 +96,7 @@ def links(rev_id: int, wiki: str = "enwiki", **meta: str) -> bytes:
     return orjson.dumps({"meta": {"id": str(uuid.UUID(int=rev_id)), **meta}, "wiki": wiki, "rev": rev_id})
 
 
-def messages(make_event: MakeEvent) -> list[SourceMessage]:
+def messages() -> list[SourceMessage]:
     """The partitions of both topics have the same number, and the events the same offsets and keys."""
     pages = [*(make_event(kind, revision={"rev_id": rev_id}) for kind, rev_id in PAGE_EVENTS), {}]
     others = [links(5), links(404), links(503), b"no json", links(6, wiki="testwiki"), links(7, domain="canary")]
@@ -110,7 +109,7 @@ def messages(make_event: MakeEvent) -> list[SourceMessage]:
 
 
 @pytest.mark.usefixtures("package")
-def test_its_defaults_are_those_of_its_file(make_config: MakeConfig) -> None:
+def test_its_defaults_are_those_of_its_file() -> None:
     config = make_config(job="link-count")
     assert config.source.all_topics == (PAGES, LINKS)
     assert (config.sink.topic, config.deferral.topic) == ("acme.link_count.v1", "acme.link_count.deferred")
@@ -123,17 +122,13 @@ def test_its_defaults_are_those_of_its_file(make_config: MakeConfig) -> None:
 @pytest.mark.parametrize(
     ("given", "topics"), [({"topic": "one"}, ("one",)), ({"topics": ["a", "b", "c"]}, ("a", "b", "c"))]
 )
-def test_a_configuration_overrides_its_topics(
-    make_config: MakeConfig, given: dict[str, Any], topics: tuple[str, ...]
-) -> None:
+def test_a_configuration_overrides_its_topics(given: dict[str, Any], topics: tuple[str, ...]) -> None:
     assert make_config(job="link-count", source=given).source.all_topics == topics
 
 
-def test_records_and_error_events_of_both_topics(
-    asked: list[str], make_config: MakeConfig, make_event: MakeEvent, in_time: Callable[..., Any]
-) -> None:
+def test_records_and_error_events_of_both_topics(asked: list[str], in_time: Callable[..., Any]) -> None:
     config = make_config(job="link-count")
-    records = read(in_time(lambda: list(task.enrich(config, workers=1)(iter([source(messages(make_event))])))))
+    records = read(in_time(lambda: list(task.enrich(config, workers=1)(iter([source(messages())])))))
     by_place = {tuple(dict(one.headers)[name] for name in ("source-topic", "source-offset")): one for one in records}
     found = {(topic.decode(), int(offset)): one for (topic, offset), one in by_place.items()}
     outputs = {at: orjson.loads(one.value)["links"] for at, one in found.items() if one.topic == config.sink.topic}
@@ -165,12 +160,10 @@ def test_records_and_error_events_of_both_topics(
 
 
 @pytest.mark.usefixtures("asked")
-def test_a_deferred_event_of_one_topic_holds_back_no_page_of_the_other(
-    make_config: MakeConfig, make_event: MakeEvent, in_time: Callable[..., Any]
-) -> None:
+def test_a_deferred_event_of_one_topic_holds_back_no_page_of_the_other(in_time: Callable[..., Any]) -> None:
     """Same key, same partition number: the ledger's pages are told apart by their topic."""
     config = make_config(job="link-count")
-    slow, other = messages(make_event)[2], messages(make_event)[4]
+    slow, other = messages()[2], messages()[4]
     later = replace(slow, position=Position(PAGES, 0, 9))
     of_other_topic = replace(other, key=slow.key, position=Position(LINKS, 0, 9))
     function = task.enrich_around(
@@ -181,3 +174,7 @@ def test_a_deferred_event_of_one_topic_holds_back_no_page_of_the_other(
     assert [position_of(one.key or b"") for one in deferred] == [slow.position, later.position]
     (output,) = (one for one in records if one.topic == config.sink.topic)
     assert dict(output.headers)["source-topic"] == LINKS.encode()
+
+
+def test_every_name_that_may_be_configured_has_a_job() -> None:
+    assert set(registry.JOBS) == set(JOB_DEFAULTS)

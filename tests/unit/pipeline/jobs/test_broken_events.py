@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,20 +18,21 @@ from pipeline.fetch.client import FetchFailedError
 from pipeline.jobs.enrichment import MOST_KEY_BYTES
 from pipeline.jobs.message import Outcome, SourceMessage
 from pipeline.records.error_event import Failure
+from pipeline.records.page_change import InvalidEventError
 from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
 from pipeline.schemas import PAGE_CHANGE_URI, error_validator, known_fields_validator, used_fields_validator
-from tests.unit.pipeline.conftest import event
+from pipeline.worker.unknown_versions import VersionsSeen, versions_of
 from tests.unit.pipeline.jobs.broken_events import EDGES, ENVELOPES, broken_values, full_event, paths, with_edge
-
-MakeBench = Callable[..., Any]
+from tests.unit.pipeline.jobs.conftest import bench
+from tests.unit.pipeline.making import make_event
 
 MOST_ERROR_BYTES = 4_096
 MAX_REQUEST, LEDGER_LIMIT = 100_000, 50_000
 TEN_MB = 10_000_000
 JOBS: tuple[str, ...] = ("html-enrichment", "content-enrichment")
 KINDS = ("create", "edit", "move", "delete", "undelete", "visibility_change")
-VALUES = st.one_of([broken_values(event(kind)) for kind in KINDS])
+VALUES = st.one_of([broken_values(make_event(kind)) for kind in KINDS])
 LENGTHS = st.sampled_from([None, 0, 1, 20, 2_000, MOST_KEY_BYTES, MOST_KEY_BYTES + 1, LEDGER_LIMIT, 2 * MAX_REQUEST])
 SLOW = FetchFailedError(Failure("deadline_exceeded", "it takes long"), transient=True)
 
@@ -84,24 +84,24 @@ def outcomes(made: Any, values: list[bytes | None]) -> list[Outcome]:
 
 @pytest.mark.parametrize("job", JOBS)
 @given(value=VALUES, length=LENGTHS)
-def test_a_broken_event_ends_as_one_record(bench: MakeBench, job: str, value: bytes | None, length: int | None) -> None:
+def test_a_broken_event_ends_as_one_record(job: str, value: bytes | None, length: int | None) -> None:
     key = None if length is None else bytes(length)
     made = bench(Answers(job), job=job, sink={"max.request.size": MAX_REQUEST})
     one_record_or_none(made.config, made.process(value, key=key))
 
 
 @pytest.mark.parametrize("edge", EDGES, ids=lambda edge: ascii(edge[:20]))
-def test_every_edge_at_every_place(bench: MakeBench, edge: bytes) -> None:
+def test_every_edge_at_every_place(edge: bytes) -> None:
     """The same without chance."""
     made = bench(Answers("html-enrichment"), sink={"max.request.size": MAX_REQUEST})
-    whole = full_event(event())
+    whole = full_event(make_event())
     for outcome in outcomes(made, [with_edge(whole, place, edge) for place in paths(whole)]):
         one_record_or_none(made.config, outcome)
 
 
-def test_what_is_around_an_event(bench: MakeBench) -> None:
+def test_what_is_around_an_event() -> None:
     made = bench(Answers("html-enrichment"))
-    for outcome in outcomes(made, [envelope(orjson.dumps(event())) for envelope in ENVELOPES]):
+    for outcome in outcomes(made, [envelope(orjson.dumps(make_event())) for envelope in ENVELOPES]):
         one_record_or_none(made.config, outcome)
 
 
@@ -117,12 +117,10 @@ def test_what_is_around_an_event(bench: MakeBench) -> None:
     ],
     ids=lambda value: str(value)[:10],
 )
-def test_output_and_error_event_name_the_same_event(
-    bench: MakeBench, job: str, event_id: str, *, is_named: bool
-) -> None:
+def test_output_and_error_event_name_the_same_event(job: str, event_id: str, *, is_named: bool) -> None:
     """By a header of fixed length, or not at all."""
     broken = FetchFailedError(Failure("body_too_large", "it is large"))
-    value = event(meta={"id": event_id})
+    value = make_event(meta={"id": event_id})
     output, _ = bench(Answers(job), job=job).output(value)
     error, _ = bench(Answers(job, broken), job=job).error(value)
     named = (("source-event-id", event_id.encode()),) if is_named else ()
@@ -139,19 +137,17 @@ def test_output_and_error_event_name_the_same_event(
     ],
     ids=["title", "wiki", "time"],
 )
-def test_ten_megabytes_in_one_field(bench: MakeBench, place: tuple[str, ...], error_type: str, character: str) -> None:
+def test_ten_megabytes_in_one_field(place: tuple[str, ...], error_type: str, character: str) -> None:
     text = character * (TEN_MB // (len(orjson.dumps(character)) - 2))
     made = bench(Answers("html-enrichment"), sink={"max.request.size": "1MiB"})
-    record, error = made.error(with_edge(full_event(event()), place, orjson.dumps(text)))
+    record, error = made.error(with_edge(full_event(make_event()), place, orjson.dumps(text)))
     assert error["error_type"] == error_type
     one_record_or_none(made.config, record)
 
 
 @given(value=VALUES, length=LENGTHS, slow=st.booleans())
-@example(value=orjson.dumps(event()), length=2 * MAX_REQUEST, slow=True)
-def test_a_broken_event_leaves_the_main_lane_as_one_record(
-    bench: MakeBench, value: bytes | None, length: int | None, *, slow: bool
-) -> None:
+@example(value=orjson.dumps(make_event()), length=2 * MAX_REQUEST, slow=True)
+def test_a_broken_event_leaves_the_lane_as_one_record(value: bytes | None, length: int | None, *, slow: bool) -> None:
     """Also when it is deferred: what is written then is within the ledger's limit."""
     key = None if length is None else bytes(length)
     made = bench(Answers("html-enrichment", SLOW if slow else None), sink={"max.request.size": MAX_REQUEST})
@@ -173,8 +169,36 @@ def test_a_broken_event_leaves_the_main_lane_as_one_record(
 
 
 @pytest.mark.parametrize("schema", ["/mediawiki/page/change/1.3.0", "/mediawiki/page/change/2.0.0"])
-def test_an_error_event_names_the_schema_of_its_event(bench: MakeBench, schema: str) -> None:
+def test_an_error_event_names_the_schema_of_its_event(schema: str) -> None:
     made = bench(Answers("html-enrichment", FetchFailedError(Failure("body_too_large", "it is large"))))
-    _record, error = made.error(orjson.dumps(event() | {"$schema": schema}))
+    _record, error = made.error(orjson.dumps(make_event() | {"$schema": schema}))
     assert error["error_type"] == ("body_too_large" if "1.3" in schema else "unknown_schema_version")
     assert error["errored_schema_uri"] == schema
+
+
+NEWER = b'{"$schema":"/mediawiki/page/change/2.0.0"}'
+# What can be read, and not be passed on.
+TOO_DEEP = NEWER[:-1] + b',"a":' + b"[" * 400 + b"]" * 400 + b"}"
+
+
+def messages(*values: bytes) -> list[SourceMessage]:
+    when = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    return [SourceMessage(Position("source", 0, at), b"page", value, when) for at, value in enumerate(values)]
+
+
+def test_the_schema_of_another_major_version() -> None:
+    (newer,) = messages(NEWER)
+    assert bench().job().unreadable_version(newer) == "/mediawiki/page/change/2.0.0"
+
+
+@pytest.mark.parametrize("value", [TOO_DEEP, b"no JSON", b"{}", b'{"$schema":"/another/2.0.0"}'])
+def test_what_is_no_event_says_nothing_of_its_version(value: bytes) -> None:
+    (message,) = messages(value)
+    with pytest.raises(InvalidEventError):
+        bench().job().unreadable_version(message)
+
+
+def test_what_is_no_event_hides_no_version_that_comes_behind_it() -> None:
+    """Those events would become final errors, one by one, instead of stopping the job."""
+    given = messages(TOO_DEEP, NEWER, NEWER)
+    assert versions_of(given, bench().job().unreadable_version) == VersionsSeen(3, 2, "/mediawiki/page/change/2.0.0")

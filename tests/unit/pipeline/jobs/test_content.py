@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,14 +15,12 @@ from pipeline.jobs.content import ContentJob, ContentRoute, _Answer
 from pipeline.jobs.message import Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.schemas import error_validator, page_change_validator
-
-MakeEvent = Callable[..., dict[str, Any]]
-MakeBench = Callable[..., Any]
+from tests.unit.pipeline.jobs.conftest import bench
+from tests.unit.pipeline.making import make_event
 
 LATEST = 7 * 4096 + 2
 TEXT = "''Äpfel'' & \"Birnen\"\n"
 JSON_SLOT = {"content_slots": {"main": {"content_model": "json"}}}
-HIDDEN = {"is_content_visible": False}
 JOB = {"job": "content-enrichment"}
 CLASS = "error_type"
 
@@ -62,7 +59,7 @@ def failure_of(body: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("kind", ["create", "edit", "move", "undelete", "visibility_change"])
-def test_the_source_stands_in_the_main_slot(bench: MakeBench, make_event: MakeEvent, kind: str) -> None:
+def test_the_source_stands_in_the_main_slot(kind: str) -> None:
     """One fetch whatever the kind: there is no diff, and so no parent to ask for."""
     made, event = bench({LATEST: GOOD}, **JOB), make_event(kind)
     record, output = made.output(event)
@@ -75,39 +72,19 @@ def test_the_source_stands_in_the_main_slot(bench: MakeBench, make_event: MakeEv
     assert deadline.remaining_s() == 41.5
 
 
-def test_its_ids_are_not_those_of_the_other_job(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_its_ids_are_not_those_of_the_other_job() -> None:
     _, content = bench({LATEST: GOOD}, **JOB).output(make_event("create"))
     _, html = bench({LATEST: "<p>"}).output(make_event("create"))
     assert content["meta"]["id"] != html["meta"]["id"]
     assert content["meta"]["dt"] == html["meta"]["dt"]
 
 
-def test_its_error_events_are_its_own(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_its_error_events_are_its_own() -> None:
     record, error = bench({LATEST: BAD}, **JOB).error(make_event())
     error_validator().validate(error)
     assert error["emitter_id"] == "content-enrichment"
     assert record.topic == "mw_page_content_change_enrich.error"
     assert error[CLASS] == "revision_not_found"
-
-
-@pytest.mark.parametrize(
-    ("kind", "changes"),
-    [
-        ("delete", {}),
-        ("delete", {"revision": {"content_slots": None}}),
-        ("edit", {"revision": HIDDEN}),
-        ("visibility_change", {"revision": HIDDEN}),
-        ("visibility_change", {"revision": HIDDEN | {"content_slots": None}}),
-    ],
-)
-def test_deletes_and_hidden_content_pass_without_a_fetch(
-    bench: MakeBench, make_event: MakeEvent, kind: str, changes: dict[str, Any]
-) -> None:
-    made, event = bench({LATEST: GOOD}, **JOB), make_event(kind, **changes)
-    _, output = made.output(event)
-    page_change_validator().validate(output)
-    assert output["revision"] == event["revision"]
-    assert not made.client.asked
 
 
 @pytest.mark.parametrize(
@@ -123,31 +100,29 @@ def test_deletes_and_hidden_content_pass_without_a_fetch(
         (["json", "css"], {}, True),
     ],
 )
-def test_canaries_and_other_models_are_filtered(
-    bench: MakeBench, make_event: MakeEvent, models: Any, changes: dict[str, Any], filtered: bool
-) -> None:
+def test_canaries_and_other_models_are_filtered(models: Any, changes: dict[str, Any], filtered: bool) -> None:
     made = bench({LATEST: GOOD}, content={"models": models}, **JOB)
     assert (made.process(make_event(**changes)) is None) == filtered
     assert (not made.client.asked) == filtered
 
 
-def test_over_the_limit_it_is_a_claim_check(bench: MakeBench, make_event: MakeEvent) -> None:
-    at_limit = len(TEXT.encode())
-    for max_bytes, stored in ((at_limit, 0), (at_limit - 1, 1)):
-        made = bench({LATEST: GOOD}, content_limit={"max_bytes": max_bytes}, **JOB)
-        _, output = made.output(make_event())
-        assert len(made.claims.stored) == stored
-        assert ("content_body" in output["revision"]["content_slots"]["main"]) == (not stored)
+@pytest.mark.parametrize(
+    ("answered", "limit", "stored"),
+    [
+        (GOOD, {"max_bytes": len(TEXT.encode())}, False),
+        (GOOD, {"max_bytes": len(TEXT.encode()) - 1}, True),
+        (FetchedText(GOOD, 10), {"max_bytes": 9, "measure": "content_length"}, True),
+    ],
+    ids=["as large as the limit", "larger", "by what the header declared"],
+)
+def test_over_the_limit_it_is_a_claim_check(answered: Any, limit: dict[str, Any], stored: bool) -> None:
+    made = bench({LATEST: answered}, content_limit=limit, **JOB)
+    _, output = made.output(make_event())
+    assert len(made.claims.stored) == stored
+    assert ("content_body" in output["revision"]["content_slots"]["main"]) == (not stored)
 
 
-def test_what_the_header_declared_is_measured_where_that_is_the_policy(bench: MakeBench, make_event: MakeEvent) -> None:
-    limit = {"max_bytes": 9, "measure": "content_length"}
-    made = bench({LATEST: FetchedText(GOOD, 10)}, content_limit=limit, **JOB)
-    made.output(make_event())
-    assert len(made.claims.stored) == 1
-
-
-def test_a_fetch_that_may_succeed_later_is_no_error_event_yet(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_a_fetch_that_may_succeed_later_is_no_error_event_yet() -> None:
     late = Failure("deadline_exceeded", "late")
     made = bench({LATEST: FetchFailedError(late, transient=True)}, **JOB)
     assert made.process(make_event()) == Unfinished(late)
@@ -157,9 +132,7 @@ NOW = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(("not_found_grace", "again"), [("0s", False), ("30s", True), ("29s", False)])
-def test_an_unknown_revision_is_asked_for_again_only_while_the_event_is_young(
-    bench: MakeBench, make_event: MakeEvent, not_found_grace: str, again: bool
-) -> None:
+def test_an_unknown_revision_is_asked_for_again_while_the_event_is_young(not_found_grace: str, again: bool) -> None:
     made = bench({LATEST: BAD}, fetch={"not_found_grace": not_found_grace}, **JOB)
     made.make = lambda config, client: ContentJob(config, client, lambda: NOW)
     if again:
@@ -179,13 +152,6 @@ def test_the_path_names_nothing_but_the_revision() -> None:
 @given(text=st.text(max_size=50))
 def test_any_text_arrives_as_it_is(text: str) -> None:
     assert read(orjson.dumps(orjson.loads(answer({"content": text}))).decode()) == text
-
-
-@pytest.mark.parametrize("code", ["maxlag", "ratelimited", "internal_api_error_DBQueryError"])
-def test_errors_of_the_moment_are_tried_again_and_say_nothing_that_varies(code: str) -> None:
-    with pytest.raises(TryAgainError) as caught:
-        read(refusal(code))
-    assert str(caught.value) == f"API error {code}"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """How often a page was edited in a window: the groups of events, and the output of a group."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.state_section import Count
 from pipeline.jobs.edit_counts import EditCountsJob, window_start
 from pipeline.jobs.message import SourceMessage
@@ -18,9 +16,8 @@ from pipeline.records.page_change import InvalidEventError
 from pipeline.records.record import Position
 from pipeline.schemas import edit_count_validator
 from pipeline.state.counted_by_window import group_of
+from tests.unit.pipeline.making import make_config, make_event
 
-MakeConfig = Callable[..., PipelineConfig]
-MakeEvent = Callable[..., dict[str, Any]]
 WHEN = datetime(2026, 3, 2, 9, 0, 42, tzinfo=UTC)
 COUNTED = (Position("a", 0, 3), Position("b", 1, 9))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,7 +27,7 @@ def message(value: bytes, **more: Any) -> SourceMessage:
     return SourceMessage(Position("b", 1, 9), b"key", value, WHEN, **more)
 
 
-def counted(make_event: MakeEvent, positions: tuple[Position, ...] | None = COUNTED) -> dict[str, Any]:
+def counted(positions: tuple[Position, ...] | None = COUNTED) -> dict[str, Any]:
     job = EditCountsJob(Count())
     event = job.parse(message(orjson.dumps(make_event()), counted=positions))
     assert job.wants(event)
@@ -38,8 +35,8 @@ def counted(make_event: MakeEvent, positions: tuple[Position, ...] | None = COUN
     return dict(orjson.loads(job.value(event, None, stream="counts")))
 
 
-def test_an_output_says_page_window_and_the_events_that_it_counts(make_event: MakeEvent) -> None:
-    event, found = make_event(), counted(make_event)
+def test_an_output_says_page_window_and_the_events_that_it_counts() -> None:
+    event, found = make_event(), counted()
     edit_count_validator().validate(found)
     assert (found["wiki_id"], found["page_id"]) == (event["wiki_id"], event["page"]["page_id"])
     assert (found["edits"], found["events"]) == (2, [["a", 0, 3], ["b", 1, 9]])
@@ -47,9 +44,9 @@ def test_an_output_says_page_window_and_the_events_that_it_counts(make_event: Ma
     assert (found["meta"]["stream"], found["meta"]["dt"]) == ("counts", found["window"]["end"])
 
 
-def test_a_repeat_is_the_same_and_an_event_alone_counts_itself(make_event: MakeEvent) -> None:
-    assert counted(make_event) == counted(make_event)
-    assert counted(make_event, None)["events"] == [["b", 1, 9]]
+def test_a_repeat_is_the_same_and_an_event_alone_counts_itself() -> None:
+    assert counted() == counted()
+    assert counted(None)["events"] == [["b", 1, 9]]
 
 
 def test_what_is_no_event_is_an_error_event_as_in_any_job() -> None:
@@ -57,12 +54,13 @@ def test_what_is_no_event_is_an_error_event_as_in_any_job() -> None:
         EditCountsJob(Count()).parse(message(b"{", counted=COUNTED))
 
 
+NEWER = {"$schema": "/mediawiki/page/change/1.3.0"}
+
+
 @pytest.mark.parametrize("page", [{"page_id": 7}, {"page_id": 7, "page_title": 7}, {"page_id": 7, "page_title": ""}])
-def test_an_edit_of_another_version_whose_page_has_no_title_is_an_error_event_by_itself(
-    make_config: MakeConfig, make_event: MakeEvent, page: dict[str, Any]
-) -> None:
+def test_an_edit_of_another_version_whose_page_has_no_title_is_an_error_event_by_itself(page: dict[str, Any]) -> None:
     """The versions that are not stated here are asked for less, and an output needs the title."""
-    edit = message(orjson.dumps(make_event() | {"$schema": "/mediawiki/page/change/1.3.0", "page": page}))
+    edit = message(orjson.dumps(make_event() | NEWER | {"page": page}))
     with pytest.raises(InvalidEventError) as raised:
         EditCountsJob(Count()).parse(edit)
     assert raised.value.failure.error_type == "schema_violation"
@@ -70,11 +68,8 @@ def test_an_edit_of_another_version_whose_page_has_no_title_is_an_error_event_by
 
 
 @pytest.mark.parametrize(("kind", "domain"), [("move", "en.wikipedia.org"), ("edit", "canary")])
-def test_what_is_not_counted_needs_no_title(
-    make_config: MakeConfig, make_event: MakeEvent, kind: str, domain: str
-) -> None:
-    event = make_event(kind) | {"$schema": "/mediawiki/page/change/1.3.0", "page": {"page_id": 7}}
-    event["meta"] |= {"domain": domain}
+def test_what_is_not_counted_needs_no_title(kind: str, domain: str) -> None:
+    event = make_event(kind, meta={"domain": domain}) | NEWER | {"page": {"page_id": 7}}
     of_it = message(orjson.dumps(event))
     assert group_of(of_it, make_config(job="edit-counts")) is None
     assert EditCountsJob(Count()).parse(of_it).domain == domain
@@ -90,30 +85,34 @@ def test_each_time_lies_in_one_window_of_those_from_the_epoch_on(at: datetime, w
     assert (start - EPOCH) % window == timedelta(0)
 
 
-def test_an_edit_is_of_its_pages_group_whatever_its_key_is(make_config: MakeConfig, make_event: MakeEvent) -> None:
-    config = make_config(job="edit-counts")
-    found = group_of(message(orjson.dumps(make_event())), config)
-    assert found
-    assert found.startswith("page ")
-    other = SourceMessage(Position("a", 0, 1), None, orjson.dumps(make_event()), WHEN)
-    assert group_of(other, config) == found
+EDIT = orjson.dumps(make_event())
+BY_ITSELF = "b/1/9"
+LAPSING = {"read": "aligned", "late": "lapse", "lateness": "10s"}
 
 
-def test_what_is_no_edit_has_no_group(make_config: MakeConfig, make_event: MakeEvent) -> None:
-    config, canary = make_config(job="edit-counts"), make_event()
-    canary["meta"]["domain"] = "canary"
-    created = make_event(page_change_kind="create")
-    assert [group_of(message(orjson.dumps(one)), config) for one in (canary, created)] == [None, None]
+@pytest.mark.parametrize(
+    ("edit", "source", "is_with_its_page"),
+    [
+        pytest.param(message(EDIT), {}, True, id="an edit"),
+        pytest.param(SourceMessage(Position("a", 0, 1), None, EDIT, WHEN), {}, True, id="an edit without a key"),
+        pytest.param(SourceMessage(Position("b", 1, 9), b"k" * 20_000, EDIT, WHEN), {}, False, id="too large a key"),
+        pytest.param(message(b"{"), LAPSING, False, id="what cannot be read"),
+        pytest.param(message(EDIT, horizon=WHEN + timedelta(seconds=11)), LAPSING, False, id="a late edit"),
+        pytest.param(message(EDIT, horizon=WHEN + timedelta(seconds=10)), LAPSING, True, id="just not late"),
+    ],
+)
+def test_the_group_of_an_edit_is_its_page_s(
+    edit: SourceMessage, source: dict[str, Any], is_with_its_page: bool
+) -> None:
+    group = group_of(edit, make_config(job="edit-counts", source=source))
+    of_page = group_of(message(EDIT), make_config(job="edit-counts"))
+    assert str(of_page).startswith("page ")
+    assert group == (of_page if is_with_its_page else BY_ITSELF)
 
 
-def test_what_cannot_be_read_or_is_late_is_a_group_by_itself(make_config: MakeConfig, make_event: MakeEvent) -> None:
-    source = {"read": "aligned", "late": "lapse", "lateness": "10s"}
-    config = make_config(job="edit-counts", source=source)
-    assert group_of(message(b"{"), config) == "b/1/9"
-    edit = orjson.dumps(make_event())
-    assert group_of(message(edit, horizon=WHEN + timedelta(seconds=11)), config) == "b/1/9"
-    found = group_of(message(edit, horizon=WHEN + timedelta(seconds=10)), config)
-    assert found != "b/1/9"
+@pytest.mark.parametrize("changes", [{"meta": {"domain": "canary"}}, {"page_change_kind": "create"}])
+def test_what_is_no_edit_has_no_group(changes: dict[str, Any]) -> None:
+    assert group_of(message(orjson.dumps(make_event(**changes))), make_config(job="edit-counts")) is None
 
 
 @pytest.mark.parametrize(
@@ -124,16 +123,12 @@ def test_what_cannot_be_read_or_is_late_is_a_group_by_itself(make_config: MakeCo
         ({"read": "aligned", "late": "lapse", "lateness": "40s"}, "lateness 40 s is more than count.delay 30 s"),
     ],
 )
-def test_a_configuration_that_would_lose_events_is_refused(
-    make_config: MakeConfig, source: dict[str, Any], words: str
-) -> None:
+def test_a_configuration_that_would_lose_events_is_refused(source: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         make_config(job="edit-counts", source=source)
 
 
-def test_an_edit_without_a_time_is_of_no_window_and_becomes_an_error_event(
-    make_config: MakeConfig, make_event: MakeEvent
-) -> None:
+def test_an_edit_without_a_time_is_of_no_window_and_becomes_an_error_event() -> None:
     """Late it is not: nobody knows when it happened."""
     late = {"source": {"read": "aligned", "late": "lapse", "lateness": "1s"}}
     config = make_config(job="edit-counts", **late)
@@ -149,8 +144,3 @@ def test_an_edit_without_a_time_is_of_no_window_and_becomes_an_error_event(
     other = without_time(orjson.dumps(make_event("delete")))
     assert group_of(other, config) is None
     assert EditCountsJob(Count()).parse(other).kind == "delete"
-
-
-def test_too_large_a_key_takes_no_other_edit_along(make_config: MakeConfig, make_event: MakeEvent) -> None:
-    edit = SourceMessage(Position("b", 1, 9), b"k" * 20_000, orjson.dumps(make_event()), WHEN)
-    assert group_of(edit, make_config(job="edit-counts")) == str(edit.position)

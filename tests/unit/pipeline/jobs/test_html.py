@@ -1,21 +1,16 @@
 import asyncio
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from devkit.observe.expected_output.patch import apply_patch
-from pipeline.fetch.client import FetchFailedError
 from pipeline.jobs.html import HtmlJob
 from pipeline.jobs.message import Unfinished
-from pipeline.records.error_event import Failure
 from pipeline.records.record import Position
 from pipeline.schemas import error_validator, page_change_validator
-
-MakeEvent = Callable[..., dict[str, Any]]
-MakeBench = Callable[..., Any]
-MakeFailure = Callable[..., FetchFailedError]
+from tests.unit.pipeline.jobs.conftest import bench, failed
+from tests.unit.pipeline.making import make_event
 
 LATEST, PARENT = 7 * 4096 + 2, 7 * 4096 + 1
 BOTH = {LATEST: "<p>new</p>\n", PARENT: "<p>old</p>\n"}
@@ -38,12 +33,13 @@ HIDDEN = {"is_content_visible": False}
         ("create", {"revision": {"content_slots": {"other": {"content_model": "wikitext"}}}}),
     ],
 )
-def test_filtered_without_a_fetch(bench: MakeBench, make_event: MakeEvent, kind: str, changes: dict[str, Any]) -> None:
+def test_filtered_without_a_fetch(kind: str, changes: dict[str, Any]) -> None:
     made = bench(BOTH)
     assert made.process(make_event(kind, **changes)) is None
     assert not made.client.asked
 
 
+@pytest.mark.parametrize("job", ["html-enrichment", "content-enrichment"])
 @pytest.mark.parametrize(
     ("kind", "revision"),
     [
@@ -55,8 +51,8 @@ def test_filtered_without_a_fetch(bench: MakeBench, make_event: MakeEvent, kind:
         ("visibility_change", NO_SLOTS | HIDDEN),
     ],
 )
-def test_passed_without_a_fetch(bench: MakeBench, make_event: MakeEvent, kind: str, revision: dict[str, Any]) -> None:
-    made, event = bench(BOTH), make_event(kind, revision=revision)
+def test_passed_without_a_fetch(job: str, kind: str, revision: dict[str, Any]) -> None:
+    made, event = bench(BOTH, job=job), make_event(kind, revision=revision)
     _, output = made.output(event)
     page_change_validator().validate(output)
     assert output["revision"] == event["revision"]
@@ -76,9 +72,7 @@ def test_passed_without_a_fetch(bench: MakeBench, make_event: MakeEvent, kind: s
         ("visibility_change", {}, [LATEST]),
     ],
 )
-def test_what_is_fetched_for_each_kind(
-    bench: MakeBench, make_event: MakeEvent, kind: str, changes: dict[str, Any], asked: list[int]
-) -> None:
+def test_what_is_fetched_for_each_kind(kind: str, changes: dict[str, Any], asked: list[int]) -> None:
     made = bench(BOTH)
     event = make_event(kind, **changes)
     record, output = made.output(event)
@@ -94,7 +88,7 @@ def test_what_is_fetched_for_each_kind(
     assert record.headers == (*Position("source", 0, 5).headers(), ("source-event-id", event["meta"]["id"].encode()))
 
 
-def test_both_requests_share_the_deadline_and_name_event_and_role(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_both_requests_share_the_deadline_and_name_event_and_role() -> None:
     made, event = bench(BOTH), make_event()
     made.output(event)
     (latest, parent) = made.client.asked
@@ -104,32 +98,33 @@ def test_both_requests_share_the_deadline_and_name_event_and_role(bench: MakeBen
     assert latest[3].remaining_s() == 41.5
 
 
-def test_equal_revisions_have_an_empty_diff(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_equal_revisions_have_an_empty_diff() -> None:
     _, output = bench({LATEST: "<p>", PARENT: "<p>"}).output(make_event())
     assert output["html_diff"] == {"base_rev_id": PARENT, "format": "unified", "body": ""}
+
+
+PASSING = failed("deadline_exceeded", transient=True)
 
 
 @pytest.mark.parametrize("order", [[LATEST, PARENT], [PARENT, LATEST]], ids=["latest first", "parent first"])
 @pytest.mark.parametrize(
     ("latest", "parent", "reported"),
     [
-        ("revision_not_found", None, "revision_not_found"),
-        (None, "body_too_large", "body_too_large"),
-        ("upstream_error", "access_denied", "upstream_error"),
-        ("access_denied", "revision_not_found", "access_denied"),
-        ("access_denied", "upstream_error", "access_denied"),
+        (failed("revision_not_found"), "<p>", "revision_not_found"),
+        ("<p>", failed("body_too_large"), "body_too_large"),
+        ("<p>", failed("upstream_error"), "upstream_error"),
+        ("<p>", failed("content_refused_by_upstream"), "content_refused_by_upstream"),
+        ("<p>", failed("invalid_body"), "invalid_body"),
+        (failed("upstream_error"), failed("access_denied"), "upstream_error"),
+        (failed("access_denied"), failed("revision_not_found"), "access_denied"),
+        (failed("access_denied"), failed("upstream_error"), "access_denied"),
+        # To put the event aside would only delay its error event.
+        (failed("body_too_large"), PASSING, "body_too_large"),
+        (PASSING, failed("body_too_large"), "body_too_large"),
     ],
 )
-def test_which_failure_is_reported_does_not_depend_on_the_order_of_the_answers(
-    bench: MakeBench,
-    make_event: MakeEvent,
-    failed: MakeFailure,
-    order: list[int],
-    latest: str | None,
-    parent: str | None,
-    reported: str,
-) -> None:
-    answers = {LATEST: failed(latest) if latest else "<p>", PARENT: failed(parent) if parent else "<p>"}
+def test_the_reported_failure_is_that_of_any_order(order: list[int], latest: Any, parent: Any, reported: str) -> None:
+    answers = {LATEST: latest, PARENT: parent}
     made = bench(answers, order=order)
     record, error = made.error(make_event())
     error_validator().validate(error)
@@ -138,50 +133,36 @@ def test_which_failure_is_reported_does_not_depend_on_the_order_of_the_answers(
     assert record == bench(answers).process(make_event())
 
 
-@pytest.mark.parametrize("order", [[LATEST, PARENT], [PARENT, LATEST]], ids=["latest first", "parent first"])
-@pytest.mark.parametrize("final", [LATEST, PARENT])
-def test_a_failure_for_good_counts_before_one_that_may_pass(
-    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure, order: list[int], final: int
-) -> None:
-    """To put the event aside would only delay its error event."""
-    passing = failed("deadline_exceeded", transient=True)
-    answers = {LATEST: passing, PARENT: passing} | {final: failed("body_too_large")}
-    _record, error = bench(answers, order=order).error(make_event())
-    assert error["error_type"] == "body_too_large"
-
-
 @pytest.mark.parametrize("gone", ["revision_not_found", "access_denied"])
-def test_a_parent_that_is_hidden_or_deleted_takes_only_the_diff(
-    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure, gone: str
-) -> None:
+def test_a_parent_that_is_hidden_or_deleted_takes_only_the_diff(gone: str) -> None:
     _record, output = bench({LATEST: "<p>", PARENT: failed(gone)}).output(make_event())
     page_change_validator().validate(output)
     assert output["revision"]["content_slots"]["main"]["content_body"] == "<p>"
     assert "html_diff" not in output
 
 
-@pytest.mark.parametrize("other", ["upstream_error", "content_refused_by_upstream", "body_too_large", "invalid_body"])
-def test_any_other_final_failure_of_the_parent_is_an_error(
-    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure, other: str
-) -> None:
-    _record, error = bench({LATEST: "<p>", PARENT: failed(other)}).error(make_event())
-    assert error["error_type"] == other
+LATER = failed("fetch_failed", transient=True)
+REFUSED = failed("breaker_open", transient=True, retry_after_s=7.0, tried=False)
 
 
-def test_a_parent_that_is_gone_decides_nothing_while_the_latest_may_still_come(
-    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure
-) -> None:
-    passing = failed("deadline_exceeded", transient=True)
-    outcome = bench({LATEST: passing, PARENT: failed("access_denied")}).process(make_event())
-    assert outcome == Unfinished(passing.failure)
+@pytest.mark.parametrize(
+    ("latest", "parent", "outcome"),
+    [
+        pytest.param("<p>", LATER, Unfinished(LATER.failure), id="the parent may come later"),
+        pytest.param(PASSING, failed("access_denied"), Unfinished(PASSING.failure), id="the latest may, of no parent"),
+        pytest.param(REFUSED, REFUSED, Unfinished(REFUSED.failure, retry_after_s=7.0, tried=False), id="not asked"),
+    ],
+)
+def test_what_may_succeed_later_is_no_error_event_yet(latest: Any, parent: Any, outcome: Unfinished) -> None:
+    assert bench({LATEST: latest, PARENT: parent}).process(make_event()) == outcome
 
 
-def test_without_a_key_a_record_has_that_of_its_page(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_without_a_key_a_record_has_that_of_its_page() -> None:
     assert bench(BOTH).output(make_event(), key=None)[0].key == b'{"wiki_id":"enwiki","page_id":7}'
     assert bench(BOTH).output(make_event(), key=b"")[0].key == b"", "an empty key is one"
 
 
-def young(bench: MakeBench, answers: dict[int, Any], *, not_found_grace: str = "31s") -> Any:
+def young(answers: dict[int, Any], *, not_found_grace: str = "31s") -> Any:
     """The job half a minute after the event was received."""
     made = bench(answers, fetch={"not_found_grace": not_found_grace})
     now = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)
@@ -191,16 +172,9 @@ def young(bench: MakeBench, answers: dict[int, Any], *, not_found_grace: str = "
 
 @pytest.mark.parametrize("unknown", [(LATEST,), (PARENT,), (LATEST, PARENT)])
 @pytest.mark.parametrize(("not_found_grace", "again"), [("0s", False), ("29s", False), ("30s", True)])
-def test_an_unknown_revision_may_appear_only_while_the_event_is_young(
-    bench: MakeBench,
-    make_event: MakeEvent,
-    failed: MakeFailure,
-    unknown: tuple[int, ...],
-    not_found_grace: str,
-    again: bool,
-) -> None:
+def test_an_unknown_revision_may_still_appear(unknown: tuple[int, ...], not_found_grace: str, again: bool) -> None:
     gone = failed("revision_not_found", retry_after_s=7.0)
-    made = young(bench, BOTH | dict.fromkeys(unknown, gone), not_found_grace=not_found_grace)
+    made = young(BOTH | dict.fromkeys(unknown, gone), not_found_grace=not_found_grace)
     if again:
         assert made.process(make_event()) == Unfinished(gone.failure, retry_after_s=7.0)
     elif unknown == (PARENT,):
@@ -210,32 +184,16 @@ def test_an_unknown_revision_may_appear_only_while_the_event_is_young(
 
 
 @pytest.mark.parametrize("error_type", ["upstream_error", "content_refused_by_upstream", "body_too_large"])
-def test_any_other_failure_of_a_young_event_stays_final(
-    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure, error_type: str
-) -> None:
-    made = young(bench, {LATEST: failed("revision_not_found"), PARENT: failed(error_type)})
+def test_any_other_failure_of_a_young_event_stays_final(error_type: str) -> None:
+    made = young({LATEST: failed("revision_not_found"), PARENT: failed(error_type)})
     assert made.error(make_event())[1]["error_type"] == error_type
-
-
-def test_what_may_succeed_later_is_no_error_event_yet(
-    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure
-) -> None:
-    outcome = bench({LATEST: "<p>", PARENT: failed("fetch_failed", transient=True)}).process(make_event())
-    assert outcome == Unfinished(Failure("fetch_failed", "it says fetch_failed"))
-
-
-def test_what_the_upstream_asked_for_and_whether_it_was_asked_are_told(bench: MakeBench, make_event: MakeEvent) -> None:
-    failure = Failure("breaker_open", "the breaker of enwiki is open")
-    refused = FetchFailedError(failure, transient=True, retry_after_s=7.0, tried=False)
-    outcome = bench({LATEST: refused, PARENT: refused}).process(make_event())
-    assert outcome == Unfinished(failure, retry_after_s=7.0, tried=False)
 
 
 @pytest.mark.parametrize(
     ("value", "error_type"),
     [(None, "malformed_json"), (b"", "malformed_json"), (b"[]", "schema_violation"), (b"[" * 9999, "malformed_json")],
 )
-def test_a_message_that_is_no_event_is_an_error_event(bench: MakeBench, value: bytes | None, error_type: str) -> None:
+def test_a_message_that_is_no_event_is_an_error_event(value: bytes | None, error_type: str) -> None:
     made = bench()
     record, error = made.error(value, key=None)
     error_validator().validate(error)
@@ -244,13 +202,13 @@ def test_a_message_that_is_no_event_is_an_error_event(bench: MakeBench, value: b
     assert not made.client.asked
 
 
-def test_what_is_not_a_failure_of_this_event_ends_the_job(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_what_is_not_a_failure_of_this_event_ends_the_job() -> None:
     for answers in ({LATEST: MemoryError(), PARENT: "<p>"}, {LATEST: "<p>", PARENT: MemoryError()}):
         with pytest.raises(MemoryError):
             bench(answers).process(make_event())
 
 
-def test_closing_the_job_closes_its_connections(bench: MakeBench) -> None:
+def test_closing_the_job_closes_its_connections() -> None:
     made = bench()
     asyncio.run(made.job().close())
     assert made.client.closed

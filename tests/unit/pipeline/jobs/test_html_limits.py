@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -9,15 +8,13 @@ from pipeline.records.output import HtmlContent
 from pipeline.records.record import Record
 from pipeline.records.size import serialized_size
 from pipeline.schemas import error_validator, page_change_validator
-
-MakeEvent = Callable[..., dict[str, Any]]
-MakeBench = Callable[..., Any]
+from tests.unit.pipeline.jobs.conftest import bench
+from tests.unit.pipeline.making import make_event
 
 LATEST, PARENT = 7 * 4096 + 2, 7 * 4096 + 1
 HTML = "<p>ä</p>\n" * 3000
 BOTH = {LATEST: HTML, PARENT: HTML.replace("<p>", "<b>")}
 CLAIM_HEADERS = ["bucket", "key", "length", "sha256", "content-type"]
-NONE = {"policy": "none"}
 
 
 def size_of(record: Record) -> int:
@@ -34,9 +31,7 @@ def is_claim_check(record: Record) -> bool:
     return any(name.startswith("claim-check-") for name, _ in record.headers)
 
 
-def test_a_record_of_exactly_the_limit_is_sent_and_one_byte_more_is_not(
-    bench: MakeBench, make_event: MakeEvent
-) -> None:
+def test_a_record_of_exactly_the_limit_is_sent_and_one_byte_more_is_not() -> None:
     size = size_of(bench(BOTH, sink={"max.request.size": "1GiB"}).output(make_event())[0])
     exact, under = (bench(BOTH, sink={"max.request.size": limit}) for limit in (size, size - 1))
     assert size_of(exact.output(make_event())[0]) == size
@@ -45,14 +40,14 @@ def test_a_record_of_exactly_the_limit_is_sent_and_one_byte_more_is_not(
     assert len(under.claims.stored) == 1
 
 
-def test_the_key_counts_towards_the_limit(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_the_key_counts_towards_the_limit() -> None:
     size = size_of(bench(BOTH, sink={"max.request.size": "1GiB"}).output(make_event(), key=b"k" * 40)[0])
     made = bench(BOTH, sink={"max.request.size": size})
     assert not is_claim_check(made.output(make_event(), key=b"k" * 40)[0])
     assert is_claim_check(made.output(make_event(), key=b"k" * 41)[0])
 
 
-def test_a_claim_check_has_everything_but_the_bodies(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_a_claim_check_has_everything_but_the_bodies() -> None:
     whole, _ = bench(BOTH, sink={"max.request.size": "1GiB"}).output(make_event())
     made = bench(BOTH, sink={"max.request.size": 4096})
     record, output = made.output(make_event())
@@ -67,58 +62,43 @@ def test_a_claim_check_has_everything_but_the_bodies(bench: MakeBench, make_even
     assert output["meta"] == orjson.loads(whole.value)["meta"]
 
 
-def test_content_of_exactly_the_limit_is_sent_and_one_byte_more_is_not(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_content_of_exactly_the_limit_is_sent_and_one_byte_more_is_not() -> None:
     size = decoded_bytes(bench(BOTH).output(make_event())[1])
     assert not is_claim_check(bench(BOTH, content_limit={"max_bytes": size}).output(make_event())[0])
     assert is_claim_check(bench(BOTH, content_limit={"max_bytes": size - 1}).output(make_event())[0])
 
 
 @pytest.mark.parametrize(
-    ("measure", "declared", "over"),
+    ("kind", "measure", "declared", "over"),
     [
-        ("decoded", None, True),
-        ("decoded", 10, True),
-        ("content_length", None, False),
-        ("content_length", 999, False),
-        ("content_length", 1000, False),
-        ("content_length", 1001, True),
+        ("edit", "decoded", None, True),
+        ("edit", "decoded", 10, True),
+        ("edit", "content_length", None, False),
+        ("edit", "content_length", 999, False),
+        ("edit", "content_length", 1000, False),
+        ("edit", "content_length", 1001, True),
+        ("create", "decoded", 1001, True),
+        ("create", "content_length", 1001, True),
     ],
 )
-def test_the_incidents_measure_believes_the_header(
-    bench: MakeBench, make_event: MakeEvent, measure: str, declared: int | None, *, over: bool
-) -> None:
+def test_the_incidents_measure_believes_the_header(kind: str, measure: str, declared: int | None, over: bool) -> None:
     answers = {LATEST: FetchedText(HTML, declared), PARENT: FetchedText("<p>", 10**9)}
     made = bench(answers, content_limit={"max_bytes": 1000, "measure": measure})
-    record, _ = made.output(make_event())
+    record, _ = made.output(make_event(kind))
     assert is_claim_check(record) == over == bool(made.claims.stored)
 
 
-@pytest.mark.parametrize("measure", ["decoded", "content_length"])
-def test_the_content_limit_holds_without_a_parent(bench: MakeBench, make_event: MakeEvent, measure: str) -> None:
-    made = bench({LATEST: FetchedText(HTML, 1001)}, content_limit={"max_bytes": 1000, "measure": measure})
-    assert is_claim_check(made.output(make_event("create"))[0])
-
-
-def test_with_policy_none_a_record_goes_to_the_producer_whatever_its_size(
-    bench: MakeBench, make_event: MakeEvent
-) -> None:
-    made = bench(BOTH, sink={"max.request.size": 500}, record_limit=NONE)
+@pytest.mark.parametrize(("limit", "claimed"), [({}, False), ({"content_limit": {"max_bytes": 1000}}, True)])
+def test_with_policy_none_a_record_goes_to_the_producer_whatever_its_size(limit: dict[str, Any], claimed: bool) -> None:
+    """The content limit still holds."""
+    made = bench(BOTH, sink={"max.request.size": 500}, record_limit={"policy": "none"}, **limit)
     record, _ = made.output(make_event())
     assert size_of(record) > 500
-    assert not made.claims.stored
-
-
-def test_with_policy_none_the_content_limit_still_holds(bench: MakeBench, make_event: MakeEvent) -> None:
-    made = bench(BOTH, sink={"max.request.size": 500}, record_limit=NONE, content_limit={"max_bytes": 1000})
-    record, _ = made.output(make_event())
-    assert is_claim_check(record)
-    assert size_of(record) > 500
+    assert is_claim_check(record) == claimed == bool(made.claims.stored)
 
 
 @pytest.mark.parametrize("kind", ["edit", "create", "delete"])
-def test_a_source_event_that_is_too_large_even_without_content(
-    bench: MakeBench, make_event: MakeEvent, kind: str
-) -> None:
+def test_a_source_event_that_is_too_large_even_without_content(kind: str) -> None:
     made = bench(BOTH, sink={"max.request.size": 5000})
     record, error = made.error(make_event(kind, comment="c" * 5000))
     error_validator().validate(error)
@@ -128,7 +108,7 @@ def test_a_source_event_that_is_too_large_even_without_content(
     assert record == bench(BOTH, sink={"max.request.size": 5000}).process(make_event(kind, comment="c" * 5000))
 
 
-def test_an_event_without_content_may_be_exactly_as_large_as_the_limit(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_an_event_without_content_may_be_exactly_as_large_as_the_limit() -> None:
     event = make_event("delete")
     size = size_of(bench(sink={"max.request.size": "1GiB"}).output(event)[0])
     assert size_of(bench(sink={"max.request.size": size}).output(event)[0]) == size
@@ -138,9 +118,7 @@ def test_an_event_without_content_may_be_exactly_as_large_as_the_limit(bench: Ma
 TRACE = (("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),)
 
 
-def test_headers_that_are_passed_on_are_in_every_record_and_count_in_its_size(
-    bench: MakeBench, make_event: MakeEvent
-) -> None:
+def test_headers_that_are_passed_on_are_in_every_record_and_count_in_its_size() -> None:
     bare, _ = bench(BOTH).output(make_event())
     traced, _ = bench(BOTH).output(make_event(), headers=TRACE)
     assert traced.headers == bare.headers + TRACE
@@ -153,7 +131,7 @@ def test_headers_that_are_passed_on_are_in_every_record_and_count_in_its_size(
     assert error.headers == bare.headers[:3] + TRACE
 
 
-def test_a_store_that_refuses_a_payload_ends_the_job(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_a_store_that_refuses_a_payload_ends_the_job() -> None:
     made = bench(BOTH, sink={"max.request.size": 4096})
     made.claims.down = ConnectionError("refused")
     with pytest.raises(ConnectionError, match="refused"):

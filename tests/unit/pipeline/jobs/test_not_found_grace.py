@@ -1,12 +1,11 @@
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import orjson
 import pytest
 
 from pipeline.jobs.page_change_job import within_not_found_grace
 from pipeline.records.page_change import parse
+from tests.unit.pipeline.making import make_event
 
 NOW = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)
 TEN_S = timedelta(seconds=10)
@@ -30,8 +29,6 @@ TEN_S = timedelta(seconds=10)
         ("2016-12-31T23:59:60Z", timedelta(hours=1_000_000), False),
     ],
 )
-def test_an_event_is_young_for_so_long_after_it_was_received(
-    make_event: Callable[..., dict[str, Any]], received: str | None, limit: timedelta, young: bool
-) -> None:
+def test_an_event_is_young_for_a_time_after_its_receipt(received: str | None, limit: timedelta, young: bool) -> None:
     event = parse(orjson.dumps(make_event(meta={"dt": received})), "t/0/1")
     assert within_not_found_grace(event, limit, NOW) == young

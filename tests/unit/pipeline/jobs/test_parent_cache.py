@@ -28,8 +28,8 @@ from pipeline.jobs.message import InTurn, Processed, SourceMessage
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
+from tests.unit.pipeline.making import make_config, make_event
 
-MakeConfig = Callable[..., PipelineConfig]
 MakeEvent = Callable[..., dict[str, Any]]
 HIDDEN = {"is_content_visible": False}
 PAGE = 7
@@ -97,7 +97,7 @@ def process_all(enrichment: Enrichment[Any, Any], events: list[dict[str, Any]]) 
 
 
 @pytest.fixture
-def edit(make_event: MakeEvent) -> Callable[..., dict[str, Any]]:
+def edit() -> Callable[..., dict[str, Any]]:
     """An event of a revision; its parent is the one before."""
 
     def make(rev: int, kind: str = "edit", **revision: Any) -> dict[str, Any]:
@@ -175,8 +175,8 @@ def test_a_held_event_hides_as_well(keeping_config: PipelineConfig, edit: MakeEv
 @pytest.mark.parametrize(
     ("policy", "room_bytes"), [({"policy": "none"}, 1024), ({"policy": "last"}, 0)], ids=["none is kept", "no memory"]
 )
-def test_every_parent_is_asked_for(
-    make_config: MakeConfig, keeping_config: PipelineConfig, edit: MakeEvent, policy: dict[str, str], room_bytes: int
+def test_parents_asked_for(
+    keeping_config: PipelineConfig, edit: MakeEvent, policy: dict[str, str], room_bytes: int
 ) -> None:
     wiki = Wiki(room_bytes=room_bytes)
     chosen = make_config(parent_cache=policy, checkpoint=keeping_config.checkpoint)
@@ -219,9 +219,7 @@ STEPS = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(steps=STEPS)
-def test_published_diffs_lead_from_page_to_page_and_never_back_to_what_was_hidden(
-    make_config: MakeConfig, make_event: MakeEvent, steps: list[tuple[str, int]]
-) -> None:
+def test_published_diffs_lead_from_page_to_page_and_never_back_to_what_was_hidden(steps: list[tuple[str, int]]) -> None:
     """Events of two pages side by side, answers in any order, hidden in between, processes that end with all they have
     under way and begin again from there.
     """
@@ -229,7 +227,7 @@ def test_published_diffs_lead_from_page_to_page_and_never_back_to_what_was_hidde
         patch.setattr(tempfile, "tempdir", directory)
         config = make_config(parent_cache={"policy": "last"}, checkpoint=directory)
         try:
-            asyncio.run(_Run(config, make_event).play(steps))
+            asyncio.run(_Run(config).play(steps))
         finally:
             kept_revisions.open_kept.cache_clear()
 
@@ -245,8 +243,8 @@ class _Done:
 class _Run:
     """`clock` counts what happens: requests, and events that are read."""
 
-    def __init__(self, config: PipelineConfig, make_event: MakeEvent) -> None:
-        self.config, self.make_event = config, make_event
+    def __init__(self, config: PipelineConfig) -> None:
+        self.config = config
         self.wiki = Wiki(answers_at_once=False)
         self.enrichment = job(config, self.wiki)
         self.latest = {1: 1, 2: 1}
@@ -277,7 +275,7 @@ class _Run:
         rev = self.latest[page]
         kind = {"hide": "visibility_change"}.get(what, what)
         revision = {"rev_id": rev, "rev_parent_id": rev - 1, **(HIDDEN if what == "hide" else {})}
-        return self.make_event(kind, page_id=page, revision=revision)
+        return make_event(kind, page_id=page, revision=revision)
 
     def _begin(self, event: dict[str, Any]) -> None:
         self.tasks.append((event, asyncio.create_task(self._process(event))))

@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import cast
 
 import orjson
 import pytest
 
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import WikiClient
 from pipeline.jobs.enrichment import Enrichment
 from pipeline.jobs.job import SplittingJob
@@ -31,6 +30,7 @@ from pipeline.updater.decided_event import DecidedEvent
 from pipeline.updater.reorder import Outcome
 from pipeline.updater.side_output import LapsedAction, StateInconsistency
 from tests.unit.pipeline.jobs.conftest import FakeClaims, FakeClient
+from tests.unit.pipeline.making import make_config
 from tests.unit.pipeline.updater.source_events import source_event
 
 WHEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -42,12 +42,12 @@ Process = Callable[[SourceMessage], Record | None]
 
 
 @pytest.fixture
-def job(make_config: Callable[..., PipelineConfig]) -> RdfDecideJob:
+def job() -> RdfDecideJob:
     return RdfDecideJob(make_config(job="rdf-decide"))
 
 
 @pytest.fixture
-def process(make_config: Callable[..., PipelineConfig], job: RdfDecideJob) -> Process:
+def process(job: RdfDecideJob) -> Process:
     def run(message: SourceMessage) -> Record | None:
         claims = cast(ClaimStore, FakeClaims())
         enrichment = Enrichment(make_config(job="rdf-decide"), job, cast(WikiClient, FakeClient()), claims)
@@ -56,6 +56,12 @@ def process(make_config: Callable[..., PipelineConfig], job: RdfDecideJob) -> Pr
         return outcome
 
     return run
+
+
+def output(process: Process, message: SourceMessage) -> Record:
+    record = process(message)
+    assert record is not None
+    return record
 
 
 def decided(*outcomes: Outcome) -> SourceMessage:
@@ -73,27 +79,20 @@ def test_its_output_takes_several_records(job: RdfDecideJob) -> None:
 
 def test_each_outcome_is_a_record_under_the_entity(process: Process) -> None:
     inconsistency = StateInconsistency(EVENT, "missed_undelete", -7)
-    output = process(decided(inconsistency, OPERATION))
-    assert output is not None
-    assert [(record.topic, record.key) for record in output.all] == [(INCONSISTENT, b"Q42"), (OPERATIONS, b"Q42")]
-    written, operation = (record.value for record in output.all)
+    records = output(process, decided(inconsistency, OPERATION)).all
+    assert [(record.topic, record.key) for record in records] == [(INCONSISTENT, b"Q42"), (OPERATIONS, b"Q42")]
+    written, operation = (record.value for record in records)
     assert orjson.loads(written)["$schema"] == STATE_INCONSISTENCY_URI
     assert orjson.loads(written)["meta"]["stream"] == INCONSISTENT
     assert operation == OPERATION.value()
     expected = {**dict(EVENT.position.headers()), "source-event-id": str(EVENT.event_id).encode()}
-    assert all(dict(record.headers) == expected for record in output.all)
+    assert all(dict(record.headers) == expected for record in records)
 
 
 def test_what_is_late_has_a_topic_of_its_own(process: Process) -> None:
-    output = process(decided(LapsedAction(EVENT)))
-    assert output is not None
-    assert [(record.topic, orjson.loads(record.value)["$schema"]) for record in output.all] == [
-        (LAPSED, RDF_LAPSED_URI)
-    ]
-
-
-def test_an_event_of_which_nothing_came_leaves_none(process: Process) -> None:
-    assert process(decided()) is None
+    (record,) = output(process, decided(LapsedAction(EVENT))).all
+    assert (record.topic, orjson.loads(record.value)["$schema"]) == (LAPSED, RDF_LAPSED_URI)
+    assert process(decided()) is None, "an event of which nothing came leaves none"
 
 
 @pytest.mark.parametrize(
@@ -106,9 +105,8 @@ def test_an_event_of_which_nothing_came_leaves_none(process: Process) -> None:
     ],
 )
 def test_what_cannot_be_read_is_an_error_event(process: Process, value: bytes | None, error: str) -> None:
-    output = process(unread(value))
-    assert output is not None
-    assert (output.topic, error_type_in(output.value)) == (ERRORS, error)
+    record = output(process, unread(value))
+    assert (record.topic, error_type_in(record.value)) == (ERRORS, error)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +133,7 @@ def test_its_sources_are_those_of_both_data_centres() -> None:
     assert list(JOB_DEFAULTS["rdf-decide"].source_topics) == expected
 
 
-def test_an_operation_reads_nothing_of_the_configuration_but_its_topics(make_config: Callable[..., Any]) -> None:
+def test_an_operation_reads_nothing_of_the_configuration_but_its_topics() -> None:
     other = RdfDecideJob(make_config(job="rdf-decide", updater={"reorder": "5m"}))
     event = DecidedEvent(EVENT, (OPERATION,))
     (part,) = other.parts(event, None, stream="s", limit_bytes=None)

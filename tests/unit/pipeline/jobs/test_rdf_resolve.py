@@ -25,6 +25,7 @@ from pipeline.records.error_event import Failure, error_type_in
 from pipeline.records.record import Position, Record
 from pipeline.schemas import validator_of
 from tests.unit.pipeline.jobs.conftest import FakeClaims, FakeClient
+from tests.unit.pipeline.making import make_config
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, PREFIXES, triples_of, version_of
 
 WHEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -70,7 +71,7 @@ def message_of(value: bytes) -> SourceMessage:
 
 
 @pytest.fixture
-def resolve(make_config: Callable[..., PipelineConfig], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resolve:
+def resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resolve:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where last revisions are kept
 
     def run(
@@ -187,9 +188,7 @@ def test_a_triple_that_no_record_takes_goes_by_claim_check(resolve: Resolve) -> 
     ],
     ids=["unknown", "unknown before", "no Turtle", "incomplete", "unknown at a leap second", "unknown and young"],
 )
-def test_what_cannot_be_fetched_is_a_fetch_failure(
-    resolve: Resolve, dt: str, answers: dict[int, Any], error_type: str | None
-) -> None:
+def test_what_is_a_fetch_failure(resolve: Resolve, dt: str, answers: dict[int, Any], error_type: str | None) -> None:
     outcome, _ = resolve(operation("diff", from_rev=11, dt=dt), answers, fetch={"not_found_grace": "10s"})
     if error_type is None:
         assert isinstance(outcome, Unfinished)
@@ -213,8 +212,8 @@ def test_what_cannot_be_fetched_is_a_fetch_failure(
     ],
     ids=["fetch", "dropped", "too large", "no operation", "no topic for it"],
 )
-def test_what_ends_after_its_tries_goes_where_its_failure_says(
-    make_config: Callable[..., PipelineConfig], value: bytes, failure: Failure, sink: dict[str, Any], topic: str
+def test_a_failure_says_which_topic_it_goes_to(
+    value: bytes, failure: Failure, sink: dict[str, Any], topic: str
 ) -> None:
     config = make_config(job="rdf-resolve", rdf={"keep_last": 0}, sink=sink)
     record = resolver(config, Texts()).error(message_of(value), failure)
@@ -223,7 +222,7 @@ def test_what_ends_after_its_tries_goes_where_its_failure_says(
     assert error_type_in(record.value) == failure.error_type
 
 
-def test_an_operation_that_cannot_be_read_is_an_error_event(make_config: Callable[..., PipelineConfig]) -> None:
+def test_an_operation_that_cannot_be_read_is_an_error_event() -> None:
     config = make_config(job="rdf-resolve", rdf={"keep_last": 0})
     outcome = asyncio.run(resolver(config, Texts()).process(message_of(b"{"), limit_s=5))
     assert isinstance(outcome, Record)

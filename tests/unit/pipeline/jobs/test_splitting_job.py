@@ -1,14 +1,13 @@
 """A job whose output takes several records: each fits by itself, and they are one output wherever records go."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, cast
 
 import pytest
 
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import Resolved
 from pipeline.deferral.task import RoundWriter, Settled
 from pipeline.deferral.wire import Tombstone, parse
@@ -22,6 +21,7 @@ from pipeline.records.size import output_size, serialized_size
 from pipeline.worker.ordered_writer import OrderedWriter
 from tests.unit.pipeline.deferral.producing import NotingProducer
 from tests.unit.pipeline.jobs.conftest import FakeClaims, FakeClient
+from tests.unit.pipeline.making import make_config
 
 LIMIT = 1000
 MESSAGE = SourceMessage(Position("s", 0, 7), b"Q1", b"a:bb:ccc", datetime(2026, 3, 2, tzinfo=UTC))
@@ -77,17 +77,7 @@ class WordsEvent:
         self.text = text
 
 
-Process = Callable[..., tuple[Record | None, list[bytes], Words]]
-
-
-@pytest.fixture
-def process(make_config: Callable[..., PipelineConfig]) -> Process:
-    return partial(_process, make_config)
-
-
-def _process(
-    make_config: Callable[..., PipelineConfig], text: str, *, policy: str = "serialized"
-) -> tuple[Record | None, list[bytes], Words]:
+def process(text: str, *, policy: str = "serialized") -> tuple[Record | None, list[bytes], Words]:
     config = make_config(sink={"max.request.size": LIMIT}, record_limit={"policy": policy})
     job, claims = Words(), FakeClaims()
     enrichment = Enrichment(config, job, cast(WikiClient, FakeClient()), cast(ClaimStore, claims))
@@ -95,6 +85,13 @@ def _process(
     outcome = asyncio.run(enrichment.process(message, limit_s=1))
     assert outcome is None or isinstance(outcome, Record)
     return outcome, claims.stored, job
+
+
+def output(text: str) -> tuple[Record, list[bytes]]:
+    """The first record, which there has to be, and what was stored."""
+    record, stored, _ = process(text)
+    assert record is not None
+    return record, stored
 
 
 def test_it_is_a_job_that_splits() -> None:
@@ -110,59 +107,50 @@ def test_it_is_a_job_that_splits() -> None:
     ],
     ids=["all fit", "the large one alone by claim check", "the only one"],
 )
-def test_each_record_is_measured_by_itself(
-    process: Process, text: str, values: list[bytes], stored: list[bytes]
-) -> None:
-    output, payloads, _ = process(text)
-    assert output is not None
-    assert [record.value for record in output.all] == values
+def test_each_record_is_measured_by_itself(text: str, values: list[bytes], stored: list[bytes]) -> None:
+    first, payloads = output(text)
+    assert [record.value for record in first.all] == values
     assert payloads == stored
-    assert [dict(record.headers)["part"] for record in output.all] == [b"%d" % number for number in range(len(values))]
-    assert {dict(record.headers)["source-offset"] for record in output.all} == {b"%019d" % 7}
-    assert {(record.topic, record.key) for record in output.all} == {(output.topic, b"Q1")}
-    checks = ["claim-check-key" in dict(record.headers) for record in output.all]
+    assert [dict(record.headers)["part"] for record in first.all] == [b"%d" % number for number in range(len(values))]
+    assert {dict(record.headers)["source-offset"] for record in first.all} == {b"%019d" % 7}
+    assert {(record.topic, record.key) for record in first.all} == {(first.topic, b"Q1")}
+    checks = ["claim-check-key" in dict(record.headers) for record in first.all]
     assert checks == [value == b"slim" for value in values]
 
 
-def test_one_that_fits_in_no_way_makes_the_whole_event_an_error_event(process: Process) -> None:
-    output, payloads, _ = process(f"a:!{'x' * 2000}")
-    assert output is not None
-    assert output.following == ()
-    assert b"source_event_too_large" in output.value
+def test_one_that_fits_in_no_way_makes_the_whole_event_an_error_event() -> None:
+    record, payloads = output(f"a:!{'x' * 2000}")
+    assert record.following == ()
+    assert b"source_event_too_large" in record.value
     assert payloads == []
 
 
-def test_a_record_may_have_a_topic_of_its_own(process: Process) -> None:
-    output, payloads, _ = process(f"a:>bb:>{'x' * 2000}:c")
-    assert output is not None
-    assert [record.topic == "aside" for record in output.all] == [False, True, True, False]
-    assert {record.key for record in output.all} == {b"Q1"}
-    assert {dict(record.headers)["source-offset"] for record in output.all} == {b"%019d" % 7}
+def test_a_record_may_have_a_topic_of_its_own() -> None:
+    first, payloads = output(f"a:>bb:>{'x' * 2000}:c")
+    assert [record.topic == "aside" for record in first.all] == [False, True, True, False]
+    assert {record.key for record in first.all} == {b"Q1"}
+    assert {dict(record.headers)["source-offset"] for record in first.all} == {b"%019d" % 7}
     assert payloads == [b">" + b"x" * 2000], "it is measured as the others are"
 
 
-def test_an_event_without_output_leaves_none(process: Process) -> None:
+def test_an_event_without_output_leaves_none() -> None:
     assert process("-")[0] is None
 
 
-def test_the_job_knows_how_large_a_value_may_be(process: Process) -> None:
-    output, _, job = process("!" + "y" * 100)
-    assert output is not None
-    (limit,) = job.limits
+def test_the_job_knows_how_large_a_value_may_be() -> None:
+    (limit,) = process("!" + "y" * 100)[2].limits
     assert limit is not None
-    largest, _, _ = process("!" + "y" * (limit - 14))  # the part's own header, and lengths that grow
-    assert largest is not None
+    largest, _ = output("!" + "y" * (limit - 14))  # the part's own header, and lengths that grow
     assert serialized_size(largest.key, largest.value, largest.headers) <= LIMIT
     assert process("!" + "y" * 2000, policy="none")[2].limits == [None]
 
 
-def test_a_deferred_event_is_resolved_behind_the_last_of_its_records(process: Process) -> None:
-    output, _, _ = process("a:bb:ccc")
-    assert output is not None
+def test_a_deferred_event_is_resolved_behind_the_last_of_its_records() -> None:
+    record, _ = output("a:bb:ccc")
     producer = NotingProducer()
     writer = RoundWriter(OrderedWriter(lambda: cast(Any, producer)), "ledger", epoch=5)
-    settled = Settled(output, Resolved(MESSAGE.position))
-    assert settled.size == output_size(output) > 3 * serialized_size(b"Q1", b"", ())
+    settled = Settled(record, Resolved(MESSAGE.position))
+    assert settled.size == output_size(record) > 3 * serialized_size(b"Q1", b"", ())
     writer.write([settled])
     assert [record.value for record in producer.sent[:-1]] == [b"a", b"bb", b"ccc"]
     last = producer.sent[-1]

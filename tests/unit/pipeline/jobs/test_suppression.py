@@ -1,7 +1,6 @@
 """What a job does with an event that deletes or hides: nothing by default, with the option all of it in its turn."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -15,9 +14,9 @@ from pipeline.records.claim_origin import ClaimOrigin
 from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
 from pipeline.records.suppression import Suppression
+from tests.unit.pipeline.jobs.conftest import bench, failed
+from tests.unit.pipeline.making import make_event
 
-MakeEvent = Callable[..., dict[str, Any]]
-MakeBench = Callable[..., Any]
 LATEST, PARENT = 7 * 4096 + 2, 7 * 4096 + 1
 BOTH = {LATEST: "<p>new</p>", PARENT: "<p>old</p>"}
 LARGE: dict[str, Any] = {"content_limit": {"max_bytes": 0}}
@@ -60,38 +59,28 @@ def said(record: Record) -> Suppression | None:
     return Suppression.of_headers(dict(record.headers))
 
 
+HIDDEN = {"is_content_visible": False}
+
+
 @pytest.mark.parametrize("kind", ["delete", "visibility_change"])
-def test_without_the_option_records_are_as_ever(bench: MakeBench, make_event: MakeEvent, kind: str) -> None:
-    record, _ = bench().output(make_event(kind, revision={"is_content_visible": False}))
-    assert [name for name, _ in record.headers] == [
-        "source-topic",
-        "source-partition",
-        "source-offset",
-        "source-event-id",
-    ]
+def test_without_the_option_records_are_as_ever(kind: str) -> None:
+    record, _ = bench().output(make_event(kind, revision=HIDDEN))
+    names = [name for name, _ in record.headers]
+    assert names == ["source-topic", "source-partition", "source-offset", "source-event-id"]
 
 
-def test_a_delete_removes_and_its_record_says_so(bench: MakeBench, make_event: MakeEvent) -> None:
+@pytest.mark.parametrize(("kind", "removes"), [("delete", PAGE), ("visibility_change", REVISION)])
+def test_what_is_hidden_is_removed_and_its_record_says_so(kind: str, removes: Suppression) -> None:
     made = bench()
     removed = with_removal(made)
-    record, output = made.output(make_event("delete"))
-    assert removed.asked == [(PAGE, ORIGIN, 0)]
-    assert said(record) == PAGE
-    assert output["page_change_kind"] == "delete"
-
-
-def test_a_hidden_revision_likewise(bench: MakeBench, make_event: MakeEvent) -> None:
-    made = bench()
-    removed = with_removal(made)
-    record, _ = made.output(make_event("visibility_change", revision={"is_content_visible": False}))
-    assert removed.suppressions == [REVISION]
-    assert said(record) == REVISION
+    record, output = made.output(make_event(kind, revision=HIDDEN))
+    assert removed.asked == [(removes, ORIGIN, 0)]
+    assert said(record) == removes
+    assert output["page_change_kind"] == kind
     assert made.client.asked == []
 
 
-def test_of_a_hidden_comment_the_earlier_claim_check_goes_before_the_new_one_comes(
-    bench: MakeBench, make_event: MakeEvent
-) -> None:
+def test_of_a_hidden_comment_the_earlier_claim_check_goes_before_the_new_one_comes() -> None:
     made = bench(BOTH, **LARGE)
     removed = with_removal(made)
     record, _ = made.output(make_event("visibility_change", revision=NO_COMMENT))
@@ -101,65 +90,57 @@ def test_of_a_hidden_comment_the_earlier_claim_check_goes_before_the_new_one_com
     assert b"claim-check-key" in b"".join(name.encode() for name, _ in record.headers)
 
 
-def test_nothing_is_done_to_the_store_before_the_turn(bench: MakeBench, make_event: MakeEvent) -> None:
+@pytest.mark.parametrize(
+    "event", [make_event("delete"), make_event(), make_event(revision=NO_COMMENT)], ids=["delete", "edit", "hidden"]
+)
+def test_nothing_is_done_to_the_store_before_the_turn(event: dict[str, Any]) -> None:
     made = bench(BOTH, **LARGE)
     removed = with_removal(made)
-    for event in (make_event("delete"), make_event(), make_event(revision=NO_COMMENT)):
-        assert isinstance(ahead(made, event), InTurn)
-    assert removed.asked == []
-    assert made.claims.stored == []
+    assert isinstance(ahead(made, event), InTurn)
+    assert (removed.asked, made.claims.stored) == ([], [])
 
 
-def test_without_the_option_a_claim_check_does_not_wait(bench: MakeBench, make_event: MakeEvent) -> None:
-    made = bench(BOTH, **LARGE)
-    assert isinstance(ahead(made, make_event()), Record)
-    assert len(made.claims.stored) == 1
+def test_what_touches_no_store_does_not_wait() -> None:
+    without_option, small = bench(BOTH, **LARGE), bench(BOTH)
+    with_removal(small)
+    assert isinstance(ahead(without_option, make_event()), Record)
+    assert len(without_option.claims.stored) == 1
+    assert isinstance(ahead(small, make_event()), Record)
 
 
-def test_other_events_have_nothing_to_wait_for(bench: MakeBench, make_event: MakeEvent) -> None:
-    made = bench(BOTH)
-    with_removal(made)
-    assert isinstance(ahead(made, make_event()), Record)
-
-
-def test_keys_name_the_revision_and_its_parent_and_the_object_says_by_which_event(
-    bench: MakeBench, make_event: MakeEvent
-) -> None:
+def test_keys_name_the_revision_and_its_parent_and_the_object_says_by_which_event() -> None:
     made = bench(BOTH, **LARGE)
     made.output(make_event())
     assert made.claims.about == [PageRevision("enwiki", 7, LATEST, PARENT)]
     assert made.claims.origins == [ORIGIN]
 
 
-def test_an_event_that_is_filtered_removes_all_the_same(bench: MakeBench, make_event: MakeEvent) -> None:
-    """The page was wikitext before it became a script."""
-    made = bench()
-    removed = with_removal(made)
-    slots = {"content_slots": {"main": {"slot_role": "main", "content_model": "javascript"}}}
-    assert made.process(make_event("delete", revision=slots)) is None
-    assert removed.suppressions == [PAGE]
+SCRIPT = {"content_slots": {"main": {"slot_role": "main", "content_model": "javascript"}}}
+COMMENT_HIDDEN = make_event("visibility_change", revision=NO_COMMENT)
+FINAL, LATER = (failed("upstream_error", transient=transient) for transient in (False, True))
 
 
-def test_a_canary_removes_nothing(bench: MakeBench, make_event: MakeEvent) -> None:
-    made = bench()
-    removed = with_removal(made)
-    assert made.process(make_event("delete", meta={"domain": "canary"})) is None
-    assert removed.asked == []
-
-
-@pytest.mark.parametrize("transient", [True, False])
-def test_an_event_that_cannot_be_fetched_removes_all_the_same(
-    bench: MakeBench, make_event: MakeEvent, failed: Callable[..., Exception], transient: bool
+@pytest.mark.parametrize(
+    ("answer", "event", "outcome", "removes"),
+    [
+        # The page was wikitext before it became a script.
+        pytest.param(None, make_event("delete", revision=SCRIPT), type(None), [PAGE], id="filtered"),
+        pytest.param(None, make_event("delete", meta={"domain": "canary"}), type(None), [], id="canary"),
+        pytest.param(FINAL, COMMENT_HIDDEN, Record, [REVISION], id="cannot be fetched"),
+        # The slow lane makes an error event of its last try by itself.
+        pytest.param(LATER, COMMENT_HIDDEN, Unfinished, [REVISION], id="cannot be fetched yet"),
+    ],
+)
+def test_what_an_event_without_an_output_removes(
+    answer: Any, event: dict[str, Any], outcome: type, removes: list[Suppression]
 ) -> None:
-    """The slow lane makes an error event of its last try by itself."""
-    made = bench({LATEST: failed("upstream_error", transient=transient)})
+    made = bench({LATEST: answer})
     removed = with_removal(made)
-    outcome = made.process(make_event("visibility_change", revision=NO_COMMENT))
-    assert isinstance(outcome, Unfinished) == transient
-    assert removed.suppressions == [REVISION]
+    assert isinstance(made.process(event), outcome)
+    assert removed.suppressions == removes
 
 
-def test_what_it_says_counts_towards_the_size(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_what_it_says_counts_towards_the_size() -> None:
     event = make_event("delete")
     made = bench()
     with_removal(made)
@@ -172,7 +153,7 @@ def test_what_it_says_counts_towards_the_size(bench: MakeBench, make_event: Make
         assert removed.suppressions == [PAGE]
 
 
-def test_the_record_does_not_depend_on_what_was_there(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_the_record_does_not_depend_on_what_was_there() -> None:
     """A batch that is repeated writes the same bytes, although it finds nothing any more to remove."""
     made = bench()
     with_removal(made)

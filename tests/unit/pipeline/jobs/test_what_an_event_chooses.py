@@ -30,7 +30,7 @@ from pipeline.records.claim_check import ClaimStore
 from pipeline.records.error_event import MAX_KEY_BYTES
 from pipeline.records.record import Position, Record
 from pipeline.worker.engine import LoopThread
-from tests.unit.pipeline.conftest import event
+from tests.unit.pipeline.making import make_config, make_event
 
 WIKIS = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org"}
 JOBS: tuple[str, ...] = ("html-enrichment", "content-enrichment")
@@ -48,23 +48,11 @@ APPENDED_MS = "1772442000000"
 OBJECT = rb"PUT /claims/" + KEY + rb" HTTP/1\.1"
 
 NASTY = [
-    "evil.example.org",
-    "http://evil.example.org/",
-    "//evil.example.org/x",
-    "en.wikipedia.org@evil.example.org",
-    "../../../../etc/passwd",
-    "..%2f..%2f",
-    "x?action=delete&y#z",
-    "a\r\nHost: evil.example.org\r\nX-Evil: 1",
-    "a\r\n\r\nDELETE / HTTP/1.1\r\nHost: x\r\n\r\n",
-    "a\nX-Evil: 1",
-    "\0",
-    "\N{LINE SEPARATOR}",
-    "ä/ö 😀",
-    "{0} %s ${x} {{y}}",
-    "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a\r\nX-Evil: 1",
-    "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a\n",
-    "x" * 9_000,
+    *("evil.example.org", "http://evil.example.org/", "//evil.example.org/x", "en.wikipedia.org@evil.example.org"),
+    *("../../../../etc/passwd", "..%2f..%2f", "x?action=delete&y#z", "a\r\nHost: evil.example.org\r\nX-Evil: 1"),
+    *("a\r\n\r\nDELETE / HTTP/1.1\r\nHost: x\r\n\r\n", "a\nX-Evil: 1", "\0", "\N{LINE SEPARATOR}", "ä/ö 😀"),
+    *("{0} %s ${x} {{y}}", "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a\r\nX-Evil: 1"),
+    *("5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a\n", "x" * 9_000),
 ]
 TEXTS = st.sampled_from(NASTY) | st.text(max_size=30)
 IDS = TEXTS | st.uuids().map(str) | st.uuids().map(lambda id_: str(id_).upper())
@@ -92,7 +80,7 @@ KEYS = st.none() | st.binary(max_size=40) | TEXTS.map(str.encode)
 
 def changed(drawn: dict[str, Any]) -> bytes:
     slot = {"slot_role": drawn["role"], "content_model": "wikitext", "origin_rev_id": 9}
-    made = event(
+    made = make_event(
         drawn["kind"],
         wiki_id=drawn["wiki_id"],
         meta={name: drawn[name] for name in ("domain", "uri", "id", "request_id", "stream")},
@@ -174,7 +162,7 @@ class Wired:
 
 
 @pytest.fixture(scope="module")
-def wired(make_config: Callable[..., PipelineConfig]) -> Iterator[Wired]:
+def wired() -> Iterator[Wired]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
             patch.setenv(name, "test")
@@ -261,7 +249,7 @@ def test_whatever_it_says(wired: Wired, job: str, value: bytes, key: bytes | Non
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
 def test_what_it_says_beside_wiki_and_number_goes_nowhere(wired: Wired, job: str, text: str) -> None:
     value = orjson.dumps(
-        event(
+        make_event(
             "edit",
             wiki_id="dewiki",
             meta={"domain": text, "id": text, "request_id": text, "stream": text},
@@ -281,7 +269,7 @@ def test_what_it_says_beside_wiki_and_number_goes_nowhere(wired: Wired, job: str
 
 @pytest.mark.parametrize("wiki_id", [*NASTY, *WIKIS.values(), "ENWIKI", " enwiki", "__class__"], ids=ascii)
 def test_a_wiki_that_is_not_configured_is_not_asked(wired: Wired, wiki_id: str) -> None:
-    outcome = wired.process("html-enrichment", orjson.dumps(event(wiki_id=wiki_id)), b"key")
+    outcome = wired.process("html-enrichment", orjson.dumps(make_event(wiki_id=wiki_id)), b"key")
     assert isinstance(outcome, Record)
     assert orjson.loads(outcome.value)["error_type"] == "unknown_wiki"
     assert not wired.wiki.heads
