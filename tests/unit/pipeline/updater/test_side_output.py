@@ -38,6 +38,10 @@ COMMON = {
 NEWER: dict[str, Any] = {"$schema": STATE_INCONSISTENCY_URI, "inconsistency": "newer_revision_seen"}
 
 
+def beside(last: int) -> StateInconsistency:
+    return StateInconsistency(EVENT, "newer_revision_seen", last)
+
+
 def read(output: LapsedAction | StateInconsistency, emitter: str = "job") -> dict[str, Any]:
     record = side_record(output, topic="side", emitter=emitter)
     event: dict[str, Any] = orjson.loads(record.value)
@@ -53,21 +57,13 @@ def read(output: LapsedAction | StateInconsistency, emitter: str = "job") -> dic
     ("output", "expected"),
     [
         (LapsedAction(EVENT), {"$schema": RDF_LAPSED_URI}),
-        (StateInconsistency(EVENT, "newer_revision_seen", 0), NEWER | {"state_status": "UNDEFINED"}),
-        (
-            StateInconsistency(EVENT, "newer_revision_seen", 125),
-            NEWER | {"state_status": "CREATED", "state_revision_id": 125},
-        ),
-        (
-            StateInconsistency(EVENT, "newer_revision_seen", -125),
-            NEWER | {"state_status": "DELETED", "state_revision_id": 125},
-        ),
+        (beside(0), NEWER | {"state_status": "UNDEFINED"}),
+        (beside(125), NEWER | {"state_status": "CREATED", "state_revision_id": 125}),
+        (beside(-125), NEWER | {"state_status": "DELETED", "state_revision_id": 125}),
     ],
     ids=["late", "unknown", "created", "deleted"],
 )
-def test_a_record_says_which_event_and_beside_which_state(
-    output: LapsedAction | StateInconsistency, expected: dict[str, Any]
-) -> None:
+def test_a_record_names_event_and_state(output: LapsedAction | StateInconsistency, expected: dict[str, Any]) -> None:
     event = read(output)
     meta = event.pop("meta")
     assert event == COMMON | expected

@@ -144,11 +144,7 @@ def test_no_text_of_an_event_makes_its_state_large() -> None:
         ([], "schema_violation", "it names no schema"),
         ({"$schema": 2}, "schema_violation", "it names no schema"),
         ({"$schema": REVISION_CREATE_URI}, "schema_violation", r"create/2.0.0 event at \(top\): "),
-        (
-            REVISION_CREATE | {"$schema": "/mediawiki/page/change/1.2.0"},
-            "unknown_schema",
-            "page/change/1.2.0', not of ",
-        ),
+        (REVISION_CREATE | {"$schema": "/mediawiki/page/change/1.2.0"}, "unknown_schema", "change/1.2.0', not of "),
         (REVISION_CREATE | {"$schema": "no version"}, "unknown_schema", "'no version'"),
         (REVISION_CREATE | {"$schema": "/mediawiki/revision/create/3.0.0"}, "unknown_schema_version", "version 2 can"),
         (REVISION_CREATE | {"rev_id": 0}, "schema_violation", "at rev_id: 0 is no revision"),
