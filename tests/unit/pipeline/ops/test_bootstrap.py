@@ -190,62 +190,48 @@ def test_retention_is_an_error_and_yes_goes_on_with_what_is_left(operator: Opera
     assert checkpoint_at(operator.checkpoint).committed()["edits"] == {0: 7, 1: 9}
 
 
-def age(place: Path) -> None:
+def copied(operator: Operator) -> Path:
+    """A checkpoint of a job that was written long ago."""
+    place = recorded(operator.directory)
     for path in place.rglob("*"):
         os.utime(path, (1, 1))
+    return place
 
 
-def add(place: Path, name: str) -> None:
-    (place / name).parent.mkdir(parents=True, exist_ok=True)
-    (place / name).write_bytes(b"{}")
-
-
-TAKEN: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "of a job that runs": (lambda place: os.utime(place / "commits/2"), " s ago: does the job run?\nhint: "),
-    "of a job that has stopped": (lambda _: None, "exists: it holds batch 2 of "),
-    "with a state": (
-        lambda place: (place / "state").mkdir(),
-        " and a state\nhint: a job takes up an initial state before",
+TAKEN: dict[str, tuple[Callable[[Operator], Any], str]] = {
+    "a job that runs": (lambda one: os.utime(copied(one) / "commits/2"), " s ago: does the job run?\nhint: "),
+    "a job that has stopped": (copied, "exists: it holds batch 2 of "),
+    "a job with a state": (
+        lambda one: (copied(one) / "state").mkdir(),
+        " and a state\nhint: a job takes up",
     ),
-    "of something else": (lambda place: (place / "more").mkdir(), "is no checkpoint of a job's: it holds more"),
+    "something else": (lambda one: (copied(one) / "more").mkdir(), "is no checkpoint of a job's: it holds more"),
+    "a start that failed": (
+        lambda one: add(one.checkpoint, "job.json"),
+        "it holds files of a start that failed",
+    ),
+    "a bootstrap that has not ended": (
+        lambda one: add(one.checkpoint, f"{DIRECTORY}/part-00000.parquet"),
+        "its bootstrap or copy has not ended",
+    ),
+    "another bootstrap": (lambda one: one.bootstrap(), "exists: it holds a position, written"),
 }
 
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_a_checkpoint_that_exists_is_left_alone(operator: Operator, name: str) -> None:
-    place = recorded(operator.directory)
-    age(place)
-    change, why = TAKEN[name]
-    change(place)
-    before = contents(place)
-    result = operator.bootstrap()
-    assert result.exit_code == 2
-    assert why in result.stderr
-    assert contents(place) == before
-
-
-LEFT = {
-    "a start that failed": ("job.json", "exists: it holds files of a start that failed, written"),
-    "a bootstrap that has not ended": (f"{DIRECTORY}/part-00000.parquet", "its bootstrap or copy has not ended"),
-}
-
-
-@pytest.mark.parametrize("name", LEFT)
-def test_what_another_start_has_left_is_refused(operator: Operator, name: str) -> None:
-    file, why = LEFT[name]
-    add(operator.checkpoint, file)
-    result = operator.bootstrap()
-    assert result.exit_code == 2
-    assert why in result.stderr
-
-
-def test_a_second_bootstrap_is_refused(operator: Operator) -> None:
-    operator.bootstrap()
+    prepare, why = TAKEN[name]
+    prepare(operator)
     before = contents(operator.checkpoint)
     result = operator.bootstrap("Q1,1\n")
     assert result.exit_code == 2
-    assert "exists: it holds a position, written" in result.stderr
+    assert why in result.stderr
     assert contents(operator.checkpoint) == before
+
+
+def add(place: Path, name: str) -> None:
+    (place / name).parent.mkdir(parents=True, exist_ok=True)
+    (place / name).write_bytes(b"{}")
 
 
 def test_the_job_begins_with_it_until_its_first_batch_is_committed(operator: Operator) -> None:

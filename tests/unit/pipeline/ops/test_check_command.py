@@ -25,101 +25,74 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
     return run_check
 
 
+HTML, CONTENT = "mediawiki.page_html_content_change.v1", "mediawiki.page_content_change.v1"
+
+
 @pytest.mark.parametrize(
-    ("options", "sections", "lines"),
+    ("options", "sections", "job", "source", "sink", "more"),
     [
-        pytest.param(
-            [],
-            {},
-            [
-                "pipeline.yaml: job html-enrichment, from mediawiki.page_change.v1 at 127.0.0.1:1 to "
-                "mediawiki.page_html_content_change.v1 at 127.0.0.1:1",
-                "the configuration is valid",
-            ],
-            id="the least",
-        ),
+        pytest.param([], {}, "html-enrichment", "mediawiki.page_change.v1", HTML, "", id="the least"),
         pytest.param(
             ["--memory-limit", "4GiB", "--slots", "4"],
             {"job": "content-enrichment"},
-            [
-                "pipeline.yaml: job content-enrichment, from mediawiki.page_change.v1 at 127.0.0.1:1 to "
-                "mediawiki.page_content_change.v1 at 127.0.0.1:1",
-                "the configuration is valid",
-            ],
+            *("content-enrichment", "mediawiki.page_change.v1", CONTENT, ""),
             id="another job, with a limit that is enough",
         ),
         pytest.param(
             ["--allow-unsafe"],
             {"source": {"topics": ["a", "b"]}, "record_limit": {"policy": "none"}},
-            [
-                "pipeline.yaml: job html-enrichment, from a, b at 127.0.0.1:1 to "
-                "mediawiki.page_html_content_change.v1 at 127.0.0.1:1",
-                "the configuration is valid, with --allow-unsafe: record_limit.policy: none",
-            ],
+            *("html-enrichment", "a, b", HTML, ", with --allow-unsafe: record_limit.policy: none"),
             id="several topics, unsafe and accepted",
         ),
     ],
 )
 def test_a_valid_configuration_is_named_with_its_job(
-    check: Check, options: list[str], sections: dict[str, Any], lines: list[str]
+    check: Check, options: list[str], sections: dict[str, Any], job: str, source: str, sink: str, more: str
 ) -> None:
     result = check(*options, **sections)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.splitlines() == lines
+    assert result.stdout.splitlines() == [
+        f"pipeline.yaml: job {job}, from {source} at 127.0.0.1:1 to {sink} at 127.0.0.1:1",
+        f"the configuration is valid{more}",
+    ]
 
 
-@pytest.mark.parametrize(
-    ("options", "environment", "sections", "messages"),
-    [
-        pytest.param(
-            [],
-            {},
-            {"fetch": {"concurency": 5}, "batch": {"max_offsets": "many"}},
-            ["fetch.concurency: unknown key; did you mean 'concurrency'?", "batch.max_offsets: must be a whole number"],
-            id="the file",
-        ),
-        pytest.param(
-            [],
-            {},
-            {"record_limit": {"policy": "none"}, "metrics": {"rename": {"enrichment_nothing": "x"}}},
-            ["error: unsafe: record_limit.policy: none", "metrics.rename: there is no metric 'enrichment_nothing'"],
-            id="unsafe, and a metric",
-        ),
-        pytest.param(
-            [],
-            {"PYSPARK_SUBMIT_ARGS": "--conf spark.speculation=true"},
-            {},
-            ["spark.speculation is true (--conf spark.speculation), and the job needs false", "hint: remove it"],
-            id="Spark's settings of the environment",
-        ),
-        pytest.param(
-            ["--memory-limit", "1GiB", "--slots", "8"],
-            {},
-            {},
-            ["--memory-limit 1024MiB is too small for 8 slots: they take at least"],
-            id="a limit that is too small",
-        ),
-        pytest.param(
-            [],
-            {},
-            {"mediawiki": {"wikis_file": "pipeline.yaml"}},
-            ["mediawiki.wikis_file: pipeline.yaml:1:", "hint: write a line `enwiki: en.wikipedia.org`"],
-            id="a file of wikis that is none",
-        ),
-        pytest.param(
-            [],
-            {},
-            {"kafka": {"security_protocol": "SSL", "ca": "pipeline.yaml"}},
-            ["kafka.ca: pipeline.yaml cannot be used: it is no PEM"],
-            id="a certificate that is none",
-        ),
-        pytest.param([], {}, {"job": "page-size"}, ["job: there is no job 'page-size'"], id="no such job"),
-    ],
-)
-def test_every_reason_for_a_refusal_is_printed(
-    check: Check, options: list[str], environment: dict[str, str], sections: dict[str, Any], messages: list[str]
-) -> None:
-    result = check(*options, environment=environment, **sections)
+NO_METRIC = "metrics.rename: there is no metric 'enrichment_nothing'"
+NO_SPECULATION = "spark.speculation is true (--conf spark.speculation), and the job needs false"
+REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "the file": (
+        {"fetch": {"concurency": 5}, "batch": {"max_offsets": "many"}},
+        ["fetch.concurency: unknown key; did you mean 'concurrency'?", "batch.max_offsets: must be a whole number"],
+    ),
+    "unsafe, and a metric": (
+        {"record_limit": {"policy": "none"}, "metrics": {"rename": {"enrichment_nothing": "x"}}},
+        ["error: unsafe: record_limit.policy: none", NO_METRIC],
+    ),
+    "Spark's settings of the environment": (
+        {"environment": {"PYSPARK_SUBMIT_ARGS": "--conf spark.speculation=true"}},
+        [NO_SPECULATION, "hint: remove it"],
+    ),
+    "a limit that is too small": (
+        {"options": ["--memory-limit", "1GiB", "--slots", "8"]},
+        ["--memory-limit 1024MiB is too small for 8 slots: they take at least"],
+    ),
+    "a file of wikis that is none": (
+        {"mediawiki": {"wikis_file": "pipeline.yaml"}},
+        ["mediawiki.wikis_file: pipeline.yaml:1:", "hint: write a line `enwiki: en.wikipedia.org`"],
+    ),
+    "a certificate that is none": (
+        {"kafka": {"security_protocol": "SSL", "ca": "pipeline.yaml"}},
+        ["kafka.ca: pipeline.yaml cannot be used: it is no PEM"],
+    ),
+    "no such job": ({"job": "page-size"}, ["job: there is no job 'page-size'"]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_every_reason_for_a_refusal_is_printed(check: Check, name: str) -> None:
+    given, messages = REFUSED[name]
+    sections = {key: value for key, value in given.items() if key != "options"}
+    result = check(*given.get("options", []), **sections)
     assert (result.exit_code, result.stdout) == (2, "")
     assert [message for message in messages if message not in result.stderr] == []
 

@@ -28,10 +28,6 @@ def test_so_can_one_whose_position_was_set(tmp_path: Path) -> None:
     assert found(place) == ""
 
 
-def test_a_foreign_topic_is_named() -> None:
-    assert f"it is of topic {TOPIC}, and the job reads other" in found(STOPPED, topic="other")
-
-
 @pytest.mark.parametrize(
     ("bounds", "why"),
     [

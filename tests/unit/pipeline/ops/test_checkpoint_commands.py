@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -66,49 +67,25 @@ def go(tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
     return call
 
 
-def test_show(go: Go) -> None:
-    result = go("checkpoint", "show")
-    assert result.exit_code == 0
-    assert QUERY_ID in result.stdout
-
-
-def test_verify_is_exit_2_when_the_job_could_not_continue(go: Go, place: Path) -> None:
+def test_verify_is_exit_0_when_the_job_can_continue(go: Go, place: Path) -> None:
     result = go("checkpoint", "verify")
     assert (result.exit_code, result.stdout) == (0, f"the job can continue from checkpoint {place}\n")
-    result = go("checkpoint", "verify", topic="other")
-    assert result.exit_code == 2
-    assert f"it is of topic {TOPIC}, and the job reads other" in result.stdout
 
 
-def mark(place: Path, **changes: str) -> None:
+def mark(place: Path, **changes: Any) -> None:
     marked = {"job": "html-enrichment", "source": TOPIC, "sink": "mediawiki.page_html_content_change.v1"} | changes
     (place / "job.json").write_bytes(orjson.dumps(marked))
 
 
 def test_whose_checkpoint_it_is(go: Go, place: Path) -> None:
-    assert go("checkpoint", "show").stdout.splitlines()[-1] == "made by     unknown: there is no job.json"
+    shown = go("checkpoint", "show")
+    assert shown.exit_code == 0
+    assert QUERY_ID in shown.stdout
+    assert shown.stdout.splitlines()[-1] == "made by     unknown: there is no job.json"
     mark(place, cluster="c1")
-    shown = go("checkpoint", "show").stdout.splitlines()[-1]
-    assert (
-        shown
-        == f"made by     html-enrichment, from topic {TOPIC} in cluster c1 to mediawiki.page_html_content_change.v1"
-    )
+    made_by = f"html-enrichment, from topic {TOPIC} in cluster c1 to mediawiki.page_html_content_change.v1"
+    assert go("checkpoint", "show").stdout.splitlines()[-1] == f"made by     {made_by}"
     assert go("checkpoint", "verify").exit_code == 0
-
-
-def test_verify_tells_another_jobs_checkpoint_by_its_mark(go: Go, place: Path) -> None:
-    mark(place, job="content-enrichment", sink="other")
-    result = go("checkpoint", "verify")
-    assert result.exit_code == 2
-    assert "another job has made it: job content-enrichment, not html-enrichment" in result.stdout
-    assert "sink topic other, not mediawiki.page_html_content_change.v1" in result.stdout
-
-
-def test_a_mark_that_cannot_be_read_is_refused(go: Go, place: Path) -> None:
-    (place / "job.json").write_text("[]")
-    result = go("checkpoint", "verify")
-    assert result.exit_code == 2
-    assert "job.json does not say whose it is" in result.stderr
 
 
 def test_a_fork_is_nobodys_until_a_job_takes_it(go: Go, place: Path, tmp_path: Path) -> None:
@@ -121,20 +98,57 @@ STATE = {"operator": "dedupeWithinWatermark", "key": "id", "provider": "rocksdb"
 
 
 def with_state(place: Path) -> None:
-    ledger = {"topic": "deferred", "id": "x", "epoch": 4}
-    marked = {"job": "html-enrichment", "source": TOPIC, "sink": "mediawiki.page_html_content_change.v1"}
-    (place / "job.json").write_bytes(orjson.dumps(marked | {"ledger": ledger, "state": STATE}))
+    mark(place, ledger={"topic": "deferred", "id": "x", "epoch": 4}, state=STATE)
     (place / "state/0/1").mkdir(parents=True)
     (place / "state/0/1/1.changelog").write_bytes(b"changes")
 
 
-def test_the_state_is_shown_and_a_job_without_it_cannot_continue(go: Go, place: Path) -> None:
+def test_the_state_is_shown(go: Go, place: Path) -> None:
     with_state(place)
     shown = go("checkpoint", "show").stdout.splitlines()[-1]
     assert shown == "state       deduplicate by id, 3 partitions in rocksdb"
-    result = go("checkpoint", "verify")
+
+
+STATE_TEXT = "has a state (deduplicate by id, 3 partitions in rocksdb), and the configuration has no"
+HTML_SINK = "mediawiki.page_html_content_change.v1"
+
+
+@pytest.mark.parametrize(
+    ("change", "topic", "why"),
+    [
+        pytest.param(lambda _: None, "other", f"it is of topic {TOPIC}, and the job reads other", id="topic"),
+        pytest.param(
+            lambda place: mark(place, job="content-enrichment", sink="other"),
+            TOPIC,
+            "another job has made it: job content-enrichment, not html-enrichment",
+            id="job",
+        ),
+        pytest.param(lambda place: mark(place, sink="other"), TOPIC, f"sink topic other, not {HTML_SINK}", id="sink"),
+        pytest.param(
+            lambda place: mark(place, cluster="c2"),
+            TOPIC,
+            "another job has made it: source cluster c2, not c1\n",
+            id="cluster",
+        ),
+        pytest.param(
+            lambda place: (place / "job.json").write_text("[]"), TOPIC, "job.json does not say whose it is", id="mark"
+        ),
+        pytest.param(with_state, TOPIC, STATE_TEXT, id="state"),
+        pytest.param(
+            lambda place: (place / "sub").mkdir(),
+            TOPIC,
+            "checkpoint is no checkpoint of a job's: it holds sub; move that away\n",
+            id="a directory that is not Spark's",
+        ),
+    ],
+)
+def test_verify_is_exit_2_when_the_job_could_not_continue(
+    go: Go, place: Path, change: Callable[[Path], Any], topic: str, why: str
+) -> None:
+    change(place)
+    result = go("checkpoint", "verify", topic=topic)
     assert result.exit_code == 2
-    assert "has a state (deduplicate by id, 3 partitions in rocksdb), and the configuration has no" in result.stdout
+    assert why in result.output
 
 
 def test_a_fork_takes_the_state_along_and_neither_output_nor_ledger(go: Go, place: Path, tmp_path: Path) -> None:
@@ -156,32 +170,29 @@ def test_a_state_has_no_other_position(go: Go, place: Path, where: list[str]) ->
     assert "run --new timestamp=" in result.stderr
 
 
-OTHERS = [
-    ({"sink": "other"}, "sink topic other, not mediawiki.page_html_content_change.v1"),
-    ({"job": "content-enrichment"}, "job content-enrichment, not html-enrichment"),
-    ({"cluster": "c2"}, "source cluster c2, not c1"),
-]
+OTHERS = {
+    "sink": ({"sink": "other"}, TOPIC, "sink topic other, not mediawiki.page_html_content_change.v1"),
+    "job": ({"job": "content-enrichment"}, TOPIC, "job content-enrichment, not html-enrichment"),
+    "cluster": ({"cluster": "c2"}, TOPIC, "source cluster c2, not c1"),
+    "topic": (None, "other", f"offsets of topic {TOPIC}, not other"),
+}
+SET = ["checkpoint", "set-offsets", "--at", "2026-01-01T00:00:07Z"]
 
 
-@pytest.mark.parametrize(("change", "why"), OTHERS, ids=["sink", "job", "cluster"])
+@pytest.mark.parametrize("of", OTHERS)
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["checkpoint", "set-offsets", "--at", "2026-01-01T00:00:07Z", "--yes"],
-        ["checkpoint", "set-offsets", "--at", "2026-01-01T00:00:07Z", "--into", "beside"],
-        ["checkpoint", "fork", "beside"],
-        ["lag"],
-    ],
+    [[*SET, "--yes"], [*SET, "--into", "beside"], ["checkpoint", "fork", "beside"], ["lag"]],
     ids=["set", "set beside", "fork", "lag"],
 )
-def test_another_jobs_checkpoint_is_left_alone(
-    go: Go, place: Path, arguments: list[str], change: dict[str, str], why: str
-) -> None:
-    mark(place, **change)
-    age(place)
+def test_another_jobs_checkpoint_is_left_alone(go: Go, place: Path, arguments: list[str], of: str) -> None:
+    change, topic, why = OTHERS[of]
+    if change is not None:
+        mark(place, **change)
+        age(place)
     before = contents(place.parent)
-    result = go(*[str(place.parent / one) if one == "beside" else one for one in arguments])
-    if "fork" in arguments and "cluster" in change:
+    result = go(*[str(place.parent / one) if one == "beside" else one for one in arguments], topic=topic)
+    if "fork" in arguments and of == "cluster":
         assert result.exit_code == 0, "it asks no broker"
         return
     assert (result.exit_code, result.stdout) == (2, "")
@@ -189,30 +200,6 @@ def test_another_jobs_checkpoint_is_left_alone(
     after = contents(place.parent)
     del after["pipeline.yaml"]
     assert after == before
-
-
-@pytest.mark.parametrize(
-    "arguments", [["checkpoint", "set-offsets", "--at", "1h ago", "--yes"], ["checkpoint", "fork", "no"], ["lag"]]
-)
-def test_so_is_one_whose_offsets_are_of_another_topic(go: Go, place: Path, arguments: list[str]) -> None:
-    before = contents(place)
-    result = go(*arguments, topic="other")
-    assert result.exit_code == 2
-    assert f"is another job's: offsets of topic {TOPIC}, not other" in result.stderr
-    assert contents(place) == before
-
-
-def test_verify_tells_another_cluster(go: Go, place: Path) -> None:
-    mark(place, cluster="c2")
-    result = go("checkpoint", "verify")
-    assert (result.exit_code, result.stdout) == (2, "another job has made it: source cluster c2, not c1\n")
-
-
-def test_verify_finds_what_is_strange_in_a_checkpoint(go: Go, place: Path) -> None:
-    (place / "sub").mkdir()
-    result = go("checkpoint", "verify")
-    output = f"{place} is no checkpoint of a job's: it holds sub; move that away\n"
-    assert (result.exit_code, result.stdout) == (2, output)
 
 
 @pytest.mark.parametrize("arguments", [["fork"], ["set-offsets", "--at", "2026-01-01T00:00:07Z", "--into"]])
@@ -231,9 +218,15 @@ def test_lag_is_that_of_all_partitions(go: Go) -> None:
     assert result.stdout.splitlines()[-1].split()[:2] == ["all", "30"]
 
 
-def test_the_lag_of_several_topics_is_a_table_of_each(go: Go, place: Path) -> None:
+@pytest.fixture
+def of_two_topics(place: Path) -> Path:
     rewrite(place, "offsets/2", '{"0":20}}', '{"0":20},"links":{"0":25,"1":24}}')
     age(place)
+    return place
+
+
+@pytest.mark.usefixtures("of_two_topics")
+def test_the_lag_of_several_topics_is_a_table_of_each(go: Go) -> None:
     result = go("lag", others=("links",))
     assert result.exit_code == 0, result.stderr
     rows = [line.split() for line in result.stdout.splitlines()]
@@ -241,16 +234,13 @@ def test_the_lag_of_several_topics_is_a_table_of_each(go: Go, place: Path) -> No
     assert [row[1] for row in rows if row[0] == "all"] == ["30", "1"]
     assert rows[-1][:2] == ["total", "31"]
     assert go("checkpoint", "verify", others=("links",)).exit_code == 0
-    refused = go("lag")
-    assert f"is another job's: offsets of topic links, not {TOPIC}" in refused.stderr
+    assert f"is another job's: offsets of topic links, not {TOPIC}" in go("lag").stderr
 
 
-def test_the_position_of_all_topics_is_set_at_once(go: Go, place: Path) -> None:
-    rewrite(place, "offsets/2", '{"0":20}}', '{"0":20},"links":{"0":25,"1":24}}')
-    age(place)
+def test_the_position_of_all_topics_is_set_at_once(go: Go, of_two_topics: Path) -> None:
     result = go("checkpoint", "set-offsets", "--at", "2026-01-01T00:00:22Z", "--yes", others=("links",))
     assert result.exit_code == 0, result.stderr
-    assert checkpoint_at(place).committed() == {TOPIC: {0: 22, 1: 22}, "links": {0: 22, 1: 22}}
+    assert checkpoint_at(of_two_topics).committed() == {TOPIC: {0: 22, 1: 22}, "links": {0: 22, 1: 22}}
     assert f"offsets of {TOPIC} 0:20 -> 0:22, 1:22\noffsets of links 0:25, 1:24 -> 0:22, 1:22\n" in result.stdout
     assert "5 events come again, 2 are passed over" in result.stdout
 
@@ -276,19 +266,18 @@ def test_set_offsets_beside(go: Go, place: Path, tmp_path: Path) -> None:
     assert "name it as `checkpoint` in the job's file" in result.stdout
 
 
-def test_set_offsets_in_place(go: Go, place: Path) -> None:
+@pytest.mark.parametrize("is_in_a_batch", [False, True])
+def test_set_offsets_in_place(go: Go, place: Path, is_in_a_batch: bool) -> None:
+    if is_in_a_batch:
+        (place / "commits" / "2").unlink()
+        age(place)
     result = go("checkpoint", "set-offsets", "--at", "2026-01-01T00:00:22Z", "--yes")
     assert result.exit_code == 0
     assert checkpoint_at(place).committed() == {TOPIC: {0: 22, 1: 22}}
     assert "batch 3 ends at 2026-01-01T00:00:22Z" in result.stdout
-    assert "0 events come again, 2 are passed over" in result.stdout
-
-
-def test_a_batch_that_is_given_up_is_said(go: Go, place: Path) -> None:
-    (place / "commits" / "2").unlink()
-    age(place)
-    result = go("checkpoint", "set-offsets", "--at", "2026-01-01T00:00:22Z", "--yes")
-    assert "batch 2 was planned and not committed, and is given up" in result.stdout
+    assert "0 events come again, " in result.stdout
+    given_up = "batch 2 was planned and not committed, and is given up" in result.stdout
+    assert (given_up, "2 are passed over" in result.stdout) == (is_in_a_batch, not is_in_a_batch)
 
 
 def test_retention_is_an_error_and_yes_goes_on_with_what_is_left(go: Go, place: Path) -> None:

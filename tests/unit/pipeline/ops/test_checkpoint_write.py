@@ -46,9 +46,7 @@ def with_state(place: Path) -> Path:
 
 
 @pytest.mark.parametrize(("without", "left_out"), [((), LATER), (("commits/2",), (*LATER, *STATE[1::2]))])
-def test_a_fork_has_the_state_of_its_last_commit(
-    tmp_path: Path, without: tuple[str, ...], left_out: tuple[str, ...]
-) -> None:
+def test_a_fork_has_the_committed_state(tmp_path: Path, without: tuple[str, ...], left_out: tuple[str, ...]) -> None:
     place = with_state(recorded(tmp_path, without=without))
     fork(files_at(place), files_at(tmp_path / "fork"), NEW_ID)
     assert contents(place).keys() - contents(tmp_path / "fork").keys() == set(left_out)

@@ -54,9 +54,7 @@ def test_nothing_is_overwritten(files: CheckpointFiles) -> None:
     assert set(files.names()) == {"offsets/1"}
 
 
-def test_a_driver_that_was_faster_between_look_and_write_is_noticed(
-    store: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_driver_that_wrote_between_look_and_write_is_noticed(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = open_files(f"s3a://{store}/job", ClaimCheck())
     files.write("offsets/1", b"a driver's")
     monkeypatch.setattr(ObjectFiles, "names", lambda *_: {})
@@ -93,7 +91,7 @@ def test_a_place_of_another_kind_is_refused() -> None:
         (None, {"AWS_ENDPOINT_URL_S3": "http://environment:3"}, "http://environment:3"),
     ],
 )
-def test_which_store_is_asked(
+def test_store_asked(
     given: str | None, environment: dict[str, str], reached: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):

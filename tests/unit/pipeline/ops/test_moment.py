@@ -27,13 +27,9 @@ def test_the_forms(text: str, moment: datetime) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("yesterday", "is no moment"),
-        ("", "is no moment"),
-        ("2h", "is no moment"),
+        *((text, "is no moment") for text in ("yesterday", "", "2h", "99999999h ago")),
         ("2 ago", "no unit"),
-        ("99999999h ago", "is no moment"),
-        ("2026-03-02T11:00:00", "has no time zone"),
-        ("2026-03-02", "has no time zone"),
+        *((text, "has no time zone") for text in ("2026-03-02T11:00:00", "2026-03-02")),
         ("0001-01-01T00:00:00+14:00", "is before the year 1"),
         ("2026-03-02T12:00:01Z", "is in the future: here it is 2026-03-02T12:00:00Z"),
     ],

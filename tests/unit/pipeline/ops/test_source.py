@@ -1,4 +1,7 @@
+"""A source topic as the commands read it, and the id of its cluster."""
+
 from itertools import count
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -6,6 +9,7 @@ from hypothesis import strategies as st
 from kafka.errors import KafkaTimeoutError
 
 from pipeline.errors import PipelineError, RefusedError
+from pipeline.ops import broker
 from pipeline.ops.source import Bounds, total
 from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
 
@@ -30,9 +34,7 @@ def test_the_first_event_of_a_time_or_later_and_the_end_where_there_is_none() ->
     st.dictionaries(st.integers(0, 2), st.integers(0, 30)),
     st.dictionaries(st.integers(0, 2), st.integers(0, 30)),
 )
-def test_exactly_the_part_is_read_in_the_order_of_each_partition(
-    held: list[tuple[int, int]], first: dict[int, int], end: dict[int, int]
-) -> None:
+def test_the_part_is_read_in_order(held: list[tuple[int, int]], first: dict[int, int], end: dict[int, int]) -> None:
     """With the gaps that compaction leaves, also at the end."""
     rows = [Row(partition, offset, 0) for partition, offset in sorted(held)]
     topic = FakeConsumer(rows, partitions=3, ends=dict.fromkeys(range(3), 31)).as_topic()
@@ -119,16 +121,53 @@ def test_the_sum_of_a_part() -> None:
     assert total({0: 5, 1: 7}, {0: 9, 1: 3, 2: 4}) == 8
 
 
-def test_from_1970_on_is_all_that_there_is() -> None:
-    """Also what has no time, which is -1, and what is of one before."""
-    topic = FakeConsumer([Row(0, 0, -1), Row(0, 1, -5000), Row(0, 2, 1000)]).as_topic()
-    assert topic.at(0, topic.bounds()) == {0: 0}
-    assert topic.at(1, topic.bounds()) == {0: 2}
-
-
-def test_a_timestamp_that_is_no_time_is_not_later_than_any() -> None:
-    """Kafka's index takes it at its word."""
-    times = [10, 10**18, 20, 0, 30, 25, 2**63 - 1]
+@pytest.mark.parametrize(
+    ("times", "starts"),
+    [
+        # From 1970 on is all: what has no time, which is -1, and what is of one before.
+        ([-1, -5000, 1000], {0: 0, 1: 2}),
+        # Kafka's index takes what is no time at its word, and it is not later than any.
+        ([10, 10**18, 20, 0, 30, 25, 2**63 - 1], {5: 0, 15: 2, 21: 4, 31: 7}),
+    ],
+)
+def test_where_a_time_begins_among_timestamps_that_are_none(times: list[int], starts: dict[int, int]) -> None:
     topic = FakeConsumer([Row(0, offset, time_ms) for offset, time_ms in enumerate(times)]).as_topic()
     bounds = topic.bounds()
-    assert [topic.at(at_ms, bounds)[0] for at_ms in (5, 15, 21, 31)] == [0, 2, 4, 7]
+    assert {at_ms: topic.at(at_ms, bounds)[0] for at_ms in starts} == starts
+
+
+class FakeAdmin:
+    """Answers once, or with a failure, and may not be left open."""
+
+    def __init__(self, answer: dict[str, Any] | Exception) -> None:
+        self.answer = answer
+        self.closed = False
+
+    def describe_cluster(self) -> dict[str, Any]:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize(("answer", "found"), [({"cluster_id": "c1"}, "c1"), ({"cluster_id": ""}, None), ({}, None)])
+def test_the_id_of_a_cluster(answer: dict[str, Any], found: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = FakeAdmin(answer)
+    monkeypatch.setattr(broker, "KafkaAdminClient", lambda **_: admin)
+    assert broker.cluster_id("broker:1") == found
+    assert admin.closed
+
+
+def test_a_cluster_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = FakeAdmin(KafkaTimeoutError("gone"))
+    monkeypatch.setattr(broker, "KafkaAdminClient", lambda **_: admin)
+    with pytest.raises(PipelineError, match=r"Kafka at broker:1 does not answer: .*gone"):
+        broker.cluster_id("broker:1")
+    assert admin.closed
+
+
+def test_an_address_that_is_none_is_named() -> None:
+    with pytest.raises(PipelineError, match="Kafka at localhost:abc does not answer"):
+        broker.cluster_id("localhost:abc")

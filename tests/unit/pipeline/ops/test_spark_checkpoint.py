@@ -32,34 +32,28 @@ def test_it_does_not_matter_which_source_wrote_the_offsets(tmp_path: Path) -> No
     assert checkpoint_at(place).committed() == checkpoint_at(STOPPED).committed()
 
 
-def test_a_job_that_stopped_in_a_batch(tmp_path: Path) -> None:
-    found = checkpoint_at(recorded(tmp_path, without=("commits/2",)))
-    assert not found.is_committed
-    assert found.committed() == {TOPIC: {0: 16}}
-    assert found.last is not None
-    assert found.last.ends == {TOPIC: {0: 20}}
+LOGS = tuple(f"{log}/{number}" for log in ("offsets", "commits") for number in (0, 1, 2))
+LATER = ("offsets/1", "offsets/2", "commits/0", "commits/1", "commits/2")
 
 
-def test_a_job_that_stopped_in_its_first_batch(tmp_path: Path) -> None:
-    later = tuple(f"{log}/{number}" for log in ("offsets", "commits") for number in (1, 2))
-    found = checkpoint_at(recorded(tmp_path, without=(*later, "commits/0")))
-    assert not found.is_committed
-    assert found.committed() == {TOPIC: {0: 0}}
-
-
-def test_a_job_that_planned_nothing_yet(tmp_path: Path) -> None:
-    logs = tuple(f"{log}/{number}" for log in ("offsets", "commits") for number in (0, 1, 2))
-    found = checkpoint_at(recorded(tmp_path, without=logs))
-    assert found.last is None
-    assert found.is_committed
-    assert found.committed() == {TOPIC: {0: 0}}
-    assert "batches     none is planned" in list(lines(found, NOW))
-
-
-def test_spark_forgets_old_batches_and_the_last_remain(tmp_path: Path) -> None:
-    found = checkpoint_at(recorded(tmp_path, without=("offsets/0", "commits/0", "sources/0/0")))
-    assert (found.batches, found.start) == ((1, 2), None)
-    assert found.committed() == {TOPIC: {0: 20}}
+@pytest.mark.parametrize(
+    ("without", "is_committed", "committed", "planned"),
+    [
+        pytest.param(("commits/2",), False, 16, 20, id="stopped in a batch"),
+        pytest.param(LATER, False, 0, 4, id="stopped in its first batch"),
+        pytest.param(LOGS, True, 0, None, id="planned nothing yet"),
+        # Spark forgets old batches, and the last remain.
+        pytest.param(("offsets/0", "commits/0", "sources/0/0"), True, 20, 20, id="old batches forgotten"),
+    ],
+)
+def test_where_a_job_has_stopped(
+    tmp_path: Path, without: tuple[str, ...], is_committed: bool, committed: int, planned: int | None
+) -> None:
+    found = checkpoint_at(recorded(tmp_path, without=without))
+    assert (found.is_committed, found.committed()) == (is_committed, {TOPIC: {0: committed}})
+    assert (found.last and found.last.ends) == (planned and {TOPIC: {0: planned}})
+    assert ("batches     none is planned" in list(lines(found, NOW))) == (planned is None)
+    assert (found.start is None) == ("sources/0/0" in without)
 
 
 def test_a_job_that_unites_streams_has_a_line_for_each(tmp_path: Path) -> None:
@@ -100,6 +94,8 @@ def test_no_checkpoint_is_an_error_that_lists_the_choices(empty: Callable[[Path]
         ("offsets/2", '"batchTimestampMs"', '"other"', "batchTimestampMs: is missing"),
         ("metadata", '"id"', '"other"', "id: is missing"),
         ("sources/0/0", f'\n{{"{TOPIC}":{{"0":0}}}}', "", "breaks off"),
+        # As of a full disk
+        ("offsets/2", (STOPPED / "offsets" / "2").read_text(), "", "is not in the form"),
     ],
 )
 def test_what_is_not_in_sparks_form_is_named(tmp_path: Path, name: str, old: str, new: str, why: str) -> None:
@@ -108,21 +104,12 @@ def test_what_is_not_in_sparks_form_is_named(tmp_path: Path, name: str, old: str
     with pytest.raises(RefusedError, match=why) as caught:
         checkpoint_at(place)
     assert f"{name} is not in the form" in str(caught.value)
-
-
-def test_an_empty_file_of_a_full_disk_is_named(tmp_path: Path) -> None:
-    place = recorded(tmp_path)
-    (place / "offsets" / "2").write_bytes(b"")
-    with pytest.raises(RefusedError, match="offsets/2 is not in the form") as caught:
-        checkpoint_at(place)
     # Nothing else that is done to this checkpoint comes further.
     assert "at another checkpoint, with `run --new`" in str(caught.value.hint)
 
 
 @given(st.dictionaries(st.integers(0, 10_000), st.integers(0, 2**62)))
-def test_offsets_are_written_as_they_are_read(
-    tmp_path_factory: pytest.TempPathFactory, offsets: dict[int, int]
-) -> None:
+def test_offsets_are_written_as_read(tmp_path_factory: pytest.TempPathFactory, offsets: dict[int, int]) -> None:
     place = recorded(tmp_path_factory.mktemp("any"))
     facts = checkpoint_at(place).last
     assert facts is not None
