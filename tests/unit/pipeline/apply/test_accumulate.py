@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from pipeline.apply.accumulate import MutationBatch, Patch, share_sitelinks
@@ -70,29 +72,17 @@ def test_whole_sitelinks_are_shared_but_for_their_entity() -> None:
 
 
 @pytest.mark.parametrize(
-    ("batch", "mutations", "patch"),
+    ("policy", "mutations", "patch"),
     [
-        (MutationBatch(unlinked="delete"), [edit("Q1", REFERENCE, "")], patch_of(deleted=REFERENCE)),
-        (
-            MutationBatch(unlinked="delete"),
-            [edit("Q1", REFERENCE, ""), edit("Q1", "", REFERENCE)],
-            patch_of(inserted=REFERENCE),
-        ),
-        (
-            MutationBatch(unlinked="delete"),
-            [edit("Q1", "", REFERENCE), edit("Q1", REFERENCE, "")],
-            patch_of(deleted=REFERENCE),
-        ),
-        (MutationBatch(deletes="ignore"), [edit("Q1", "", A), delete("Q1")], patch_of(inserted=A)),
-        (
-            MutationBatch(sitelinks="as_sent"),
-            [edit("Q1", PAGE + about("Q1"), "")],
-            patch_of(deleted=PAGE + about("Q1")),
-        ),
+        ({"unlinked": "delete"}, [edit("Q1", REFERENCE, "")], patch_of(deleted=REFERENCE)),
+        ({"unlinked": "delete"}, [edit("Q1", REFERENCE, ""), edit("Q1", "", REFERENCE)], patch_of(inserted=REFERENCE)),
+        ({"unlinked": "delete"}, [edit("Q1", "", REFERENCE), edit("Q1", REFERENCE, "")], patch_of(deleted=REFERENCE)),
+        ({"deletes": "ignore"}, [edit("Q1", "", A), delete("Q1")], patch_of(inserted=A)),
+        ({"sitelinks": "as_sent"}, [edit("Q1", PAGE + about("Q1"), "")], patch_of(deleted=PAGE + about("Q1"))),
     ],
 )
-def test_a_policy_changes_the_patch(batch: MutationBatch, mutations: list[Mutation], patch: Patch) -> None:
-    assert batch_of(*mutations, batch=batch).patch() == patch
+def test_a_policy_changes_the_patch(policy: dict[str, Any], mutations: list[Mutation], patch: Patch) -> None:
+    assert batch_of(*mutations, batch=MutationBatch(**policy)).patch() == patch
 
 
 @pytest.mark.parametrize(
@@ -149,24 +139,20 @@ def test_the_weight_of_a_batch(mutations: list[Mutation], weight: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("batch", "mutation", "has_room"),
+    ("bounds", "mutation", "has_room"),
     [
-        (MutationBatch(batch_triples=2), edit("Q1", "", C), True),
-        (MutationBatch(batch_triples=2), edit("Q1", "", B + C), False),
-        (MutationBatch(batch_triples=101), delete("Q2"), True),
-        (MutationBatch(batch_triples=100), delete("Q2"), False),
-        (MutationBatch(batch_triples=101), reconcile("Q2", OF_Q2), False),
-        (MutationBatch(batch_triples=11, delete_weight=10), delete("Q2"), True),
-        (MutationBatch(max_mutations=1), edit("Q1", "", C), False),
-        (MutationBatch(max_mutations=2), edit("Q1", "", C), True),
+        ({"batch_triples": 2}, edit("Q1", "", C), True),
+        ({"batch_triples": 2}, edit("Q1", "", B + C), False),
+        ({"batch_triples": 101}, delete("Q2"), True),
+        ({"batch_triples": 100}, delete("Q2"), False),
+        ({"batch_triples": 101}, reconcile("Q2", OF_Q2), False),
+        ({"batch_triples": 11, "delete_weight": 10}, delete("Q2"), True),
+        ({"max_mutations": 1}, edit("Q1", "", C), False),
+        ({"max_mutations": 2}, edit("Q1", "", C), True),
     ],
 )
-def test_a_batch_with_one_triple_has_room_up_to_its_bounds(
-    batch: MutationBatch, mutation: Mutation, *, has_room: bool
-) -> None:
+def test_a_batch_has_room_up_to_its_bounds(bounds: dict[str, Any], mutation: Mutation, has_room: bool) -> None:
+    batch = MutationBatch(**bounds)
+    assert batch.has_room_for(mutation), "an empty batch takes any"
     batch.add(edit("Q1", "", A))
     assert batch.has_room_for(mutation) is has_room
-
-
-def test_an_empty_batch_takes_any_mutation() -> None:
-    assert MutationBatch(batch_triples=1).has_room_for(edit("Q1", "", A + B))

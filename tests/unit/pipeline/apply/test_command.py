@@ -188,7 +188,7 @@ def test_a_mutation_that_cannot_be_read_ends_the_process(start: Start, store: Mu
     assert "record rdf.mutation/0/1: mutation at offset 1 is not JSON" in result.stderr
 
 
-def test_a_stop_ends_the_wait_for_a_store_that_is_down(
+def test_a_stop_ends_the_wait_for_a_store(
     start: Start, server: OxigraphServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topic = topic_of(*IMPORT_Q1)

@@ -96,9 +96,7 @@ def store_after(mutations: list[Mutation], new_batch: Callable[[], MutationBatch
 )
 @settings(deadline=None, max_examples=20)
 @given(data=st.data())
-def test_a_store_has_the_last_revisions_whatever_was_repeated(
-    new_batch: Callable[[], MutationBatch], data: st.DataObject
-) -> None:
+def test_a_store_has_the_last_revisions_in_the_end(new_batch: Callable[[], MutationBatch], data: st.DataObject) -> None:
     """The producer is killed at any record, and begins again at the operation whose chunks it wrote, or some before."""
     topic = topic_of(list(operations()))
     assert all(len(records) > 2 for records in topic[:-1])

@@ -84,9 +84,7 @@ def test_a_prefix_that_is_not_continued_is_dropped_and_counted(
     characters=st.integers(30, 120),
     data=st.data(),
 )
-def test_chunks_are_one_mutation_again_whatever_prefixes_were_repeated(
-    texts: list[str], characters: int, data: st.DataObject
-) -> None:
+def test_repeated_prefixes_leave_the_mutation_as_it_is(texts: list[str], characters: int, data: st.DataObject) -> None:
     chunks = chunks_of(operation("Q1"), texts, characters=characters)
     (expected,), _ = reassemble(chunks)
     prefixes = data.draw(st.lists(st.integers(0, len(chunks) - 1), max_size=3))

@@ -192,9 +192,7 @@ def test_what_the_store_refuses_ends_the_process(serve: Callable[..., Answers], 
     assert (caught.value.exit_code, len(answers.requests)) == (2, 1)
 
 
-def test_an_outage_is_logged_once_then_reminded_of_and_its_end(
-    serve: Callable[..., Answers], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_outage_is_logged_with_its_end(serve: Callable[..., Answers], capsys: pytest.CaptureFixture[str]) -> None:
     """The clock is asked once at each failure, 25 s apart."""
     answers = serve(*[(503, "starting")] * 3, (429, ""), *[(500, "")] * 2, (200, ""))
     target_of(answers.url, lambda _: True).update("INSERT DATA {}")
