@@ -40,20 +40,12 @@ class FakeS3:
         self.made.append((service, settings))
         return self
 
-    def put_object(
-        self,
-        *,
-        Bucket: str,  # noqa: N803 - boto3's names
-        Key: str,  # noqa: N803
-        Body: bytes,  # noqa: N803
-        ContentType: str,  # noqa: N803
-        Metadata: dict[str, str],  # noqa: N803
-    ) -> None:
+    def put_object(self, **given: Any) -> None:
         if self.down:
             raise self.down
-        self.objects[Bucket, Key] = Body
-        self.types.add(ContentType)
-        self.metadata[Key] = Metadata
+        self.objects[given["Bucket"], given["Key"]] = given["Body"]
+        self.types.add(given["ContentType"])
+        self.metadata[given["Key"]] = given["Metadata"]
 
     def head_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803
         if self.down:
@@ -116,12 +108,6 @@ def test_a_store_that_is_down_when_it_is_asked_is_down(s3: FakeS3) -> None:
         ClaimStore(ClaimCheck(suppressed="remove")).put(b"payload", ABOUT, ORIGIN)
 
 
-@pytest.mark.parametrize(("prefix", "start"), [("", ""), ("/", ""), ("a", "a/"), ("/a/b/", "a/b/")])
-def test_a_key_has_no_empty_parts(s3: FakeS3, prefix: str, start: str) -> None:
-    claim = ClaimStore(ClaimCheck(prefix=prefix)).put(b"")
-    assert claim.key == f"{start}{claim.sha256[:2]}/{claim.sha256}"
-
-
 @given(st.lists(st.binary(max_size=9), min_size=1))
 def test_a_replay_writes_the_same_objects_and_nothing_else(payloads: list[bytes]) -> None:
     fake = FakeS3()
@@ -178,22 +164,23 @@ def answered(status: int, code: str) -> Exception:
     )
 
 
+BROKEN_CONNECTIONS = (ConnectTimeoutError, ReadTimeoutError, ConnectionClosedError)
+BUSY = [(503, "SlowDown"), (500, "InternalError"), (429, "TooManyRequests"), (400, "RequestTimeout")]
+BROKEN_OFF = [(408, "Request Timeout"), (400, "IncompleteBody"), (409, "OperationAborted")]
+REFUSALS = [(404, "NoSuchBucket"), (403, "AccessDenied"), (400, "EntityTooLarge")]
+
+
 @pytest.mark.parametrize(
     "failure",
     [
         no_route(),
-        ConnectTimeoutError(endpoint_url="http://127.0.0.1:1"),
-        ReadTimeoutError(endpoint_url="http://127.0.0.1:1"),
-        ConnectionClosedError(endpoint_url="http://127.0.0.1:1"),
-        answered(503, "SlowDown"),
-        answered(500, "InternalError"),
-        answered(429, "TooManyRequests"),
-        answered(400, "RequestTimeout"),
-        answered(408, "Request Timeout"),
-        answered(400, "IncompleteBody"),
-        answered(409, "OperationAborted"),
+        *(
+            of(endpoint_url="http://127.0.0.1:1")
+            for of in (ConnectTimeoutError, ReadTimeoutError, ConnectionClosedError)
+        ),
+        *(answered(*answer) for answer in BUSY + BROKEN_OFF),
     ],
-    ids=lambda failure: type(failure).__name__,
+    ids=str,
 )
 def test_a_store_that_does_not_answer_now_is_down(s3: FakeS3, failure: Exception) -> None:
     s3.down = failure
@@ -204,13 +191,11 @@ def test_a_store_that_does_not_answer_now_is_down(s3: FakeS3, failure: Exception
 @pytest.mark.parametrize(
     "failure",
     [
-        answered(404, "NoSuchBucket"),
-        answered(403, "AccessDenied"),
-        answered(400, "EntityTooLarge"),
+        *(answered(*answer) for answer in REFUSALS),
         NoCredentialsError(),
         SSLError(endpoint_url="https://127.0.0.1:1", error="self-signed certificate"),
     ],
-    ids=lambda failure: type(failure).__name__,
+    ids=str,
 )
 def test_what_waiting_cannot_mend_is_refused_with_place_and_remedy(s3: FakeS3, failure: Exception) -> None:
     s3.down = failure
@@ -299,7 +284,7 @@ class SlowS3(FakeS3):
 
 
 @pytest.mark.parametrize("suppressed", ["remove", "keep"])
-def test_what_is_given_up_is_not_stored_behind_what_comes_next(
+def test_what_is_given_up_is_not_stored_later(
     monkeypatch: pytest.MonkeyPatch, suppressed: Literal["remove", "keep"]
 ) -> None:
     """That may be the removal of the same payload."""

@@ -79,7 +79,7 @@ def test_changes_among_equal_lines_apply_and_keep_their_context(
 
 
 @given(common=LINES, old=LINES, new=LINES, rest=LINES, end=st.sampled_from(["", "\n"]))
-def test_an_edit_within_a_document_applies(
+def test_an_edit_in_a_document_applies(
     common: list[str], old: list[str], new: list[str], rest: list[str], end: str
 ) -> None:
     before, after = "\n".join([*common, *old, *rest]) + end, "\n".join([*common, *new, *rest]) + end

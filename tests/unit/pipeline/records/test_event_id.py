@@ -10,6 +10,14 @@ from pipeline.records.event_id import event_id_headers, event_id_in, event_id_of
 ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a"
 
 
+NO_OBJECTS = (None, b"", b"null", b"7", b'"meta"', b"[]", b'[{"meta": {"id": "%s"}}]', b"{}")
+ELSEWHERE = (b'{"id": "%s"}', b'{"meta": "%s"}', b'{"meta": {}}', b'{"meta": {"id": {"id": "%s"}}}')
+NO_TEXTS = (b"null", b"5", b"true", b'["%s"]')
+NO_UUIDS = (b"", b" %s", b"%s\\n", b"{%s}", b"urn:uuid:%s", b"\xef\xbc\x95d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a")
+NO_CHARACTERS = (b"a" * 10_000_000, b"\\ud800", b"\xff")
+NO_JSON = (b'"}, "comment": "\xff"}', b'"}', b'"}} more', b'"}, "x": ' + b"[" * 9_999)
+
+
 @pytest.mark.parametrize(
     ("value", "event_id"),
     [
@@ -17,35 +25,10 @@ ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a"
         (b' {"x": 1, "meta": {"dt": "x", "id": "%s"}} \n', ID),
         (b'{"meta": {"id": "other"}, "meta": {"id": "%s"}}', ID),
         (b'{"meta": {"id": "%s", "id": "other"}}', None),
-        (None, None),
-        (b"", None),
-        (b"null", None),
-        (b"7", None),
-        (b'"meta"', None),
-        (b"[]", None),
-        (b'[{"meta": {"id": "%s"}}]', None),
-        (b"{}", None),
-        (b'{"id": "%s"}', None),
-        (b'{"meta": "%s"}', None),
-        (b'{"meta": {}}', None),
-        (b'{"meta": {"id": null}}', None),
-        (b'{"meta": {"id": 5}}', None),
-        (b'{"meta": {"id": true}}', None),
-        (b'{"meta": {"id": ["%s"]}}', None),
-        (b'{"meta": {"id": {"id": "%s"}}}', None),
-        (b'{"meta": {"id": ""}}', None),
-        (b'{"meta": {"id": " %s"}}', None),
-        (b'{"meta": {"id": "%s\\n"}}', None),
-        (b'{"meta": {"id": "{%s}"}}', None),
-        (b'{"meta": {"id": "urn:uuid:%s"}}', None),
-        (b'{"meta": {"id": "\xef\xbc\x95d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a"}}', None),
-        (b'{"meta": {"id": "' + b"a" * 10_000_000 + b'"}}', None),
-        (b'{"meta": {"id": "\\ud800"}}', None),
-        (b'{"meta": {"id": "\xff"}}', None),
-        (b'{"meta": {"id": "%s"}, "comment": "\xff"}', None),
-        (b'{"meta": {"id": "%s"}', None),
-        (b'{"meta": {"id": "%s"}} more', None),
-        (b'{"meta": {"id": "%s"}, "x": ' + b"[" * 9_999, None),
+        *((value, None) for value in (*NO_OBJECTS, *ELSEWHERE)),
+        *((b'{"meta": {"id": ' + value + b"}}", None) for value in NO_TEXTS),
+        *((b'{"meta": {"id": "' + value + b'"}}', None) for value in (*NO_UUIDS, *NO_CHARACTERS)),
+        *((b'{"meta": {"id": "%s' + rest, None) for rest in NO_JSON),
     ],
     ids=lambda value: ascii(value)[:50],
 )

@@ -1,6 +1,5 @@
 """What takes the place of an event that came too late."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.message import SourceMessage
 from pipeline.records.lapsed_action import is_late, lapsed_record, without_late
 from pipeline.records.record import Position, Record
 from pipeline.schemas import lapsed_validator
+from tests.unit.pipeline.making import make_config
 
-MakeConfig = Callable[..., PipelineConfig]
 HORIZON = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 EVENT_IDS = ("5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a", "0e3b4b8e-54b4-4f0b-9a55-f8a4a1e2a0c1")
 LAPSE = {"read": "aligned", "late": "lapse", "lateness": "30s"}
@@ -26,7 +24,7 @@ def message(behind_s: float, value: bytes | None = b"{}", key: bytes | None = b"
     return SourceMessage(Position("a", 1, offset), key, value, HORIZON - timedelta(seconds=behind_s), HORIZON)
 
 
-def test_it_says_which_event_how_late_and_which_horizon(make_config: MakeConfig) -> None:
+def test_it_says_which_event_how_late_and_which_horizon() -> None:
     value = orjson.dumps({"meta": {"id": "abc"}, "text": "x" * 10_000})
     record = lapsed_record(message(90.5, value), make_config(source=LAPSE))
     event = orjson.loads(record.value)
@@ -38,7 +36,7 @@ def test_it_says_which_event_how_late_and_which_horizon(make_config: MakeConfig)
     assert lapsed_record(message(90.5, value), make_config(source=LAPSE)) == record, "a repeat is the same"
 
 
-def test_the_events_of_a_topic_that_was_made_again_are_others(make_config: MakeConfig) -> None:
+def test_the_events_of_a_topic_that_was_made_again_are_others() -> None:
     """They stand at the same positions; of an event without an id nothing else tells."""
     values = [*(orjson.dumps({"meta": {"id": event_id}}) for event_id in EVENT_IDS), b"{}", b"[]"]
     records = [lapsed_record(message(90, value), make_config(source=LAPSE)) for value in values]
@@ -49,7 +47,7 @@ def test_the_events_of_a_topic_that_was_made_again_are_others(make_config: MakeC
 
 
 @given(value=st.none() | st.binary(max_size=50) | st.sampled_from([b"[]", b'{"meta":{"id":7}}', b'{"meta":[]}']))
-def test_it_is_an_event_of_its_schema_whatever_lapsed(make_config: MakeConfig, value: bytes | None) -> None:
+def test_it_is_an_event_of_its_schema_whatever_lapsed(value: bytes | None) -> None:
     record = lapsed_record(message(31, value, key=b"k" * 20_000), make_config(source=LAPSE))
     lapsed_validator().validate(orjson.loads(record.value))
     assert "event_id" not in orjson.loads(record.value)
@@ -57,7 +55,7 @@ def test_it_is_an_event_of_its_schema_whatever_lapsed(make_config: MakeConfig, v
     assert len(record.value) < 1000
 
 
-def test_two_jobs_make_two_events_of_one(make_config: MakeConfig) -> None:
+def test_two_jobs_make_two_events_of_one() -> None:
     records = [
         lapsed_record(message(31), make_config(source=LAPSE, job=job))
         for job in ("html-enrichment", "content-enrichment")
@@ -66,27 +64,34 @@ def test_two_jobs_make_two_events_of_one(make_config: MakeConfig) -> None:
     assert len({record.topic for record in records}) == 2
 
 
-@pytest.mark.parametrize(("behind_s", "late"), [(-5, False), (0, False), (30, False), (30.001, True), (3600, True)])
-def test_late_is_what_is_further_behind_than_it_may_be(behind_s: float, late: bool) -> None:
-    assert is_late(message(behind_s), timedelta(seconds=30)) is late
-
-
-def test_without_a_horizon_nothing_is_late() -> None:
-    one = message(3600)
-    assert not is_late(SourceMessage(one.position, one.key, one.value, one.appended), timedelta(0))
+@pytest.mark.parametrize(
+    ("event", "late"),
+    [
+        *((message(behind_s), False) for behind_s in (-5, 0, 30)),
+        *((message(behind_s), True) for behind_s in (30.001, 3600)),
+        (replace(message(3600), horizon=None), False),
+        (replace(message(3600), appended=datetime(1970, 1, 1, tzinfo=UTC)), False),
+    ],
+    ids=[
+        "ahead",
+        "at the horizon",
+        "as far as allowed",
+        "just late",
+        "an hour",
+        "no horizon",
+        "a record without a time",
+    ],
+)
+def test_late_is_what_is_further_behind_than_it_may_be(event: SourceMessage, late: bool) -> None:
+    assert is_late(event, timedelta(seconds=30)) is late
 
 
 @pytest.mark.parametrize(
     ("source", "kept"), [(LAPSE, [1, 3]), (LAPSE | {"late": "process"}, [1, 2, 3]), ({}, [1, 2, 3])]
 )
-def test_only_the_option_splits_them_off(make_config: MakeConfig, source: dict[str, Any], kept: list[int]) -> None:
+def test_only_the_option_splits_them_off(source: dict[str, Any], kept: list[int]) -> None:
     messages = [message(behind, offset=offset) for offset, behind in ((1, 0), (2, 60), (3, -60))]
     lapsed: list[Record] = []
     left = without_late(messages, make_config(source=source), lapsed)
     assert [one.position.offset for one in left] == kept
     assert len(lapsed) == 3 - len(kept)
-
-
-def test_a_record_without_a_time_is_never_late() -> None:
-    one = message(60)
-    assert not is_late(replace(one, appended=datetime(1970, 1, 1, tzinfo=UTC)), timedelta(0))

@@ -15,7 +15,7 @@ FOUND = st.lists(
 
 
 @given(FOUND, st.lists(st.sampled_from(NAMES), unique=True), st.integers(0, 120))
-def test_only_what_is_allowed_and_fits_goes_on(
+def test_what_is_allowed_and_fits_goes_on(
     found: list[tuple[str, bytes | None]], names: list[str], max_bytes: int
 ) -> None:
     passed = passed_on(found, names, max_bytes)

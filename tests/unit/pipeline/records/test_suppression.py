@@ -1,34 +1,31 @@
 """Which events suppress what."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.records.claim_key import PageRevision
 from pipeline.records.suppression import Suppression, revision_of, suppression_of
+from tests.unit.pipeline.making import make_event
 
-MakeEvent = Callable[..., dict[str, Any]]
 REVISION = 7 * 4096 + 2
 PAGE, HIDDEN = Suppression("enwiki", 7, None), Suppression("enwiki", 7, REVISION)
 
 
 @pytest.mark.parametrize("kind", ["create", "edit", "move", "undelete", "visibility_change"])
 @pytest.mark.parametrize("flags", [{}, {"is_content_visible": True, "is_editor_visible": True}])
-def test_what_is_visible_suppresses_nothing(make_event: MakeEvent, kind: str, flags: dict[str, bool]) -> None:
+def test_what_is_visible_suppresses_nothing(kind: str, flags: dict[str, bool]) -> None:
     assert suppression_of(make_event(kind, revision=flags)) is None
 
 
 @pytest.mark.parametrize("flag", ["is_content_visible", "is_editor_visible", "is_comment_visible"])
 @pytest.mark.parametrize("kind", ["edit", "move", "undelete", "visibility_change"])
-def test_whatever_is_hidden_suppresses_its_revision(make_event: MakeEvent, kind: str, flag: str) -> None:
+def test_whatever_is_hidden_suppresses_its_revision(kind: str, flag: str) -> None:
     assert suppression_of(make_event(kind, revision={flag: False})) == HIDDEN
 
 
 @pytest.mark.parametrize("flags", [{}, {"is_content_visible": False}])
-def test_a_delete_suppresses_the_page(make_event: MakeEvent, flags: dict[str, bool]) -> None:
+def test_a_delete_suppresses_the_page(flags: dict[str, bool]) -> None:
     assert suppression_of(make_event("delete", revision=flags)) == PAGE
 
 
@@ -59,7 +56,7 @@ def test_headers_that_do_not() -> None:
         Suppression.of_headers(dict(PAGE.headers()) | {"suppressed-scope": b"revision"})
 
 
-def test_what_an_event_is_about(make_event: MakeEvent) -> None:
+def test_what_an_event_is_about() -> None:
     assert revision_of(make_event()) == PageRevision("enwiki", 7, REVISION, REVISION - 1)
     assert revision_of(make_event(revision={"rev_parent_id": 0})) == PageRevision("enwiki", 7, REVISION)
     assert revision_of(make_event(revision={"rev_parent_id": None})) == PageRevision("enwiki", 7, REVISION)
