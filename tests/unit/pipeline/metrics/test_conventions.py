@@ -24,26 +24,9 @@ OTHER_UNITS = {
     "ratio": ("percent", "percents"),
 }
 ABBREVIATIONS = {
-    "s",
-    "ms",
-    "us",
-    "ns",
-    "sec",
-    "m",
-    "min",
-    "h",
-    "hr",
-    "d",
-    "b",
-    "kb",
-    "mb",
-    "gb",
-    "tb",
-    "pb",
-    "kib",
-    "mib",
+    *("s", "ms", "us", "ns", "sec", "m", "min", "h", "hr", "d", "b", "kb", "mb", "gb", "tb", "pb", "kib", "mib", "gib"),
+    *("c", "v", "a", "j", "g", "kg"),
 }
-ABBREVIATIONS |= {"gib", "c", "v", "a", "j", "g", "kg"}
 TYPES = {"gauge", "counter", "histogram", "summary", "untyped", "info", "stateset"}
 RESERVED = ("_bucket", "_count", "_sum", "_created")
 

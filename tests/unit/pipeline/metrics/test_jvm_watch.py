@@ -1,12 +1,12 @@
 """What is told of the JVM, look by look, also when it does not answer."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import log
 from pipeline.metrics import catalogue
 from pipeline.metrics.jvm_watch import JvmMeasurements, JvmWatch, MemoryPool
 from pipeline.metrics.measurements import Recorder
@@ -36,13 +36,6 @@ class Jvm:
         if self.error:
             raise self.error
         return self.measurements
-
-
-@pytest.fixture
-def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    lines: list[str] = []
-    monkeypatch.setattr(log, "emit", lambda event: lines.append(event.event))
-    return lines
 
 
 def levels(recorder: Recorder, metric: catalogue.Metric) -> dict[tuple[str, ...], float]:
@@ -93,14 +86,14 @@ def test_the_counter_of_collections_never_falls_and_ends_at_the_total(millisecon
     assert before == pytest.approx(max(milliseconds) / 1000)
 
 
-def test_a_jvm_that_does_not_answer_is_told_once_and_its_levels_go(events: list[str]) -> None:
+def test_a_jvm_that_does_not_answer_is_told_once_and_its_levels_go(lines: list[dict[str, Any]]) -> None:
     recorder, jvm = Recorder(), Jvm()
     watch = JvmWatch(jvm, recorder, interval_s=1)
     watch.look()
     jvm.error = ConnectionRefusedError("gone")
     watch.look()
     watch.look()
-    assert events == ["jvm_unknown"]
+    assert [line["event"] for line in lines] == ["jvm_unknown"]
     assert recorder.measurements().levels == {}
     assert collections(recorder) == FIRST.gc_seconds, "a counter stays where it was"
     jvm.error = None
@@ -108,13 +101,13 @@ def test_a_jvm_that_does_not_answer_is_told_once_and_its_levels_go(events: list[
     assert levels(recorder, catalogue.JVM_THREADS) == {(): 70}
     jvm.error = ConnectionRefusedError("gone")
     watch.look()
-    assert events == ["jvm_unknown"] * 2
+    assert [line["event"] for line in lines] == ["jvm_unknown"] * 2
 
 
-def test_nothing_is_told_of_a_jvm_that_ends_with_the_job(events: list[str]) -> None:
+def test_nothing_is_told_of_a_jvm_that_ends_with_the_job(lines: list[dict[str, Any]]) -> None:
     jvm = Jvm()
     watch = JvmWatch(jvm, Recorder(), interval_s=1)
     watch.stop()
     jvm.error = ConnectionRefusedError("gone")
     watch.look()
-    assert events == []
+    assert lines == []

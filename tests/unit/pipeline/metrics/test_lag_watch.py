@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import log
 from pipeline.metrics.clocks import Clocks, Noted
 from pipeline.metrics.lag_watch import LagWatch, lag_of
 from pipeline.records.record import SourcePartition
@@ -80,13 +78,6 @@ def test_no_partition_is_left_out_and_nothing_is_negative(
     assert all((lag.seconds[number] > 0) <= (lag.events[number] > 0) for number in bounds)
 
 
-@pytest.fixture
-def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    lines: list[str] = []
-    monkeypatch.setattr(log, "emit", lambda event: lines.append(event.event))
-    return lines
-
-
 def watch(
     topic: Topics, committed: Mapping[SourcePartition, int] | None, connected: list[Topics] | None = None
 ) -> LagWatch:
@@ -98,14 +89,14 @@ def watch(
     return LagWatch(connect, lambda: committed, interval_s=1, clocks=Clocks(now=lambda: NOW_S, monotonic=lambda: 5.0))
 
 
-def test_without_a_position_there_is_no_lag(events: list[str]) -> None:
+def test_without_a_position_there_is_no_lag(lines: list[dict[str, Any]]) -> None:
     looking = watch(Topics(of({0: (0, 5)})), None)
     looking.look()
     assert looking.lag is None
-    assert events == []
+    assert lines == []
 
 
-def test_a_broker_that_is_away_is_told_once_and_asked_again(events: list[str]) -> None:
+def test_a_broker_that_is_away_is_told_once_and_asked_again(lines: list[dict[str, Any]]) -> None:
     topic, connected = Topics(of({0: (0, 5)})), list[Topics]()
     looking = watch(topic, of({0: 3}), connected)
     looking.look()
@@ -113,7 +104,7 @@ def test_a_broker_that_is_away_is_told_once_and_asked_again(events: list[str]) -
     topic.error = OSError("away")
     looking.look()
     looking.look()
-    assert events == ["lag_unknown"]
+    assert [line["event"] for line in lines] == ["lag_unknown"]
     assert looking.lag is before is not None
     assert topic.closed
     topic.error, topic.held = None, of({0: (0, 9)})
@@ -125,4 +116,4 @@ def test_a_broker_that_is_away_is_told_once_and_asked_again(events: list[str]) -
     assert len(connected) == 3
     topic.error = OSError("away again")
     looking.look()
-    assert events == ["lag_unknown"] * 2
+    assert [line["event"] for line in lines] == ["lag_unknown"] * 2

@@ -1,6 +1,8 @@
 """Measurements add up in any order and any grouping, and nothing is counted twice or forgotten."""
 
+import os
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from pyspark import cloudpickle
 
 from pipeline.metrics.catalogue import BATCH_SECONDS, EVENTS, FETCH_SECONDS, FETCHES, IN_FLIGHT_PEAK, MEMORY, Metric
 from pipeline.metrics.measurements import HERE, Histogram, Measurements, MeasurementsParam, Origin, Recorder
+from pipeline.metrics.worker_metrics import resident_bytes
 
 EDGES = FETCH_SECONDS.bounds
 # Binary fractions, so that sums are exact whatever their order.
@@ -116,3 +119,19 @@ def test_an_accumulator_can_carry_them() -> None:
 def _two_at(value: float, metric: Metric) -> tuple[int, ...]:
     edges = [-1.0, *metric.bounds, float("inf")]
     return tuple(2 if low < value <= high else 0 for low, high in pairwise(edges))
+
+
+def test_the_second_figure_counts_in_pages(tmp_path: Path) -> None:
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self" / "statm").write_text("9000 25 12 1 0 77 0\n")
+    assert resident_bytes(proc=tmp_path) == 25 * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_of_a_process_that_is_not_there_nothing_is_known(tmp_path: Path) -> None:
+    assert resident_bytes(4, proc=tmp_path) is None
+
+
+def test_what_is_no_figure_is_none(tmp_path: Path) -> None:
+    (tmp_path / "4").mkdir()
+    (tmp_path / "4" / "statm").write_text("?")
+    assert resident_bytes(4, proc=tmp_path) is None

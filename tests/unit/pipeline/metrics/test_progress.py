@@ -4,6 +4,8 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from pipeline.events import StateCommitted
 from pipeline.metrics.progress import Progress, ProgressListener
 
@@ -22,31 +24,33 @@ TOLD: dict[str, Any] = {
 }
 
 
+def read(changes: Any = TOLD, **options: Any) -> Progress:
+    progress = Progress.of(TOLD | changes, **options)
+    assert progress is not None
+    return progress
+
+
 def test_a_batch_is_read() -> None:
-    progress = Progress.of(TOLD)
-    assert progress is not None
+    progress = read()
     assert (progress.batch, progress.rows, progress.commit_ms) == (7, 12, 110)
-    assert progress.positions == {("page_change", 0): 8, ("page_change", 1): 7}
+    assert read(reads={7: 2}.__getitem__).rows == 6, "rows that it reads twice count once"
 
 
-def test_rows_that_a_batch_reads_twice_count_once() -> None:
-    progress = Progress.of(TOLD, reads={7: 2}.__getitem__)
-    assert progress is not None
-    assert progress.rows == 6
-
-
-def test_two_topics_with_partitions_of_the_same_number_do_not_overwrite_each_other() -> None:
-    source = TOLD["sources"][0] | {"endOffset": {"page_change": {"0": 8}, "page_links": {"0": 3, "1": 4}}}
-    progress = Progress.of(TOLD | {"sources": [source]})
-    assert progress is not None
-    assert progress.positions == {("page_change", 0): 8, ("page_links", 0): 3, ("page_links", 1): 4}
-
-
-def test_offsets_may_be_json_in_json() -> None:
-    source = TOLD["sources"][0] | {"endOffset": '{"page_change":{"0":9}}'}
-    progress = Progress.of(TOLD | {"sources": [source]})
-    assert progress is not None
-    assert progress.positions == {("page_change", 0): 9}
+@pytest.mark.parametrize(
+    ("end", "positions"),
+    [
+        pytest.param({"page_change": {"0": 8, "1": 7}}, [("page_change", 0, 8), ("page_change", 1, 7)], id="one topic"),
+        pytest.param(
+            {"page_change": {"0": 8}, "page_links": {"0": 3, "1": 4}},
+            [("page_change", 0, 8), ("page_links", 0, 3), ("page_links", 1, 4)],
+            id="two topics with partitions of the same number",
+        ),
+        pytest.param('{"page_change":{"0":9}}', [("page_change", 0, 9)], id="JSON in JSON"),
+    ],
+)
+def test_where_a_batch_ends(end: Any, positions: list[tuple[str, int, int]]) -> None:
+    source = TOLD["sources"][0] | {"endOffset": end}
+    assert read({"sources": [source]}).positions == {(topic, number): at for topic, number, at in positions}
 
 
 def test_the_state_is_read_where_there_is_one() -> None:
@@ -58,11 +62,8 @@ def test_the_state_is_read_where_there_is_one() -> None:
         "numRowsDroppedByWatermark": 2,
         "customMetrics": {"numDroppedDuplicateRows": 10},
     }
-    progress = Progress.of(
-        TOLD | {"stateOperators": [operator], "eventTime": {"watermark": "2026-01-01T00:00:09.000Z"}}
-    )
-    assert progress is not None
-    assert progress.states == (
+    event_time = {"watermark": "2026-01-01T00:00:09.000Z"}
+    assert read({"stateOperators": [operator], "eventTime": event_time}).states == (
         StateCommitted(
             batch=7,
             operator="dedupeWithinWatermark",
@@ -74,9 +75,8 @@ def test_the_state_is_read_where_there_is_one() -> None:
             watermark="2026-01-01T00:00:09.000Z",
         ),
     )
-    without = Progress.of(TOLD | {"stateOperators": [operator | {"customMetrics": {}}], "eventTime": {}})
-    assert without is not None
-    assert (without.states[0].watermark, without.states[0].duplicates) == (None, 0)
+    (without,) = read({"stateOperators": [operator | {"customMetrics": {}}], "eventTime": {}}).states
+    assert (without.watermark, without.duplicates) == (None, 0)
 
 
 def test_a_trigger_without_news_is_no_batch() -> None:
@@ -93,9 +93,7 @@ def test_it_is_said_and_told(lines: list[dict[str, Any]]) -> None:
     listener.onQueryProgress(event(TOLD))
     listener.onQueryProgress(event(TOLD | {"durationMs": {}}))
     assert [progress.batch for progress in progresses] == [7]
-    assert lines == [{"event": "batch_committed", "batch": 7, "rows": 12, "durations_ms": TOLD["durationMs"]}]
-
-
-def test_nobody_has_to_be_told(lines: list[dict[str, Any]]) -> None:
-    ProgressListener().onQueryProgress(event(TOLD))
-    assert [line["event"] for line in lines] == ["batch_committed"]
+    said = {"event": "batch_committed", "batch": 7, "rows": 12, "durations_ms": TOLD["durationMs"]}
+    assert lines == [said]
+    ProgressListener().onQueryProgress(event(TOLD))  # which tells no other
+    assert lines == [said] * 2

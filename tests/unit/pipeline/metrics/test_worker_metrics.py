@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from pyspark import TaskContext, cloudpickle
 
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.message import Unfinished
 from pipeline.metrics import worker_metrics
 from pipeline.metrics.catalogue import (
@@ -26,8 +25,8 @@ from pipeline.metrics.measurements import Measurements, Recorder
 from pipeline.metrics.worker_metrics import Measured, measured_request, reporting, statuses_traced
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Record
+from tests.unit.pipeline.making import make_config
 
-MakeConfig = Callable[..., PipelineConfig]
 CLAIM = ("claim-check-key", b"k")
 
 
@@ -49,7 +48,7 @@ def counts(measurements: Measurements) -> dict[tuple[str, ...], float]:
     return {(name, *labels): count for (name, labels), count in measurements.counts.items()}
 
 
-def test_messages_are_counted_by_what_became_of_them(make_config: MakeConfig) -> None:
+def test_messages_are_counted_by_what_became_of_them() -> None:
     config, recorder = make_config(), Recorder()
     task: Measured[Record | None, Record | None] = Measured(Settles(), config, recorder)
     sink = config.sink
@@ -75,7 +74,7 @@ def test_messages_are_counted_by_what_became_of_them(make_config: MakeConfig) ->
     assert sum(measurements.histograms[RECORD_SECONDS.name, ()].counts) == len(messages)
 
 
-def test_fetch_failures_count_as_errors_and_topics_of_parts_as_outputs(make_config: MakeConfig) -> None:
+def test_fetch_failures_count_as_errors_and_topics_of_parts_as_outputs() -> None:
     config, recorder = make_config(job="rdf-resolve"), Recorder()
     task: Measured[Record | None, Record | None] = Measured(Settles(), config, recorder)
     assert config.sink.fetch_failure_topic is not None
@@ -97,7 +96,7 @@ def test_fetch_failures_count_as_errors_and_topics_of_parts_as_outputs(make_conf
         (Unfinished(Failure("deadline_exceeded", "it takes long")), 1),
     ],
 )
-def test_an_event_that_was_not_tried_takes_no_time(make_config: MakeConfig, outcome: Unfinished, timed: int) -> None:
+def test_an_event_that_was_not_tried_takes_no_time(outcome: Unfinished, timed: int) -> None:
     class Answers(Settles):
         async def process(self, message: Any) -> Any:
             return outcome
@@ -109,7 +108,7 @@ def test_an_event_that_was_not_tried_takes_no_time(make_config: MakeConfig, outc
     assert (sum(found.counts) if found else 0) == timed
 
 
-def test_an_entry_that_stands_is_not_counted_again(make_config: MakeConfig) -> None:
+def test_an_entry_that_stands_is_not_counted_again() -> None:
     recorder = Recorder()
     task: Measured[None, Any] = Measured(Settles(), make_config(), recorder)
     assert task.settle(None, object()) is None
