@@ -22,12 +22,7 @@ CLOSED = "KafkaConnectionError: socket disconnected"
         (LOGIN, [CLOSED, CLOSED], "disconnected at the login", "kafka.password_file"),
         (TLS, ["SSLError: certificate verify failed: certificate has expired"], "has expired", "renew the certificate"),
         (TLS, ["SSLError: certificate verify failed: self-signed"], "verify failed", "kafka.ca"),
-        (
-            TLS,
-            ["[SSL: X] tlsv13 alert certificate required (_ssl.c:1)"],
-            "required",
-            "ask for the job's own certificate",
-        ),
+        (TLS, ["[SSL: X] tlsv13 alert certificate required (_ssl.c:1)"], "required", "ask for the job's own"),
         (OWN, ["[SSL: X] sslv3 alert certificate unknown (_ssl.c:1)"], "unknown", "-enddate -in /own.pem"),
         (OWN, ["[SSL: X] sslv3 alert certificate expired (_ssl.c:1)"], "expired", "renew it if its time is over"),
         (OWN, ["[SSL: X] tlsv1 alert unknown ca (_ssl.c:1)"], "unknown ca", "have them trust its authority"),

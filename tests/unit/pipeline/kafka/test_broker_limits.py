@@ -1,7 +1,6 @@
 """What brokers say of their limits, and what becomes of a job whose brokers say nothing."""
 
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +11,8 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.kafka import broker_limits as read
 from pipeline.kafka.broker_limits import LimitsWatch, Missing, ask_brokers, require_limits, require_topics
+from tests.unit.pipeline.making import make_config
 
-MakeConfig = Callable[..., PipelineConfig]
 SOURCE, SINK = "source:1", "sink:1"
 OUTPUT, ERROR = "mediawiki.page_html_content_change.v1", "mw_page_html_content_change_enrich.error"
 MIB = 1024 * 1024
@@ -65,8 +64,12 @@ class Admin:
         self.closed += 1
 
 
+Clusters = dict[str, Admin]
+Lines = list[dict[str, Any]]
+
+
 @pytest.fixture
-def clusters(monkeypatch: pytest.MonkeyPatch) -> dict[str, Admin]:
+def clusters(monkeypatch: pytest.MonkeyPatch) -> Clusters:
     lowest = {"message.max.bytes": 7 * MIB, "socket.request.max.bytes": 50 * MIB}
     higher = {"message.max.bytes": 9 * MIB, "socket.request.max.bytes": 49 * MIB}
     made = {
@@ -85,15 +88,13 @@ def ask_and_require(config: PipelineConfig) -> None:
     require_limits(ask_brokers(config).limits, config)
 
 
-def config(make_config: MakeConfig, size: int = 2 * MIB) -> PipelineConfig:
+def config(size: int = 2 * MIB) -> PipelineConfig:
     return make_config(source={"bootstrap_servers": SOURCE}, sink={"bootstrap_servers": SINK, "max.request.size": size})
 
 
-def test_each_limit_comes_from_where_it_counts(
-    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
-) -> None:
+def test_each_limit_comes_from_where_it_counts(clusters: Clusters, lines: Lines) -> None:
     """The source's topic from the source's brokers, the rest from the sink's; of several brokers the lowest."""
-    brokers = ask_brokers(config(make_config))
+    brokers = ask_brokers(config())
     assert brokers.source_cluster == "cluster-1"
     assert brokers.source_ids == {"mediawiki.page_change.v1": str(uuid.UUID(int=5))}
     assert brokers.limits == read.Limits(
@@ -110,18 +111,11 @@ def test_each_limit_comes_from_where_it_counts(
     assert lines == []
 
 
-def test_what_is_in_force_is_said(
-    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
-) -> None:
-    ask_and_require(config(make_config))
+def test_a_disagreement_is_said_and_the_job_begins(clusters: Clusters, lines: Lines) -> None:
+    ask_and_require(config())
     (line,) = lines
     assert (line["event"], line["max_request_size"], line["output_topic"]) == ("limits", 2 * MIB, 3 * MIB)
-
-
-def test_a_disagreement_is_said_and_the_job_begins(
-    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
-) -> None:
-    ask_and_require(config(make_config, size=4 * MIB))
+    ask_and_require(config(size=4 * MIB))
     line = lines[-1]
     assert (line["event"], line["of"]) == ("limits_disagree", "output topic")
     assert f"{4 * MIB}" in line["problem"]
@@ -129,10 +123,8 @@ def test_a_disagreement_is_said_and_the_job_begins(
     assert "or raise the topic's max.message.bytes" in line["hint"]
 
 
-def test_a_limit_that_changes_while_the_job_runs_is_said_once(
-    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
-) -> None:
-    own = config(make_config)
+def test_a_limit_that_changes_while_the_job_runs_is_said_once(clusters: Clusters, lines: Lines) -> None:
+    own = config()
     watch = LimitsWatch(own, ask_brokers(own).limits)
     watch.look()
     assert (watch.batch_bytes, lines) == (MIB, [])
@@ -149,10 +141,8 @@ def test_a_limit_that_changes_while_the_job_runs_is_said_once(
     assert len(lines) == 2
 
 
-def test_a_limit_with_which_no_job_begins_ends_none_that_runs(
-    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
-) -> None:
-    own = config(make_config)
+def test_a_limit_with_which_no_job_begins_ends_none_that_runs(clusters: Clusters, lines: Lines) -> None:
+    own = config()
     watch = LimitsWatch(own, ask_brokers(own).limits)
     clusters[SINK].topics[ERROR] = 500
     watch.look()
@@ -160,10 +150,8 @@ def test_a_limit_with_which_no_job_begins_ends_none_that_runs(
 
 
 @pytest.mark.parametrize("is_gone", [True, False])
-def test_limits_that_are_not_told_any_more_stay_as_they_were(
-    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]], *, is_gone: bool
-) -> None:
-    own = config(make_config)
+def test_limits_that_are_told_no_more_stay(clusters: Clusters, lines: Lines, *, is_gone: bool) -> None:
+    own = config()
     known = ask_brokers(own).limits
     if is_gone:
         del clusters[SINK].topics[OUTPUT]
@@ -175,12 +163,10 @@ def test_limits_that_are_not_told_any_more_stay_as_they_were(
     assert (watch.limits, lines) == (known, [])
 
 
-def test_what_can_never_work_is_refused(
-    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
-) -> None:
+def test_what_can_never_work_is_refused(clusters: Clusters, lines: Lines) -> None:
     clusters[SINK].topics[ERROR] = 500
     with pytest.raises(RefusedError, match=f"error topic {ERROR} takes 500 bytes") as refused:
-        ask_and_require(config(make_config))
+        ask_and_require(config())
     assert "raise the topic's max.message.bytes" in str(refused.value.hint)
 
 
@@ -188,10 +174,10 @@ def test_what_can_never_work_is_refused(
     "failure", [KafkaTimeoutError("no answer"), ClusterAuthorizationFailedError(), OSError("gone")]
 )
 def test_brokers_that_say_nothing_do_not_keep_a_job_from_beginning(
-    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]], failure: Exception
+    clusters: Clusters, lines: Lines, failure: Exception
 ) -> None:
     clusters[SINK].failure = failure
-    ask_and_require(config(make_config))
+    ask_and_require(config())
     unknown, effective = lines
     assert (unknown["event"], unknown["bootstrap"]) == ("limits_unknown", SINK)
     assert type(failure).__name__ in unknown["reason"]
@@ -201,15 +187,15 @@ def test_brokers_that_say_nothing_do_not_keep_a_job_from_beginning(
 
 @pytest.mark.parametrize(("failing", "known"), [("failure", None), ("failure_of_limits", "cluster-1")])
 def test_the_sources_cluster_says_who_it_is_also_to_a_job_that_may_not_ask_for_limits(
-    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]], failing: str, known: str | None
+    clusters: Clusters, lines: Lines, failing: str, known: str | None
 ) -> None:
     setattr(clusters[SOURCE], failing, ClusterAuthorizationFailedError())
-    brokers = ask_brokers(config(make_config))
+    brokers = ask_brokers(config())
     assert (brokers.source_cluster, brokers.limits.source_topics) == (known, {})
     assert [(line["event"], line["bootstrap"]) for line in lines] == [("limits_unknown", SOURCE)]
 
 
-def test_one_cluster_is_asked_once(make_config: MakeConfig, clusters: dict[str, Admin]) -> None:
+def test_one_cluster_is_asked_once(clusters: Clusters) -> None:
     clusters[SINK].topics["mediawiki.page_change.v1"] = 2 * MIB
     brokers = ask_brokers(make_config(source={"bootstrap_servers": SINK}, sink={"bootstrap_servers": SINK}))
     assert (brokers.source_cluster, brokers.limits.source_topics) == (
@@ -228,7 +214,7 @@ def test_one_cluster_is_asked_once(make_config: MakeConfig, clusters: dict[str, 
     ],
 )
 def test_a_missing_topic_is_refused_by_name(
-    make_config: MakeConfig, clusters: dict[str, Admin], topics: dict[str, dict[str, str]], setting: str
+    clusters: Clusters, topics: dict[str, dict[str, str]], setting: str
 ) -> None:
     """But not the ledger's, which the job makes."""
     del clusters[SINK].brokers["2"]
@@ -244,7 +230,7 @@ def test_a_missing_topic_is_refused_by_name(
     require_topics(())
 
 
-def test_a_job_with_a_topic_of_fetch_failures_needs_it(make_config: MakeConfig, clusters: dict[str, Admin]) -> None:
+def test_a_job_with_a_topic_of_fetch_failures_needs_it(clusters: Clusters) -> None:
     own = make_config(
         job="rdf-resolve",
         source={"bootstrap_servers": SINK, "topic": OUTPUT},
@@ -264,21 +250,17 @@ def test_a_job_with_a_topic_of_fetch_failures_needs_it(make_config: MakeConfig, 
 
 
 @pytest.mark.parametrize("says", ["true", None], ids=["makes topics", "does not say"])
-def test_a_topic_that_a_broker_may_make_is_not_missing(
-    make_config: MakeConfig, clusters: dict[str, Admin], says: str | None
-) -> None:
+def test_a_topic_that_a_broker_may_make_is_not_missing(clusters: Clusters, says: str | None) -> None:
     """One of two brokers that may make it is enough."""
     clusters[SOURCE].makes_topics = says
     clusters[SINK].makes_topics = "false"
     clusters[SOURCE].topics.clear()
     clusters[SINK].topics.clear()
-    assert ask_brokers(config(make_config)).missing == ()
+    assert ask_brokers(config()).missing == ()
 
 
-def test_a_topic_that_the_job_may_not_ask_about_is_not_missing(
-    make_config: MakeConfig, clusters: dict[str, Admin]
-) -> None:
+def test_a_topic_that_the_job_may_not_ask_about_is_not_missing(clusters: Clusters) -> None:
     clusters[SOURCE].makes_topics = "false"
     clusters[SOURCE].topics.clear()
     clusters[SOURCE].hidden = ("mediawiki.page_change.v1",)
-    assert ask_brokers(config(make_config)).missing == ()
+    assert ask_brokers(config()).missing == ()

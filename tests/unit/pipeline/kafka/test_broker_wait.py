@@ -1,6 +1,5 @@
 """A start that waits for brokers, with clients that fail and a clock that goes on by itself."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,8 +12,8 @@ from pipeline.events import BrokersAwaited
 from pipeline.kafka import access as broker_wait
 from pipeline.kafka.access import await_brokers
 from pipeline.kafka.cluster import BrokersAt
+from tests.unit.pipeline.making import make_config
 
-MakeConfig = Callable[..., PipelineConfig]
 AWAY = KafkaTimeoutError("Unable to bootstrap from a:1")
 LOGIN = {"security_protocol": "SASL_PLAINTEXT", "username": "job", "password": "pw"}
 
@@ -49,35 +48,33 @@ class Brokers:
         await_brokers(config, clock=lambda: self.now, sleep=self.sleep)
 
 
-def config(make_config: MakeConfig, source: str = "a:1", sink: str = "a:1", **sections: Any) -> PipelineConfig:
+def config(source: str = "a:1", sink: str = "a:1", **sections: Any) -> PipelineConfig:
     at = {"source": {"bootstrap_servers": source}, "sink": {"bootstrap_servers": sink}}
     return make_config(**at, stall_timeout="60s", **sections)
 
 
-def test_brokers_that_answer_are_asked_once(make_config: MakeConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_brokers_that_answer_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     brokers = Brokers(monkeypatch, a=0, b=0)
-    brokers.await_them(config(make_config))
+    brokers.await_them(config())
     assert [name for name, _ in brokers.asked] == ["a"]
-    brokers.await_them(config(make_config, sink="b:1"))
+    brokers.await_them(config(sink="b:1"))
     assert [name for name, _ in brokers.asked] == ["a", "a", "b"]
     assert (brokers.said, brokers.now) == ([], 0)
 
 
-def test_the_log_says_why_it_waits_and_how_long_it_will(
-    make_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_log_says_why_it_waits_and_how_long_it_will(monkeypatch: pytest.MonkeyPatch) -> None:
     brokers = Brokers(monkeypatch, a=3)
-    brokers.await_them(config(make_config))
+    brokers.await_them(config())
     assert [one.remaining_s for one in brokers.said] == [58.0, 52.5, 42.0]
     assert {(one.bootstrap, one.reason) for one in brokers.said} == {("a:1", f"KafkaTimeoutError: {AWAY}")}
 
 
-def test_source_and_sink_have_one_deadline(make_config: MakeConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_and_sink_have_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     brokers = Brokers(monkeypatch, a=5, b=1000)
     with pytest.raises(
         PipelineError, match=r"^kafka broker unreachable at b:1 \(.*\); the start waited 60 s$"
     ) as ended:
-        brokers.await_them(config(make_config, sink="b:1"))
+        brokers.await_them(config(sink="b:1"))
     assert ended.value.exit_code == 1
     assert "bootstrap_servers" in str(ended.value.hint)
     assert brokers.now == 60
@@ -85,16 +82,11 @@ def test_source_and_sink_have_one_deadline(make_config: MakeConfig, monkeypatch:
     assert remaining == sorted(remaining, reverse=True)
 
 
-def test_a_login_that_is_refused_ends_the_start_at_once(
-    make_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_login_that_is_refused_ends_the_start_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     brokers = Brokers(monkeypatch, OSError("SaslAuthenticationFailedError: wrong"), a=1000)
     with pytest.raises(RefusedError, match="does not let the job in"):
-        brokers.await_them(config(make_config, kafka=LOGIN))
+        brokers.await_them(config(kafka=LOGIN))
     assert (len(brokers.asked), brokers.said) == (1, [])
-
-
-def test_brokers_with_a_login_are_waited_for_too(make_config: MakeConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    brokers = Brokers(monkeypatch, a=2)
-    brokers.await_them(config(make_config, kafka=LOGIN))
-    assert len(brokers.said) == 2
+    away = Brokers(monkeypatch, a=2)
+    away.await_them(config(kafka=LOGIN))
+    assert len(away.said) == 2, "brokers with a login are waited for too"

@@ -1,7 +1,6 @@
 """How the clients of both kinds reach a cluster that asks for TLS and a login."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,21 +12,21 @@ from kafka.errors import KafkaTimeoutError
 from pydantic import ValidationError
 
 from pipeline.config.kafka_section import Kafka
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.kafka.cluster import Cluster, connected, java_client, python_client, sink_brokers, source_brokers
+from tests.unit.pipeline.making import make_config
 
 COMPRESSION = Kafka.model_fields["compression"].annotation
 LOGIN: dict[str, Any] = {"security_protocol": "SASL_PLAINTEXT", "username": "job", "password": "pw"}
 
 
-def test_brokers_that_ask_for_nothing_are_their_addresses(make_config: Callable[..., PipelineConfig]) -> None:
+def test_brokers_that_ask_for_nothing_are_their_addresses() -> None:
     assert source_brokers(make_config()) == make_config().source.bootstrap_servers
     assert python_client("a:1", KafkaConsumer) == {"bootstrap_servers": "a:1"}
     assert java_client(Kafka()) == {}
 
 
-def test_every_client_gets_the_login(make_config: Callable[..., PipelineConfig]) -> None:
+def test_every_client_gets_the_login() -> None:
     config = make_config(kafka=LOGIN | {"sasl_mechanism": "PLAIN"})
     brokers = sink_brokers(config)
     assert isinstance(brokers, Cluster)

@@ -57,9 +57,7 @@ class Gappy:
 
 
 @given(knows=st.sets(st.sampled_from(PLACES)), places=st.sets(st.sampled_from(PLACES)))
-def test_each_has_its_offsets_whatever_the_client_knows(
-    knows: set[TopicPartition], places: set[TopicPartition]
-) -> None:
+def test_each_has_offsets_whatever_the_client_knows(knows: set[TopicPartition], places: set[TopicPartition]) -> None:
     assert first_offsets(Gappy(set(knows)), places, timeout_s=1) == {place: FIRST[place] for place in places}
     assert end_offsets(Gappy(set(knows)), places, timeout_s=1) == {place: END[place] for place in places}
 

@@ -52,21 +52,16 @@ def test_a_name_that_is_no_utf_8_is_text_to_all_others() -> None:
     assert {name: 1} == {str(name): 1}
 
 
+SECONDS = 1_767_225_600  # read as milliseconds: in January 1970
+
+
 @pytest.mark.parametrize(
     ("timestamp", "time_ms"),
     [
-        (None, None),  # of a broker whose format had none
-        (-(2**63), None),
-        (-1, None),
-        (0, None),
-        (1, 1),
-        (1_767_225_600, 1_767_225_600),  # seconds: in January 1970
-        (1_767_225_600_000, 1_767_225_600_000),
-        (LATEST_MS, LATEST_MS),
-        (LATEST_MS + 1, None),
-        (1_767_225_600_000_000, None),
-        (1_767_225_600_000_000_000, None),
-        (2**63 - 1, None),
+        # None is that of a broker whose format had none.
+        *((timestamp, None) for timestamp in (None, -(2**63), -1, 0, LATEST_MS + 1, 2**63 - 1)),
+        *((timestamp, None) for timestamp in (SECONDS * 10**6, SECONDS * 10**9)),
+        *((timestamp, timestamp) for timestamp in (1, SECONDS, SECONDS * 1000, LATEST_MS)),
     ],
 )
 def test_a_timestamp_that_no_calendar_has_is_no_time(timestamp: int | None, time_ms: int | None) -> None:
