@@ -1,4 +1,5 @@
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,20 +16,30 @@ def all_triples(chunk: TripleDiff) -> tuple[Triple, ...]:
     return chunk.added + chunk.deleted + chunk.linked_shared + chunk.unlinked_shared
 
 
-def test_a_small_diff_is_one_chunk_and_so_is_an_empty_one() -> None:
-    diff = TripleDiff(("a",), ("b",), ("c",), ("d",))
-    assert split_diff(diff) == [diff]
-    assert split_diff(TripleDiff()) == [TripleDiff()]
+SMALL = TripleDiff(("a",), ("b",), ("c",), ("d",))
 
 
-def test_a_chunk_has_triples_up_to_its_limit_with_their_line_ends() -> None:
-    diff = TripleDiff(("aa", "bb", "cc"), ("dd",))
-    assert split_diff(diff, characters=6) == [TripleDiff(("aa", "bb")), TripleDiff(("cc",), ("dd",))]
-
-
-def test_a_triple_longer_than_the_limit_is_a_chunk_by_itself() -> None:
-    diff = TripleDiff(("a", "b" * 10, "c"))
-    assert split_diff(diff, characters=6) == [TripleDiff(("a",)), TripleDiff(("b" * 10,)), TripleDiff(("c",))]
+@pytest.mark.parametrize(
+    ("diff", "limits", "chunks"),
+    [
+        pytest.param(SMALL, {}, [SMALL], id="a small one is one chunk"),
+        pytest.param(TripleDiff(), {}, [TripleDiff()], id="so is an empty one"),
+        pytest.param(
+            TripleDiff(("aa", "bb", "cc"), ("dd",)),
+            {"characters": 6},
+            [TripleDiff(("aa", "bb")), TripleDiff(("cc",), ("dd",))],
+            id="triples up to the limit with their line ends",
+        ),
+        pytest.param(
+            TripleDiff(("a", "b" * 10, "c")),
+            {"characters": 6},
+            [TripleDiff(("a",)), TripleDiff(("b" * 10,)), TripleDiff(("c",))],
+            id="a longer triple is a chunk by itself",
+        ),
+    ],
+)
+def test_the_chunks_of_a_diff(diff: TripleDiff, limits: dict[str, int], chunks: list[TripleDiff]) -> None:
+    assert split_diff(diff, **limits) == chunks
 
 
 def test_the_payload_is_measured_as_json() -> None:
@@ -39,9 +50,7 @@ def test_the_payload_is_measured_as_json() -> None:
 
 
 @given(diff=DIFFS, characters=st.integers(1, 60), payload_bytes=st.none() | st.integers(1, 90))
-def test_chunks_are_within_the_limits_and_join_to_the_diff(
-    diff: TripleDiff, characters: int, payload_bytes: int | None
-) -> None:
+def test_chunks_keep_the_limits_and_make_the_diff(diff: TripleDiff, characters: int, payload_bytes: int | None) -> None:
     chunks = split_diff(diff, characters=characters, payload_bytes=payload_bytes)
     assert join_chunks(chunks) == diff
     for chunk in chunks:

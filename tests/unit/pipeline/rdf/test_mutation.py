@@ -102,7 +102,7 @@ TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "S")), max_si
     characters=st.integers(1, 300),
     extra_bytes=st.integers(0, 500),
 )
-def test_every_record_is_valid_and_fits_unless_a_single_triple_is_too_large(
+def test_every_record_of_several_triples_is_valid_and_fits(
     texts: list[list[str]], characters: int, extra_bytes: int
 ) -> None:
     diff = TripleDiff(*(triples(*part) for part in texts))
@@ -129,71 +129,49 @@ def changed(**changes: Any) -> bytes:
     return orjson.dumps(orjson.loads(records_of(TripleDiff(triples("a")))[0].record.value) | changes)
 
 
-@pytest.mark.parametrize(
-    ("value", "headers", "message"),
-    [
-        (b"{", ((SEQ_HEADER, b"1"),), "mutation at offset 12 is not JSON: .*it begins '{'"),
-        (changed(rev_id="1"), ((SEQ_HEADER, b"1"),), "mutation at offset 12 is not a .* event at rev_id: "),
-        (
-            changed(entity_id="Q1> }"),
-            ((SEQ_HEADER, b"1"),),
-            "mutation at offset 12 has no entity's id at entity_id: 'Q1> }'",
-        ),
-        (changed(), (), "mutation at offset 12 has no number in its header entity-seq: b''"),
-        (changed(), ((SEQ_HEADER, b"-1"),), "mutation at offset 12 has no number in its header entity-seq: b'-1'"),
-        (changed(meta={"stream": "s"}), ((SEQ_HEADER, b"1"),), "mutation at offset 12 has no meta/request_id"),
-        (changed(sequence=1), ((SEQ_HEADER, b"1"),), "mutation at offset 12 has sequence 1 of 1"),
-        (
-            changed(rdf_added_data={"mime_type": "application/rdf+xml", "data": ""}),
-            ((SEQ_HEADER, b"1"),),
-            "rdf_added_data/mime_type 'application/rdf.xml'; only 'text/turtle' can be read",
-        ),
-        (
-            changed(rdf_added_data={"mime_type": "text/turtle", "data": "\n<a"}),
-            ((SEQ_HEADER, b"1"),),
-            "mutation at offset 12: rdf_added_data/data: no Turtle at line 2, column 1: ",
-        ),
-        (
-            changed(**{"$schema": "/mediawiki/wikibase/entity/rdf_change/3.0.0"}),
-            ((SEQ_HEADER, b"1"),),
-            "mutation at offset 12 is of schema '.*/3.0.0'; only .*/2.0.0 can be read",
-        ),
-        (
-            changed(**{"$schema": "/mediawiki/page/change/1.2.0"}),
-            ((SEQ_HEADER, b"1"),),
-            "is of schema '/mediawiki/page/",
-        ),
-        (changed(), ((SEQ_HEADER, b"1" * 5_000),), "has no number in its header entity-seq: b'1+'$"),
-        *[
-            (
-                changed(rdf_deleted_data={"mime_type": "text/turtle", "data": data}),
-                ((SEQ_HEADER, b"1"),),
-                "mutation at offset 12: rdf_deleted_data/data has a blank node or a triple term",
-            )
-            for data in ("_:a <a:b> 1 .", "<a:b> <a:b> _:a .", "<a:b> <a:b> [] .", "<a:b> <a:b> <<( <a:> <a:b> 1 )>> .")
-        ],
-    ],
-    ids=[
-        "json",
-        "schema",
-        "entity",
-        "no seq",
-        "seq",
-        "request id",
-        "sequence",
-        "mime type",
-        "turtle",
-        "major",
-        "other schema",
-        "long seq",
-        "node as subject",
-        "node as object",
-        "no label",
-        "triple term",
-    ],
-)
-def test_an_invalid_chunk_is_refused_with_its_place(
-    value: bytes, headers: tuple[tuple[str, bytes], ...], message: str
-) -> None:
+def with_turtle(part: str, data: str, mime_type: str = "text/turtle") -> bytes:
+    return changed(**{part: {"mime_type": mime_type, "data": data}})
+
+
+def of_schema(schema: str) -> bytes:
+    return changed(**{"$schema": schema})
+
+
+AT_12 = "mutation at offset 12"
+NODE = f"{AT_12}: rdf_deleted_data/data has a blank node or a triple term"
+INVALID: dict[str, tuple[bytes, bytes | None, str]] = {
+    "JSON": (b"{", b"1", f"{AT_12} is not JSON: .*it begins '{{'"),
+    "schema": (changed(rev_id="1"), b"1", f"{AT_12} is not a .* event at rev_id: "),
+    "entity": (changed(entity_id="Q1> }"), b"1", f"{AT_12} has no entity's id at entity_id: 'Q1> }}'"),
+    "no seq": (changed(), None, f"{AT_12} has no number in its header entity-seq: b''"),
+    "seq": (changed(), b"-1", f"{AT_12} has no number in its header entity-seq: b'-1'"),
+    "long seq": (changed(), b"1" * 5_000, "has no number in its header entity-seq: b'1+'$"),
+    "request id": (changed(meta={"stream": "s"}), b"1", f"{AT_12} has no meta/request_id"),
+    "sequence": (changed(sequence=1), b"1", f"{AT_12} has sequence 1 of 1"),
+    "mime type": (
+        with_turtle("rdf_added_data", "", "application/rdf+xml"),
+        b"1",
+        "rdf_added_data/mime_type 'application/rdf.xml'; only 'text/turtle' can be read",
+    ),
+    "Turtle": (
+        with_turtle("rdf_added_data", "\n<a"),
+        b"1",
+        f"{AT_12}: rdf_added_data/data: no Turtle at line 2, column 1: ",
+    ),
+    "major version": (
+        of_schema("/mediawiki/wikibase/entity/rdf_change/3.0.0"),
+        b"1",
+        f"{AT_12} is of schema '.*/3.0.0'; only .*/2.0.0 can be read",
+    ),
+    "other schema": (of_schema("/mediawiki/page/change/1.2.0"), b"1", "is of schema '/mediawiki/page/"),
+    "node as subject": (with_turtle("rdf_deleted_data", "_:a <a:b> 1 ."), b"1", NODE),
+    "node as object": (with_turtle("rdf_deleted_data", "<a:b> <a:b> _:a ."), b"1", NODE),
+    "node without a label": (with_turtle("rdf_deleted_data", "<a:b> <a:b> [] ."), b"1", NODE),
+    "triple term": (with_turtle("rdf_deleted_data", "<a:b> <a:b> <<( <a:> <a:b> 1 )>> ."), b"1", NODE),
+}
+
+
+@pytest.mark.parametrize(("value", "seq", "message"), INVALID.values(), ids=INVALID)
+def test_an_invalid_chunk_is_refused_with_its_place(value: bytes, seq: bytes | None, message: str) -> None:
     with pytest.raises(InvalidEventError, match=message):
-        read_chunk(value, headers, offset=12)
+        read_chunk(value, () if seq is None else ((SEQ_HEADER, seq),), offset=12)

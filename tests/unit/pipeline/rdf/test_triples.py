@@ -1,7 +1,10 @@
+"""Triples as lines of N-Triples, and the namespaces that they are of."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.rdf.concept_namespaces import ConceptNamespaces, is_in_namespace
 from pipeline.rdf.triples import InvalidRdfError, cut_literal, join_terms, parse_triples, serialize_triples, split_terms
 
 PREFIX = "<http://e.org/s> <http://e.org/p> "
@@ -17,14 +20,15 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=40)
         ("5", '"5"^^<http://www.w3.org/2001/XMLSchema#integer>'),
         ('"+5.0"^^<http://www.w3.org/2001/XMLSchema#decimal>', '"+5.0"^^<http://www.w3.org/2001/XMLSchema#decimal>'),
         ("_:b1", "_:b1"),
+        ('"é"', '"é"'),
     ],
 )
 def test_a_triple_is_a_line_of_canonical_n_triples(turtle: str, object_term: str) -> None:
     assert parse_triples(f"{PREFIX}{turtle} .", source="test") == [f"{PREFIX}{object_term} ."]
+    assert parse_triples(f"{PREFIX}{turtle} .".encode(), source="test") == [f"{PREFIX}{object_term} ."]
 
 
-def test_bytes_are_utf_8_and_an_empty_document_has_no_triples() -> None:
-    assert parse_triples(f'{PREFIX}"é" .'.encode(), source="test") == [f'{PREFIX}"é" .']
+def test_an_empty_document_has_no_triples() -> None:
     assert parse_triples("", source="test") == []
 
 
@@ -66,3 +70,33 @@ def test_triples_are_the_same_after_writing_and_reading(texts: list[str]) -> Non
 )
 def test_a_literal_is_cut_by_its_value(object_term: str, cut: str) -> None:
     assert cut_literal(f"{PREFIX}{object_term} .", 3) == f"{PREFIX}{cut} ."
+
+
+def test_namespaces_stand_below_the_base_and_skolem_iris_below_the_host() -> None:
+    namespaces = ConceptNamespaces("http://e.org:8080/data/")
+    assert namespaces.entity_node("Q1") == "<http://e.org:8080/data/entity/Q1>"
+    assert namespaces.statement == "<http://e.org:8080/data/entity/statement/"
+    assert namespaces.skolem == "<http://e.org:8080/.well-known/genid/"
+    assert namespaces.data == (
+        "<http://e.org:8080/data/wiki/Special:EntityData/",
+        "<https://e.org:8080/data/wiki/Special:EntityData/",
+    )
+
+
+@pytest.mark.parametrize("base", ["", "www.wikidata.org", "http://"])
+def test_a_base_without_scheme_and_host_is_refused(base: str) -> None:
+    with pytest.raises(ValueError, match="is no IRI with scheme and host"):
+        ConceptNamespaces(base)
+
+
+@pytest.mark.parametrize(
+    ("term", "is_in"),
+    [
+        ("<http://e.org/entity/Q1>", True),
+        ("<http://e.org/entity/statement/Q1-1>", False),
+        ("<http://e.org/value/1>", False),
+        ('"http://e.org/entity/Q1"', False),
+    ],
+)
+def test_a_namespace_has_what_is_directly_below_it(term: str, *, is_in: bool) -> None:
+    assert is_in_namespace(term, "<http://e.org/entity/") is is_in
