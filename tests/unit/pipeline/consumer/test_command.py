@@ -11,13 +11,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipeline.__main__ import main
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.consumer import command
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.ops.source import Bounds, SourceRecord
 from pipeline.records.record import Position
-
-MakeConfig = Callable[..., PipelineConfig]
+from tests.unit.pipeline.making import make_config
 
 
 def record(
@@ -68,7 +66,7 @@ class Nothing(Topic):
 
 
 @pytest.fixture
-def consume(make_config: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+def consume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     file = tmp_path / "pipeline.yaml"
     monkeypatch.setattr(command, "_LOOK_S", 0)
 
@@ -118,9 +116,7 @@ def test_the_first_by_time_of_output_and_error_event_stands(consume: Callable[..
     )
 
 
-def test_a_fetch_failure_counts_as_an_error_event(
-    consume: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fetch_failure_is_an_error_event(consume: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
     name = "rdf-resolve"
     defaults = replace(JOB_DEFAULTS[name], splits_outputs=False)
     monkeypatch.setattr(command, "JOB_DEFAULTS", {name: defaults})
@@ -204,7 +200,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
     assert result.exit_code == 2
 
 
-def test_a_job_of_outputs_in_several_records_is_refused(make_config: MakeConfig, tmp_path: Path) -> None:
+def test_a_job_of_outputs_in_several_records_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "pipeline.yaml"
     file.write_bytes(orjson.dumps(make_config(job="rdf-resolve").model_dump(mode="json", by_alias=True)))
     result = CliRunner().invoke(main, ["consume", "--config", str(file)])

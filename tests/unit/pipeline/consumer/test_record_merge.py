@@ -32,7 +32,7 @@ def read(*stretches: Stretch) -> list[tuple[str, int, int, int]]:
 
 
 @given(TIMES, TIMES, st.sampled_from([1, 3000, 1_000_000]))
-def test_every_record_comes_once_and_each_partition_in_its_order(
+def test_records_come_once_and_in_their_order(
     outputs: list[list[int]], errors: list[list[int]], part_bytes: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:

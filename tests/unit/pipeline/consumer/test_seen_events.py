@@ -1,24 +1,19 @@
 """The first record of an event stands, and each other one is of one kind."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.consumer.delivery import Delivery
-from pipeline.consumer.seen_events import Seen, SeenEvents
+from pipeline.consumer.seen_events import Remembered, Seen, SeenEvents
 from tests.unit.pipeline.consumer.records import an_error, an_output
 
 
 @pytest.mark.parametrize(
     ("records", "seen"),
     [
-        ([an_output(1), an_output(1)], ["new", "repeat"]),
-        ([an_error(1), an_error(1)], ["new", "repeat"]),
-        ([an_output(1), an_output(1, note="other")], ["new", "differs"]),
-        ([an_error(1), an_error(1, note="other")], ["new", "differs"]),
-        ([an_output(1), an_error(1)], ["new", "contradicts"]),
-        ([an_error(1), an_output(1)], ["new", "contradicts"]),
-        ([an_output(1), an_error(2)], ["new", "new"]),
         # What stands is the first, whatever came between.
         ([an_output(1), an_error(1), an_output(1), an_error(1)], ["new", "contradicts", "repeat", "contradicts"]),
         ([an_output(1), an_output(1, note="other"), an_output(1)], ["new", "differs", "repeat"]),
@@ -80,3 +75,33 @@ def test_what_stands_among_the_last_events_is_never_new_again(steps: list[tuple[
         recent = list(dict.fromkeys(one for one, *_ in reversed(steps[:at])))[:limit]
         if events.see(make(number, note=note)) == "new":
             assert number not in recent
+
+
+def is_new(remembered: Remembered[int], key: int) -> bool:
+    new = remembered.get(str(key)) is None
+    if new:
+        remembered.put(str(key), key)
+    return new
+
+
+@given(st.lists(st.integers(0, 20)))
+def test_with_room_for_all_each_key_is_new_once(keys: list[int]) -> None:
+    remembered: Remembered[int] = Remembered(21)
+    assert Counter(key for key in keys if is_new(remembered, key)) == Counter(set(keys))
+
+
+@given(st.lists(st.integers(0, 20)), st.integers(1, 5))
+def test_what_was_seen_among_the_last_keys_is_known(keys: list[int], limit: int) -> None:
+    """And no more keys than the limit are kept, whatever comes."""
+    remembered: Remembered[int] = Remembered(limit)
+    for at, key in enumerate(keys):
+        recent = list(dict.fromkeys(reversed(keys[:at])))[:limit]
+        assert is_new(remembered, key) is (key not in recent)
+        assert len(remembered) <= limit
+
+
+def test_what_was_put_last_is_known() -> None:
+    remembered: Remembered[str] = Remembered(9)
+    remembered.put("a", "1")
+    remembered.put("a", "2")
+    assert (remembered.get("a"), len(remembered)) == ("2", 1)
