@@ -67,15 +67,9 @@ def test_anything_else_is_refused_with_the_choices(text: str) -> None:
 def test_a_checkpoint_is_continued_or_made_and_nothing_between() -> None:
     check(None, checkpoint="c", exists=True)
     check(parse_new("earliest", NOW), checkpoint="c", exists=False)
-
-
-def test_a_missing_checkpoint_is_never_a_silent_earliest() -> None:
-    with pytest.raises(RefusedError, match="s3a://b/c holds no position") as caught:
+    with pytest.raises(RefusedError, match="s3a://b/c holds no position") as caught:  # never a silent earliest
         check(None, checkpoint="s3a://b/c", exists=False)
     assert CHOICES in str(caught.value.hint)
-
-
-def test_an_existing_checkpoint_is_not_passed_over() -> None:
     with pytest.raises(RefusedError, match="s3a://b/c exists, and --new latest would not be obeyed"):
         check(parse_new("latest", NOW), checkpoint="s3a://b/c", exists=True)
 

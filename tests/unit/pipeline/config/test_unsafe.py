@@ -1,11 +1,12 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from pipeline.config.apply_config import ApplyConfig
-from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.unsafe import unsafe_apply_settings, unsafe_settings
+from tests.unit.pipeline.making import make_config
+
+BY_EVENT = {"within": "10m", "by": "event"}
 
 
 @pytest.mark.parametrize(
@@ -28,10 +29,7 @@ from pipeline.config.unsafe import unsafe_apply_settings, unsafe_settings
         ({"commit": {"policy": "wait"}}, ["commit.policy: wait"]),
         ({"source": {"deduplicate": {"within": "10m"}}}, ["source.read: proportional"]),
         ({"source": {"deduplicate": {"within": "10m"}, "read": "aligned"}}, []),
-        (
-            {"source": {"deduplicate": {"within": "10m", "by": "event"}, "read": "aligned"}},
-            ["source.deduplicate.by: event"],
-        ),
+        ({"source": {"deduplicate": BY_EVENT, "read": "aligned"}}, ["source.deduplicate.by: event"]),
         # Without a watermark nothing is late.
         ({"source": {"deduplicate": {"within": "ever"}}}, ["source.deduplicate.within: ever"]),
         ({"missing_checkpoint": "earliest"}, ["missing_checkpoint: earliest"]),
@@ -42,9 +40,7 @@ from pipeline.config.unsafe import unsafe_apply_settings, unsafe_settings
         ),
     ],
 )
-def test_incident_policies_are_named(
-    make_config: Callable[..., PipelineConfig], sections: dict[str, Any], found: list[str]
-) -> None:
+def test_incident_policies_are_named(sections: dict[str, Any], found: list[str]) -> None:
     assert unsafe_settings(make_config(**sections)) == found
 
 

@@ -1,6 +1,5 @@
 """The settings of rdf-decide, and what it refuses."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -9,16 +8,15 @@ from pydantic import ValidationError
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.unsafe import unsafe_settings
+from tests.unit.pipeline.making import make_config
 
-MakeConfig = Callable[..., PipelineConfig]
 
-
-def deciding(make_config: MakeConfig, **sections: Any) -> PipelineConfig:
+def deciding(**sections: Any) -> PipelineConfig:
     return make_config(job="rdf-decide", **sections)
 
 
-def test_defaults_are_those_that_the_job_needs(make_config: MakeConfig) -> None:
-    config = deciding(make_config)
+def test_defaults_are_those_that_the_job_needs() -> None:
+    config = deciding()
     assert (config.updater.reorder, config.updater.continue_at_once) == (timedelta(seconds=60), True)
     assert config.updater.namespaces == (0, 120, 146)
     assert (config.source.read, config.source.late, config.deferral.policy) == ("aligned", "process", "none")
@@ -44,19 +42,17 @@ def test_defaults_are_those_that_the_job_needs(make_config: MakeConfig) -> None:
         ({"updater": {"reorder": "-1s"}}, "updater.reorder"),
     ],
 )
-def test_what_it_cannot_be_is_refused_with_the_key(
-    make_config: MakeConfig, sections: dict[str, Any], message: str
-) -> None:
+def test_what_it_cannot_be_is_refused_with_the_key(sections: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as caught:
-        deciding(make_config, **sections)
+        deciding(**sections)
     places = [".".join(map(str, error["loc"])) for error in caught.value.errors()]
     assert message in f"{places} {caught.value}"
 
 
-def test_no_other_job_has_its_topics(make_config: MakeConfig) -> None:
+def test_no_other_job_has_its_topics() -> None:
     with pytest.raises(ValidationError, match=r"inconsistency_topic: html-enrichment makes no .* remove it"):
         make_config(sink={"inconsistency_topic": "a"})
-    config = deciding(make_config)
+    config = deciding()
     assert config.lapses
     assert ("sink.inconsistency_topic", "rdf-streaming-updater.state-inconsistency") in config.written_topics
     assert ("sink.lapsed_topic", "rdf-streaming-updater.lapsed-action") in config.written_topics
@@ -72,7 +68,5 @@ def test_no_other_job_has_its_topics(make_config: MakeConfig) -> None:
         ("html-enrichment", {"reorder": "0s"}, []),
     ],
 )
-def test_a_job_that_does_not_reorder_is_unsafe(
-    make_config: MakeConfig, job: str, updater: dict[str, Any], expected: list[str]
-) -> None:
+def test_a_job_that_does_not_reorder_is_unsafe(job: str, updater: dict[str, Any], expected: list[str]) -> None:
     assert unsafe_settings(make_config(job=job, updater=updater)) == expected

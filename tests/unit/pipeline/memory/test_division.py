@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from pipeline.memory.division import (
     applied,
     derive,
 )
+from tests.unit.pipeline.making import make_config
 
 GIB = 1024 * MIB
 SIZES = st.integers(1, 512 * MIB)
@@ -67,9 +67,7 @@ def least_of(error: RefusedError) -> int:
 
 @given(limit=st.integers(1, 64 * GIB), slots=st.integers(1, 64), sections=SECTIONS, place=PLACES)
 @example(limit=4 * GIB, slots=4, sections={}, place="local")
-def test_the_sum_is_never_more_than_the_limit(
-    make_config: Callable[..., PipelineConfig], limit: int, slots: int, sections: dict[str, Any], place: Place
-) -> None:
+def test_the_sum_is_never_more_than_the_limit(limit: int, slots: int, sections: dict[str, Any], place: Place) -> None:
     plan = plan_or_refusal(limit, slots, make_config(**sections), place)
     if isinstance(plan, MemoryPlan):
         assert plan.total <= limit
@@ -78,9 +76,7 @@ def test_the_sum_is_never_more_than_the_limit(
 
 
 @given(slots=st.integers(1, 64), sections=SECTIONS, place=PLACES)
-def test_what_a_refusal_names_works_and_a_mebibyte_less_does_not(
-    make_config: Callable[..., PipelineConfig], slots: int, sections: dict[str, Any], place: Place
-) -> None:
+def test_what_a_refusal_names_works_and_1_mib_less_does_not(slots: int, sections: dict[str, Any], place: Place) -> None:
     config = make_config(**sections)
     refused = plan_or_refusal(1, slots, config, place)
     assert isinstance(refused, RefusedError)
@@ -90,18 +86,14 @@ def test_what_a_refusal_names_works_and_a_mebibyte_less_does_not(
 
 
 @given(limit=st.integers(8 * GIB, 64 * GIB), more=st.integers(0, 8 * GIB), slots=st.integers(1, 8))
-def test_more_memory_never_makes_a_setting_smaller(
-    make_config: Callable[..., PipelineConfig], limit: int, more: int, slots: int
-) -> None:
+def test_more_memory_never_makes_a_setting_smaller(limit: int, more: int, slots: int) -> None:
     smaller, larger = (derive(size, slots, make_config()) for size in (limit, limit + more))
     assert all(larger.settings[key] >= value for key, value in smaller.settings.items())
     assert larger.heap >= smaller.heap
 
 
 @given(sections=SECTIONS, limit=st.integers(16 * GIB, 64 * GIB))
-def test_what_the_configuration_says_itself_stands(
-    make_config: Callable[..., PipelineConfig], sections: dict[str, Any], limit: int
-) -> None:
+def test_what_the_configuration_says_itself_stands(sections: dict[str, Any], limit: int) -> None:
     config = make_config(**sections)
     plan = plan_or_refusal(limit, 2, config)
     if isinstance(plan, RefusedError):
@@ -115,9 +107,7 @@ def test_what_the_configuration_says_itself_stands(
     assert made.model_copy(update={"fetch": config.fetch}).source == config.source
 
 
-def test_a_state_in_rocksdb_is_part_of_the_sum_and_one_in_the_heap_is_not(
-    make_config: Callable[..., PipelineConfig],
-) -> None:
+def test_a_state_in_rocksdb_is_part_of_the_sum_and_one_in_the_heap_is_not() -> None:
     source = {"deduplicate": {"within": "10m"}}
     plan = derive(4 * GIB, 4, make_config(source=source))
     assert plan.settings["state.max_bytes"] == plan.state
@@ -132,7 +122,7 @@ def test_a_state_in_rocksdb_is_part_of_the_sum_and_one_in_the_heap_is_not(
         assert applied(config, plan).state == config.state
 
 
-def test_the_documented_example(make_config: Callable[..., PipelineConfig]) -> None:
+def test_the_documented_example() -> None:
     """A page of 17 MiB, the incident's, and more than what 128 requests for usual pages have in flight."""
     plan = derive(4 * GIB, 4, make_config())
     assert plan.body > 17_300_219
@@ -143,35 +133,33 @@ def test_the_documented_example(make_config: Callable[..., PipelineConfig]) -> N
     )
 
 
-def test_a_limit_that_is_too_small_says_what_is_enough(make_config: Callable[..., PipelineConfig]) -> None:
+def test_a_limit_that_is_too_small_says_what_is_enough() -> None:
     with pytest.raises(RefusedError, match=r"--memory-limit 1024MiB is too small for 4 slots: they take at least \d+"):
         derive(GIB, 4, make_config())
 
 
-def test_a_setting_that_does_not_fit_is_named(make_config: Callable[..., PipelineConfig]) -> None:
+def test_a_setting_that_does_not_fit_is_named() -> None:
     config = make_config(fetch={"max_in_flight_bytes": "1GiB"})
     with pytest.raises(RefusedError, match=r"no room for fetch.max_in_flight_bytes 1024MiB: with that") as caught:
         derive(4 * GIB, 4, config)
     assert "to have it derived" in str(caught.value.hint)
 
 
-def test_no_slow_rounds_take_no_memory(make_config: Callable[..., PipelineConfig]) -> None:
+def test_no_slow_rounds_take_no_memory() -> None:
     plan = derive(4 * GIB, 4, make_config(deferral={"policy": "none"}))
     assert plan.rounds == 0
     assert "slow rounds" not in [part.what for part in plan.parts]
     assert plan.in_flight > derive(4 * GIB, 4, make_config()).in_flight
 
 
-def test_what_has_no_bound_fits_into_no_limit(make_config: Callable[..., PipelineConfig]) -> None:
+def test_what_has_no_bound_fits_into_no_limit() -> None:
     with pytest.raises(RefusedError, match=r"fetch\.max_in_flight_bytes is none.*not 4096MiB either") as refused:
         derive(4 * GIB, 4, make_config(fetch={"max_in_flight_bytes": "none"}))
     assert refused.value.hint == "remove it, to have it derived"
 
 
 @pytest.mark.parametrize(("place", "readers"), [("local", 5), ("executor", 4)])
-def test_what_reads_beside_the_workers_has_its_part(
-    make_config: Callable[..., PipelineConfig], place: Place, readers: int
-) -> None:
+def test_what_reads_beside_the_workers_has_its_part(place: Place, readers: int) -> None:
     """The planner is beside the driver."""
     plan = derive(6 * GIB, 4, make_config(source={"read": "aligned"}), place=place)
     assert plan.readers == readers
