@@ -1,10 +1,16 @@
-from dataclasses import replace
+"""What events cost, which load they are, and the rate that each limit allows."""
+
+import json
+from dataclasses import asdict, replace
+from math import inf
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.capacity.costs import MIB, Costs
+from pipeline.capacity.costs import MEASURED, MIB, Costs
 from pipeline.capacity.limits import Forecast, forecast
 from pipeline.capacity.load import Executors, Load
 from tests.unit.pipeline.capacity.asking import FREE, configured
@@ -17,6 +23,39 @@ def limit(found: Forecast, name: str) -> float:
     return next(limit.rate for limit in found.limits if limit.name == name)
 
 
+COSTS = replace(FREE, worker_s=0.001, worker_s_per_mib=0.01, jvm_s=0.001, elsewhere_s=0.002)
+SLOW_LANE = {"slow_lane": {"pages": 10, "concurrency": 20, "backoff": "10s"}, "max_entries": 60}
+SLOW = Load(0, requests=2, slow_share=0.1, slow_latency_s=20)
+TENTHS = Load(0.001, requests=1, page_bytes=MIB // 10)
+LARGE = Load(1, page_bytes=15 * MIB)
+
+
+@pytest.mark.parametrize(
+    ("fetch", "sections", "load", "costs", "name", "rate"),
+    [
+        pytest.param({"concurrency": 10}, {}, Load(1, requests=1), FREE, "requests in flight", 8, id="2 in each"),
+        pytest.param({"concurrency": 10_000}, {}, TENTHS, COSTS, "Python workers", 4 / 0.002, id="a core for a worker"),
+        pytest.param({"concurrency": 10_000}, {}, TENTHS, COSTS, "processors", 4 / 0.005, id="all cores together"),
+        pytest.param(
+            {"max_in_flight_bytes": "4MiB"}, {}, LARGE, FREE, "bytes in flight", 4, id="one record may exceed"
+        ),
+        pytest.param({"max_in_flight_bytes": "none"}, {}, LARGE, FREE, "bytes in flight", inf, id="without a bound"),
+        pytest.param(
+            {"concurrency": 4000}, {"deferral": SLOW_LANE}, SLOW, FREE, "slow lane", 10 / 20 / 0.1, id="slow lane"
+        ),
+        pytest.param(
+            {"concurrency": 4000}, {"deferral": SLOW_LANE}, SLOW, FREE, "ledger", 60 / (10 + 30) / 0.1, id="ledger"
+        ),
+    ],
+)
+def test_the_rate_that_each_limit_allows(
+    fetch: dict[str, Any], sections: dict[str, Any], load: Load, costs: Costs, name: str, rate: float
+) -> None:
+    found = forecast(configured(fetch=fetch, batch=MANY, **sections), load, PLACE, costs)
+    assert found.workers == 4
+    assert limit(found, name) == pytest.approx(rate, rel=1e-4)
+
+
 def test_littles_law_gives_the_rate_of_so_many_in_flight() -> None:
     """The backfill: 400 in flight make 40 calls a second of 10 s."""
     config = configured(fetch={"concurrency": 400}, deferral={"inline_allowance": "20s"}, batch=MANY)
@@ -25,25 +64,10 @@ def test_littles_law_gives_the_rate_of_so_many_in_flight() -> None:
     assert found.rate == pytest.approx(40)
 
 
-def test_each_worker_has_its_share_of_what_may_be_in_flight() -> None:
-    config = configured(fetch={"concurrency": 10}, batch=MANY)
-    found = forecast(config, Load(1, requests=1), PLACE, FREE)
-    assert found.workers == 4
-    assert limit(found, "requests in flight") == pytest.approx(8), "2 in each of 4"
-
-
 @pytest.mark.parametrize(("partitions", "slots", "workers"), [(1, 5, 1), (4, 5, 4), (9, 5, 4), (9, 2, 1)])
 def test_there_is_a_worker_for_each_partition_that_has_a_slot(partitions: int, slots: int, workers: int) -> None:
     found = forecast(configured(), Load(1), Executors(1, 4, slots, partitions), FREE)
     assert found.workers == workers, "one slot is the slow lane's"
-
-
-def test_a_worker_uses_one_core_and_all_together_those_there_are() -> None:
-    costs = replace(FREE, worker_s=0.001, worker_s_per_mib=0.01, jvm_s=0.001, elsewhere_s=0.002)
-    config = configured(fetch={"concurrency": 10_000}, batch=MANY)
-    found = forecast(config, Load(0.001, requests=1, page_bytes=MIB // 10), PLACE, costs)
-    assert limit(found, "Python workers") == pytest.approx(4 / 0.002, rel=1e-4)
-    assert limit(found, "processors") == pytest.approx(4 / 0.005, rel=1e-4)
 
 
 def test_records_in_flight_fit_the_bytes_in_flight() -> None:
@@ -53,11 +77,6 @@ def test_records_in_flight_fit_the_bytes_in_flight() -> None:
     assert found.bottleneck.rate == pytest.approx(4 * 2 / 2, rel=1e-3), (
         "two records of 10 MiB in each of four workers, for 2 s"
     )
-
-
-def test_one_record_may_always_exceed_the_bytes() -> None:
-    config = configured(fetch={"max_in_flight_bytes": "4MiB"}, batch=MANY)
-    assert limit(forecast(config, Load(1, page_bytes=15 * MIB), PLACE, FREE), "bytes in flight") == pytest.approx(4)
 
 
 def test_a_batch_costs_a_fixed_time_and_drains() -> None:
@@ -82,15 +101,6 @@ def test_a_batch_with_a_slow_page_lasts_as_long_as_its_allowance() -> None:
     config = configured(fetch={"concurrency": 4000}, batch={"max_offsets": 1000})
     load = Load(0.1, slow_share=0.01, slow_latency_s=40)
     assert 5 <= forecast(config, load, PLACE, FREE).batch_s < 5.3
-
-
-def test_the_slow_lane_and_the_ledger_hold_up_the_main_lane_in_the_end() -> None:
-    lane = {"pages": 10, "concurrency": 20, "backoff": "10s"}
-    config = configured(fetch={"concurrency": 4000}, batch=MANY, deferral={"slow_lane": lane, "max_entries": 60})
-    load = Load(0, requests=2, slow_share=0.1, slow_latency_s=20)
-    found = forecast(config, load, PLACE, FREE)
-    assert limit(found, "slow lane") == pytest.approx(10 / 20 / 0.1)
-    assert limit(found, "ledger") == pytest.approx(60 / (10 + 30) / 0.1)
 
 
 def test_slow_pages_that_are_not_put_aside_need_no_slow_lane() -> None:
@@ -119,6 +129,42 @@ def test_more_of_anything_never_makes_it_slower(
     assert forecast(config, load, place, replace(Costs(), worker_s=0, batch_s=0)).rate >= rate * (1 - 1e-9)
 
 
-def test_without_a_bound_bytes_are_no_bottleneck() -> None:
-    config = configured(fetch={"max_in_flight_bytes": "none"}, batch=MANY)
-    assert limit(forecast(config, Load(10, page_bytes=15 * MIB), PLACE, FREE), "bytes in flight") == float("inf")
+def test_an_event_fetches_all_its_pages() -> None:
+    assert Load(1, requests=2, page_bytes=50).event_bytes == 100
+
+
+def test_a_slow_request_holds_its_slot_until_it_is_put_aside() -> None:
+    load = Load(1, requests=2, slow_share=0.1, slow_latency_s=40)
+    assert load.slot_s(5) == pytest.approx(1 + 0.1 * 4 / 2), "one of its two, 4 s longer"
+    assert load.slot_s(100) == pytest.approx(1 + 0.1 * 39 / 2), "nothing is deferred"
+    assert load.slot_s(0.5) == 1
+
+
+@given(st.floats(0.001, 60), st.floats(0, 1), st.floats(0, 100), st.floats(0.001, 100))
+def test_a_slot_is_held_for_a_usual_request(latency_s: float, share: float, slow_s: float, allowance_s: float) -> None:
+    assert Load(latency_s, slow_share=share, slow_latency_s=slow_s).slot_s(allowance_s) >= latency_s
+
+
+def test_a_place_has_what_all_its_executors_have() -> None:
+    place = Executors(executors=3, cores=2, slots=5, partitions=8)
+    assert (place.all_cores, place.all_slots) == (6, 15)
+
+
+REPOSITORY = Path(__file__).parents[4]
+IN_THE_PIPELINE = ("worker_s", "worker_s_per_mib", "jvm_s", "jvm_s_per_mib", "batch_s")
+
+
+@pytest.mark.parametrize("name", IN_THE_PIPELINE)
+def test_what_is_reckoned_with_is_what_was_measured(name: str) -> None:
+    measured = json.loads((REPOSITORY / MEASURED).read_text())["costs"]
+    assert asdict(Costs())[name] == pytest.approx(measured[name], rel=0.25)
+
+
+def test_nobody_else_is_on_the_cores_in_production() -> None:
+    assert Costs().elsewhere_s == Costs().elsewhere_s_per_mib == 0
+
+
+def test_an_event_costs_what_it_is_and_what_it_weighs() -> None:
+    costs = Costs(worker_s=1, worker_s_per_mib=2, jvm_s=4, jvm_s_per_mib=8, elsewhere_s=16, elsewhere_s_per_mib=32)
+    assert costs.worker(MIB // 2) == 2
+    assert costs.everything(MIB // 2) == 1 + 4 + 16 + (2 + 8 + 32) / 2

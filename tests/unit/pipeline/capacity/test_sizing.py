@@ -1,5 +1,8 @@
+"""The settings and executors that a rate needs."""
+
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -7,7 +10,8 @@ from hypothesis import strategies as st
 
 from pipeline.capacity.costs import Costs
 from pipeline.capacity.load import Load
-from pipeline.capacity.sizing import plan
+from pipeline.capacity.sizing import executors_for, least_memory, plan
+from pipeline.config.pipeline_config import MIB
 from pipeline.errors import RefusedError
 from tests.unit.pipeline.capacity.asking import FREE, configured
 
@@ -82,26 +86,31 @@ def test_what_slots_or_processors_need_makes_the_executors() -> None:
     assert busy.executors == busy.executors_by["processors"] > busy.executors_by["slots"]
 
 
-def test_slow_pages_beyond_the_slow_lanes_deadline_are_refused() -> None:
-    with pytest.raises(RefusedError, match=re.escape("never end within deferral.slow_lane.deadline 120 s")) as refused:
-        plan(10, Load(1, slow_share=0.1, slow_latency_s=121), configured(), Costs())
+TOO_SLOW = "never end within deferral.slow_lane.deadline 120 s"
+
+
+@pytest.mark.parametrize(
+    ("rate", "load", "sections", "headroom", "why", "hint"),
+    [
+        pytest.param(10, Load(1, slow_share=0.1, slow_latency_s=121), {}, 1.5, TOO_SLOW, "", id="slow pages"),
+        pytest.param(
+            *(10, Load(60), {"stop_timeout": "30s"}, 1.5, "stop_timeout", "change that in the file of --config"),
+            id="contradicts the configuration",
+        ),
+        pytest.param(
+            *(1000, Load(0.04), {"batch": {"trigger": "10m"}}, 1.5, "batches allows", ""), id="a trigger that binds"
+        ),
+        # Nothing would be left for a batch.
+        pytest.param(1, Load(1), {}, 1, "headroom 1 is not above 1", "", id="no headroom"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(
+    rate: float, load: Load, sections: dict[str, Any], headroom: float, why: str, hint: str
+) -> None:
+    with pytest.raises(RefusedError, match=re.escape(why)) as refused:
+        plan(rate, load, configured(**sections), Costs(), headroom=headroom)
     assert refused.value.hint
-
-
-def test_what_contradicts_the_configuration_is_refused() -> None:
-    with pytest.raises(RefusedError, match="stop_timeout") as refused:
-        plan(10, Load(60), configured(stop_timeout="30s"), Costs())
-    assert refused.value.hint == "change that in the file of --config"
-
-
-def test_a_trigger_that_is_too_slow_is_refused_with_what_binds() -> None:
-    with pytest.raises(RefusedError, match="batches allows"):
-        plan(1000, Load(0.04), configured(batch={"trigger": "10m"}), Costs())
-
-
-def test_without_headroom_nothing_is_left_for_a_batch() -> None:
-    with pytest.raises(RefusedError, match="headroom 1 is not above 1"):
-        plan(1, Load(1), configured(), Costs(), headroom=1)
+    assert hint in refused.value.hint
 
 
 def test_without_a_bound_it_is_the_planned_pages_that_take_memory() -> None:
@@ -109,3 +118,32 @@ def test_without_a_bound_it_is_the_planned_pages_that_take_memory() -> None:
     found = plan(40, load, configured(fetch={"max_in_flight_bytes": "none"}), FREE)
     pages = found.sizes.workers * found.sizes.of_each
     assert pages * 1_000_000 <= found.sizes.in_flight_bytes < (pages + 2) * 1_000_000
+
+
+CONFIG = configured()
+
+
+def test_more_in_flight_takes_more_memory_and_more_executors_less_of_it() -> None:
+    one = least_memory(CONFIG, 4, 1, 256 * MIB)
+    assert least_memory(CONFIG, 4, 1, 512 * MIB) > one > least_memory(CONFIG, 4, 4, 256 * MIB)
+
+
+def test_as_many_executors_as_it_takes_and_no_more() -> None:
+    limit = least_memory(CONFIG, 4, 5, 2048 * MIB)
+    assert executors_for(limit, CONFIG, 4, 2048 * MIB) == 5
+    assert executors_for(limit - MIB, CONFIG, 4, 2048 * MIB) > 5
+
+
+def test_an_executor_that_is_too_small_for_anything_is_refused_with_what_would_do() -> None:
+    with pytest.raises(RefusedError, match="is too small for 4 slots: they take at least") as refused:
+        executors_for(100 * MIB, CONFIG, 4, 2048 * MIB)
+    assert refused.value.hint
+
+
+def test_a_plan_has_executors_for_its_memory() -> None:
+    load = Load(10, page_bytes=2 * MIB)
+    free = plan(20, load, CONFIG, Costs(), cores=4, slots=4).sizes
+    limit = least_memory(CONFIG, 4, 3 * free.executors, free.in_flight_bytes)
+    bound = plan(20, load, CONFIG, Costs(), cores=4, slots=4, memory_limit=limit).sizes
+    assert bound.executors == bound.executors_by["memory"] == 3 * free.executors
+    assert free.memory > bound.memory == limit
