@@ -23,6 +23,8 @@ botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint U
 
 	at py4j.Protocol.getReturnValue(Protocol.java:476)
 """
+ENDPOINT = "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL"
+TOO_LARGE = "org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized"
 BRIDGE = "Caused by: py4j.Py4JException: An exception was raised. Return Message: Traceback (most recent call last):\n"
 ABORTED = "org.apache.spark.SparkException: Job aborted due to stage failure: ResultStage 2 has failed"
 CALL = f"""\
@@ -38,35 +40,24 @@ An error occurred while calling o1585.create.
 \tat org.apache.hadoop.fs.LocalDirAllocator.getLocalPathForWrite(LocalDirAllocator.java:1)
 """
 NAMELESS = (
-    "Caused by: org.apache.kafka.common.errors.UnknownTopicOrPartitionException: "
-    "This server does not host this topic-partition."
+    "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not host this topic-partition."
 )
+NO_METADATA = "a.TimeoutException: Topic out not present in metadata after 60000 ms."
+CRASHED = "a.b.CrashedError: worker exited"
 
 
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
-        (
-            TRACE,
-            "org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized",
-        ),
-        (
-            "first\nCaused by: a.b.CrashedError: worker exited\nCaused by: java.io.EOFException\n",
-            "a.b.CrashedError: worker exited",
-        ),
-        (PYTHON, "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL"),
-        (BRIDGE + PYTHON, "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL"),
+        (TRACE, TOO_LARGE),
+        (f"first\nCaused by: {CRASHED}\nCaused by: java.io.EOFException\n", CRASHED),
+        (PYTHON, ENDPOINT),
+        (BRIDGE + PYTHON, ENDPOINT),
         (BRIDGE + CALL, ABORTED),
         (BEGIN, NO_ROOM),
-        (
-            BRIDGE + TRACE,
-            "org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized",
-        ),
-        (
-            f"first\nCaused by: a.TimeoutException: Topic out not present in metadata after 60000 ms.\n{NAMELESS}",
-            "a.TimeoutException: Topic out not present in metadata after 60000 ms.",
-        ),
-        (NAMELESS, NAMELESS.removeprefix("Caused by: ")),
+        (BRIDGE + TRACE, TOO_LARGE),
+        (f"first\nCaused by: {NO_METADATA}\nCaused by: {NAMELESS}", NO_METADATA),
+        (f"Caused by: {NAMELESS}", NAMELESS),
         ("first\nCaused by: java.io.EOFException\n", "java.io.EOFException"),
         ("\n  first line\nsecond line\n", "first line"),
         ("", "no cause given"),
@@ -76,78 +67,55 @@ def test_the_line_that_says_what_happened(text: str, cause: str) -> None:
     assert root_cause(text) == cause
 
 
-def test_a_wiki_that_is_not_known_cannot_be_helped_by_a_restart() -> None:
-    trace = PYTHON.replace(
-        "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL",
-        f"{UnknownWikiError.__module__}.UnknownWikiError: wiki 'xxwiki' is not in mediawiki.wikis",
-    )
-    stopped = failure("query", trace)
-    assert stopped.exit_code == 2
-    assert "wiki 'xxwiki' is not in mediawiki.wikis" in str(stopped)
-    assert "unknown_wiki: error" in str(stopped.hint)
-
-
 def test_after_any_other_failure_a_restart_may_help() -> None:
     stopped = failure("slow lane", PYTHON)
-    assert (stopped.exit_code, str(stopped)) == (
-        1,
-        "slow lane failed: botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL",
-    )
-
-
-@pytest.mark.parametrize(
-    "cause",
-    [
-        "org.apache.kafka.clients.consumer.OffsetOutOfRangeException: Fetch position is out of range for partition a-0",
-        "org.apache.spark.sql.kafka010.KafkaIllegalStateException: Some data may have been lost because they are not "
-        "available in Kafka any more; either the data was aged out",
-        "pipeline.errors.PositionGoneError: a/0 begins at 30, and is to be read from 20: 10 events are lost",
-    ],
-)
-def test_what_a_topic_does_not_hold_any_more_no_restart_brings_back(cause: str) -> None:
-    error = failure("query", f"first\nCaused by: a.Exception: x\nCaused by: {cause}\n")
-    assert isinstance(error, RefusedError)
-    assert cause in str(error)
-    assert "checkpoint verify" in str(error.hint)
-
-
-@pytest.mark.parametrize(
-    "cause",
-    [
-        "org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [out]",
-        "org.apache.kafka.common.errors.GroupAuthorizationException: Not authorized to access group: spark",
-        "kafka.errors.TopicAuthorizationFailedError: [Error 29] TopicAuthorizationFailedError: out",
-    ],
-)
-def test_a_missing_acl_is_nothing_that_a_restart_can_mend(cause: str) -> None:
-    error = failure("query", f"first\nCaused by: a.Exception: x\nCaused by: {cause}\n")
-    assert isinstance(error, RefusedError)
-    assert cause in str(error)
-    assert "ACL" in str(error.hint)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        BEGIN,
-        PYTHON.replace(
-            "botocore.exceptions.EndpointConnectionError: Could", "OSError: [Errno 28] No space left on device"
-        ),
-        "Caused by: java.io.IOException: No space left on device\n",
-    ],
-)
-def test_a_full_disk_is_told_with_what_may_lie_elsewhere(text: str) -> None:
-    found = failure("query", text)
-    assert found.exit_code == 1
-    assert "TMPDIR" in found.render()
+    assert (stopped.exit_code, str(stopped)) == (1, f"slow lane failed: {ENDPOINT}")
     assert "hint" not in failure("query", TRACE).render()
 
 
-@pytest.mark.parametrize("name", ["SslAuthenticationException", "SaslAuthenticationException"])
-def test_a_job_that_is_let_in_no_more_may_be_after_a_restart(name: str) -> None:
-    found = failure("query", f"Caused by: org.apache.kafka.common.errors.{name}: Failed to process messages\n")
-    assert found.exit_code == 1
-    assert "at the same path: the next start reads it" in found.render()
+UNKNOWN_WIKI = f"{UnknownWikiError.__module__}.UnknownWikiError: wiki 'xxwiki' is not in mediawiki.wikis"
+KAFKA = "org.apache.kafka"
+GONE = [
+    f"{KAFKA}.clients.consumer.OffsetOutOfRangeException: Fetch position is out of range for partition a-0",
+    "org.apache.spark.sql.kafka010.KafkaIllegalStateException: Some data may have been lost because they are not "
+    "available in Kafka any more; either the data was aged out",
+    "pipeline.errors.PositionGoneError: a/0 begins at 30, and is to be read from 20: 10 events are lost",
+]
+NO_ACL = [
+    f"{KAFKA}.common.errors.TopicAuthorizationException: Not authorized to access topics: [out]",
+    f"{KAFKA}.common.errors.GroupAuthorizationException: Not authorized to access group: spark",
+    "kafka.errors.TopicAuthorizationFailedError: [Error 29] TopicAuthorizationFailedError: out",
+]
+SHUT_OUT = [f"{KAFKA}.common.errors.{name}AuthenticationException: Failed to process" for name in ("Ssl", "Sasl")]
+FULL_DISK = "No space left on device"
+
+
+def caused_by(cause: str) -> str:
+    return f"first\nCaused by: a.Exception: x\nCaused by: {cause}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "exit_code", "told"),
+    [
+        # No restart mends these.
+        (PYTHON.replace(ENDPOINT, UNKNOWN_WIKI), 2, ["'xxwiki' is not in mediawiki.wikis", "unknown_wiki: error"]),
+        *((caused_by(cause), 2, [cause, "checkpoint verify"]) for cause in GONE),
+        *((caused_by(cause), 2, [cause, "ACL"]) for cause in NO_ACL),
+        # What may lie elsewhere.
+        (BEGIN, 1, ["TMPDIR"]),
+        (PYTHON.replace(ENDPOINT, f"OSError: [Errno 28] {FULL_DISK}"), 1, ["TMPDIR"]),
+        (f"Caused by: java.io.IOException: {FULL_DISK}\n", 1, ["TMPDIR"]),
+        *((caused_by(cause), 1, ["at the same path: the next start reads it"]) for cause in SHUT_OUT),
+    ],
+    ids=[
+        *("unknown wiki", "gone for Kafka", "gone for Spark", "gone for the job", "ACL of a topic", "ACL of a group"),
+        *("ACL of a client", "no room for Hadoop", "no room for Python", "no room for Java", "TLS", "login"),
+    ],
+)
+def test_a_failure_says_whether_a_restart_helps_and_what_else_does(text: str, exit_code: int, told: list[str]) -> None:
+    found = failure("query", text)
+    assert (found.exit_code, isinstance(found, RefusedError)) == (exit_code, exit_code == 2)
+    assert [part for part in told if part not in found.render()] == []
 
 
 def test_a_timestamp_that_spark_cannot_read_is_told_by_the_records_place() -> None:

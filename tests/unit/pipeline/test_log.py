@@ -28,9 +28,7 @@ def test_one_json_object_a_line_with_the_time_in_utc(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(("encoding", "reason"), [("ascii", "ä"), ("utf-8", "half a character, \ud800")])
-def test_what_standard_output_has_no_letter_for_is_escaped(
-    monkeypatch: pytest.MonkeyPatch, encoding: str, reason: str
-) -> None:
+def test_what_cannot_be_encoded_is_escaped(monkeypatch: pytest.MonkeyPatch, encoding: str, reason: str) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
     log.emit(GaveUp(position="topic/0/7", reason=reason))
@@ -44,9 +42,7 @@ class Full(io.StringIO):
 
 
 @pytest.mark.parametrize("stream", ["full", "closed", None])
-def test_a_line_that_cannot_be_written_is_lost_and_nothing_else(
-    monkeypatch: pytest.MonkeyPatch, stream: str | None
-) -> None:
+def test_only_a_line_that_cannot_be_written_is_lost(monkeypatch: pytest.MonkeyPatch, stream: str | None) -> None:
     to = None if stream is None else Full() if stream == "full" else io.StringIO()
     if stream == "closed" and to is not None:
         to.close()

@@ -102,7 +102,7 @@ def test_under_spark_submit_signals_of_the_jvm_are_passed_on_before_the_job_says
 @pytest.mark.parametrize(
     ("option", "wish"), [([], None), (["--adopt-ledger"], "adopt"), (["--discard-ledger"], "discard")]
 )
-def test_an_operator_says_what_becomes_of_another_ledger(
+def test_an_operator_decides_on_another_ledger(
     start: Start, query: Stream, option: list[str], wish: str | None
 ) -> None:
     assert start(*option).exit_code == 0
@@ -143,12 +143,18 @@ def test_unsafe_policies_are_accepted_by_name(start: Start, query: Stream) -> No
     assert len(query.started) == 1
 
 
-def test_a_failed_query_is_exit_1(start: Start, query: Stream) -> None:
-    query.failure = PipelineError("query failed: it broke")
+@pytest.mark.parametrize(
+    ("failure", "exit_code"),
+    [
+        (PipelineError("query failed: it broke"), 1),
+        (StoppedHardError("stopped with batch 7 at work, as stop_timeout 25 s is over"), 3),
+    ],
+)
+def test_how_a_failed_query_ends(start: Start, query: Stream, failure: PipelineError, exit_code: int) -> None:
+    query.failure = failure
     result = start()
-    assert result.exit_code == 1
-    assert result.stderr == "error: query failed: it broke\n"
-    assert (logged(result)[-1]["error"], logged(result)[-1]["refused"]) == ("query failed: it broke", False)
+    assert (result.exit_code, result.stderr) == (exit_code, f"error: {failure}\n")
+    assert (logged(result)[-1]["error"], logged(result)[-1]["refused"]) == (str(failure), False)
 
 
 @pytest.mark.parametrize(
@@ -217,13 +223,6 @@ def test_spark_must_not_be_told_what_the_job_cannot_work_with(
     assert not query.started
 
 
-def test_a_stop_that_took_too_long_is_exit_3(start: Start, query: Stream) -> None:
-    query.failure = StoppedHardError("stopped with batch 7 at work, as stop_timeout 25 s is over")
-    result = start()
-    assert result.exit_code == 3
-    assert logged(result)[-1]["error"] == "stopped with batch 7 at work, as stop_timeout 25 s is over"
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_while_it_starts_ends_it_in_order(start: Start, query: Stream, number: signal.Signals) -> None:
     query.signal = number
@@ -234,7 +233,7 @@ def test_a_signal_while_it_starts_ends_it_in_order(start: Start, query: Stream, 
     assert signal.getsignal(number) == signal.SIG_DFL, "a second one has nothing to wait for"
 
 
-def test_settings_of_the_job_are_not_sparks(
+def test_spark_takes_no_setting_of_the_job(
     start: Start, query: Stream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "spark-defaults.conf").write_text("fetch.concurrency 5\n")
