@@ -1,16 +1,22 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from devkit.observe.arm_end import EndByCondition
-from devkit.observe.arm_observation import Evidence
+from devkit.observe.arm_observation import Evidence, TimelineEvidence
 from devkit.observe.logs.first_errors import Complaint
 from devkit.report.expectation_result import ExpectationResult
-from devkit.report.result import ArmResult, Result
+from devkit.report.result import ArmResult, ProgramResult, Result
+from devkit.report.run_record import RunRecord, read_run
 from tests.unit.devkit.observed import an_audit, some_figures
+from tests.unit.devkit.report import storm
 
 DRAINED = EndByCondition(reached={"drained": 1})
+STILL = TimelineEvidence(
+    fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8, to_s=13
+)
 TOO_LARGE = (
     "RecordTooLargeException: The message is 23048294 bytes when serialized which is larger than 20971520, "
     "which is the value of the max.request.size configuration. (3 times)"
@@ -31,13 +37,17 @@ def fired(**changes: Any) -> Evidence:
     return Evidence.model_validate(values | changes)
 
 
+def expectation(name: str, expected: str, measured: str, holds: bool | None, **more: Any) -> ExpectationResult:
+    return ExpectationResult(name=name, expected=expected, measured=measured, holds=holds, **more)
+
+
+LOST = expectation("audit", "clean", "lost 2", False)
+
+
 def an_arm(*expectations: tuple[str, str, str, bool], **changes: Any) -> ArmResult:
     values: dict[str, Any] = {
         "holds": all(holds for *_, holds in expectations),
-        "expectations": tuple(
-            ExpectationResult(name=name, expected=expected, measured=measured, holds=holds)
-            for name, expected, measured, holds in expectations
-        ),
+        "expectations": tuple(expectation(*one) for one in expectations),
         "end": DRAINED,
         "restarts": 0,
         "replays": 0,
@@ -49,6 +59,30 @@ def an_arm(*expectations: tuple[str, str, str, bool], **changes: Any) -> ArmResu
     }
     values |= changes
     return ArmResult.model_validate(values | {"ended_by": values["end"].text})
+
+
+def a_program(name: str = "reader", run: str = "consumer", **changes: Any) -> ProgramResult:
+    """One of several, which ran until the arm's end."""
+    values: dict[str, Any] = {"name": name, "run": run, "started": True, "restarts": 0, "exit_codes": ()}
+    values |= {"is_over": False, "failures": (), "exceptions": ()}
+    return ProgramResult.model_validate(values | changes)
+
+
+def with_arm(result: Result, arm: str = "fixed", **changes: Any) -> Result:
+    return result.model_copy(update={"arms": result.arms | {arm: result.arms[arm].model_copy(update=changes)}})
+
+
+def result_of(run: RunRecord) -> Result:
+    assert run.result is not None
+    return run.result
+
+
+def with_result(run: RunRecord, **changes: Any) -> RunRecord:
+    return replace(run, result=result_of(run).model_copy(update=changes))
+
+
+def with_arm_result(run: RunRecord, arm: str = "fixed", **changes: Any) -> RunRecord:
+    return replace(run, result=with_arm(result_of(run), arm, **changes))
 
 
 def a_good_result() -> Result:
@@ -81,6 +115,12 @@ def a_good_result() -> Result:
         versions={"python": "3.11.2"},
         repeat="devkit scenario run an-incident --seed 7",
     )
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
+    """The storm as a finished run has left it."""
+    return read_run(storm.write_run(tmp_path_factory.mktemp("run")))
 
 
 @pytest.fixture

@@ -19,6 +19,18 @@ BEGIN = line(100.0, "phase", phase="arm", text="topics, traffic and pipeline")
 END = line(140.0, "arm_ended", end={"by": "condition", "reached": {"restarts": 2}})
 
 
+def started(**fields: Any) -> dict[str, Any]:
+    return line(101.0, "process_started", **fields)
+
+
+def ended(exit_code: int = 1, **fields: Any) -> dict[str, Any]:
+    return line(105.0, "process_ended", process=1, exit_code=exit_code, **fields)
+
+
+def restarted(**fields: Any) -> dict[str, Any]:
+    return line(106.0, "process_restarted", process=2, **fields)
+
+
 def record(*lines: dict[str, Any]) -> ArmRecord:
     return arm_record("incident", storm.entries(BEGIN, *lines))
 
@@ -54,39 +66,22 @@ def test_processes_with_their_ends(incident: ArmRecord) -> None:
 
 def test_the_only_program_of_an_arm_may_have_a_name_and_nothing_to_say() -> None:
     own = {"program": "own"}
-    arm = record(
-        line(101.0, "process_started", **own),
-        line(101.0, "not_observable", observables=["offsets", "words"], **own),
-        line(105.0, "process_ended", process=1, exit_code=1, **own),
-        line(106.0, "process_restarted", process=2, **own),
-        END,
-    )
+    hidden = line(101.0, "not_observable", observables=["offsets", "words"], **own)
+    arm = record(started(**own), hidden, ended(**own), restarted(**own), END)
     assert (arm.program, arm.beside) == ("own", {})
     assert [(one.begin_s, one.end_s, one.exit_code) for one in arm.processes] == [(1.0, 5.0, 1), (6.0, 40.0, None)]
     assert arm.downtimes == (Span(5.0, 6.0),)
 
 
 def test_a_process_that_never_got_ready_is_down_until_the_end() -> None:
-    arm = record(
-        line(101.0, "process_started"),
-        line(105.0, "process_ended", process=1, exit_code=1),
-        line(106.0, "process_restarted", process=2),
-        END,
-    )
-    assert arm.downtimes == (Span(5.0, 40.0),)
+    assert record(started(), ended(), restarted(), END).downtimes == (Span(5.0, 40.0),)
 
 
 def test_a_process_that_was_over_a_limit_of_its_container_says_what_it_had_taken() -> None:
     mib = 1 << 20
     held = {"rows": [{"pid": 7, "kind": "Python worker", "size": 700 * mib}], "measure": "proportional"}
     over = {"process": 1, "limit": "memory", "allowed": 600 * mib, "used": 700 * mib, "memory": held}
-    arm = record(
-        line(101.0, "process_started"),
-        line(105.0, "process_over_limit", **over),
-        line(105.0, "process_ended", process=1, exit_code=137),
-        line(106.0, "process_restarted", process=2),
-        END,
-    )
+    arm = record(started(), line(105.0, "process_over_limit", **over), ended(137), restarted(), END)
     killed, later = arm.processes
     assert "over its container's memory limit of 600MiB: proportional memory of 700MiB (" in killed.killed
     assert "700" in killed.killed.partition("(")[2]
@@ -108,22 +103,22 @@ class TestBatches:
         assert [(one.begin_s, one.end_s) for one in arm.batches] == [(3.5, 5.0)]
 
     def test_one_that_the_arms_end_cut_off(self) -> None:
-        arm = record(line(101.0, "process_started"), line(105.0, "batch_started", batch=0), END)
+        arm = record(started(), line(105.0, "batch_started", batch=0), END)
         assert [(one.end_s, one.written) for one in arm.batches] == [(40.0, False)]
 
 
-class TestFaults:
-    def test_spans_are_where_the_count_grew(self) -> None:
-        counts = [0, 0, 2, 3, 3, 3, 3, 3, 4]
-        arm = record(*(sample(100.0 + n, faults={"huge page": count}) for n, count in enumerate(counts)), END)
-        assert arm.faults == {"huge page": (Span(1.0, 3.0), Span(7.0, 8.0))}
-
-    def test_short_pauses_do_not_part_them(self) -> None:
-        arm = record(*(sample(100.0 + n / 2, faults={"x": count}) for n, count in enumerate([0, 1, 1, 1, 2])), END)
-        assert arm.faults == {"x": (Span(0.0, 2.0),)}
-
-    def test_one_that_met_nothing_has_none(self) -> None:
-        assert record(sample(101.0, faults={"x": 0}), sample(102.0, faults={"x": 0}), END).faults == {"x": ()}
+@pytest.mark.parametrize(
+    ("counts", "step_s", "spans"),
+    [
+        ([0, 0, 2, 3, 3, 3, 3, 3, 4], 1, (Span(1.0, 3.0), Span(7.0, 8.0))),
+        ([0, 1, 1, 1, 2], 0.5, (Span(0.0, 2.0),)),
+        ([0, 0], 1, ()),
+    ],
+    ids=["where its count grew", "short pauses do not part it", "it matched nothing"],
+)
+def test_a_fault_of_the_mock_acts(counts: list[int], step_s: float, spans: tuple[Span, ...]) -> None:
+    lines = (sample(100.0 + n * step_s, faults={"x": count}) for n, count in enumerate(counts))
+    assert record(*lines, END).faults == {"x": spans}
 
 
 STOPS = line(107.0, "process_ended", process=1, exit_code=1)
@@ -151,15 +146,14 @@ def test_a_line_that_makes_no_sense_is_left_out(broken: dict[str, Any]) -> None:
 
 
 def test_a_fault_of_the_timeline_lasts_from_when_it_was_begun_until_it_was_ended() -> None:
-    lines = [
-        {"t_s": 10.0, "kind": "phase", "arm": "fixed", "phase": "arm"},
-        {"t_s": 12.0, "kind": "fault_begins", "arm": "fixed", "name": "broker", "asked": "pause: {part: kafka}"},
-        {"t_s": 13.0, "kind": "fault_begins", "arm": "fixed", "name": "store", "asked": "kill: {part: object-store}"},
-        {"t_s": 15.0, "kind": "fault_ends", "arm": "fixed", "name": "broker", "asked": "pause: {part: kafka}"}
-        | {"acted": True, "did": "it answered nothing"},
-        {"t_s": 20.0, "kind": "traffic_begins", "arm": "fixed"},
-    ]
-    assert arm_record("fixed", storm.entries(*lines)).faults == {
+    broker = {"name": "broker", "asked": "pause: {part: kafka}"}
+    arm = record(
+        line(102.0, "fault_begins", **broker),
+        line(103.0, "fault_begins", name="store", asked="kill: {part: object-store}"),
+        line(105.0, "fault_ends", **broker, acted=True, did="it answered nothing"),
+        line(110.0, "traffic_begins"),
+    )
+    assert arm.faults == {
         "broker": (Span(2.0, 5.0, "it answered nothing"),),
         "store": (Span(3.0, 10.0, "kill: {part: object-store}"),),
     }
@@ -168,15 +162,10 @@ def test_a_fault_of_the_timeline_lasts_from_when_it_was_begun_until_it_was_ended
 def test_a_rule_is_on_from_when_it_was_switched_on_until_it_was_switched_off() -> None:
     switches = [("late", 2, True), ("early", 3, False), ("late", 4, False), ("late", 6, True)]
     lines = [
-        {"t_s": 10.0, "kind": "phase", "arm": "fixed", "phase": "arm"},
-        *(
-            {"t_s": 10.0 + at_s, "kind": "rule_switched", "arm": "fixed", "name": name, "on": on}
-            | {"at_s": float(at_s), "published": 5}
-            for name, at_s, on in switches
-        ),
-        {"t_s": 20.0, "kind": "traffic_begins", "arm": "fixed"},
+        line(100.0 + at_s, "rule_switched", name=name, on=on, at_s=float(at_s), published=5)
+        for name, at_s, on in switches
     ]
-    assert arm_record("fixed", storm.entries(*lines)).switched == {
+    assert record(*lines, line(110.0, "traffic_begins")).switched == {
         "late": (Span(2.0, 4.0), Span(6.0, 10.0)),
         "early": (Span(0.0, 3.0),),
     }
@@ -193,54 +182,43 @@ def test_the_machines_headroom_counts_from_the_arms_start_and_what_was_before_it
     ]
 
 
-def test_of_several_programs_the_main_one_is_shown() -> None:
-    lines: list[dict[str, Any]] = [
-        {"t_s": 0.0, "kind": "programs", "names": ["html", "reader"]},
-        {"t_s": 1.0, "kind": "process_started", "program": "reader"},
-        {"t_s": 2.0, "kind": "process_started", "program": "html"},
-        {"t_s": 3.0, "kind": "started", "program": "html", "start": "earliest", "spark_ui": "off"},
-        {"t_s": 4.0, "kind": "process_ended", "program": "reader", "process": 1, "exit_code": 3},
-    ]
-    arm = arm_record("incident", storm.entries(*lines))
+def of_programs(names: list[str], *events: tuple[float, str, str, dict[str, Any]]) -> ArmRecord:
+    """An arm of these programs, with a line at a time, of a kind and of a program for each event."""
+    lines: list[dict[str, Any]] = [{"t_s": 0.0, "kind": "programs", "names": names}]
+    lines += [{"t_s": t_s, "kind": kind, "program": name} | fields for t_s, kind, name, fields in events]
+    return arm_record("incident", storm.entries(*lines))
+
+
+def test_of_several_programs_the_main_one_is_shown_and_the_others_stand_beside_it() -> None:
+    arm = of_programs(
+        ["html", "reader", "once"],
+        (1.0, "process_started", "reader", {}),
+        (2.0, "process_started", "html", {}),
+        (3.0, "started", "html", {"start": "earliest", "spark_ui": "off"}),
+        (4.0, "process_ended", "reader", {"process": 1, "exit_code": 3}),
+        (5.0, "process_restarted", "reader", {"process": 2}),
+        (6.0, "not_observable", "reader", {"observables": ["words"]}),
+    )
     (process,) = arm.processes
-    assert arm.program == "html"
-    assert (process.begin_s, process.ready_s, process.exit_code) == (2.0, 3.0, None)
-
-
-def test_the_others_stand_beside_it() -> None:
-    lines: list[dict[str, Any]] = [
-        {"t_s": 0.0, "kind": "programs", "names": ["html", "reader", "once"]},
-        {"t_s": 1.0, "kind": "process_started", "program": "html"},
-        {"t_s": 2.0, "kind": "process_started", "program": "reader"},
-        {"t_s": 4.0, "kind": "process_ended", "program": "reader", "process": 1, "exit_code": 3},
-        {"t_s": 5.0, "kind": "process_restarted", "program": "reader", "process": 2},
-        {"t_s": 6.0, "kind": "not_observable", "program": "reader", "observables": ["words"]},
-    ]
-    arm = arm_record("incident", storm.entries(*lines))
+    assert (arm.program, process.begin_s, process.ready_s, process.exit_code) == ("html", 2.0, 3.0, None)
     first, second = arm.beside["reader"]
-    assert (first.begin_s, first.ready_s, first.end_s, first.exit_code) == (2.0, 2.0, 4.0, 3)
+    assert (first.begin_s, first.ready_s, first.end_s, first.exit_code) == (1.0, 1.0, 4.0, 3)
     assert (second.begin_s, second.exit_code) == (5.0, None)
     assert arm.beside["once"] == ()
     assert arm.not_observable == frozenset(), "what one beside it does not show is not the main one's"
 
 
 def test_apply_is_ready_when_it_begins_to_read_mutations() -> None:
-    started = {"topic": "mutation", "endpoint": "http://store", "next_offset": 0, "kept_in": "new", "behind": 0}
-    lines: list[dict[str, Any]] = [
-        {"t_s": 0.0, "kind": "programs", "names": ["resolve", "apply"]},
-        {"t_s": 1.0, "kind": "process_started", "program": "apply"},
-        {"t_s": 3.0, "kind": "apply_started", "program": "apply", **started},
-    ]
-    (process,) = arm_record("incident", storm.entries(*lines)).beside["apply"]
+    reads = {"topic": "mutation", "endpoint": "http://store", "next_offset": 0, "kept_in": "new", "behind": 0}
+    arm = of_programs(
+        ["resolve", "apply"], (1.0, "process_started", "apply", {}), (3.0, "apply_started", "apply", reads)
+    )
+    (process,) = arm.beside["apply"]
     assert (process.begin_s, process.ready_s) == (1.0, 3.0)
 
 
 def test_watermarks_count_from_the_first_that_an_event_has_made() -> None:
     figures = {"operator": "dedupe", "rows": 1, "bytes": 1, "commit_ms": 1, "duplicates": 0, "late_dropped": 0}
-    times: list[dict[str, str]] = [
-        {},
-        {"watermark": "1970-01-01T00:00:00.000Z"},
-        {"watermark": "2026-03-02T09:08:30.000Z"},
-    ]
+    times = [{}, {"watermark": "1970-01-01T00:00:00.000Z"}, {"watermark": "2026-03-02T09:08:30.000Z"}]
     lines = [line(108.0 + at, "state_committed", batch=at, **figures, **time) for at, time in enumerate(times)]
     assert record(*lines).watermarks == ((10.0, 1772442510.0),)

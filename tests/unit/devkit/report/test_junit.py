@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 
 from devkit.observe.logs.first_errors import Complaint
-from devkit.report.expectation_result import ExpectationResult
 from devkit.report.explanation import difference
 from devkit.report.junit import junit_xml
-from devkit.report.result import ArmResult, Result
+from devkit.report.result import ArmResult
 from tests.unit.devkit.report import storm
+from tests.unit.devkit.report.conftest import expectation
 
 ATTRIBUTES = {
     "testsuites": {"name", "time", "tests", "failures", "disabled", "errors"},
@@ -53,8 +53,9 @@ def case(root: ET.Element, suite: str) -> ET.Element:
     return found
 
 
-def with_outcome(**changes: Any) -> Result:
-    return storm.result().model_copy(update=changes)
+def fixed_arm(expected: str, measured: str, holds: bool | None = False, **changes: Any) -> ArmResult:
+    items = (expectation("audit", expected, measured, holds),)
+    return storm.result().arms["fixed"].model_copy(update={"expectations": items, "holds": holds} | changes)
 
 
 def test_a_run_as_it_is_hoped_for() -> None:
@@ -82,8 +83,10 @@ def test_what_has_not_ended_is_an_error() -> None:
     ("outcome", "exit_code", "kind"), [("fix does not hold", 1, "failure"), ("inconclusive", 3, "error")]
 )
 def test_refuted_is_a_failure_and_inconclusive_an_error(outcome: str, exit_code: int, kind: str) -> None:
-    arms = {"fixed": failed_arm("clean", "lost 2")}
-    result = with_outcome(outcome=outcome, exit_code=exit_code, reasons=("fixed: lost 2",), arms=arms)
+    complaint = Complaint(kind="exception", text="ValueError:\n no", process=2)
+    arms = {"fixed": fixed_arm("clean", "lost 2", complaints=(complaint,))}
+    changes = {"outcome": outcome, "exit_code": exit_code, "reasons": ("fixed: lost 2",), "arms": arms}
+    result = storm.result().model_copy(update=changes)
     (found,) = case(parsed(junit_xml(storm.metadata(), dict(result.arms), result=result)), "verdict")
     assert (found.tag, found.attrib["message"].split(": ")[0]) == (kind, outcome)
     assert (found.text or "").splitlines() == [
@@ -98,26 +101,15 @@ def test_refuted_is_a_failure_and_inconclusive_an_error(outcome: str, exit_code:
     ]
 
 
-def failed_arm(expected: str, measured: str) -> ArmResult:
-    item = ExpectationResult(name="audit", expected=expected, measured=measured, holds=False)
-    complaint = Complaint(kind="exception", text="ValueError:\n no", process=2)
-    return (
-        storm.result()
-        .arms["fixed"]
-        .model_copy(update={"expectations": (item,), "holds": False, "complaints": (complaint,)})
-    )
-
-
 def test_an_expectation_that_fails_says_what_was_measured() -> None:
-    root = parsed(junit_xml(storm.metadata(), {"fixed": failed_arm("clean", "lost 2")}))
+    root = parsed(junit_xml(storm.metadata(), {"fixed": fixed_arm("clean", "lost 2")}))
     assert case(root, "fixed").attrib["name"] == "audit: clean"
     assert case(root, "fixed")[0].attrib["message"] == "audit: expected clean, measured lost 2"
 
 
 def test_what_nobody_can_tell_is_skipped_and_the_verdict_an_error() -> None:
-    item = ExpectationResult(name="drained", expected="true", measured="n/a: not observable", holds=None)
-    arm = storm.result().arms["fixed"].model_copy(update={"expectations": (item,), "holds": None})
-    inconclusive = with_outcome(outcome="inconclusive", exit_code=3, reasons=("fixed: nobody can tell",))
+    arm = fixed_arm("true", "n/a: not observable", None)
+    inconclusive = storm.result().model_copy(update={"outcome": "inconclusive", "exit_code": 3, "reasons": ("x",)})
     root = parsed(junit_xml(storm.metadata(), {"fixed": arm}, result=inconclusive))
     (found,) = case(root, "fixed")
     assert (found.tag, "n/a: not observable" in found.attrib["message"]) == ("skipped", True)
@@ -127,7 +119,7 @@ def test_what_nobody_can_tell_is_skipped_and_the_verdict_an_error() -> None:
 
 def test_any_text_makes_a_well_formed_document() -> None:
     wild = '</failure>]]> & "quoted" \x00\x1b[31m\ud800 \ufffe ✓ 💥\r\n'
-    root = parsed(junit_xml(storm.metadata(), {"fixed": failed_arm(wild, wild)}, broke_off=wild, output=wild))
+    root = parsed(junit_xml(storm.metadata(), {"fixed": fixed_arm(wild, wild)}, broke_off=wild, output=wild))
     assert '</failure>]]> & "quoted"' in (case(root, "fixed")[0].text or "")
 
 

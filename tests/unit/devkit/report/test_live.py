@@ -11,6 +11,7 @@ from rich.console import Console
 from devkit.observe.samples.sample import Sample
 from devkit.report.live import LiveProgress, progress_for
 from devkit.report.progress import Progress
+from tests.unit.devkit.faults.fakes import Clock
 
 SAMPLE = Sample(at_s=3, committed=50, source_end=161, outputs=47, errors=1, requests=96, in_flight=4)
 _PIECES = re.compile(r"\x1b\[(\??\d*)([A-Za-z])|(\n)|(\r)|([^\x1b\n\r]+)")
@@ -77,14 +78,6 @@ class Terminal(io.StringIO):
         self.drawn_by.width = columns
 
 
-@dataclass
-class Clock:
-    now: float = 50.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def terminal() -> Terminal:
     return Terminal()
@@ -137,27 +130,16 @@ def test_closing_takes_the_block_away_and_gives_the_cursor_back(live: LiveProgre
     live.close()
     live.close()
     assert not terminal.hidden
-    assert terminal.text() == "   0.0s incident arm: topics"
+    live.line("report", "x")
+    assert terminal.text() == "   0.0s incident arm: topics\n   0.0s report   x"
+    assert not terminal.hidden
 
 
 def test_so_does_an_interruption(live: LiveProgress, terminal: Terminal) -> None:
-    def interrupted() -> None:
-        with live:
-            live.sample("incident", SAMPLE)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert not terminal.hidden
-    assert terminal.text() == ""
-
-
-def test_after_closing_lines_are_plain(live: LiveProgress, terminal: Terminal) -> None:
     live.sample("incident", SAMPLE)
-    live.close()
-    live.line("report", "x")
-    assert not terminal.hidden
-    assert terminal.text() == "   0.0s report   x"
+    with pytest.raises(KeyboardInterrupt), live:
+        raise KeyboardInterrupt
+    assert (terminal.hidden, terminal.text()) == (False, "")
 
 
 @pytest.mark.parametrize("columns", [30, 45, 79, 80, 81, 200])

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from devkit.observe.bounded_figure import BoundedFigure, format_bounds, format_figure
-from devkit.report.expectation_result import ExpectationResult
 from devkit.report.margins import Margin, RunFigure, figures_of, margin_lines, margins_of
 from devkit.report.page.page import render_series
 from devkit.report.run_series import Series, SeriesRun, series_lines
-from tests.unit.devkit.report.conftest import a_good_result, an_arm
+from tests.unit.devkit.report.conftest import a_good_result, an_arm, expectation
 
 
 @pytest.mark.parametrize(
@@ -61,31 +60,12 @@ def a_figure(value: float, *, arm: str = "incident", expected: str = "at most 0.
 def test_the_figures_of_all_runs_make_a_margin_for_each_bound() -> None:
     fixed = a_figure(3, arm="fixed", expected="at least 1", at_least=1)
     runs = [(a_figure(0.5), fixed), (a_figure(0.84),), (a_figure(0.7), fixed)]
+    same = {"expectation": "batch_growth", "depends_on_time": True}
+    upper = {"arm": "incident", "expected": "at most 0.8", "at_most": 0.8, "nearest": pytest.approx(-0.05)}
+    lower = {"arm": "fixed", "expected": "at least 1", "at_least": 1, "nearest": 2}
     assert [margin.model_dump(exclude_defaults=True) for margin in margins_of(runs)] == [
-        {
-            "arm": "incident",
-            "expectation": "batch_growth",
-            "expected": "at most 0.8",
-            "depends_on_time": True,
-            "runs": 3,
-            "least": 0.5,
-            "median": 0.7,
-            "most": 0.84,
-            "at_most": 0.8,
-            "nearest": pytest.approx(-0.05),
-        },
-        {
-            "arm": "fixed",
-            "expectation": "batch_growth",
-            "expected": "at least 1",
-            "depends_on_time": True,
-            "runs": 2,
-            "least": 3,
-            "median": 3,
-            "most": 3,
-            "at_least": 1,
-            "nearest": 2,
-        },
+        same | upper | {"runs": 3, "least": 0.5, "median": 0.7, "most": 0.84},
+        same | lower | {"runs": 2, "least": 3, "median": 3, "most": 3},
     ]
 
 
@@ -102,13 +82,8 @@ def test_runs_with_other_bounds_are_not_mixed() -> None:
 
 @pytest.mark.parametrize(("holds", "values"), [(True, [0.5]), (False, [0.5]), (None, [])])
 def test_what_could_not_be_judged_says_nothing_of_the_bound(holds: bool | None, values: list[float]) -> None:
-    item = ExpectationResult(
-        name="batch_growth",
-        expected="at most 0.8",
-        measured="0.50",
-        holds=holds,
-        figures=(BoundedFigure(value=0.5, at_most=0.8),),
-    )
+    figures = (BoundedFigure(value=0.5, at_most=0.8),)
+    item = expectation("batch_growth", "at most 0.8", "0.50", holds, figures=figures)
     result = a_good_result().model_copy(update={"arms": {"incident": an_arm(expectations=(item,), holds=holds)}})
     assert [one.figure.value for one in figures_of(result)] == values
 
@@ -145,15 +120,7 @@ class TestInASeries:
 
 
 def test_a_margin_names_which_figure_of_several() -> None:
-    margin = Margin(
-        arm="fixed",
-        expectation="audit",
-        expected="lost 0",
-        figure="lost",
-        depends_on_time=False,
-        runs=1,
-        least=0,
-        median=0,
-        most=0,
-    )
+    figures = {"depends_on_time": False, "runs": 1, "least": 0, "median": 0, "most": 0}
+    audit = {"arm": "fixed", "expectation": "audit", "expected": "lost 0", "figure": "lost"}
+    margin = Margin.model_validate(audit | figures)
     assert margin.name == "audit: lost 0 (lost)"

@@ -6,18 +6,13 @@ from devkit.headroom.headroom_figures import ArmHeadroom
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.observable import why_not_observable
-from devkit.report.expectation_result import ExpectationResult
 from devkit.report.next_step import ablation_command, next_step
 from devkit.report.result import CauseResult, Result
-from tests.unit.devkit.report.conftest import fired
+from tests.unit.devkit.report.conftest import expectation, fired, with_arm
 
 REPEAT = "devkit scenario run an-incident --seed 7"
 IDLE = TimelineEvidence(fault="still", fired=True, asked="pause", acted=False, did="")
 UNREACHED = TimelineEvidence(fault="g", fired=True, asked="add_partitions", acted=True, did="", unreached="partition 2")
-
-
-def with_arm(result: Result, **changes: Any) -> Result:
-    return result.model_copy(update={"arms": {"fixed": result.arms["fixed"].model_copy(update=changes)}})
 
 
 @pytest.mark.parametrize(
@@ -40,20 +35,14 @@ def test_a_fault_that_nothing_proves(good: Result, evidence: Any, step: str) -> 
 
 
 def slower(slowdown: float) -> ArmHeadroom:
-    return ArmHeadroom(
-        slowdown=slowdown,
-        worst_slowdown=slowdown,
-        worst_from_s=0,
-        limit=5,
-        core_slowdown=1,
-        others_cores=None,
-        pressure=None,
-    )
+    worst = {"worst_slowdown": slowdown, "worst_from_s": 0, "core_slowdown": 1, "others_cores": None, "pressure": None}
+    return ArmHeadroom.model_validate({"slowdown": slowdown, "limit": 5} | worst)
 
 
 CUT = EndByCondition(reached={"elapsed": 9})
 UNSEEN = (CauseResult(cause="fault 'x'", shown=False, did="it never began"),)
 UNPROVEN = {"outcome": "inconclusive", "reasons": ("fixed: fault 'x' is in arm incident",)}
+UNFINISHED = {"holds": None, "unfinished": "ended by its running for 15s", "end": EndByCondition(reached={"a": 9})}
 STRETCHED = {"repeat": f"{REPEAT} --stretch 1"}
 
 
@@ -69,11 +58,7 @@ STRETCHED = {"repeat": f"{REPEAT} --stretch 1"}
         ({"short": "the machine was short", "holds": None, "end": CUT}, {}, f"`{REPEAT} --stretch 2`"),
         ({}, {"pipeline": "python mine.py"}, "docs/own-pipeline.md"),
         ({"end": CUT}, {"cause": UNSEEN}, "let fixed go on for longer"),
-        (
-            {"holds": None, "unfinished": "ended by its running for 15s", "end": EndByCondition(reached={"a": 9})},
-            {},
-            "write under `expect` how far fixed has to come (`drained`, or a bound",
-        ),
+        (UNFINISHED, {}, "write under `expect` how far fixed has to come (`drained`, or a bound"),
         ({}, UNPROVEN, "change the scenario as the reason says, and repeat the run"),
     ],
     ids=[
@@ -113,12 +98,10 @@ def test_an_end_by_a_time_of_the_file_would_come_again(
 
 
 def test_what_a_program_does_not_show_needs_no_more_time(good: Result) -> None:
-    lost = ExpectationResult(
-        name="audit", expected="lost 0", measured=why_not_observable(frozenset({"offsets"})), holds=None
-    )
+    lost = expectation("audit", "lost 0", why_not_observable(frozenset({"offsets"})), None)
     cut = with_arm(good, holds=None, end=EndByCondition(reached={"elapsed": 9}), expectations=(lost,))
     assert next_step(cut).startswith("docs/own-pipeline.md says what a program has to show")
-    soon = ExpectationResult(name="rate", expected="1/s", measured="n/a: nothing was emitted yet", holds=None)
+    soon = expectation("rate", "1/s", "n/a: nothing was emitted yet", None)
     assert next_step(with_arm(cut, expectations=(lost, soon))).startswith("let fixed go on for longer")
     by_upstream = lost.model_copy(update={"measured": why_not_observable(frozenset({"upstream"}))})
     assert next_step(with_arm(cut, expectations=(by_upstream,))).startswith("let fixed go on for longer")

@@ -6,23 +6,15 @@ import struct
 import termios
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
 
 from devkit.observe.samples.sample import Sample
 from devkit.report.progress import Progress, heartbeat
+from tests.unit.devkit.faults.fakes import Clock
 
 SAMPLE = Sample(at_s=3, committed=50, source_end=161, outputs=47, errors=1, requests=96, in_flight=4)
-
-
-@dataclass
-class Clock:
-    now: float = 50.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -40,16 +32,28 @@ def progress(output: io.StringIO, clock: Clock) -> Progress:
     return Progress(output, clock=clock)
 
 
-def test_a_line_says_when_and_where(progress: Progress, output: io.StringIO, clock: Clock) -> None:
+PATH = "/home/operator/runs" + "/a-very-long-name" * 6
+WORDS = "word " * 40
+
+
+@pytest.mark.parametrize(
+    ("scope", "text", "line"),
+    [
+        ("incident", "restart: process 2", "incident restart: process 2"),
+        ("fixed", "TEXT", "fixed    TEXT"),
+        ("stack", "TEXT", "stack    TEXT"),
+        ("stack", "", "stack"),
+        ("stack", f"{WORDS}\n  and a second line", f"stack    {WORDS}and a second line"),
+        ("stack", f"logs are in {PATH}", f"stack    logs are in {PATH}"),
+    ],
+    ids=["when and where", "in a column", "another scope", "without text", "always one line", "a path is not broken"],
+)
+def test_a_line_where_there_is_no_terminal(
+    progress: Progress, output: io.StringIO, clock: Clock, scope: str, text: str, line: str
+) -> None:
     clock.now += 12.34
-    progress.line("incident", "restart: process 2")
-    assert output.getvalue() == "  12.3s incident restart: process 2\n"
-
-
-def test_scopes_stand_in_a_column(progress: Progress, output: io.StringIO) -> None:
-    for scope in ("stack", "incident", "fixed"):
-        progress.line(scope, "TEXT")
-    assert [line.index("TEXT") for line in output.getvalue().splitlines()] == [17, 17, 17]
+    progress.line(scope, text)
+    assert output.getvalue() == f"  12.3s {line}\n"
 
 
 @pytest.mark.parametrize(
@@ -141,12 +145,6 @@ def test_the_last_sample_of_an_arm_is_not_held_back(progress: Progress, output: 
     assert [line.split()[3] for line in output.getvalue().splitlines()] == ["50/161,", "161/161,"]
 
 
-def test_where_there_is_no_terminal_a_statement_is_one_line(progress: Progress, output: io.StringIO) -> None:
-    progress.line("incident", "word " * 40 + "\n  and a second line")
-    (line,) = output.getvalue().splitlines()
-    assert line.endswith("word word and a second line")
-
-
 def test_a_terminal_gets_lines_of_its_width_under_their_text() -> None:
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
@@ -156,17 +154,6 @@ def test_a_terminal_gets_lines_of_its_width_under_their_text() -> None:
     os.close(master)
     assert 50 < max(map(len, lines)) <= 60
     assert {line[:17] for line in lines[1:]} == {" " * 17}
-
-
-def test_what_is_to_be_copied_is_never_broken(progress: Progress, output: io.StringIO) -> None:
-    path = "/home/somebody/runs" + "/a-very-long-name" * 6
-    progress.line("stack", f"logs are in {path}")
-    assert path in output.getvalue()
-
-
-def test_a_line_without_text_is_still_a_line(progress: Progress, output: io.StringIO) -> None:
-    progress.line("stack", "")
-    assert output.getvalue() == "   0.0s stack\n"
 
 
 def test_standard_output_is_where_it_goes_by_default(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from devkit.report.outcome import Outcome
 from devkit.report.page.page import render_series
 from devkit.report.run_series import Series, SeriesRun, series_lines, wilson
 from devkit.report.series_directory import SERIES, is_series, read_series, runs_of, write_series
+from devkit.report.text_layout import columns
 
 OUTCOMES: dict[int, Outcome] = {0: "reproduced and fixed", 1: "not reproduced", 3: "inconclusive"}
 
@@ -89,11 +90,14 @@ def test_as_text(tmp_path: Path) -> None:
     ]
 
 
-def test_it_can_be_read_again() -> None:
-    series = of(0, 3)
-    assert Series.model_validate_json(series.model_dump_json()) == series
-    with pytest.raises(ValidationError):
-        Series.model_validate({**series.model_dump(), "more": 1})
+def test_columns_are_aligned_and_lines_have_no_trailing_spaces() -> None:
+    rows = [("seed", "exit", "evidence"), ("7", "0", "runs/a b"), ("8", "130", "")]
+    assert list(columns(rows, indent=" ")) == [" seed  exit  evidence", " 7     0     runs/a b", " 8     130"]
+
+
+def test_an_unknown_field_is_refused() -> None:
+    with pytest.raises(ValidationError, match="more"):
+        Series.model_validate({**of(0, 3).model_dump(), "more": 1})
 
 
 def test_a_series_without_a_run_says_nothing_of_the_scenario() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from devkit.observe.arm_role import ROLES
 from devkit.report.result import Result
@@ -37,19 +38,24 @@ def test_these_are_the_files() -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_the_file_is_what_the_model_says_now(file: str) -> None:
-    assert (TOP / file).read_text() == schemas()[TOP / file], "run: python -m devkit.report.schema"
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_the_file_is_a_schema(file: str) -> None:
-    jsonschema.Draft202012Validator.check_schema(json.loads((TOP / file).read_text()))
+def test_the_file_is_what_the_model_says_now_and_is_a_schema(file: str) -> None:
+    written = (TOP / file).read_text()
+    assert written == schemas()[TOP / file], "run: python -m devkit.report.schema"
+    jsonschema.Draft202012Validator.check_schema(json.loads(written))
 
 
 @pytest.mark.parametrize("which", ["good", "failed"])
-def test_a_result_is_valid(which: str, request: pytest.FixtureRequest) -> None:
+def test_a_result_is_valid_and_reads_back_as_it_was_written(which: str, request: pytest.FixtureRequest) -> None:
     result: Result = request.getfixturevalue(which)
-    assert errors(FILES[0], json.loads(result.model_dump_json())) == []
+    written = result.model_dump_json()
+    assert errors(FILES[0], json.loads(written)) == []
+    assert Result.model_validate_json(written) == result
+
+
+@pytest.mark.parametrize("change", [{"outcome": "fine"}, {"surprise": 1}], ids=["no outcome", "an unknown field"])
+def test_what_is_no_result_is_refused(good: Result, change: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(change))):
+        Result.model_validate(good.model_dump() | change)
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
@@ -59,6 +65,13 @@ def test_a_shipped_scenario_is_valid_and_so_are_its_configurations(path: Path) -
     for arm in ROLES:
         effective = resolve(scenario).arms[arm].main.configured.effective()
         assert errors(FILES[3], effective) == []
+
+
+def incident_with(section: str, key: str | None, value: Any) -> dict[str, Any]:
+    """A valid scenario with one value changed."""
+    document: dict[str, Any] = yaml.safe_load((TOP / "tests/unit/devkit/scenario/incident.yaml").read_text())
+    document[section] = value if key is None else document[section] | {key: value}
+    return document
 
 
 FORMS = [
@@ -85,11 +98,7 @@ FORMS = [
 @pytest.mark.parametrize(("section", "key", "value"), FORMS)
 def test_every_form_that_may_be_written_is_valid(section: str, key: str | None, value: Any, tmp_path: Path) -> None:
     """An editor that checks by the schema must not mark what the kit takes."""
-    document = yaml.safe_load((TOP / "tests/unit/devkit/scenario/incident.yaml").read_text())
-    if key is None:
-        document[section] = value
-    else:
-        document[section][key] = value
+    document = incident_with(section, key, value)
     path = tmp_path / "x.yaml"
     path.write_text(yaml.safe_dump(document))
     load_scenario(path, unchecked=True)
@@ -114,9 +123,7 @@ def test_every_form_that_may_be_written_is_valid(section: str, key: str | None, 
     ],
 )
 def test_what_is_wrong_by_itself_is_wrong_by_the_schema(section: str, key: str, value: Any) -> None:
-    document = yaml.safe_load((TOP / "tests/unit/devkit/scenario/incident.yaml").read_text())
-    document[section][key] = value
-    assert errors(FILES[2], document)
+    assert errors(FILES[2], incident_with(section, key, value))
 
 
 def test_an_extension_that_is_not_there_is_an_error_of_one_line(tmp_path: Path) -> None:

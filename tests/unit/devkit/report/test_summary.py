@@ -6,10 +6,10 @@ import pytest
 
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.settings import ChangedValue
-from devkit.report.expectation_result import ExpectationResult
-from devkit.report.result import ProgramResult, Result
+from devkit.report.result import Result
 from devkit.report.summary import broke_off_markdown, summary_markdown
 from tests.unit.devkit.report import storm
+from tests.unit.devkit.report.conftest import LOST, STILL, a_program, expectation, with_arm
 
 DIRECTORY = Path("runs/a-storm/20261121T100000Z")
 
@@ -19,10 +19,7 @@ def of(result: Result) -> str:
 
 
 def with_measured(text: str) -> str:
-    result = storm.result()
-    item = ExpectationResult(name="audit", expected="clean", measured=text, holds=False)
-    fixed = result.arms["fixed"].model_copy(update={"expectations": (item,)})
-    return of(result.model_copy(update={"arms": {"fixed": fixed}}))
+    return of(with_arm(storm.result(), expectations=(expectation("audit", "clean", text, False),)))
 
 
 def test_what_it_says() -> None:
@@ -42,10 +39,8 @@ def test_what_it_says() -> None:
     [("fix does not hold", 1, "❌"), ("not reproduced", 1, "❌"), ("inconclusive", 3, "❔")],
 )
 def test_another_outcome(outcome: str, exit_code: int, mark: str) -> None:
-    item = ExpectationResult(name="audit", expected="clean", measured="lost 2", holds=False)
-    fixed = storm.result().arms["fixed"].model_copy(update={"expectations": (item,), "holds": False})
-    changes = {"outcome": outcome, "exit_code": exit_code, "reasons": ("fixed: lost 2",), "arms": {"fixed": fixed}}
-    text = of(storm.result().model_copy(update=changes))
+    changes = {"outcome": outcome, "exit_code": exit_code, "reasons": ("fixed: lost 2",)}
+    text = of(with_arm(storm.result(), expectations=(LOST,), holds=False).model_copy(update=changes))
     assert text.startswith(f"## {mark} a-storm: {outcome}")
     parts = ["**broken expectations**", "- fixed: audit: expected clean", "**configuration difference**", "Repeat: "]
     assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
@@ -53,19 +48,7 @@ def test_another_outcome(outcome: str, exit_code: int, mark: str) -> None:
 
 
 def test_each_of_several_programs_is_named() -> None:
-    reader = ProgramResult(
-        name="reader",
-        run="consumer",
-        started=True,
-        restarts=1,
-        exit_codes=(3,),
-        is_over=False,
-        failures=(),
-        exceptions=(),
-    )
-    result = storm.result()
-    fixed = result.arms["fixed"].model_copy(update={"programs": (reader,)})
-    text = of(result.model_copy(update={"arms": {"fixed": fixed}}))
+    text = of(with_arm(storm.result(), programs=(a_program(restarts=1, exit_codes=(3,)),)))
     assert "\n- program reader: consumer, ended by itself with exit code 3, restarted" in text
 
 
@@ -82,9 +65,6 @@ def test_what_was_measured_stays_text(text: str) -> None:
     assert not re.search(r"(?<!\\)[<>\[\]@#`*]", cell)
 
 
-STILL = TimelineEvidence(
-    fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8.04, to_s=13
-)
 NEVER = TimelineEvidence(fault="still", fired=False, asked="pause: x, when lag > 5", acted=False, did="")
 PAUSED = "| still | fixed | pause: \\{part: kafka\\}: 8.0s to 13.0s, it was silent"
 INACTIVE = {"acted": False, "inaction": "no request had to wait"}
@@ -94,10 +74,7 @@ CHANGED = ChangedValue(place="traffic.rate", before="20/s", value="40/s")
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        (
-            {"fault_evidence": {"fixed": (STILL,)}},
-            f"{PAUSED} | yes |",
-        ),
+        ({"fault_evidence": {"fixed": (STILL,)}}, f"{PAUSED} | yes |"),
         (
             {"fault_evidence": {"fixed": (STILL.model_copy(update={"acted": False}),)}},
             f"{PAUSED} | began, but was not seen to act |",

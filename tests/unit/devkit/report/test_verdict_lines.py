@@ -5,11 +5,11 @@ import pytest
 
 from devkit.headroom.calibration import Calibration
 from devkit.headroom.headroom_figures import ArmHeadroom, FirstPlay, RunHeadroom
-from devkit.observe.arm_observation import RuleSwitch, TimelineEvidence
+from devkit.observe.arm_observation import Evidence, RuleSwitch, TimelineEvidence
 from devkit.observe.settings import ChangedValue
-from devkit.report.result import ProgramResult, Result
+from devkit.report.result import Result
 from devkit.report.verdict_lines import verdict_lines
-from tests.unit.devkit.report.conftest import fired
+from tests.unit.devkit.report.conftest import a_program, fired, with_arm
 
 DIRECTORY = Path("runs/an-incident/20261121T100000Z")
 
@@ -83,12 +83,9 @@ def rendered(result: Result, width: int | None = 80) -> str:
     return "\n".join(verdict_lines(result, DIRECTORY, width))
 
 
-def test_a_run_as_it_is_hoped_for(good: Result) -> None:
-    assert rendered(good) == GOOD
-
-
-def test_a_fix_that_does_not_hold_begins_with_what_the_program_said(failed: Result) -> None:
-    assert rendered(failed) == FAILED
+@pytest.mark.parametrize(("which", "text"), [("good", GOOD), ("failed", FAILED)])
+def test_the_whole_of_it(which: str, text: str, request: pytest.FixtureRequest) -> None:
+    assert rendered(request.getfixturevalue(which)) == text
 
 
 def test_where_there_is_no_terminal_each_statement_is_one_line(good: Result, failed: Result) -> None:
@@ -102,15 +99,10 @@ def test_where_there_is_no_terminal_each_statement_is_one_line(good: Result, fai
 
 def test_an_inconclusive_run_says_first_what_was_missing_and_then_what_to_do_next(good: Result) -> None:
     silent = fired(fired=False, requests=0)
-    changed = good.model_copy(
-        update={
-            "outcome": "inconclusive",
-            "exit_code": 3,
-            "reasons": ("fixed: fault 'huge page' matched no request", "fixed: another reason"),
-            "fault_evidence": {"incident": (fired(),), "fixed": (silent,)},
-        }
-    )
-    lines = rendered(changed, None).splitlines()
+    reasons = ("fixed: fault 'huge page' matched no request", "fixed: another reason")
+    changes: dict[str, Any] = {"outcome": "inconclusive", "exit_code": 3, "reasons": reasons}
+    changes["fault_evidence"] = {"incident": (fired(),), "fixed": (silent,)}
+    lines = rendered(good.model_copy(update=changes), None).splitlines()
     assert lines[1] == "an-incident: INCONCLUSIVE: fixed: fault 'huge page' matched no request"
     assert lines[2] == (
         "  next: `devkit scenario run an-incident --seed 7 --keep`, then compare the rule's `when` with the requests "
@@ -120,33 +112,78 @@ def test_an_inconclusive_run_says_first_what_was_missing_and_then_what_to_do_nex
     assert lines[-1] == "repeat:   devkit scenario run an-incident --seed 7"
 
 
-SILENT = fired(fired=False, requests=0, completed=0, max_content_length_bytes=None, max_wire_bytes=0)
+def faults(result: Result, *incident: Evidence | TimelineEvidence) -> str:
+    """What is said of the faults of the incident arm, and of a fixed arm that has none."""
+    evidence = {"incident": incident, "fixed": ()}
+    text = rendered(result.model_copy(update={"fault_evidence": evidence}), None)
+    return text.split("\nfaults:\n")[1].split("\n\n")[0]
+
+
+SPANS = "its window was open from 2 s to 5 s after the first request, and requests came from 0 s to 1.8 s"
+SWITCHES = (RuleSwitch(on=True, at_s=4.5, published=90), RuleSwitch(on=False, at_s=8.26, published=180))
+ON_AND_OFF = "switched on at 4.5s, with 90 events published; switched off at 8.3s, with 180 events published"
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
+        ({"fired": False, "requests": 0}, "matched no request"),
+        ({"requests": 1}, "matched 1 request"),
+        ({"requests": 2, "switches": SWITCHES}, f"matched 2 requests; {ON_AND_OFF}"),
         (
-            {"fault_evidence": {"incident": (SILENT,), "fixed": ()}},
-            "faults:\n  incident: 'huge page' matched no request\n  fixed: no fault was injected\n",
+            {"fired": False, "switches": ()},
+            "matched no request; never switched: its part of the traffic did not come",
         ),
-        ({"fault_evidence": {"incident": (fired(requests=1),)}}, "'huge page' matched 1 request\n"),
-        ({"config_difference": {}}, "configuration difference:\n  none: both arms ran the same configuration\n"),
+        ({"fired": False, "window": (2, 5), "last_request_s": 1.84}, f"matched no request: {SPANS}"),
     ],
-    ids=["a fault that never fired", "one request", "equal arms"],
+    ids=["it never fired", "one request", "the kit switched it", "the kit never switched it", "its window was missed"],
 )
-def test_what_is_said_of_a_run(good: Result, changes: dict[str, Any], said: str) -> None:
-    assert said in rendered(good.model_copy(update=changes))
+def test_what_is_said_of_a_rule_of_the_mock(good: Result, changes: dict[str, Any], said: str) -> None:
+    assert faults(good, fired(**changes)) == f"  incident: 'huge page' {said}\n  fixed: no fault was injected"
 
 
-def test_answers_are_told_when_they_are_more_than_200s(failed: Result) -> None:
-    storm = fired(fault="gateway", by_status={"504": 4, "200": 2}, acted=True)
-    idle = fired(by_status={"200": 6}, acted=False, inaction="no answer was 504")
-    changed = failed.model_copy(update={"fault_evidence": {"incident": (storm,), "fixed": (idle,)}})
-    text = rendered(changed, None)
-    assert "incident: 'gateway' matched 6 requests (200: 2, 504: 4); largest answer" in text
-    assert "fixed: 'huge page' matched 6 requests; largest answer" in text
-    assert "slowest answer: 0.31s; never acted: no answer was 504" in text
+MORE = TimelineEvidence(fault="more", fired=True, asked="add_partitions", acted=True, did="4", from_s=8, to_s=9)
+MORE_FOR_EVER = MORE.model_copy(update={"irreversible": ("2 more",)})
+UNREACHED = MORE.model_copy(update={"unreached": "partition 3 of topic t"})
+NEVER = TimelineEvidence(fault="still", fired=False, asked="pause", acted=False, did="")
+IDLE = TimelineEvidence(fault="idle", fired=True, asked="kill", acted=False, did="it lives", from_s=1, to_s=2)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "said"),
+    [
+        (MORE_FOR_EVER, "'more' (add_partitions), 8.0s to 9.0s: 4; cannot be undone: 2 more"),
+        (UNREACHED, "'more' (add_partitions), 8.0s to 9.0s: 4; no record came to partition 3 of topic t afterwards"),
+        (NEVER, "'still' never began (pause)"),
+        (IDLE, "'idle' (kill), 1.0s to 2.0s: NOT SEEN TO ACT: it lives"),
+    ],
+    ids=["it cannot be undone", "no record met it", "it never began", "it did nothing"],
+)
+def test_a_fault_of_the_timeline_says_what_its_part_did(good: Result, evidence: TimelineEvidence, said: str) -> None:
+    assert faults(good, evidence).splitlines()[0] == f"  incident: {said}"
+
+
+def test_equal_arms_have_no_difference(good: Result) -> None:
+    text = rendered(good.model_copy(update={"config_difference": {}}))
+    assert "configuration difference:\n  none: both arms ran the same configuration\n" in text
+
+
+@pytest.mark.parametrize(
+    ("evidence", "begin", "end"),
+    [
+        ({"by_status": {"504": 4, "200": 2}}, "matched 6 requests (200: 2, 504: 4); largest answer", "0.31s"),
+        (
+            {"by_status": {"200": 6}, "acted": False, "inaction": "no answer was 504"},
+            "matched 6 requests; largest answer",
+            "slowest answer: 0.31s; never acted: no answer was 504",
+        ),
+    ],
+    ids=["answers that are more than 200s", "200s alone are not told"],
+)
+def test_of_a_failure_answers_are_told(failed: Result, evidence: dict[str, Any], begin: str, end: str) -> None:
+    said = faults(failed, fired(**evidence)).splitlines()[0]
+    assert said.startswith(f"  incident: 'huge page' {begin}")
+    assert said.endswith(end)
 
 
 def test_what_differs_too_and_is_no_named_cause_stands_beside_the_verdict(good: Result, failed: Result) -> None:
@@ -175,44 +212,15 @@ def test_what_is_to_be_copied_is_never_broken(good: Result) -> None:
     assert f"repeat:   {repeat}" in lines
 
 
-def test_is_plain_text(failed: Result) -> None:
-    assert "\x1b" not in rendered(failed)
-
-
-def test_a_fault_of_the_timeline_says_what_its_part_did(good: Result) -> None:
-    began = TimelineEvidence(
-        fault="more",
-        fired=True,
-        asked="add_partitions",
-        acted=True,
-        did="4",
-        from_s=8,
-        to_s=9,
-        irreversible=("2 more",),
-    )
-    never = TimelineEvidence(fault="still", fired=False, asked="pause", acted=False, did="")
-    idle = TimelineEvidence(fault="idle", fired=True, asked="kill", acted=False, did="it lives", from_s=1, to_s=2)
-    evidence: dict[str, tuple[TimelineEvidence, ...]] = {"incident": (began, never, idle)}
-    text = rendered(good.model_copy(update={"fault_evidence": evidence}))
-    assert "  incident: 'more' (add_partitions), 8.0s to 9.0s: 4; cannot be undone: 2 more\n" in text
-    empty = began.model_copy(update={"unreached": "partition 3 of topic t", "irreversible": ()})
-    text_of_empty = rendered(good.model_copy(update={"fault_evidence": {"incident": (empty,)}}))
-    assert "8.0s to 9.0s: 4; no record came to partition 3 of topic t" in " ".join(text_of_empty.split())
-    assert "  incident: 'still' never began (pause)" in text
-    assert "  incident: 'idle' (kill), 1.0s to 2.0s: NOT SEEN TO ACT: it lives" in text
-
-
 def test_how_much_time_the_machine_had(good: Result) -> None:
     idle = Calibration(quantum_s=0.004, baseline="measured", measured_s=0.004, slowdown=2.8)
     arm = ArmHeadroom(
         slowdown=3.12, worst_slowdown=4.55, worst_from_s=1, limit=10, core_slowdown=1, others_cores=1.5, pressure=None
     )
-    arms = {**good.arms, "fixed": good.arms["fixed"].model_copy(update={"headroom": arm})}
     first = FirstPlay(directory="first-play", stretch=1, reasons=("short",))
     run = RunHeadroom(margin=5, stretch=2, stretch_by="repeat", calibration=idle, first_play=first)
-    text = rendered(good.model_copy(update={"arms": arms, "headroom": run}))
-    assert (
-        """
+    text = rendered(with_arm(good, headroom=arm).model_copy(update={"headroom": run}))
+    said = """
 machine:
   at the start: the machine is 2.8 times slower than when it is free; all times
                 are 2 times the file's, as it was short of time before
@@ -220,32 +228,17 @@ machine:
          scenario allows 10
   first play: was short of time; its evidence is in first-play/
 """
-        in text
-    )
+    assert said in text
 
 
 def test_each_of_several_programs_is_told(good: Result) -> None:
-    def program(name: str, run: str, *exit_codes: int, started: bool = True, restarts: int = 0) -> ProgramResult:
-        return ProgramResult(
-            name=name,
-            run=run,
-            started=started,
-            restarts=restarts,
-            exit_codes=exit_codes,
-            is_over=False,
-            failures=(),
-            exceptions=(),
-            log={"started": 1, "batch_written": 2} if name == "html" else {},
-            peak_memory_bytes=300 << 20 if name == "reader" else None,
-        )
-
+    log = {"started": 1, "batch_written": 2}
     several = (
-        program("html", "pipeline", 1, -9, restarts=2),
-        program("reader", "consumer"),
-        program("late", "command x", started=False),
+        a_program("html", "pipeline", exit_codes=(1, -9), restarts=2, log=log),
+        a_program("reader", "consumer", peak_memory_bytes=300 << 20),
+        a_program("late", "command x", started=False),
     )
-    arm = good.arms["incident"].model_copy(update={"programs": several})
-    lines = rendered(good.model_copy(update={"arms": {"incident": arm}}), None).splitlines()
+    lines = rendered(with_arm(good, "incident", programs=several), None).splitlines()
     assert [line for line in lines if line.startswith("  program ")] == [
         "  program html: pipeline, ended by itself with exit code 1, -9, restarted twice, 3 log events",
         "  program reader: consumer, ran until the arm's end, never restarted, at most 300MiB of memory",
@@ -257,17 +250,3 @@ def test_a_run_that_is_not_of_the_file_as_it_is_says_so(good: Result) -> None:
     changes = (ChangedValue(place="traffic.rate", before="20/s", value="40/s"),)
     lines = list(verdict_lines(good.model_copy(update={"changes": changes}), DIRECTORY))
     assert lines[4] == "  not the file as it is: traffic.rate: 20/s → 40/s"
-
-
-def test_a_rule_that_the_kit_switches_says_when(good: Result) -> None:
-    def text(**changes: object) -> str:
-        evidence = {"incident": (fired(**changes),)}
-        return " ".join(rendered(good.model_copy(update={"fault_evidence": evidence})).split())
-
-    switches = (RuleSwitch(on=True, at_s=4.5, published=90), RuleSwitch(on=False, at_s=8.26, published=180))
-    on_and_off = "switched on at 4.5s, with 90 events published; switched off at 8.3s, with 180 events published"
-    assert f"'huge page' matched 2 requests; {on_and_off}" in text(requests=2, switches=switches)
-    never = "'huge page' matched no request; never switched: its part of the traffic did not come"
-    assert never in text(fired=False, switches=())
-    spans = "its window was open from 2 s to 5 s after the first request, and requests came from 0 s to 1.8 s"
-    assert f"'huge page' matched no request: {spans}" in text(fired=False, window=(2, 5), last_request_s=1.84)

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from devkit.report.arm_record import ArmRecord, Process, arm_record
+from devkit.report.arm_record import ArmRecord, Process
 from devkit.report.page.excerpts import excerpts
+from devkit.report.run_record import RunRecord
 from tests.unit.devkit.report import storm
 
 PYTHON = """\
@@ -36,10 +37,8 @@ def lines(tmp_path: Path, text: str) -> tuple[str, ...]:
     return found.lines
 
 
-def test_of_each_process_that_ended_by_itself(tmp_path: Path) -> None:
-    run = storm.write_run(tmp_path)
-    arm = arm_record("incident", storm.entries_of("incident"))
-    found, left_out = excerpts(run, arm)
+def test_of_each_process_that_ended_by_itself(run: RunRecord) -> None:
+    found, left_out = excerpts(run.directory, run.arms["incident"])
     assert [one.title for one in found] == [
         "process 1 ended at 22.0 s with exit code 1",
         "process 2 ended at 38.0 s with exit code 1",
@@ -85,18 +84,19 @@ def test_of_many_the_first_and_the_last_are_shown(tmp_path: Path) -> None:
     assert left_out == 12
 
 
-def test_a_process_that_was_killed_in_its_container_says_why_though_it_wrote_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("process", "reason"),
+    [
+        (Process(1, 1, 2, exit_code=137, killed="over its limit: of 700 MiB"), "over its limit: of 700 MiB"),
+        (Process(1, 1, 2, exit_code=1, failure="failed", dumped="x.hprof: byte[]"), "x.hprof: byte[]; failed"),
+    ],
+    ids=["it was killed in its container and wrote nothing", "a heap dump before what the job said"],
+)
+def test_the_reason_for_an_end(tmp_path: Path, process: Process, reason: str) -> None:
     (tmp_path / "incident/logs").mkdir(parents=True)
     (tmp_path / "incident/logs/pipeline-1.log").write_text("")
-    arm = replace(an_arm(), processes=(Process(1, 1, 2, exit_code=137, killed="over its limit: of 700 MiB"),))
-    ((found,), _) = excerpts(tmp_path, arm)
-    assert (found.reason, found.lines) == ("over its limit: of 700 MiB", ("(it wrote nothing)",))
-
-
-def test_a_heap_dump_is_named_before_what_the_job_said(tmp_path: Path) -> None:
-    process = Process(1, 1, 2, exit_code=1, failure="query failed", dumped="x.hprof holds byte[] 400MiB")
     ((found,), _) = excerpts(tmp_path, replace(an_arm(), processes=(process,)))
-    assert found.reason == "x.hprof holds byte[] 400MiB; query failed"
+    assert (found.reason, found.lines) == (reason, ("(it wrote nothing)",))
 
 
 def test_of_several_programs_it_says_whose_it_is(tmp_path: Path) -> None:

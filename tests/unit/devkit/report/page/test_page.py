@@ -12,26 +12,24 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.logs.first_errors import Complaint
 from devkit.observe.settings import ChangedValue
-from devkit.report.expectation_result import ExpectationResult
 from devkit.report.page.page import render_page
-from devkit.report.run_record import read_run
+from devkit.report.run_record import RunRecord, read_run
 from tests.unit.devkit.report import storm
+from tests.unit.devkit.report.conftest import (
+    LOST,
+    STILL,
+    expectation,
+    result_of,
+    with_arm,
+    with_arm_result,
+    with_result,
+)
 
 VOID = {"meta", "wbr", "br", "hr", "img", "input", "link"}
 SECTIONS = [
-    "verdict",
-    "time",
-    "expectations",
-    "difference",
-    "repeat",
-    "detail",
-    "source",
-    "logs",
-    "faults",
-    "environment",
+    *("verdict", "time", "expectations", "difference", "repeat", "detail", "source", "logs", "faults", "environment")
 ]
 WILD = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{ 7*7 }} &amp; <!-- ]]>"
 
@@ -171,21 +169,18 @@ def test_what_others_wrote_stays_text(tmp_path: Path) -> None:
     text = "\n".join([json.dumps(first), *lines[1:]]).replace("slow parsing", json.dumps(WILD)[1:-1])
     (run / "events.jsonl").write_text(text)
     (run / "incident/logs/pipeline-1.log").write_text(WILD)
-    result = storm.result()
-    item = ExpectationResult(name=WILD, expected=WILD, measured=WILD, holds=False)
-    fixed = result.arms["fixed"]
-    audit = fixed.audit.model_copy(update={"examples": (WILD,)})
-    fixed = fixed.model_copy(update={"expectations": (item,), "audit": audit, "holds": False, "ended_by": WILD})
+    result, item = storm.result(), expectation(WILD, WILD, WILD, False)
+    audit = result.arms["fixed"].audit.model_copy(update={"examples": (WILD,)})
     evidence = {"fixed": tuple(one.model_copy(update={"fault": WILD}) for one in result.fault_evidence["fixed"])}
     changes: dict[str, Any] = {
         "title": WILD,
-        "arms": {"incident": result.arms["incident"], "fixed": fixed},
         "fault_evidence": evidence,
         "reasons": (WILD,),
         "versions": {WILD: WILD},
         "repeat": WILD,
         "config_difference": {WILD: result.config_difference["deferral.policy"] | {"fixed": WILD}},
     }
+    result = with_arm(result, expectations=(item,), audit=audit, holds=False, ended_by=WILD)
     (run / "result.json").write_text(result.model_copy(update=changes).model_dump_json())
     page = Page(rendered(run))
     tags = [tag for tag, _ in page.elements]
@@ -194,41 +189,41 @@ def test_what_others_wrote_stays_text(tmp_path: Path) -> None:
     assert page.text("body").count("alert(2)> {{ 7*7 }} &amp; <!-- ]]>") > 10
 
 
-class TestRunsWithoutAVerdict:
-    def test_one_that_broke_off(self, tmp_path: Path) -> None:
-        error = {"t_s": 99.0, "kind": "harness error", "error": "kafka ended", "exit_code": 3}
-        page = Page(rendered(storm.write_run(tmp_path, with_result=False, extra=(error,))))
-        assert page.attributes("aria-labelledby") == [one for one in SECTIONS if one not in ("expectations", "faults")]
-        body = page.text("body")
-        assert "No verdict" in body
-        assert "kafka ended" in body
-        assert "devkit scenario run a-storm --seed 7" in body
+RUN = {"t_s": 0.0, "kind": "run", **storm.metadata().model_dump(mode="json")}
+BEGAN = {"t_s": 1.0, "kind": "phase", "arm": "incident", "phase": "arm", "text": "x"}
+ERROR = {"t_s": 99.0, "kind": "harness error", "error": "kafka ended", "exit_code": 3}
 
-    def test_one_that_never_came_to_an_arm(self, tmp_path: Path) -> None:
-        first = {"t_s": 0.0, "kind": "run", **storm.metadata().model_dump(mode="json")}
-        (tmp_path / "events.jsonl").write_text(json.dumps(first) + "\n")
-        page = Page(rendered(tmp_path))
-        assert page.attributes("aria-labelledby") == ["verdict", "difference", "repeat", "source", "environment"]
 
-    def test_an_arm_of_which_next_to_nothing_is_known(self, tmp_path: Path) -> None:
-        first = {"t_s": 0.0, "kind": "run", **storm.metadata().model_dump(mode="json")}
-        began = {"t_s": 1.0, "kind": "phase", "arm": "incident", "phase": "arm", "text": "x"}
-        (tmp_path / "events.jsonl").write_text(json.dumps(first) + "\n" + json.dumps(began) + "\n")
-        assert "cut short" in Page(rendered(tmp_path)).text("body")
+@pytest.mark.parametrize(
+    ("lines", "absent", "said"),
+    [
+        (
+            [*storm.lines(), ERROR],
+            {"expectations", "faults"},
+            ("No verdict", "kafka ended", "devkit scenario run a-storm --seed 7"),
+        ),
+        ([RUN], {"time", "expectations", "detail", "logs", "faults"}, ("No verdict",)),
+        ([RUN, BEGAN], {"expectations", "detail", "logs", "faults"}, ("cut short",)),
+    ],
+    ids=["it broke off", "it never came to an arm", "next to nothing is known of its arm"],
+)
+def test_a_run_without_a_verdict(
+    tmp_path: Path, lines: list[dict[str, Any]], absent: set[str], said: tuple[str, ...]
+) -> None:
+    storm.write_run(tmp_path, with_result=False)
+    (tmp_path / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    page = Page(rendered(tmp_path))
+    assert page.attributes("aria-labelledby") == [one for one in SECTIONS if one not in absent]
+    assert all(text in page.text("body") for text in said)
 
 
 def test_a_pipeline_that_shows_little(tmp_path: Path) -> None:
     """What could not be observed is named, and not drawn as if nothing had been committed."""
-    run = storm.write_run(
-        tmp_path, extra=({"t_s": 60.0, "kind": "not_observable", "arm": "fixed", "observables": ["offsets"]},)
-    )
-    result = storm.result()
-    item = ExpectationResult(name="drained", expected="true", measured="n/a: not observable", holds=None)
-    fixed = result.arms["fixed"].model_copy(update={"expectations": (item,), "holds": None})
-    arms = {**result.arms, "fixed": fixed}
-    changed = result.model_copy(update={"arms": arms, "pipeline": "python mine.py <config>"})
-    (run / "result.json").write_text(changed.model_dump_json())
-    page = Page(rendered(run))
+    hidden = {"t_s": 60.0, "kind": "not_observable", "arm": "fixed", "observables": ["offsets"]}
+    run = read_run(storm.write_run(tmp_path, extra=(hidden,)))
+    item = expectation("drained", "true", "n/a: not observable", None)
+    run = with_arm_result(with_result(run, pipeline="python mine.py <config>"), expectations=(item,), holds=None)
+    page = Page(render_page(run))
     body = " ".join(page.text("body").split())
     assert "200 published; committed offsets could not be observed" in body
     assert "? n/adrainedtruen/a: not observable" in page.text("tbody")
@@ -238,14 +233,11 @@ def test_a_pipeline_that_shows_little(tmp_path: Path) -> None:
     assert re.search(r"committed\d+ of 200not observable", body)
 
 
-def test_a_single_arm_is_a_page_too(tmp_path: Path) -> None:
-    run = storm.write_run(tmp_path)
-    lines = [line for line in (run / "events.jsonl").read_text().splitlines() if '"arm": "fixed"' not in line]
-    (run / "events.jsonl").write_text("\n".join(lines))
-    result = storm.result()
-    changes = {"arms": {"incident": result.arms["incident"]}, "outcome": "incident arm holds", "fault_evidence": {}}
-    (run / "result.json").write_text(result.model_copy(update=changes).model_dump_json())
-    assert "Incident arm holds" in Page(rendered(run)).text("h2")
+def test_a_single_arm_is_a_page_too(run: RunRecord) -> None:
+    single = dataclasses.replace(run, arms={"incident": run.arms["incident"]})
+    arms = {"incident": result_of(run).arms["incident"]}
+    page = render_page(with_result(single, arms=arms, outcome="incident arm holds", fault_evidence={}))
+    assert "Incident arm holds" in Page(page).text("h2")
 
 
 def test_however_long_the_run_the_page_stays_small(tmp_path: Path) -> None:
@@ -271,40 +263,21 @@ def test_however_long_the_run_the_page_stays_small(tmp_path: Path) -> None:
     assert len(text.encode()) < 1_500_000
 
 
-def test_faults_of_the_timeline_say_what_they_did(tmp_path: Path) -> None:
-    run = read_run(storm.write_run(tmp_path))
-    assert run.result is not None
-    still = TimelineEvidence(
-        fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8, to_s=13
-    )
-    more = still.model_copy(update={"fault": "more", "acted": False, "irreversible": ("5 partitions",)})
-    never = TimelineEvidence(fault="never", fired=False, asked="kill: {part: kafka}", acted=False, did="lag came to 3")
-    result = run.result.model_copy(update={"fault_evidence": {"incident": (still, more, never), "fixed": ()}})
-    text = render_page(dataclasses.replace(run, result=result))
+def test_the_row_of_a_fault_on_a_part_has_all_its_cells(run: RunRecord) -> None:
+    text = render_page(with_result(run, fault_evidence={"incident": (STILL,), "fixed": ()}))
     Page(text)
-    assert "began, but was not seen to act" in text
-    assert ">pause: {part: kafka}</td>" in text
-    assert ">8 to 13 s</td>" in text
-    assert ">it was silent</td>" in text
-    assert "it was silent; cannot be undone: 5 partitions</td>" in text
-    assert "✗ never began" in text
-    assert ">lag came to 3</td>" in text
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", text[text.index('id="faults"') :])
+    assert cells[-4:] == ["✓ yes", "pause: {part: kafka}", "8 to 13 s", "it was silent"]
     assert "Content-Length" not in text[text.index('id="faults"') :], "there is no rule of the mock to say that of"
     assert "No fault was injected in the fixed arm." in text
 
 
-def test_a_verdict_that_failed_begins_with_what_the_program_said_and_ends_with_how_to_repeat_it(tmp_path: Path) -> None:
-    run = read_run(storm.write_run(tmp_path))
-    assert run.result is not None
-    item = ExpectationResult(name="audit", expected="clean", measured="lost 2", holds=False)
-    fixed = run.result.arms["fixed"]
-    audit = fixed.audit.model_copy(update={"lost": 2, "examples": ("lost: page 'X', event 0b9e: committed",)})
+def test_a_verdict_that_failed_begins_with_what_the_program_said_and_ends_with_how_to_repeat_it(run: RunRecord) -> None:
+    audit = result_of(run).arms["fixed"].audit
+    audit = audit.model_copy(update={"lost": 2, "examples": ("lost: page 'X', event 0b9e: committed",)})
     complaint = Complaint(kind="warning", event="limits_disagree", text="the topic takes less", at_s=3)
-    changes = {"holds": False, "expectations": (item,), "audit": audit, "complaints": (complaint,)}
-    arms = {**run.result.arms, "fixed": fixed.model_copy(update=changes)}
-    failed = run.result.model_copy(update={"outcome": "fix does not hold", "exit_code": 1, "arms": arms})
-    page = Page(render_page(dataclasses.replace(run, result=failed)))
-    body = page.text("main")
+    failed = with_arm_result(run, holds=False, expectations=(LOST,), audit=audit, complaints=(complaint,))
+    body = Page(render_page(with_result(failed, outcome="fix does not hold", exit_code=1))).text("main")
     texts = [
         "The program said first",
         "warning (limits_disagree): the topic takes less",
@@ -324,8 +297,7 @@ def test_a_verdict_that_failed_begins_with_what_the_program_said_and_ends_with_h
     assert places == sorted(places)
 
 
-def test_a_run_that_is_not_of_the_file_as_it_is_says_so(tmp_path: Path) -> None:
-    run = read_run(storm.write_run(tmp_path))
+def test_a_run_that_is_not_of_the_file_as_it_is_says_so(run: RunRecord) -> None:
     changes = (ChangedValue(place="mock.rules", before=None, value=WILD),)
     page = Page(render_page(dataclasses.replace(run, metadata=run.metadata.model_copy(update={"changes": changes}))))
     assert f"not the file as it is: mock.rules: not set → {WILD}" in page.text("p")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.report.arm_record import ArmRecord, arm_record
+from devkit.report.arm_record import ArmRecord
 from devkit.report.page.panels import PANELS, short_names
-from tests.unit.devkit.report import storm
+from devkit.report.run_record import RunRecord
 
 BEGIN_S = 1_790_000_000.0
 (WAITING,) = (panel for panel in PANELS if panel.title == "Mutations not applied")
@@ -16,8 +16,8 @@ BEGIN_S = 1_790_000_000.0
 
 
 @pytest.fixture
-def arm() -> ArmRecord:
-    return arm_record("incident", storm.entries_of("incident"))
+def arm(run: RunRecord) -> ArmRecord:
+    return run.arms["incident"]
 
 
 def at(arm: ArmRecord, *looks: dict[str, float], watermarks: tuple[tuple[float, float], ...] = ()) -> ArmRecord:

@@ -1,65 +1,58 @@
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
 
-from devkit.observe.arm_observation import TimelineEvidence
 from devkit.report.outcome import Outcome
 from devkit.report.page.story import paragraph, verdict
-from devkit.report.run_record import RunRecord, read_run
-from tests.unit.devkit.report import storm
+from devkit.report.run_record import RunRecord
+from tests.unit.devkit.report.conftest import STILL, result_of, with_result
 
-
-@pytest.fixture
-def run(tmp_path: Path) -> RunRecord:
-    return read_run(storm.write_run(tmp_path))
-
-
-def changed(run: RunRecord, **changes: Any) -> RunRecord:
-    assert run.result is not None
-    return RunRecord(run.directory, run.metadata, run.arms, run.result.model_copy(update=changes), None)
-
-
-def unfinished(run: RunRecord, broke_off: str | None) -> RunRecord:
-    return RunRecord(run.directory, run.metadata, run.arms, None, broke_off)
+MOODS = {"good": "✓", "bad": "✗", "unknown": "?"}
 
 
 @pytest.mark.parametrize("outcome", get_args(Outcome))
 def test_every_outcome_has_a_headline_of_its_own(run: RunRecord, outcome: Outcome) -> None:
-    found = verdict(changed(run, outcome=outcome))
+    found = verdict(with_result(run, outcome=outcome))
     assert found.headline.lower() == outcome
     assert found.meaning.endswith(".")
-    assert {"good": "✓", "bad": "✗", "unknown": "?"}[found.mood] == found.mark
+    assert MOODS[found.mood] == found.mark
 
 
-def test_an_outcome_looks_as_good_as_its_exit_code(run: RunRecord) -> None:
-    assert verdict(changed(run, outcome="reproduced and fixed")).mood == "good"
-    assert verdict(changed(run, outcome="fix does not hold")).mood == "bad"
-    assert verdict(changed(run, outcome="inconclusive")).mood == "unknown"
+@pytest.mark.parametrize(
+    ("outcome", "mood"),
+    [("reproduced and fixed", "good"), ("fix does not hold", "bad"), ("inconclusive", "unknown")],
+)
+def test_an_outcome_looks_as_good_as_its_exit_code(run: RunRecord, outcome: Outcome, mood: str) -> None:
+    assert verdict(with_result(run, outcome=outcome)).mood == mood
 
 
-def test_an_inconclusive_run_with_broken_expectations_does_not_say_that_nothing_is_known(run: RunRecord) -> None:
-    assert run.result is not None
-    broken = {name: arm.model_copy(update={"holds": name == "incident"}) for name, arm in run.result.arms.items()}
-    assert "Neither proven nor refuted" in verdict(changed(run, outcome="inconclusive", arms=broken)).meaning
-    holding = {name: arm.model_copy(update={"holds": True}) for name, arm in run.result.arms.items()}
-    assert "proves nothing" in verdict(changed(run, outcome="inconclusive", arms=holding)).meaning
+@pytest.mark.parametrize(
+    ("holding", "meaning"),
+    [({"incident"}, "Neither proven nor refuted"), ({"incident", "fixed"}, "proves nothing")],
+    ids=["a broken expectation", "all expectations hold"],
+)
+def test_an_inconclusive_run_says_what_is_known(run: RunRecord, holding: set[str], meaning: str) -> None:
+    arms = {name: arm.model_copy(update={"holds": name in holding}) for name, arm in result_of(run).arms.items()}
+    assert meaning in verdict(with_result(run, outcome="inconclusive", arms=arms)).meaning
 
 
 def test_what_was_missing_and_what_to_do_are_told_apart(run: RunRecord) -> None:
-    found = verdict(changed(run, outcome="inconclusive", reasons=("fixed: the machine was short of time",)))
+    found = verdict(with_result(run, outcome="inconclusive", reasons=("fixed: the machine was short of time",)))
     assert found.missing == "fixed: the machine was short of time"
     assert found.next_step.startswith("next: ")
 
 
-def test_a_run_that_broke_off(run: RunRecord) -> None:
-    found = verdict(unfinished(run, "kafka ended"))
-    assert (found.headline, found.exit_code, found.reasons) == ("No verdict", 3, ("kafka ended",))
-
-
-def test_a_run_that_was_killed(run: RunRecord) -> None:
-    found = verdict(unfinished(run, None))
-    assert (found.headline, found.exit_code, found.reasons) == ("No verdict", None, ())
+@pytest.mark.parametrize(
+    ("broke_off", "exit_code", "reasons"),
+    [("kafka ended", 3, ("kafka ended",)), (None, None, ())],
+    ids=["it broke off", "it was killed"],
+)
+def test_a_run_without_a_verdict(
+    run: RunRecord, broke_off: str | None, exit_code: int | None, reasons: tuple[str, ...]
+) -> None:
+    found = verdict(replace(run, result=None, broke_off=broke_off))
+    assert (found.headline, found.exit_code, found.reasons) == ("No verdict", exit_code, reasons)
 
 
 def test_what_happened_in_one_paragraph(run: RunRecord) -> None:
@@ -78,34 +71,40 @@ def test_what_happened_in_one_paragraph(run: RunRecord) -> None:
 
 
 def test_an_upstream_that_was_well_is_not_talked_about(run: RunRecord) -> None:
-    assert run.result is not None
-    arms = {}
-    for name, arm in run.result.arms.items():
-        figures = arm.figures.model_copy(update={"amplification": 1.0, "abandoned_share": 0.0})
-        arms[name] = arm.model_copy(update={"figures": figures})
-    assert "fetches" not in paragraph(changed(run, arms=arms))
+    well = {"amplification": 1.0, "abandoned_share": 0.0}
+    arms = {
+        name: arm.model_copy(update={"figures": arm.figures.model_copy(update=well)})
+        for name, arm in result_of(run).arms.items()
+    }
+    assert "fetches" not in paragraph(with_result(run, arms=arms))
 
 
-def test_a_single_arm_is_not_compared(run: RunRecord) -> None:
-    assert run.result is not None
-    found = changed(run, fault_evidence={"fixed": run.result.fault_evidence["fixed"]})
-    assert paragraph(found).endswith("Requests that the faults matched: 'parser' 402, 'slow parsing' 64.")
+FAULTS = "Requests that the faults matched"
+
+
+@pytest.mark.parametrize(
+    ("evidence", "end"),
+    [
+        ({"fixed": None}, f"{FAULTS}: 'parser' 402, 'slow parsing' 64."),
+        (
+            {"incident": (STILL,), "fixed": ()},
+            "ended after their client had disconnected. "
+            "Fault 'still' in the incident arm (pause: {part: kafka}), from 8 to 13 s: it was silent.",
+        ),
+    ],
+    ids=["of a single arm nothing is compared", "of a part, and none of the mock"],
+)
+def test_the_faults_are_told_last(run: RunRecord, evidence: dict[str, Any], end: str) -> None:
+    of_run = result_of(run).fault_evidence
+    given = {arm: of_run[arm] if faults is None else faults for arm, faults in evidence.items()}
+    assert paragraph(with_result(run, fault_evidence=given)).endswith(end)
 
 
 def test_without_a_result_the_arms_are_told_all_the_same(run: RunRecord) -> None:
-    text = paragraph(unfinished(run, "kafka ended"))
+    text = paragraph(replace(run, result=None, broke_off="kafka ended"))
     assert "restarted twice; it had committed" in text
     assert "fault" not in text
 
 
 def test_without_arms_there_is_nothing_to_tell(run: RunRecord) -> None:
-    assert paragraph(RunRecord(run.directory, run.metadata, {}, None, "kafka ended")) == ""
-
-
-def test_a_fault_of_the_timeline_is_told_beside_those_of_the_mock(run: RunRecord) -> None:
-    still = TimelineEvidence(
-        fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8, to_s=13
-    )
-    text = paragraph(changed(run, fault_evidence={"incident": (still,), "fixed": ()}))
-    assert text.endswith("Fault 'still' in the incident arm (pause: {part: kafka}), from 8 to 13 s: it was silent.")
-    assert "Requests that the faults matched" not in text
+    assert paragraph(replace(run, arms={}, result=None, broke_off="kafka ended")) == ""

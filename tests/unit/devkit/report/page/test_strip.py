@@ -2,15 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from devkit.report.arm_record import ArmRecord, Process, Span, arm_record
+from devkit.report.arm_record import ArmRecord, Process, Span
 from devkit.report.page.strip import Lane, Strip, strips
-from tests.unit.devkit.report import storm
+from devkit.report.run_record import RunRecord
 
 
 @pytest.fixture(scope="module")
-def both() -> tuple[Strip, ...]:
-    arms = {name: arm_record(name, storm.entries_of(name)) for name in storm.LENGTH_S}
-    return strips(arms, 44.0)
+def both(run: RunRecord) -> tuple[Strip, ...]:
+    return strips(run.arms, 44.0)
 
 
 def lane(strip: Strip, name: str) -> Lane:
