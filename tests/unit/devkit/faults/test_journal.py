@@ -7,7 +7,7 @@ import pytest
 from devkit.errors import UsageError
 from devkit.faults.claims import part_claims
 from devkit.faults.fault import Undo
-from devkit.faults.journal import Journal, journals
+from devkit.faults.journal import Journal, Page, journals
 from devkit.guardian import lease
 from tests.unit.devkit.faults.fakes import Clock, Noted
 
@@ -72,22 +72,15 @@ def test_who_is_refused_hears_how_long_the_other_goes_on() -> None:
     assert entries == {"until the arm ends", "until it is removed", "for another 8 s", "and ends now"}
 
 
-def test_what_is_undone_leaves_nothing() -> None:
-    journal = Journal("run1")
-    one, two = journal.open("one", Noted()), journal.open("two", Noted())
-    one.close()
-    one.close()
-    assert [page.entry.name for page in journal.pages()] == ["two"]
-    two.close()
-    assert journals() == ()
-
-
-def test_pages_come_in_the_order_of_their_faults() -> None:
+def test_pages_come_in_the_order_of_their_faults_and_what_is_undone_leaves_nothing() -> None:
     journal = Journal("run1")
     names = [str(number) for number in range(5)]
-    for name in names:
-        journal.open(name, Noted())
-    assert [page.entry.name for page in journal.pages()] == names
+    pages = [journal.open(name, Noted()) for name in names]
+    for number, page in enumerate(pages):
+        assert [page.entry.name for page in journal.pages()] == names[number:]
+        page.close()
+        page.close()
+    assert journals() == ()
 
 
 def test_a_page_that_cannot_be_read_is_left_out_and_told_apart() -> None:
@@ -98,18 +91,19 @@ def test_a_page_that_cannot_be_read_is_left_out_and_told_apart() -> None:
     assert journal.unreadable() == (path,)
 
 
-def test_a_lease_lapses_unless_it_is_renewed() -> None:
-    page = Journal("run1").open("x", Noted())
-    assert not lease.has_lapsed(page.path)
+def age(page: Page) -> None:
+    """As if it had not been renewed for longer than a lease lasts."""
     long_ago = time.time() - lease.LEASE.total_seconds() - 1
     os.utime(page.path, (long_ago, long_ago))
+
+
+def test_a_lease_lapses_unless_it_is_renewed_or_the_fault_undone() -> None:
+    page = Journal("run1").open("x", Noted())
+    assert not lease.has_lapsed(page.path)
+    age(page)
     assert lease.has_lapsed(page.path)
     page.renew()
     assert not lease.has_lapsed(page.path)
-
-
-def test_a_fault_that_was_undone_has_no_lease() -> None:
-    page = Journal("run1").open("x", Noted())
     page.close()
     assert not lease.has_lapsed(page.path)
     with pytest.raises(FileNotFoundError):
@@ -119,17 +113,12 @@ def test_a_fault_that_was_undone_has_no_lease() -> None:
 def test_a_lease_has_lapsed_for_good_when_who_lives_would_have_renewed_it() -> None:
     page, clock = Journal("run1").open("x", Noted()), Clock()
     watch = lease.LeaseWatch("run1", clock)
-    long_ago = time.time() - lease.LEASE.total_seconds() - 1
-    os.utime(page.path, (long_ago, long_ago))
-    looks = []
-    for clock.now in (0, 0.001, 2.5):
-        looks.append(watch.look())
-    page.renew()
-    clock.now = 4
-    looks.append(watch.look())
-    assert looks == [False] * 4
-    os.utime(page.path, (long_ago, long_ago))
-    clock.now = 5
-    assert not watch.look()
-    clock.now = 8
-    assert watch.look()
+    age(page)
+    looks = {}
+    for clock.now in (0, 0.001, 2.5, 4, 5, 8):
+        if clock.now == 4:
+            page.renew()
+        if clock.now == 5:
+            age(page)
+        looks[clock.now] = watch.look()
+    assert looks == {0: False, 0.001: False, 2.5: False, 4: False, 5: False, 8: True}

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ from devkit.errors import StackError, UsageError
 from devkit.faults import manual_faults
 from devkit.faults.attached_part import attached_parts
 from devkit.faults.journal import Journal
-from devkit.faults.manual_faults import ManualFaults, is_on_a_part, parse, require_known_part_fault
+from devkit.faults.manual_faults import Added, ManualFaults, is_on_a_part, parse, require_known_part_fault
 from devkit.guardian.run_state import LOGS, PartPlace, RunState, state_path
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.fakes import FakePart
@@ -23,10 +23,11 @@ from tests.unit.devkit.faults.parts.test_levers import HTTP
 
 PAUSE = {"pause": {"part": "store"}}
 DEADLINE = timedelta(seconds=30)
+Server = tuple[psutil.Process, str]
 
 
 @pytest.fixture
-def server() -> Iterator[tuple[psutil.Process, str]]:
+def server() -> Iterator[Server]:
     with subprocess.Popen([sys.executable, "-S", "-c", HTTP], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield psutil.Process(process.pid), f"http://127.0.0.1:{process.stdout.readline().strip()}"
@@ -34,7 +35,7 @@ def server() -> Iterator[tuple[psutil.Process, str]]:
 
 
 @pytest.fixture
-def run(server: tuple[psutil.Process, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunState]:
+def run(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunState]:
     """Guarded by this process, with one part of its own and one of another owner."""
     process, address = server
     me, directory = psutil.Process(), tmp_path_factory.mktemp("run")
@@ -59,88 +60,100 @@ def run(server: tuple[psutil.Process, str], tmp_path_factory: pytest.TempPathFac
     state_path("hand").unlink()
 
 
+@pytest.fixture
+def hand(run: RunState) -> ManualFaults:
+    return ManualFaults(run)
+
+
+def add(
+    hand: ManualFaults,
+    do: Mapping[str, object] = PAUSE,
+    *,
+    name: str | None = None,
+    at: str | None = None,
+    for_: str | None = None,
+) -> Added:
+    return hand.add(parse(do, name=name, at=at, for_=for_), taken=frozenset())
+
+
+def names(hand: ManualFaults) -> list[str]:
+    return [page.entry.name for page in hand.listed()]
+
+
 def is_stopped(process: psutil.Process) -> bool:
     return bool(process.status() == psutil.STATUS_STOPPED)
 
 
-def test_a_fault_goes_on_after_the_command_and_is_removed_by_another(
-    run: RunState, server: tuple[psutil.Process, str]
-) -> None:
-    process, _ = server
-    added = ManualFaults(run).add(parse(PAUSE, name=None, at=None, for_=None), taken=frozenset())
+def test_a_fault_goes_on_after_the_command_and_is_removed_by_another(hand: ManualFaults, server: Server) -> None:
+    added = add(hand)
     assert (added.name, added.text, added.waits) == ("pause-store", "", False)
-    assert is_stopped(process)
-    (page,) = ManualFaults(run).listed()
+    assert is_stopped(server[0])
+    (page,) = hand.listed()
     assert (page.entry.name, page.entry.asked) == ("pause-store", "pause: {part: store}")
     with pytest.raises(UsageError, match="there is a fault 'pause-store' already"):
-        ManualFaults(run).add(parse(PAUSE, name="pause-store", at=None, for_=None), taken=frozenset())
-    assert ManualFaults(run).remove("pause-store")
-    assert not is_stopped(process)
-    assert ManualFaults(run).listed() == ()
-    assert not ManualFaults(run).remove("pause-store")
+        add(hand, name="pause-store")
+    assert hand.remove("pause-store")
+    assert not is_stopped(server[0])
+    assert names(hand) == []
+    assert not hand.remove("pause-store")
 
 
-def test_one_ends_after_its_time(run: RunState, server: tuple[psutil.Process, str]) -> None:
-    ManualFaults(run).add(parse(PAUSE, name="short", at=None, for_="300ms"), taken=frozenset())
-    wait_until(lambda: not ManualFaults(run).listed(), what="the fault to end", deadline=DEADLINE)
+def test_one_ends_after_its_time(hand: ManualFaults, server: Server) -> None:
+    add(hand, for_="300ms")
+    wait_until(lambda: not hand.listed(), what="the fault to end", deadline=DEADLINE)
     assert not is_stopped(server[0])
 
 
-def test_one_that_waits_is_listed_and_can_be_removed(run: RunState, server: tuple[psutil.Process, str]) -> None:
-    added = ManualFaults(run).add(parse(PAUSE, name="later", at="1h", for_=None), taken=frozenset())
-    assert added.waits
-    (page,) = ManualFaults(run).listed()
+def test_one_that_waits_is_listed_and_can_be_removed(hand: ManualFaults, server: Server) -> None:
+    assert add(hand, name="later", at="1h").waits
+    (page,) = hand.listed()
     assert page.entry.waits
-    ManualFaults(run).remove("later")
+    hand.remove("later")
     assert not is_stopped(server[0])
-    assert ManualFaults(run).listed() == ()
+    assert names(hand) == []
 
 
-def test_one_whose_holder_was_killed_is_undone_by_its_removal(
-    run: RunState, server: tuple[psutil.Process, str]
-) -> None:
-    ManualFaults(run).add(parse(PAUSE, name="orphan", at=None, for_=None), taken=frozenset())
-    (page,) = ManualFaults(run).listed()
+def test_one_whose_holder_was_killed_is_undone_by_its_removal(hand: ManualFaults, server: Server) -> None:
+    add(hand, name="orphan")
+    (page,) = hand.listed()
     assert page.entry.holder is not None
     holder = psutil.Process(page.entry.holder)
     holder.kill()
     wait_until(lambda: holder.status() == psutil.STATUS_ZOMBIE, what="it to die, unreaped", deadline=DEADLINE)
     assert is_stopped(server[0])
-    assert ManualFaults(run).remove("orphan")
+    assert hand.remove("orphan")
     assert not is_stopped(server[0])
 
 
 def test_what_another_fault_acts_on_is_refused_with_its_name_and_remaining_time(
-    run: RunState, server: tuple[psutil.Process, str]
+    hand: ManualFaults, server: Server
 ) -> None:
-    hand = ManualFaults(run)
-    hand.add(parse(PAUSE, name="first", at=None, for_="1h"), taken=frozenset())
+    add(hand, name="first", for_="1h")
     message = r"fault 'first' \(pause: {part: store}\) acts on part store for another 3\d\d\d s"
     with pytest.raises(UsageError, match=message):
-        hand.add(parse({"kill": {"part": "store"}}, name="second", at=None, for_=None), taken=frozenset())
-    assert [page.entry.name for page in hand.listed()] == ["first"]
+        add(hand, {"kill": {"part": "store"}}, name="second")
+    assert names(hand) == ["first"]
     hand.remove("first")
     assert not is_stopped(server[0])
 
 
-def test_what_the_timeline_acts_on_is_refused(run: RunState, server: tuple[psutil.Process, str]) -> None:
+def test_what_the_timeline_acts_on_is_refused_and_not_removed_by_hand(hand: ManualFaults, server: Server) -> None:
     do = parse(PAUSE, name="x", at=None, for_=None).do
     page = Journal("hand").open("of the file", do, lasts_s=3600)
     Journal("hand").claim(page, do.claims({}))
     with pytest.raises(UsageError, match=r"fault 'of the file' .*, of the scenario's timeline, acts on part store for"):
-        ManualFaults(run).add(parse(PAUSE, name=None, at=None, for_=None), taken=frozenset())
+        add(hand)
+    with pytest.raises(UsageError, match="fault 'of the file' is"):
+        hand.remove("of the file")
     page.close()
     assert not is_stopped(server[0])
 
 
-def test_one_that_waited_is_refused_by_the_process_that_holds_it(
-    run: RunState, server: tuple[psutil.Process, str]
-) -> None:
-    hand = ManualFaults(run)
-    hand.add(parse(PAUSE, name="first", at=None, for_="1h"), taken=frozenset())
-    assert hand.add(parse(PAUSE, name="later", at="1s", for_="1h"), taken=frozenset()).waits
+def test_one_that_waited_is_refused_by_the_process_that_holds_it(hand: ManualFaults, server: Server) -> None:
+    add(hand, name="first", for_="1h")
+    assert add(hand, name="later", at="1s", for_="1h").waits
     wait_until(hand.refused, what="it to be refused", deadline=DEADLINE)
-    assert [page.entry.name for page in hand.listed()] == ["first"]
+    assert names(hand) == ["first"]
     assert is_stopped(server[0])
     hand.remove("first")
     (refused,) = hand.refused()
@@ -152,9 +165,8 @@ def test_one_that_waited_is_refused_by_the_process_that_holds_it(
     assert not hand.remove("later")
 
 
-def test_one_that_waited_and_acted_was_not_refused(run: RunState, server: tuple[psutil.Process, str]) -> None:
-    hand = ManualFaults(run)
-    hand.add(parse(PAUSE, name="later", at="100ms", for_=None), taken=frozenset())
+def test_one_that_waited_and_acted_was_not_refused(hand: ManualFaults, server: Server) -> None:
+    add(hand, name="later", at="100ms")
     wait_until(lambda: is_stopped(server[0]), what="it to begin", deadline=DEADLINE)
     hand.remove("later")
     assert hand.refused() == ()
@@ -163,17 +175,11 @@ def test_one_that_waited_and_acted_was_not_refused(run: RunState, server: tuple[
 NETWORK = {"network_cut": {"part": "store"}}
 
 
-def test_a_fault_of_the_network_is_refused_where_no_proxy_is(run: RunState) -> None:
-    with pytest.raises(UsageError, match=r"network_cut: .*no proxy stands in front of store of stack hand") as refused:
-        ManualFaults(run).add(parse(NETWORK, name=None, at=None, for_=None), taken=frozenset())
-    assert "`devkit up --proxied`" in str(refused.value.hint)
-
-
 @pytest.mark.parametrize("part", ["kafka", "mock-api"])
-def test_a_name_is_hidden_by_a_timeline_alone(run: RunState, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_is_hidden_by_a_timeline_alone(hand: ManualFaults, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manual_faults, "attached_parts", lambda _run: {part: FakePart(part)})
     with pytest.raises(UsageError, match=f"programs of stack hand find {part} by its address"):
-        ManualFaults(run).add(parse({"dns_error": {"part": part}}, name=None, at=None, for_=None), taken=frozenset())
+        add(hand, {"dns_error": {"part": part}})
 
 
 def test_a_fault_of_the_network_is_refused_where_the_proxy_stands_before_another_part(
@@ -191,38 +197,32 @@ def test_a_fault_of_the_network_is_refused_where_the_proxy_stands_before_another
 
     monkeypatch.setattr(manual_faults, "ProxyControl", Control)
     proxy = PartPlace(name="proxy", address="http://127.0.0.1:2", pid=os.getpid())
-    hand = ManualFaults(run.model_copy(update={"parts": (*run.parts, proxy)}))
     with pytest.raises(UsageError, match="no proxy stands in front of store"):
-        hand.add(parse(NETWORK, name=None, at=None, for_=None), taken=frozenset())
-
-
-def test_a_part_of_the_timeline_is_not_removed_by_hand(run: RunState) -> None:
-    Journal("hand").open("x", parse(PAUSE, name="x", at=None, for_=None).do)
-    with pytest.raises(UsageError, match="fault 'x' is"):
-        ManualFaults(run).remove("x")
-
-
-def test_what_fails_at_the_part_is_told(run: RunState) -> None:
-    do = {"add_partitions": {"topic": "t", "partitions": 3}}
-    with pytest.raises(StackError, match=r"add_partitions: .*Kafka at 127\.0\.0\.1:1 does not answer"):
-        ManualFaults(run).add(parse(do, name=None, at=None, for_=None), taken=frozenset())
-    assert ManualFaults(run).listed() == ()
+        add(ManualFaults(run.model_copy(update={"parts": (*run.parts, proxy)})), NETWORK)
 
 
 @pytest.mark.parametrize(
-    ("do", "message"),
+    ("do", "error", "message", "hint"),
     [
-        ({"pause": {"part": "stor"}}, "has no part 'stor'"),
-        ({"pause": {"part": "kafka"}}, "it is not ours to stop"),
-        ({"kill": {"part": "mock-api"}}, "its pages and rules are in its memory"),
+        ({"pause": {"part": "stor"}}, UsageError, "has no part 'stor'", ""),
+        ({"pause": {"part": "kafka"}}, UsageError, "it is not ours to stop", ""),
+        ({"kill": {"part": "mock-api"}}, UsageError, "its pages and rules are in its memory", ""),
+        (NETWORK, UsageError, "no proxy stands in front of store of stack hand", "`devkit up --proxied`"),
+        (
+            {"add_partitions": {"topic": "t", "partitions": 3}},
+            StackError,
+            r"add_partitions: .*Kafka at 127\.0\.0\.1:1 does not answer",
+            "",
+        ),
     ],
 )
-def test_what_the_stack_cannot_is_refused_before_anything_starts(
-    run: RunState, do: dict[str, object], message: str
+def test_what_the_stack_cannot_is_refused_and_leaves_nothing(
+    hand: ManualFaults, do: dict[str, object], error: type[Exception], message: str, hint: str
 ) -> None:
-    with pytest.raises(UsageError, match=message):
-        ManualFaults(run).add(parse(do, name=None, at=None, for_=None), taken=frozenset())
-    assert ManualFaults(run).listed() == ()
+    with pytest.raises(error, match=message) as refused:
+        add(hand, do)
+    assert hint in str(getattr(refused.value, "hint", ""))
+    assert names(hand) == []
 
 
 def test_what_is_written_wrong_says_where() -> None:
@@ -232,10 +232,11 @@ def test_what_is_written_wrong_says_where() -> None:
         parse(PAUSE, name=None, at="soon", for_=None)
 
 
-def test_which_faults_are_on_parts() -> None:
-    assert is_on_a_part(PAUSE)
-    assert not is_on_a_part({"status": 504})
-    assert not is_on_a_part({"pause": {}, "status": 504})
+@pytest.mark.parametrize(
+    ("do", "is_one"), [(PAUSE, True), ({"status": 504}, False), ({"pause": {}, "status": 504}, False)]
+)
+def test_which_faults_are_on_parts(do: dict[str, object], *, is_one: bool) -> None:
+    assert is_on_a_part(do) is is_one
 
 
 def test_a_name_that_no_fault_on_a_part_has_is_refused_with_those_there_are() -> None:
@@ -249,7 +250,7 @@ def test_a_name_that_no_fault_on_a_part_has_is_refused_with_those_there_are() ->
         require_known_part_fault(do)
 
 
-def test_a_part_that_died_says_so(run: RunState, server: tuple[psutil.Process, str]) -> None:
+def test_a_part_that_died_says_so(run: RunState, server: Server) -> None:
     part = attached_parts(run)["store"]
     assert part.life.exit_code is None
     server[0].kill()

@@ -9,15 +9,8 @@ from devkit.faults.registry import FAULTS, register
 from tests.unit.devkit.faults.fakes import Noted
 
 NEEDS_NO_PART = {
-    "kill_process",
-    "stop_process",
-    "cpu_load",
-    "add_partitions",
-    "recreate_topic",
-    "topic_settings",
-    "client_quota",
-    "move_leader",
-    "reassign",
+    *("kill_process", "stop_process", "cpu_load"),
+    *("add_partitions", "recreate_topic", "topic_settings", "client_quota", "move_leader", "reassign"),
 }
 ELSEWHERE = """
 from typing import ClassVar

@@ -92,15 +92,25 @@ def test_a_fault_begins_at_its_time_and_ends_after_its_own() -> None:
     assert arm.runner.happened == (arm.reported[-1],)
 
 
-def test_a_part_for_which_another_answers_blinds_no_longer_than_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("lasts", "blinded"),
+    [
+        ({"a": "60s"}, {7.9: False, 8: True, 22.9: True, 23: False, 67.9: False, 68: False}),
+        ({"a": "60s", "b": "40s"}, {8: True, 30: True, 48: False}),
+    ],
+    ids=["another part answers after 15 s", "of two parts that are away it is not known who answers"],
+)
+def test_a_fault_blinds_until_another_part_answers(
+    monkeypatch: pytest.MonkeyPatch, lasts: dict[str, str], blinded: dict[float, bool]
+) -> None:
     monkeypatch.setattr(Noted, "blinds", True)
     monkeypatch.setattr(Noted, "blinds_s", lambda _fault: 15.0)
-    arm = Arm({"do": {"noted": {}}, "at": "8s", "for": "60s"})
-    seen = {}
-    for second in (7.9, 8, 22.9, 23, 67.9, 68):
+    arm = Arm(*({"name": name, "do": {"noted": {}}, "at": "8s", "for": time} for name, time in lasts.items()))
+    found = {}
+    for second in blinded:
         arm.at(second)
-        seen[second] = arm.runner.blinds
-    assert seen == {7.9: False, 8: True, 22.9: True, 23: False, 67.9: False, 68: False}
+        found[second] = arm.runner.blinds
+    assert found == blinded
 
 
 def test_only_parts_that_a_fault_blinds_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,20 +121,6 @@ def test_only_parts_that_a_fault_blinds_are_stopped(monkeypatch: pytest.MonkeyPa
     assert arm.runner.stopped == {"kafka"}
     arm.at(68)
     assert arm.runner.stopped == frozenset()
-
-
-def test_of_two_parts_that_are_away_nobody_knows_who_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noted, "blinds", True)
-    monkeypatch.setattr(Noted, "blinds_s", lambda _fault: 15.0)
-    items = [
-        {"name": name, "do": {"noted": {}}, "at": "8s", "for": lasts} for name, lasts in (("a", "60s"), ("b", "40s"))
-    ]
-    arm = Arm(*items)
-    arm.at(8)
-    arm.at(30)
-    assert arm.runner.blinds
-    arm.at(48)
-    assert not arm.runner.blinds
 
 
 def test_a_fault_knows_its_name_in_the_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,14 +201,17 @@ def test_the_next_look_is_early_enough_for_the_end_of_a_fault() -> None:
     assert arm.runner._until_next_s() == 0
 
 
-def test_what_has_no_time_ends_with_the_arm() -> None:
-    arm = Arm({"do": {"noted": {}}, "at": "1s"})
+@pytest.mark.parametrize(
+    ("do", "done", "to_s"), [("noted", ["began"], 1000), ("brief", ["began", "ended"], 1)], ids=["the arm", "itself"]
+)
+def test_what_has_no_time_ends_with(do: str, done: list[str], to_s: float) -> None:
+    arm = Arm({"do": {do: {}}, "at": "1s"})
     arm.at(1)
     arm.at(1000)
-    assert DONE == ["began"]
+    assert done == DONE
     arm.runner.end()
     assert DONE == ["began", "ended"]
-    assert arm.runner.happened[0].to_s == 1000
+    assert arm.runner.happened[0].to_s == to_s
 
 
 def test_what_never_began_says_so() -> None:
@@ -222,13 +221,6 @@ def test_what_never_began_says_so() -> None:
     arm.at(200)
     assert arm.runner.happened == (Happened("x", "noted: {}, at 100s"),)
     assert (DONE, arm.reported) == ([], [])
-
-
-def test_a_fault_that_takes_as_long_as_it_takes_is_over_when_it_is_done() -> None:
-    arm = Arm({"do": {"brief": {}}, "at": "1s"})
-    arm.at(1)
-    assert DONE == ["began", "ended"]
-    assert arm.runner.happened[0].to_s == 1
 
 
 @pytest.mark.parametrize(
@@ -286,22 +278,17 @@ def test_what_another_run_has_changed_of_the_same_cluster_is_not_changed_again()
     assert "fault 'theirs' (noted: {}) of run run0 acts on x of the same Kafka cluster" in arm.runner.happened[0].did
 
 
-def test_what_cannot_be_ended_stops_the_run_and_is_undone_another_way() -> None:
-    arm = Arm({"do": {"noted": {"fails": "end"}}, "at": "1s", "for": "1s"})
+@pytest.mark.parametrize(
+    ("fails", "left"), [("end", []), ("undo", ["x"])], ids=["is undone another way", "or stays in the journal"]
+)
+def test_what_cannot_be_ended_stops_the_run_and(fails: str, left: list[str]) -> None:
+    arm = Arm({"do": {"noted": {"fails": fails}}, "at": "1s", "for": "1s"})
     arm.at(1)
     arm.at(2)
     assert DONE == ["began", "ended", "undone kafka"]
-    assert arm.journal.pages() == ()
+    assert [page.entry.name for page in arm.journal.pages()] == left
     with pytest.raises(StackError, match="fault 'x' could not be ended: the part is silent"):
         arm.runner.look(Seen())
-
-
-def test_what_cannot_be_undone_either_stays_in_the_journal() -> None:
-    arm = Arm({"do": {"noted": {"fails": "undo"}}, "at": "1s"})
-    arm.at(1)
-    with pytest.raises(StackError, match="the part is silent"):
-        arm.runner.end()
-    assert [page.entry.name for page in arm.journal.pages()] == ["x"]
 
 
 def test_what_cannot_be_undone_is_named() -> None:
@@ -368,7 +355,7 @@ def test_its_own_thread_plays_it() -> None:
 class TestRecordsInWhatWasMade:
     """Of a fault that made a topic or partitions of it, asked when the arm is over."""
 
-    def of(self, monkeypatch: pytest.MonkeyPatch, *, acted: bool = True) -> str:
+    def of(self, monkeypatch: pytest.MonkeyPatch, *, acted: bool) -> str:
         made = SimpleNamespace(end=lambda: Proof(acted, "it grew"), unreached=lambda: "partition 2 of topic t")
         monkeypatch.setattr(Brief, "begin", lambda _self, _context: made)
         arm = Arm({"do": {"brief": {}}, "at": "8s"})
@@ -378,11 +365,9 @@ class TestRecordsInWhatWasMade:
         (happened,) = arm.runner.happened
         return happened.unreached
 
-    def test_is_noted(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert self.of(monkeypatch) == "partition 2 of topic t"
-
-    def test_one_that_did_not_act_made_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert self.of(monkeypatch, acted=False) == ""
+    @pytest.mark.parametrize(("acted", "unreached"), [(True, "partition 2 of topic t"), (False, "")])
+    def test_is_noted_of_one_that_acted(self, monkeypatch: pytest.MonkeyPatch, *, acted: bool, unreached: str) -> None:
+        assert self.of(monkeypatch, acted=acted) == unreached
 
     @pytest.mark.parametrize("second", [1, 8])
     def test_others_made_nothing(self, second: float) -> None:

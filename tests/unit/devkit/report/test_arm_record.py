@@ -65,7 +65,7 @@ def test_processes_with_their_ends(incident: ArmRecord) -> None:
 
 
 def test_the_only_program_of_an_arm_may_have_a_name_and_nothing_to_say() -> None:
-    own = {"program": "own"}
+    own: dict[str, Any] = {"program": "own"}
     hidden = line(101.0, "not_observable", observables=["offsets", "words"], **own)
     arm = record(started(**own), hidden, ended(**own), restarted(**own), END)
     assert (arm.program, arm.beside) == ("own", {})

@@ -56,10 +56,14 @@ def test_one_that_stays_dead_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         kafka.ask(refused)
 
 
-def test_a_cluster_is_known_by_its_id(cluster: FakeCluster) -> None:
-    assert module.cluster_id("broker:1") == cluster.cluster_id
-
-
-def test_one_of_an_image_is_known_by_its_addresses_too(cluster: FakeCluster) -> None:
-    cluster.cluster_id = "5L6g3nShT-eMCtK--X86sw"
-    assert module.cluster_id("broker:1") == "5L6g3nShT-eMCtK--X86sw at broker:1, broker:2, broker:3"
+@pytest.mark.parametrize(
+    ("stated", "known"),
+    [
+        ("cluster-a", "cluster-a"),
+        ("5L6g3nShT-eMCtK--X86sw", "5L6g3nShT-eMCtK--X86sw at broker:1, broker:2, broker:3"),
+    ],
+    ids=["an id of its own", "one of an image has addresses too"],
+)
+def test_a_cluster_is_known_by_its_id(cluster: FakeCluster, stated: str, known: str) -> None:
+    cluster.cluster_id = stated
+    assert module.cluster_id("broker:1") == known

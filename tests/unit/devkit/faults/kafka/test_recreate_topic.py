@@ -3,10 +3,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from pydantic import ValidationError
 
-from devkit.errors import StackError
-from devkit.faults.do import parse_do
 from devkit.faults.fault import MadeTopic, Undo
 from devkit.faults.kafka import recreate_topic
 from tests.unit.devkit.faults.kafka.fake_cluster import FakeCluster, Play
@@ -52,25 +49,6 @@ def test_it_waits_for_a_deletion_that_takes_its_time(cluster: FakeCluster, play:
     cluster.still_deleting = 2
     assert play(AGAIN).begin().end().acted
     assert cluster.calls() == ["delete_topics", *["create_topics"] * 3]
-
-
-def test_the_topic_of_before_is_no_proof(cluster: FakeCluster, play: Play) -> None:
-    cluster.deaf = frozenset({"delete_topics", "create_topics"})
-    proof = play(AGAIN).begin().end()
-    assert (proof.acted, proof.did, proof.hides) == (False, "topic out is the one of before", "")
-
-
-@pytest.mark.parametrize("topic", ["source", "in", "out"])
-def test_only_output_and_error_can_be_made_again(topic: str) -> None:
-    """The source's offsets are what the audit knows events by."""
-    with pytest.raises(ValidationError, match="'output' or 'error'"):
-        parse_do({"recreate_topic": {"topic": topic}})
-
-
-def test_too_few_brokers_for_its_replicas_are_told(cluster: FakeCluster, play: Play) -> None:
-    cluster.brokers = (1,)
-    with pytest.raises(StackError, match="Kafka at broker:1 refused"):
-        play(AGAIN).begin()
 
 
 @pytest.mark.parametrize(("records", "unreached"), [(0, "the new topic out"), (1, "")])

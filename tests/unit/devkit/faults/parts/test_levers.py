@@ -55,6 +55,12 @@ def server() -> Iterator[Server]:
         process.kill()
 
 
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part that answers nothing while a fault lasts."""
+    monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _probe: False)
+
+
 class TestPause:
     def test_a_process_that_stands_still_answers_nothing(self, server: Server) -> None:
         plans: list[Undo] = []
@@ -86,10 +92,8 @@ class TestPause:
         process.wait()
         Pause.undo(Undo(data={"pid": str(process.pid), "created": "1.00"}))
 
-    def test_one_that_is_silent_and_not_stopped_was_not_paused(
-        self, server: Server, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _probe: False)
+    @pytest.mark.usefixtures("silent")
+    def test_one_that_is_silent_and_not_stopped_was_not_paused(self, server: Server) -> None:
         proof = Pause(part="store").begin(context(server.part)).end()
         assert not proof.acted
         assert proof.did.endswith("and it answered nothing")
@@ -102,6 +106,7 @@ class TestPause:
         assert not proof.acted
         assert proof.did.startswith(f"process {server.process.pid} was gone")
 
+    @pytest.mark.usefixtures("silent")
     @pytest.mark.parametrize("status", ["paused", "exited"])
     def test_a_container_is_known_by_its_id_and_the_engine_says_how_it_is(
         self, status: str, monkeypatch: pytest.MonkeyPatch
@@ -109,22 +114,19 @@ class TestPause:
         monkeypatch.setattr("devkit.faults.parts.pause._engine_of", lambda _run: None)
         states = {"c1": status}
         monkeypatch.setattr("devkit.faults.parts.pause.container_state", lambda _engine, container: states[container])
-        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _probe: False)
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         plans: list[Undo] = []
         acting = Pause(part="kafka").begin(context(part, plan=plans.append, is_guest=True))
         assert plans == [Undo(data={"container": "c1", "run": ""}, outlives_run=True)]
         proof = acting.end()
-        assert (proof.acted, proof.did) == (
-            status == "paused",
-            f"container c1 was {status} for 0.0 s, and it answered nothing",
-        )
+        did = f"container c1 was {status} for 0.0 s, and it answered nothing"
+        assert (proof.acted, proof.did) == (status == "paused", did)
 
+    @pytest.mark.usefixtures("silent")
     def test_a_container_is_looked_at_and_resumed_by_the_engine_of_its_run(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("DOCKER_HOST", "unix:///of-another")
-        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _probe: False)
         asked, command = tmp_path / "asked", tmp_path / "docker"
         command.write_text(f'#!/bin/sh\necho "$DOCKER_HOST $1 $2" >> {asked}\necho paused\n')
         command.chmod(0o755)
@@ -136,12 +138,10 @@ class TestPause:
         acting = Pause(part="kafka").begin(replace(context(part, plan=plans.append), run_id="run1"))
         assert acting.end().acted
         Pause.undo(plans[0])
-        assert asked.read_text().splitlines() == [
-            "unix:///of-the-run container ls",
-            "unix:///of-the-run container ls",
-            "unix:///of-the-run container unpause",
-        ]
+        orders = ("ls", "ls", "unpause")
+        assert asked.read_text().splitlines() == [f"unix:///of-the-run container {order}" for order in orders]
 
+    @pytest.mark.usefixtures("silent")
     @pytest.mark.parametrize("error", [SetupError("no docker"), StackError("no engine")])
     def test_a_container_goes_on_also_where_nobody_can_look_at_it(
         self, error: Exception, monkeypatch: pytest.MonkeyPatch
@@ -150,7 +150,6 @@ class TestPause:
             raise error
 
         monkeypatch.setattr("devkit.faults.parts.pause._engine_of", unknown)
-        monkeypatch.setattr("devkit.faults.parts.pause.LivenessProbe.is_answered", lambda _probe: False)
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         proof = Pause(part="kafka").begin(context(part)).end()
         assert (proof.acted, str(error) in proof.did, part.pulled) == (False, True, ["pause", "resume"])
@@ -164,32 +163,25 @@ class TestPause:
         assert proof.did.endswith(" for 8.0 s, and it answered nothing")
 
 
-class TestKill:
-    def test_it_shows_how_the_process_ended_and_starts_it_again(self) -> None:
-        part = FakePart()
-        acting = Kill(part="kafka").begin(context(part))
-        assert part.pulled == ["kill"]
-        proof = acting.end()
-        assert proof.acted
-        assert proof.did.startswith("it ended with signal 9, and was started again: away for 0.")
-        assert part.pulled == ["kill", "restart"]
-
-    def test_a_process_that_did_not_end_proves_nothing(self) -> None:
-        part = FakePart()
-        acting = Kill(part="kafka").begin(context(part))
-        part.life.exit_code = None
-        assert not acting.end().acted
+def test_a_kill_shows_how_the_process_ended_and_starts_it_again() -> None:
+    part = FakePart()
+    acting = Kill(part="kafka").begin(context(part))
+    assert part.pulled == ["kill"]
+    proof = acting.end()
+    assert proof.acted
+    assert proof.did.startswith("it ended with signal 9, and was started again: away for 0.")
+    assert part.pulled == ["kill", "restart"]
 
 
-class TestRestart:
-    def test_it_shows_a_new_process(self) -> None:
-        part = FakePart()
-        proof = Restart(part="kafka").begin(context(part)).end()
-        assert (proof.acted, proof.did) == (True, "the process of before ended with code 0, and a new one answers")
+def test_a_restart_shows_a_new_process() -> None:
+    proof = Restart(part="kafka").begin(context(FakePart())).end()
+    assert (proof.acted, proof.did) == (True, "the process of before ended with code 0, and a new one answers")
 
-    def test_the_same_process_proves_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(FakePart, "pull", lambda _self, _lever: None)
-        assert not Restart(part="kafka").begin(context(FakePart())).end().acted
+
+@pytest.mark.parametrize("fault", [Kill(part="kafka"), Restart(part="kafka")])
+def test_a_process_that_did_not_end_proves_nothing(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakePart, "pull", lambda _self, _lever: None)
+    assert not fault.begin(context(FakePart())).end().acted
 
 
 @pytest.mark.parametrize(

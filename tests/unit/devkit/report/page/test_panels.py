@@ -52,7 +52,7 @@ def test_of_many_streams_the_two_ends(arm: ArmRecord) -> None:
 def test_what_waits_for_a_program_that_applies_it(arm: ArmRecord) -> None:
     nothing = tuple(sample.model_copy(update={"waiting": {}}) for sample in arm.samples)
     assert WAITING.lines(replace(arm, samples=nothing)) == []
-    looks = ({}, {"apply": 90}, {}, {"apply": 0})
+    looks: tuple[dict[str, int], ...] = ({}, {"apply": 90}, {}, {"apply": 0})
     samples = tuple(
         arm.samples[0].model_copy(update={"at_s": float(at_s), "waiting": look}) for at_s, look in enumerate(looks)
     )

@@ -51,7 +51,7 @@ def test_where_events_went_is_no_number_where_it_is_not_observable(
 ) -> None:
     audit = result_of(run).arms["incident"].audit
     audit = audit.model_copy(update={"inputs": 200, "outputs": 60, "pending": pending, "lost": 0})
-    records = run.arms | {"incident": replace(run.arms["incident"], not_observable=frozenset({hidden}))}
+    records = {**run.arms, "incident": replace(run.arms["incident"], not_observable=frozenset({hidden}))}
     changed = replace(with_arm_result(run, "incident", audit=audit), arms=records)
     found = {row.name: row.values[0] for row in delivery(changed)}
     assert {name: found[name] for name in figures} == figures
