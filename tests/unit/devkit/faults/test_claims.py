@@ -22,24 +22,20 @@ def test_a_thing_clashes_with_itself_and_its_pieces(
     assert (clashes(claims, other), clashes(other, claims)) == (both, both)
 
 
+MOVES = {"reassign": {"topic": "output", "to": [2]}}
+MAKES_AGAIN = {"recreate_topic": {"topic": "output"}}
+
+
 @pytest.mark.parametrize(
     ("do", "other", "both"),
     [
-        ({"reassign": {"topic": "output", "to": [2]}}, {"move_leader": {"topic": "out"}}, ["topic out: partition 0"]),
-        ({"reassign": {"topic": "output", "to": [2]}}, {"move_leader": {"topic": "output", "partition": 1}}, []),
+        (MOVES, {"move_leader": {"topic": "out"}}, ["topic out: partition 0"]),
+        (MOVES, {"move_leader": {"topic": "output", "partition": 1}}, []),
+        (MOVES, {"reassign": {"topic": "error", "to": [2]}}, ["the brokers' replication throttle"]),
+        (MAKES_AGAIN, {"move_leader": {"topic": "out"}}, ["topic out: partition 0"]),
+        ({"add_partitions": {"topic": "out", "partitions": 5}}, MAKES_AGAIN, ["topic out: number of partitions"]),
         (
-            {"reassign": {"topic": "output", "to": [2]}},
-            {"reassign": {"topic": "error", "to": [2]}},
-            ["the brokers' replication throttle"],
-        ),
-        ({"recreate_topic": {"topic": "output"}}, {"move_leader": {"topic": "out"}}, ["topic out: partition 0"]),
-        (
-            {"add_partitions": {"topic": "out", "partitions": 5}},
-            {"recreate_topic": {"topic": "output"}},
-            ["topic out: number of partitions"],
-        ),
-        (
-            {"reassign": {"topic": "output", "to": [2]}},
+            MOVES,
             {"topic_settings": {"topic": "out", "settings": {"leader.replication.throttled.replicas": "*"}}},
             ["topic out: leader.replication.throttled.replicas"],
         ),

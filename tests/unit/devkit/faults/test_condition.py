@@ -18,6 +18,7 @@ from devkit.faults.condition import (
     parse_condition,
 )
 
+PUTS = {"methods": ["PUT"], "path": "*/commits/*"}
 COMMITS = RequestSeen(methods=("PUT",), path="*/commits/*")
 
 
@@ -37,7 +38,7 @@ COMMITS = RequestSeen(methods=("PUT",), path="*/commits/*")
         ({"met": "slow page: 5 s"}, RuleMet("slow page: 5 s"), "met: slow page: 5 s"),
         ({"requests": 100}, Reached("requests", ">=", 100), "requests >= 100"),
         (
-            {"request": {"part": "object-store", "methods": ["PUT"], "path": "*/commits/*"}},
+            {"request": {"part": "object-store", **PUTS}},
             COMMITS,
             'request: {methods: [PUT], path: "*/commits/*"}',
         ),
@@ -112,7 +113,7 @@ def test_each_example_of_the_hint_is_a_condition_as_yaml_reads_it() -> None:
         ("met: slow page", Seen(met=frozenset({"slow"})), False),
         ("met: slow page", Seen(met=frozenset({"slow page"})), True),
         ({"request": {"prefix": "a"}}, Seen(requests=frozenset({COMMITS})), False),
-        ({"request": {"methods": ["PUT"], "path": "*/commits/*"}}, Seen(requests=frozenset({COMMITS})), True),
+        ({"request": PUTS}, Seen(requests=frozenset({COMMITS})), True),
     ],
 )
 def test_when_one_holds_of_an_arm_with_100_events(written: object, seen: Seen, holds: bool) -> None:

@@ -54,12 +54,7 @@ def state(cluster: FakeCluster) -> tuple[Any, ...]:
         (GROWS, {"deaf": {"create_partitions"}}, False, "topic out had 2 partitions and has 2"),
         (MOVES, {}, True, f"had moved, {ON_ITS_WAY}"),
         (MOVES, {"deaf": {"move"}}, False, f"partition 0 of err had not moved, {ON_ITS_WAY}"),
-        (
-            MOVES,
-            {"moves_slowly": True},
-            True,
-            f"still moving, which was cancelled, {ON_ITS_WAY}",
-        ),
+        (MOVES, {"moves_slowly": True}, True, f"still moving, which was cancelled, {ON_ITS_WAY}"),
         ({"reassign": {"topic": "error", "to": [1]}}, {}, False, "on brokers 1 before: nothing moved"),
         (MAKES_AGAIN, {"deaf": {"delete_topics", "create_topics"}}, False, "topic out is the one of before"),
         (LEADS, {}, True, "broker 3 led partition 1 of out, before and after it broker 2"),
@@ -80,9 +75,11 @@ def test_the_proof_is_what_the_cluster_says_at_the_end(
     cluster: FakeCluster, play: Play, written: dict[str, object], of_cluster: dict[str, Any], acted: bool, did: str
 ) -> None:
     set_up(cluster, of_cluster)
+    before = state(cluster)
     proof = play(written).begin().end()
     assert proof.acted is acted
     assert proof.did.endswith(did)
+    assert acted or state(cluster) == before
 
 
 @pytest.mark.parametrize("written", [LEADS, SETS, HOLDS_BACK, MOVES], ids=lambda written: next(iter(written)))
@@ -155,12 +152,7 @@ def test_a_move_of_another_is_not_ours_to_cancel(
     ("written", "of_cluster", "message", "hint"),
     [
         (HOLDS_BACK, {"deaf": {"refused"}}, "Kafka refused the quota: no such quota", ""),
-        (
-            MOVES,
-            {"refusals": {"alter_configs": "[Error 87] not allowed"}},
-            "Kafka did not change settings of broker 1: .Error 87. not allowed",
-            "",
-        ),
+        (MOVES, {"refusals": {"alter_configs": "[no]"}}, "Kafka did not change settings of broker 1: .no.", ""),
         (
             MOVES,
             {"refusals": {"move": InvalidReplicationAssignmentError}},
@@ -214,17 +206,16 @@ def test_what_is_written_wrong_is_refused(written: dict[str, object], message: s
         parse_do(written)
 
 
+RATES = ("consumer_byte_rate", "producer_byte_rate")
+
+
 @pytest.mark.parametrize(
     ("written", "topics", "claims"),
     [
         (SETS, {"output": "out"}, {"topic out: max.message.bytes", "topic out: retention.ms"}),
         (SETS, {}, {"topic output: max.message.bytes", "topic output: retention.ms"}),
         (HOLDS_BACK, {}, {"producer_byte_rate of client held"}),
-        (
-            {"client_quota": {"fetch": 1000, "request_percentage": 20}},
-            {},
-            {"consumer_byte_rate of each client", "request_percentage of each client"},
-        ),
+        ({"client_quota": {"fetch": 1, "produce": 2}}, {}, {f"{key} of each client" for key in RATES}),
     ],
     ids=["of the topic that is meant", "of the topic that is named", "for a client", "for each client"],
 )

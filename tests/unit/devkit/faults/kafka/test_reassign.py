@@ -10,10 +10,9 @@ def test_a_partition_moves_under_a_throttle_that_goes_with_the_fault(cluster: Fa
     cluster.broker_settings = {1: {}, 2: {"log.cleaner.threads": "2"}, 3: {}}
     acting = play(MOVES).begin()
     assert cluster.broker_settings == {1: RATES, 2: RATES | {"log.cleaner.threads": "2"}, 3: RATES}
-    assert cluster.topics["err"].settings == {
-        "leader.replication.throttled.replicas": "0:1",
-        "follower.replication.throttled.replicas": "0:2,0:3",
-    }
+    replicas = {"leader": "0:1", "follower": "0:2,0:3"}
+    throttled = {f"{role}.replication.throttled.replicas": places for role, places in replicas.items()}
+    assert cluster.topics["err"].settings == throttled
     assert cluster.calls()[-1] == "move", "the throttle is there before anything is copied"
     acting.end()
     assert (cluster.topics["err"].replicas, cluster.topics["err"].settings) == ([[2, 3]], {})

@@ -186,11 +186,7 @@ def test_a_process_that_did_not_end_proves_nothing(fault: Fault, monkeypatch: py
 
 @pytest.mark.parametrize(
     ("fault", "levers"),
-    [
-        (Pause(part="p"), {"pause", "resume"}),
-        (Kill(part="p"), {"kill", "restart"}),
-        (Restart(part="p"), {"restart"}),
-    ],
+    [(Pause(part="p"), {"pause", "resume"}), (Kill(part="p"), {"kill", "restart"}), (Restart(part="p"), {"restart"})],
 )
 def test_each_asks_for_its_levers(fault: Fault, levers: set[str]) -> None:
     assert {need.lever for need in fault.needs()} == levers
