@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -16,6 +16,10 @@ from mockapi.server.server import bind
 from mockapi.world import World, Worlds
 
 
+def _wait_until(condition: Callable[[], bool], what: str) -> None:
+    wait_until(condition, what=what, deadline=timedelta(seconds=10), interval=timedelta(milliseconds=5))
+
+
 @dataclass(frozen=True)
 class ServedMock:
     endpoint: str
@@ -27,12 +31,7 @@ class ServedMock:
         with requests.Session() as session:
             session.trust_env = False
             status = session.get(f"{self.endpoint}/w/rest.php/v1/revision/{revision}/html", timeout=10).status_code
-        wait_until(
-            lambda: self.worlds.current.counts().requests > before,
-            what="the request to be in the journal",
-            deadline=timedelta(seconds=10),
-            interval=timedelta(milliseconds=5),
-        )
+        _wait_until(lambda: self.worlds.current.counts().requests > before, "the request to be in the journal")
         return status
 
 
@@ -44,12 +43,7 @@ def served_mock() -> Iterator[ServedMock]:
     server = uvicorn.Server(uvicorn.Config(create_app(worlds), lifespan="off", log_level="error", access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    wait_until(
-        lambda: server.started,
-        what="the mock to be served",
-        deadline=timedelta(seconds=10),
-        interval=timedelta(milliseconds=5),
-    )
+    _wait_until(lambda: server.started, "the mock to be served")
     yield ServedMock(f"http://127.0.0.1:{listener.getsockname()[1]}", worlds)
     server.should_exit = True
     thread.join(10)

@@ -13,80 +13,76 @@ from tests.unit.devkit.debug.mock_server import ServedMock
 SICK = {"name": "sick", "do": {"status": 504}}
 
 
-class TestAdd:
-    def test_a_fault_is_in_force_at_once_and_counted(self, served: ServedMock) -> None:
-        control = FaultControl(served.endpoint)
-        assert control.add([SICK]) == ["sick"]
-        assert served.fetch(1) == 504
-        (fault,) = control.listed()
-        assert (fault.name, fault.do, fault.counts.requests) == ("sick", {"status": {"code": 504}}, 1)
-        assert fault.counts.by_status == {"504": 1}
-        assert fault.last_s_ago is not None
-
-    def test_one_that_met_nothing(self, served: ServedMock) -> None:
-        control = FaultControl(served.endpoint)
-        control.add([{**SICK, "when": {"share": "5%"}}])
-        (fault,) = control.listed()
-        assert (fault.when, fault.counts.requests, fault.last_s_ago) == ({"share": 0.05}, 0, None)
-
-    def test_names_are_made_up_that_are_free(self, served: ServedMock) -> None:
-        control = FaultControl(served.endpoint)
-        nameless = {"do": {"status": 504}}
-        assert control.add([nameless, nameless]) == ["status-504", "status-504-2"]
-        assert control.add([nameless]) == ["status-504-3"]
-
-    def test_what_the_mock_says_of_place_and_hint(self, served: ServedMock) -> None:
-        with pytest.raises(UsageError) as refused:
-            FaultControl(served.endpoint).add([{"name": "x", "do": {"statsu": 504}}])
-        assert str(refused.value) == "do.statsu: unknown key"
-        assert refused.value.hint is not None
-        assert refused.value.hint.startswith("did you mean 'status'?")
-
-    def test_all_or_none(self, served: ServedMock) -> None:
-        control = FaultControl(served.endpoint)
-        with pytest.raises(UsageError, match="there already"):
-            control.add([SICK, SICK])
-        assert control.listed() == []
-
-    def test_a_date_of_yaml_is_the_name_it_was_written_as(self, served: ServedMock) -> None:
-        control = FaultControl(served.endpoint)
-        assert control.add([{**SICK, "name": date(2026, 1, 2)}]) == ["2026-01-02"]
+@pytest.fixture
+def control(served: ServedMock) -> FaultControl:
+    return FaultControl(served.endpoint)
 
 
-class TestRemove:
-    @pytest.mark.parametrize("name", ["sick", "a/b c", "50 % é"])
-    def test_by_name(self, served: ServedMock, name: str) -> None:
-        control = FaultControl(served.endpoint)
-        control.add([{**SICK, "name": name}])
-        control.remove(name)
-        assert control.listed() == []
+def test_a_fault_is_effective_at_once_and_counted(served: ServedMock, control: FaultControl) -> None:
+    assert control.add([SICK]) == ["sick"]
+    assert served.fetch(1) == 504
+    (fault,) = control.listed()
+    assert (fault.name, fault.do, fault.counts.requests) == ("sick", {"status": {"code": 504}}, 1)
+    assert fault.counts.by_status == {"504": 1}
+    assert fault.last_s_ago is not None
 
-    def test_a_near_name_is_offered(self, served: ServedMock) -> None:
-        control = FaultControl(served.endpoint)
-        control.add([SICK])
-        with pytest.raises(UsageError) as refused:
-            control.remove("sik")
-        assert "did you mean 'sick'?" in refused.value.render()
 
-    def test_all_of_them(self, served: ServedMock) -> None:
-        control = FaultControl(served.endpoint)
-        control.add([SICK, {**SICK, "name": "other"}])
-        assert control.remove_all() == ["sick", "other"]
-        assert control.listed() == []
+def test_one_that_matched_nothing_says_what_remains_of_it(control: FaultControl) -> None:
+    control.add([{**SICK, "when": {"share": "5%"}, "ttl": "30s", "times": 2, "enabled": False}])
+    (fault,) = control.listed()
+    assert (fault.when, fault.counts.requests, fault.last_s_ago) == ({"share": 0.05}, 0, None)
+    assert (fault.phase, fault.times_remaining) == ("switched off", 2)
+    assert fault.ttl_remaining_s is not None
+    assert 0 < fault.ttl_remaining_s <= 30
+
+
+def test_names_are_made_up_that_are_free(control: FaultControl) -> None:
+    nameless = {"do": {"status": 504}}
+    assert control.add([nameless, nameless]) == ["status-504", "status-504-2"]
+    assert control.add([nameless]) == ["status-504-3"]
+
+
+def test_what_the_mock_says_of_place_and_hint(control: FaultControl) -> None:
+    with pytest.raises(UsageError) as refused:
+        control.add([{"name": "x", "do": {"statsu": 504}}])
+    assert str(refused.value) == "do.statsu: unknown key"
+    assert refused.value.hint is not None
+    assert refused.value.hint.startswith("did you mean 'status'?")
+
+
+def test_all_are_added_or_none(control: FaultControl) -> None:
+    with pytest.raises(UsageError, match="there already"):
+        control.add([SICK, SICK])
+    assert control.listed() == []
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("sick", "sick"), ("a/b c", "a/b c"), ("50 % é", "50 % é"), (date(2026, 1, 2), "2026-01-02")],
+    ids=["plain", "a path", "marks", "a date of YAML is what it was written as"],
+)
+def test_a_fault_is_removed_by_its_name(control: FaultControl, written: object, name: str) -> None:
+    assert control.add([{**SICK, "name": written}]) == [name]
+    control.remove(name)
+    assert control.listed() == []
+
+
+def test_a_near_name_is_offered(control: FaultControl) -> None:
+    control.add([SICK])
+    with pytest.raises(UsageError) as refused:
+        control.remove("sik")
+    assert "did you mean 'sick'?" in refused.value.render()
+
+
+def test_all_are_removed(control: FaultControl) -> None:
+    control.add([SICK, {**SICK, "name": "other"}])
+    assert control.remove_all() == ["sick", "other"]
+    assert control.listed() == []
 
 
 def test_a_mock_that_is_not_there() -> None:
     with pytest.raises(StackError, match="does not answer"):
         FaultControl(f"http://127.0.0.1:{free_port()}").listed()
-
-
-def test_what_is_left_of_a_fault_is_told(served: ServedMock) -> None:
-    control = FaultControl(served.endpoint)
-    control.add([{"name": "short", "do": {"status": 503}, "ttl": "30s", "times": 2, "enabled": False}])
-    (fault,) = control.listed()
-    assert (fault.phase, fault.times_remaining) == ("switched off", 2)
-    assert fault.ttl_remaining_s is not None
-    assert 0 < fault.ttl_remaining_s <= 30
 
 
 class TestFreeName:

@@ -42,19 +42,17 @@ def test_what_belongs_together_is_not_refused(edit: PageEdit) -> None:
     edit.check()
 
 
+def event(wiki: str = "enwiki", kind: str = "edit", rev_id: int = 8193) -> dict[str, object]:
+    return {"wiki_id": wiki, "page_change_kind": kind, "page": {"page_id": 2}, "revision": {"rev_id": rev_id}}
+
+
 @pytest.mark.parametrize(
     ("value", "is_event"),
     [
-        ({"wiki_id": "enwiki", "page_change_kind": "edit", "page": {"page_id": 2}, "revision": {"rev_id": 8193}}, True),
-        ({"wiki_id": "enwiki", "page_change_kind": "edit", "page": {"page_id": 2}, "revision": {"rev_id": 1}}, False),
-        (
-            {"wiki_id": "dewiki", "page_change_kind": "edit", "page": {"page_id": 2}, "revision": {"rev_id": 8193}},
-            False,
-        ),
-        (
-            {"wiki_id": "enwiki", "page_change_kind": "move", "page": {"page_id": 2}, "revision": {"rev_id": 8193}},
-            False,
-        ),
+        (event(), True),
+        (event(rev_id=1), False),
+        (event(wiki="dewiki"), False),
+        (event(kind="move"), False),
         ({"page": "text"}, False),
         (["no object"], False),
     ],

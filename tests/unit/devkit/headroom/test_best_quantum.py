@@ -3,16 +3,12 @@ from pathlib import Path
 from devkit.headroom.best_quantum import BestQuantum, this_machine
 
 
-def test_the_fastest_is_kept(tmp_path: Path) -> None:
+def test_the_fastest_is_kept_of_each_machine(tmp_path: Path) -> None:
     kept = BestQuantum(tmp_path, "a processor")
     assert kept.read() is None
     for offered, then in ((0.004, 0.004), (0.005, 0.004), (0.003, 0.003)):
         kept.offer(offered)
         assert kept.read() == then
-
-
-def test_another_machine_has_a_figure_of_its_own(tmp_path: Path) -> None:
-    BestQuantum(tmp_path, "a processor").offer(0.004)
     assert BestQuantum(tmp_path, "another").read() is None
 
 

@@ -19,40 +19,33 @@ from devkit.observe.timeline.timeline import Timeline
 from tests.unit.devkit.headroom.readings import QUANTUM_S, a_reading
 
 
-def test_a_sample_is_the_mean_of_its_quanta() -> None:
-    readings = [a_reading(10.5), a_reading(11.0, took_s=2 * QUANTUM_S), a_reading(14.0, took_s=9 * QUANTUM_S)]
+@pytest.mark.parametrize(
+    ("quanta", "slowdown", "core"),
+    [([(1, 1), (2, 1), (9, 1)], (1 + 2 + 9) / 3, 1), ([(0.5, 0.5)], 1, 1), ([(6, 2)], 6, 2)],
+    ids=["the mean of its quanta", "no machine is faster than free", "a slow core is told from waiting"],
+)
+def test_a_sample_is_how_slow_its_quanta_were(quanta: list[tuple[float, float]], slowdown: float, core: float) -> None:
+    readings = [
+        a_reading(10.5 + at, took_s=took * QUANTUM_S, core_s=of_core * QUANTUM_S)
+        for at, (took, of_core) in enumerate(quanta)
+    ]
     sample = sample_of(a_reading(10.0), readings, QUANTUM_S, offset_s=4.0)
-    assert (sample.from_s, sample.to_s) == (6.0, 10.0)
-    assert sample.slowdown == pytest.approx((1 + 2 + 9) / 3, rel=1e-3)
-    assert sample.core == 1.0
+    assert (sample.from_s, sample.to_s) == (6.0, 6.5 + len(quanta) - 1)
+    assert sample.slowdown == pytest.approx(slowdown, rel=1e-3)
+    assert sample.core == core
 
 
-def test_a_quantum_faster_than_the_baseline_makes_no_machine_faster_than_free() -> None:
-    readings = [a_reading(10.5, took_s=QUANTUM_S / 2, core_s=QUANTUM_S / 2)]
-    sample = sample_of(a_reading(10.0), readings, QUANTUM_S, offset_s=0.0)
-    assert (sample.slowdown, sample.core) == (1.0, 1.0)
-
-
-def test_a_slow_core_is_told_from_waiting() -> None:
-    readings = [a_reading(10.5, took_s=6 * QUANTUM_S, core_s=2 * QUANTUM_S)]
-    sample = sample_of(a_reading(10.0, waited_s=7.0), readings, QUANTUM_S, offset_s=0.0, use=MachineUse(1.234, 0.4567))
-    assert (sample.slowdown, sample.core, sample.pressure, sample.others_cores) == (6.0, 2.0, None, 1.23)
-    assert sample.fault_share == 0.457
-
-
-def test_pressure_is_of_the_time_between() -> None:
+def test_a_sample_says_who_else_used_the_machine() -> None:
     readings = [a_reading(10.5, waited_s=7.1), a_reading(11.0, waited_s=7.25)]
-    assert sample_of(a_reading(10.0, waited_s=7.0), readings, QUANTUM_S, offset_s=0.0).pressure == 0.25
+    sample = sample_of(a_reading(10.0, waited_s=7.0), readings, QUANTUM_S, offset_s=0.0, use=MachineUse(1.234, 0.4567))
+    assert (sample.pressure, sample.others_cores, sample.fault_share) == (0.25, 1.23, 0.457)
+    assert sample_of(a_reading(10.0, waited_s=7.0), [a_reading(10.5)], QUANTUM_S, offset_s=0.0).pressure is None
 
 
 def test_a_sample_is_cut_to_the_arm() -> None:
     sample = HeadroomSample(from_s=9.5, to_s=10.5, slowdown=3.0, core=2.0, pressure=0.5, others_cores=1.5)
-    assert shifted(sample, 10, 40) == HeadroomSample(
-        from_s=0, to_s=0.5, slowdown=3.0, core=2.0, pressure=0.5, others_cores=1.5
-    )
-    assert shifted(sample, 2, 10) == HeadroomSample(
-        from_s=7.5, to_s=8, slowdown=3.0, core=2.0, pressure=0.5, others_cores=1.5
-    )
+    assert shifted(sample, 10, 40) == sample.model_copy(update={"from_s": 0, "to_s": 0.5})
+    assert shifted(sample, 2, 10) == sample.model_copy(update={"from_s": 7.5, "to_s": 8})
 
 
 def test_whole_lines_are_read_once_and_strange_ones_left_out(tmp_path: Path) -> None:

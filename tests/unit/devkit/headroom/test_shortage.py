@@ -1,9 +1,12 @@
+import os
 from datetime import timedelta
 from typing import cast
 
 import pytest
 
-from devkit.headroom.shortage import Headroom, Window
+from devkit.headroom.headroom_figures import ArmHeadroom
+from devkit.headroom.load_average import busy_sentence
+from devkit.headroom.shortage import UNMEASURED, Headroom, Window
 from devkit.headroom.window import HeadroomSample, Slow
 from tests.unit.devkit.headroom.readings import samples
 
@@ -92,3 +95,31 @@ def test_what_is_known_of_the_cause_is_said(monkeypatch: pytest.MonkeyPatch) -> 
     )
     slow = tuple(sample.model_copy(update={"core": 8.0}) for sample in samples(*[8] * 20))
     assert str(Headroom(slow).shortage("arm")).endswith("(its cores themselves were 8.0 times slower)")
+
+
+def test_the_slowest_ten_seconds_are_told_beside_the_whole() -> None:
+    figures = ArmHeadroom.of(Headroom(samples(*[2] * 20, *[6] * 10, *[2] * 10), margin=4, stretch=2))
+    assert figures is not None
+    assert (figures.worst_slowdown, figures.worst_from_s, figures.limit) == (6.0, 20.0, 8.0)
+    assert figures.slowdown == 3.0
+    assert (figures.core_slowdown, figures.others_cores, figures.pressure) == (1.0, None, None)
+
+
+def test_what_others_used_and_waited_is_a_mean() -> None:
+    changes = ({"others_cores": 1.0, "pressure": 0.5}, {"others_cores": 2.0})
+    measured = (sample.model_copy(update=change) for sample, change in zip(samples(1, 1), changes, strict=True))
+    figures = ArmHeadroom.of(Headroom(tuple(measured)))
+    assert figures is not None
+    assert (figures.others_cores, figures.pressure) == (1.5, 0.5)
+
+
+def test_without_samples_there_is_nothing_to_tell() -> None:
+    assert ArmHeadroom.of(UNMEASURED) is None
+
+
+@pytest.mark.parametrize(
+    ("tasks", "sentence"), [(3.9, ""), (4.0, ""), (17.6, "the machine is busy: 18 tasks for 2 cores")]
+)
+def test_more_than_two_tasks_for_each_core(monkeypatch: pytest.MonkeyPatch, tasks: float, sentence: str) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert busy_sentence(lambda: (tasks, 1.0, 1.0)) == sentence

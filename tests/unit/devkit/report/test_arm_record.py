@@ -90,11 +90,8 @@ def test_a_process_that_was_over_a_limit_of_its_container_says_what_it_had_taken
 
 class TestBatches:
     def test_written_and_not(self, incident: ArmRecord) -> None:
-        assert [(one.number, one.written, one.replay) for one in incident.batches] == [
-            (0, True, False),
-            (1, False, False),
-            (1, False, True),
-        ]
+        found = [(one.number, one.written, one.replay) for one in incident.batches]
+        assert found == [(0, True, False), (1, False, False), (1, False, True)]
         assert [one.end_s for one in incident.batches] == [4.6, 22.0, 38.0]
 
     def test_its_own_figure_says_how_long_it_took(self) -> None:
@@ -165,10 +162,8 @@ def test_a_rule_is_on_from_when_it_was_switched_on_until_it_was_switched_off() -
         line(100.0 + at_s, "rule_switched", name=name, on=on, at_s=float(at_s), published=5)
         for name, at_s, on in switches
     ]
-    assert record(*lines, line(110.0, "traffic_begins")).switched == {
-        "late": (Span(2.0, 4.0), Span(6.0, 10.0)),
-        "early": (Span(0.0, 3.0),),
-    }
+    spans = {"late": (Span(2.0, 4.0), Span(6.0, 10.0)), "early": (Span(0.0, 3.0),)}
+    assert record(*lines, line(110.0, "traffic_begins")).switched == spans
 
 
 def test_the_machines_headroom_counts_from_the_arms_start_and_what_was_before_it_is_left_out() -> None:

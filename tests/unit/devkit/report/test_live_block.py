@@ -35,31 +35,29 @@ def test_commits_that_are_not_observable_are_not_drawn(view: ArmView) -> None:
     assert block_lines(view, 78)[1:3] == ["committed".ljust(44) + "  n/a, published 160", "lag".ljust(44) + "  n/a"]
 
 
+UPSTREAM = {"at_s": 4.5, "queued": 40, "parses": 10, "abandoned": 5, "deferred": 3}
+
+
 @pytest.mark.parametrize(
     ("changes", "row", "drawn"),
     [
+        ({}, -1, "restarts 1 · fault 'huge page' 2"),
         ({"read_again": 50}, -1, "restarts 1 · up to 50 repeats after replays · fault 'huge page' 2"),
         ({"at_s": 4.5, "waiting": {"apply": 181}}, 5, "apply     ▁▁▁▁▁▁▁▁█".ljust(44) + "  181 behind"),
+        (UPSTREAM, 5, "queued    ▁▁▁▁▁▁▁▁█".ljust(44) + "  40, 50% abandoned"),
+        (UPSTREAM, 6, "deferred  ▁▁▁▁▁▁▁▁█".ljust(44) + "  3"),
     ],
-    ids=["repeats beside the restarts", "what waits for a program behind"],
+    ids=[
+        "a fault whose count does not grow is not active",
+        "repeats beside the restarts",
+        "what waits for a program behind",
+        "requests that are queued at the upstream",
+        "events that are deferred",
+    ],
 )
 def test_what_a_further_sample_shows(view: ArmView, changes: dict[str, object], row: int, drawn: str) -> None:
     view.add(view.samples[-1].model_copy(update=changes))
     assert block_lines(view, 78)[row] == drawn
-
-
-def test_a_fault_is_active_while_its_count_grows(view: ArmView) -> None:
-    assert view.active == {"huge page"}
-    view.add(view.samples[-1])
-    assert view.active == frozenset()
-    assert block_lines(view, 78)[-1] == "restarts 1 · fault 'huge page' 2"
-
-
-def test_what_happens_at_the_upstream_is_shown_once_it_does(view: ArmView) -> None:
-    counted = {"at_s": 4.5, "queued": 40, "parses": 10, "abandoned": 5, "deferred": 3}
-    view.add(view.samples[-1].model_copy(update=counted))
-    assert [line.split()[0] for line in block_lines(view, 78)][5:7] == ["queued", "deferred"]
-    assert block_lines(view, 78)[5].endswith("40, 50% abandoned")
 
 
 @pytest.mark.parametrize("unicode", [True, False])

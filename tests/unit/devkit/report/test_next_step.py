@@ -107,6 +107,7 @@ def test_what_a_program_does_not_show_needs_no_more_time(good: Result) -> None:
     assert next_step(with_arm(cut, expectations=(by_upstream,))).startswith("let fixed go on for longer")
 
 
+THREE = {"incident": "incident", "fixed": "fixed", "later": "fixed"}
 ONE = {"fetch.concurrency": {"incident": 1, "fixed": 9}}
 
 
@@ -117,10 +118,7 @@ ONE = {"fetch.concurrency": {"incident": 1, "fixed": 9}}
         ({"config_difference": ONE}, ""),  # without it nothing would differ
         ({"exit_code": 1}, ""),
         ({"roles": {"fixed": "fixed"}}, ""),
-        (
-            {"roles": {"incident": "incident", "fixed": "fixed", "later": "fixed"}},
-            f"{REPEAT} --ablate --arm incident --arm fixed",
-        ),
+        ({"roles": THREE}, f"{REPEAT} --ablate --arm incident --arm fixed"),
     ],
 )
 def test_what_a_fix_needs_is_shown_by_an_ablation(good: Result, changes: dict[str, Any], command: str) -> None:

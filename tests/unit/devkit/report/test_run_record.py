@@ -31,7 +31,11 @@ HALF_A_LINE = b'{"t_s": 99.1, "kind": "sample", "arm": "fixed", "commi\xff'
 
 
 @pytest.mark.parametrize(
-    "line", [b"[]", b"7", b'{"kind": "sample"}', b'{"t_s": "1", "kind": "x"}', b'{"t_s": 1}', b"", HALF_A_LINE]
+    "line",
+    [
+        *(b"[]\n", b"7\n", b'{"kind": "sample"}\n', b'{"t_s": "1", "kind": "x"}\n', b'{"t_s": 1}\n', b"\n"),
+        HALF_A_LINE,
+    ],
 )
 def test_what_is_no_line_of_a_timeline_is_left_out(run: Path, line: bytes) -> None:
     before = read_run(run).arms

@@ -39,16 +39,11 @@ def lines(tmp_path: Path, text: str) -> tuple[str, ...]:
 
 def test_of_each_process_that_ended_by_itself(run: RunRecord) -> None:
     found, left_out = excerpts(run.directory, run.arms["incident"])
-    assert [one.title for one in found] == [
-        "process 1 ended at 22.0 s with exit code 1",
-        "process 2 ended at 38.0 s with exit code 1",
-    ]
+    ends = ((1, 22.0), (2, 38.0))
+    assert [one.title for one in found] == [f"process {n} ended at {at_s} s with exit code 1" for n, at_s in ends]
     assert (found[0].reason, found[0].file, left_out) == (storm.STALLED, "incident/logs/pipeline-1.log", 0)
-    assert found[0].lines[-3:] == (
-        "java.lang.IllegalStateException: stalled",
-        "    … 30 frames",
-        f"error: {storm.STALLED}",
-    )
+    end = ("java.lang.IllegalStateException: stalled", "    … 30 frames", f"error: {storm.STALLED}")
+    assert found[0].lines[-3:] == end
 
 
 @pytest.mark.parametrize(

@@ -107,11 +107,8 @@ def test_nothing_is_fetched_from_anywhere(text: str, page: Page) -> None:
 
 
 def test_the_policy_allows_its_own_style_and_script_only(page: Page) -> None:
-    (policy,) = [
-        attributes["content"] or ""
-        for tag, attributes in page.elements
-        if attributes.get("http-equiv") == "Content-Security-Policy"
-    ]
+    named = "Content-Security-Policy"
+    (policy,) = [of["content"] or "" for _, of in page.elements if of.get("http-equiv") == named]
     assert policy.startswith("default-src 'none'; ")
     for tag in ("style", "script"):
         digest = base64.b64encode(hashlib.sha256(page.text(tag).encode()).digest()).decode()
@@ -128,10 +125,7 @@ def test_it_can_be_read_without_seeing_it(page: Page) -> None:
     assert all(attributes.get("scope") in ("col", "row") for tag, attributes in page.elements if tag == "th")
     assert ("html", {"lang": "en"}) in page.elements
     svgs = [attributes for tag, attributes in page.elements if tag == "svg" and "class" in attributes]
-    assert all(
-        attributes.get("aria-hidden") == "true" or attributes.get("role") == "img" or attributes["class"] == "failure"
-        for attributes in svgs
-    )
+    assert all(of.get("aria-hidden") == "true" or of.get("role") == "img" or of["class"] == "failure" for of in svgs)
 
 
 def test_headings_go_down_one_level_at_a_time(page: Page) -> None:
@@ -197,11 +191,7 @@ ERROR = {"t_s": 99.0, "kind": "harness error", "error": "kafka ended", "exit_cod
 @pytest.mark.parametrize(
     ("lines", "absent", "said"),
     [
-        (
-            [*storm.lines(), ERROR],
-            {"expectations", "faults"},
-            ("No verdict", "kafka ended", "devkit scenario run a-storm --seed 7"),
-        ),
+        ([*storm.lines(), ERROR], {"expectations", "faults"}, ("No verdict", "kafka ended", storm.metadata().repeat)),
         ([RUN], {"time", "expectations", "detail", "logs", "faults"}, ("No verdict",)),
         ([RUN, BEGAN], {"expectations", "detail", "logs", "faults"}, ("cut short",)),
     ],

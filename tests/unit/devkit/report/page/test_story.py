@@ -6,7 +6,7 @@ import pytest
 from devkit.report.outcome import Outcome
 from devkit.report.page.story import paragraph, verdict
 from devkit.report.run_record import RunRecord
-from tests.unit.devkit.report.conftest import STILL, result_of, with_result
+from tests.unit.devkit.report.conftest import STILL, result_of, with_arm_result, with_result
 
 MOODS = {"good": "✓", "bad": "✗", "unknown": "?"}
 
@@ -72,11 +72,9 @@ def test_what_happened_in_one_paragraph(run: RunRecord) -> None:
 
 def test_an_upstream_that_was_well_is_not_talked_about(run: RunRecord) -> None:
     well = {"amplification": 1.0, "abandoned_share": 0.0}
-    arms = {
-        name: arm.model_copy(update={"figures": arm.figures.model_copy(update=well)})
-        for name, arm in result_of(run).arms.items()
-    }
-    assert "fetches" not in paragraph(with_result(run, arms=arms))
+    for name, arm in result_of(run).arms.items():
+        run = with_arm_result(run, name, figures=arm.figures.model_copy(update=well))
+    assert "fetches" not in paragraph(run)
 
 
 FAULTS = "Requests that the faults matched"

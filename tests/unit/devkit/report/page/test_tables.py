@@ -58,6 +58,7 @@ def test_where_events_went_is_no_number_where_it_is_not_observable(
     assert found.get("still in the source, not committed") == ("not observable" if pending else None)
 
 
+GIVEN_UP = "given up by its supervisor"
 LATENCY = LatencyFigures(emitted=9, waiting=0, p50_s=0.8, p95_s=2.5, p99_s=None, max_s=3)
 FLAT = FlatCommit(duration_s=12.5, from_s=3, committed=4, source_end=9, median_cpu_cores=0.4, mean_cpu_cores=0.5)
 
@@ -65,12 +66,8 @@ FLAT = FlatCommit(duration_s=12.5, from_s=3, committed=4, source_end=9, median_c
 @pytest.mark.parametrize(
     ("changes", "name", "shown"),
     [
-        (
-            {"gave_up": True, "gave_up_after": "5 restarts within 10m"},
-            "given up by its supervisor",
-            "after 5 restarts within 10m",
-        ),
-        ({"gave_up": True, "gave_up_after": ""}, "given up by its supervisor", "yes"),
+        ({"gave_up": True, "gave_up_after": "5 restarts within 10m"}, GIVEN_UP, "after 5 restarts within 10m"),
+        ({"gave_up": True, "gave_up_after": ""}, GIVEN_UP, "yes"),
         ({"figures": {"latency": LATENCY}}, "end-to-end latency", "p50 800 ms, p95 2.5 s"),
         ({"figures": {"flat_commit": FLAT}}, "longest time without a commit", "12.5 s from 3 s on, at 0.4 cores"),
     ],
