@@ -5,48 +5,28 @@ from devkit.compare.lines import comparison_lines
 from devkit.headroom.calibration import Calibration
 from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
 from devkit.observe.settings import ChangedValue
-from devkit.report.expectation_result import ExpectationResult
 from devkit.report.result import Result
 from tests.unit.devkit.compare.conftest import Runs
 from tests.unit.devkit.report import storm
+from tests.unit.devkit.report.conftest import expectation, with_arm
 
-CONFIGURATION = {
-    "batch": {"max_offsets": 50},
-    "stall_timeout": "10s",
-    "checkpoint": "s3a://a",
-    "sink": {"topic": "out"},
-}
+PLACES: dict[str, Any] = {"checkpoint": "s3a://a", "sink": {"topic": "out"}}
+CONFIGURATION: dict[str, Any] = {"batch": {"max_offsets": 50}, "stall_timeout": "10s"} | PLACES
 
 
 def worse(**changes: Any) -> Result:
     """The storm with a fixed arm that was restarted, on a machine that was slow."""
     good = storm.result()
     fixed = good.arms["fixed"]
-    broken = ExpectationResult(name="restarts", expected="0", measured="3", holds=False)
-    headroom = ArmHeadroom(
-        slowdown=2.5,
-        worst_slowdown=4.0,
-        worst_from_s=3.0,
-        limit=5.0,
-        core_slowdown=1.0,
-        others_cores=None,
-        pressure=None,
-    )
-    changed = fixed.model_copy(
-        update={"restarts": 3, "duration_s": 72.0, "expectations": (*fixed.expectations, broken), "headroom": headroom}
-    )
+    expectations = (*fixed.expectations, expectation("restarts", "0", "3", False))
+    slow = {"slowdown": 2.5, "worst_slowdown": 4.0, "worst_from_s": 3.0, "limit": 5.0, "core_slowdown": 1.0}
+    headroom = ArmHeadroom.model_validate(slow | {"others_cores": None, "pressure": None})
     calibration = Calibration(quantum_s=0.01, baseline="measured", measured_s=0.02, slowdown=2.2)
     run = RunHeadroom(margin=5, stretch=2, stretch_by="command line", calibration=calibration)
-    return good.model_copy(
-        update={
-            "outcome": "fix does not hold",
-            "exit_code": 1,
-            "arms": {**good.arms, "fixed": changed},
-            "headroom": run,
-            "versions": {**good.versions, "python": "3.12.1"},
-            **changes,
-        }
-    )
+    of_run: dict[str, Any] = {"outcome": "fix does not hold", "exit_code": 1, "headroom": run}
+    of_run |= {"versions": {**good.versions, "python": "3.12.1"}}
+    result = with_arm(good, restarts=3, duration_s=72.0, expectations=expectations, headroom=headroom)
+    return result.model_copy(update=of_run | changes)
 
 
 def of(runs: Runs, a: tuple[Any, ...] = (), b: tuple[Any, ...] = ()) -> RunComparison:

@@ -15,13 +15,9 @@ ADMIN = {"name": "Admin", "id": 1, "groups": ["sysop", "*", "user"]}
 BOT = {"name": "Ottobot", "id": 7, "groups": ["bot", "*", "user"]}
 ADDRESS = {"name": "192.0.2.7", "id": 0, "groups": ["*"]}
 PAGE = {"page_id": 2, "namespace_id": 0, "title": "Old_quay", "content_model": "wikitext", "revision_count": 2}
-PIER = {
-    **PAGE,
-    "page_id": 3,
-    "title": "Pier",
-    "revision_count": 1,
-    "redirect": {"namespace_id": 0, "title": "Old_quay"},
-}
+LEADS = {"redirect": {"namespace_id": 0, "title": "Old_quay"}}
+PIER = PAGE | LEADS | {"page_id": 3, "title": "Pier", "revision_count": 1}
+GONE = {"changelog_kind": "delete", "comment": "gone", "dt": "2026-11-27T05:06:07Z"}
 
 
 def revision(n: int, **more: Any) -> dict[str, Any]:
@@ -66,6 +62,7 @@ DELETED_SUPPRESSED = {
     "before": revision(2, hidden=["user"]),
     "revision": revision(2, hidden=["text", "user", "comment"], suppressed=True),
 }
+DELETED_OF_SUPPRESSED = {"reason": "gone", "revision": revision(2, hidden=["user"], suppressed=True)}
 SHOWN_AGAIN = {"before": revision(2, hidden=["user"], suppressed=True)}
 
 CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
@@ -77,26 +74,10 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {**MOVED, "created_redirect": PIER},
         {"created_redirect_page": {"page_id": 3, "page_title": "Pier", "namespace_id": 0, "is_redirect": True}},
     ),
-    "delete": (
-        "delete",
-        {"reason": "gone"},
-        {"changelog_kind": "delete", "comment": "gone", "dt": "2026-11-27T05:06:07Z"},
-    ),
-    "suppressed deletion": (
-        "delete",
-        DELETED_SUPPRESSED,
-        {"changelog_kind": "delete", "comment": "gone", "dt": "2026-11-27T05:06:07Z"},
-    ),
-    "deletion of a suppressed revision": (
-        "delete",
-        {"reason": "gone", "revision": revision(2, hidden=["user"], suppressed=True)},
-        {"changelog_kind": "delete", "comment": "gone"},
-    ),
-    "undelete": (
-        "undelete",
-        {"reason": ""},
-        {"changelog_kind": "insert", "comment": "", "dt": "2026-11-27T05:06:07Z"},
-    ),
+    "delete": ("delete", {"reason": "gone"}, GONE),
+    "suppressed deletion": ("delete", DELETED_SUPPRESSED, GONE),
+    "deletion of a suppressed revision": ("delete", DELETED_OF_SUPPRESSED, GONE),
+    "undelete": ("undelete", {"reason": ""}, GONE | {"changelog_kind": "insert", "comment": ""}),
     "visibility": ("visibility", HIDDEN, {"changelog_kind": "update", "dt": "2026-11-27T05:06:07Z"}),
     "suppression": ("visibility", SUPPRESSED, {"page_change_kind": "visibility_change"}),
     "shown again": ("visibility", SHOWN_AGAIN, {"page_change_kind": "visibility_change"}),

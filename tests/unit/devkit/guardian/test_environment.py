@@ -6,34 +6,18 @@ from devkit.guardian.environment import run_environment
 @pytest.mark.parametrize(
     "name",
     [
-        "HTTP_PROXY",
-        "https_proxy",
-        "JAVA_HOME",
-        "JAVA_TOOL_OPTIONS",
-        "SPARK_HOME",
-        "SPARK_CONF_DIR",
-        "PYSPARK_PYTHON",
-        "HADOOP_CONF_DIR",
-        "KAFKA_OPTS",
-        "AWS_PROFILE",
-        "AWS_ENDPOINT_URL",
-        "CLASSPATH",
+        *("HTTP_PROXY", "https_proxy", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "SPARK_HOME", "SPARK_CONF_DIR"),
+        *("PYSPARK_PYTHON", "HADOOP_CONF_DIR", "KAFKA_OPTS", "AWS_PROFILE", "AWS_ENDPOINT_URL", "CLASSPATH"),
     ],
 )
 def test_what_would_lead_a_process_away_from_its_run_is_left_out(name: str) -> None:
-    assert name not in run_environment({name: "x", "PATH": "/bin"})
+    of_user = {name: "x", "PATH": "/bin"}
+    made = run_environment(of_user)
+    assert name not in made
+    assert made["PYTHONSAFEPATH"] == "1", "a folder of the working directory is no module"
+    assert of_user == {name: "x", "PATH": "/bin"}, "the user's own is not changed"
 
 
 @pytest.mark.parametrize("name", ["PATH", "HOME", "TMPDIR", "DEVKIT_CACHE", "LANG", "MY_SPARK_HOME"])
 def test_the_rest_is_the_users(name: str) -> None:
     assert run_environment({name: "x"})[name] == "x"
-
-
-def test_a_folder_of_the_working_directory_is_no_module() -> None:
-    assert run_environment({})["PYTHONSAFEPATH"] == "1"
-
-
-def test_the_users_own_is_not_changed() -> None:
-    of_user = {"HTTP_PROXY": "x"}
-    run_environment(of_user)
-    assert of_user == {"HTTP_PROXY": "x"}

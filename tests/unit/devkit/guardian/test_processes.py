@@ -56,7 +56,7 @@ def test_marked_leaves_this_process_out() -> None:
     assert answer.stdout == "[]\n"
 
 
-def test_the_dead_that_nobody_has_waited_for_are_not_alive(start: Start) -> None:
+def test_the_dead_are_not_alive_whether_waited_for_or_not(start: Start) -> None:
     process = start(f"{os.getpid()}-z")
     seen = psutil.Process(process.pid)
     assert is_alive(seen)
@@ -65,12 +65,6 @@ def test_the_dead_that_nobody_has_waited_for_are_not_alive(start: Start) -> None
     assert not is_alive(seen)
     assert marked(MARK, f"{os.getpid()}-z") == []
     assert process.pid not in pids(descendants())
-
-
-def test_the_gone_are_not_alive(start: Start) -> None:
-    process = start()
-    seen = psutil.Process(process.pid)
-    process.kill()
     process.wait()
     assert not is_alive(seen)
 

@@ -1,5 +1,6 @@
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -12,27 +13,18 @@ from tests.unit.devkit.guardian.test_birth import set_clock
 
 def a_run(run_id: str = "cafe0001", **changes: object) -> RunState:
     me = psutil.Process()
-    values = {
-        "run_id": run_id,
-        "guardian_pid": me.pid,
-        "guardian_started": me.create_time(),
-        "directory": Path("/tmp/devkit-x"),
-    }
+    values = {"run_id": run_id, "guardian_pid": me.pid, "guardian_started": me.create_time()}
+    values |= {"directory": Path("/tmp/devkit-x")}
     return RunState.model_validate(values | changes)
 
 
-def test_reads_back_as_it_was_saved(places: Path) -> None:
+def test_reads_back_as_it_was_saved_last(places: Path) -> None:
+    assert known_runs() == []
+    a_run().save()
     run = a_run(released=True, addresses={"kafka": "127.0.0.1:9092"})
     run.save()
     assert known_runs() == [run]
-    assert state_path(run.run_id) == places / "cache/runs/cafe0001.json"
-
-
-def test_saving_again_replaces(places: Path) -> None:
-    a_run().save()
-    a_run(released=True).save()
-    assert [run.released for run in known_runs()] == [True]
-    assert [path.name for path in (places / "cache/runs").iterdir()] == ["cafe0001.json"]
+    assert list((places / "cache/runs").iterdir()) == [state_path("cafe0001")] == [places / "cache/runs/cafe0001.json"]
 
 
 def test_runs_are_listed_oldest_first() -> None:
@@ -41,23 +33,14 @@ def test_runs_are_listed_oldest_first() -> None:
     assert [run.run_id for run in known_runs()] == ["bbbb", "cccc", "aaaa"]
 
 
-def test_where_nothing_ever_ran() -> None:
-    assert known_runs() == []
-
-
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"run_id": "x"}', b"\xff\xfe"])
 def test_a_file_that_cannot_be_understood_is_left_out_and_left_alone(places: Path, content: bytes) -> None:
     a_run().save()
+    (places / "cache/runs/directory.json").mkdir()  # nor one that cannot be read
     other = places / "cache/runs/other.json"
     other.write_bytes(content)
     assert [run.run_id for run in known_runs()] == ["cafe0001"]
     assert other.read_bytes() == content
-
-
-def test_a_file_that_cannot_be_read_is_left_out(places: Path) -> None:
-    a_run().save()
-    (places / "cache/runs/directory.json").mkdir()
-    assert [run.run_id for run in known_runs()] == ["cafe0001"]
 
 
 def test_a_field_of_a_newer_version_is_no_obstacle(places: Path) -> None:
@@ -68,20 +51,19 @@ def test_a_field_of_a_newer_version_is_no_obstacle(places: Path) -> None:
 
 
 class TestAlive:
-    def test_this_process_is(self) -> None:
-        assert a_run().guardian_is_alive()
-
-    def test_another_process_under_the_same_id_is_not(self) -> None:
-        assert not a_run(guardian_started=psutil.Process().create_time() - 3600).guardian_is_alive()
+    @pytest.mark.parametrize(
+        ("seen", "is_alive"),
+        [({}, True), ({"guardian_started": 3600.0}, False), ({"guardian_birth": "1.00"}, False)],
+        ids=["this process is", "another one that began at another time", "another one of another birth"],
+    )
+    def test_a_process_under_the_id(self, seen: dict[str, Any], *, is_alive: bool) -> None:
+        assert a_run(**seen).guardian_is_alive() is is_alive
 
     def test_this_process_is_also_when_the_clock_was_set(self, monkeypatch: pytest.MonkeyPatch) -> None:
         run = a_run(guardian_birth=birth(psutil.Process().pid))
         assert run.guardian_is_alive()
         set_clock(monkeypatch)
         assert run.guardian_is_alive()
-
-    def test_another_process_of_another_birth_is_not(self) -> None:
-        assert not a_run(guardian_birth="1.00").guardian_is_alive()
 
     def test_the_dead_is_not_whether_waited_for_or_not(self) -> None:
         process = subprocess.Popen(SLEEP)

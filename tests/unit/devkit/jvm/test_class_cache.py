@@ -24,17 +24,11 @@ def train(cache: ClassCache) -> None:
         training.keep()
 
 
-def test_without_a_cache_no_option_is_given() -> None:
-    cache = ClassCache(["java 25", "a.jar"])
-    assert not cache.exists
-    assert cache.use() == ()
-
-
 def test_what_a_training_keeps_is_used_afterwards() -> None:
     cache = ClassCache(["java 25", "a.jar"])
     with cache.train() as training:
         assert training is not None
-        assert not training.is_written
+        assert (training.is_written, cache.use()) == (False, ())
         output_of(training.options()).write_bytes(b"classes")
         assert training.is_written
         assert not cache.exists, "a cache that is being written must not be used"
@@ -55,15 +49,17 @@ def test_what_a_training_does_not_keep_is_dropped(cache_home: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"clAsses", b"class"])
-def test_a_damaged_cache_counts_as_none(cache_home: Path, damage: bytes) -> None:
+def test_a_damaged_cache_counts_as_none_and_is_wanted_again_once_used(cache_home: Path, damage: bytes) -> None:
     cache = ClassCache(["java 25", "a.jar"])
     for _ in range(2):  # the second training mends it
+        assert cache.is_wanted
         train(cache)
-        assert cache.exists
+        assert (cache.exists, cache.is_wanted) == (True, False)
         (file,) = (cache_home / "aot").glob("*.aot")
         file.write_bytes(damage)
         assert not cache.exists
         assert cache.use() == ()
+    assert cache.is_wanted
 
 
 def test_two_do_not_train_at_once() -> None:
@@ -79,17 +75,6 @@ def test_another_runtime_or_classpath_has_another_cache() -> None:
     train(ClassCache(["java 25", "a.jar"]))
     assert not ClassCache(["java 26", "a.jar"]).exists
     assert not ClassCache(["java 25", "b.jar"]).exists
-
-
-def test_a_damaged_cache_is_wanted_again_once_it_was_to_be_used(cache_home: Path) -> None:
-    cache = ClassCache(["java 25", "a.jar"])
-    assert cache.is_wanted
-    train(cache)
-    assert not cache.is_wanted
-    (file,) = (cache_home / "aot").glob("*.aot")
-    file.write_bytes(b"clAsses")
-    assert cache.use() == ()
-    assert cache.is_wanted
 
 
 def test_a_failure_is_kept_until_something_is_another_version() -> None:

@@ -107,7 +107,6 @@ def test_a_fresh_cache_is_filled_in_the_order_of_the_lock(
     mirror: Mirror, pins: list[Pin], lock: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = ensure("kafka", lock=lock)
-
     assert contents(paths) == [mirror.files[str(pin.path)] for pin in pins]
     assert paths[3].name == "part-3_2.13-1.3.jar"
     assert leftovers() == []
@@ -123,7 +122,6 @@ def test_a_full_cache_needs_no_network(
     capsys.readouterr()
     mirror.stop()
     monkeypatch.setenv("DEVKIT_MAVEN_URL", "not even an address")
-
     assert ensure("kafka", lock=lock) == before
     assert capsys.readouterr().err == ""
 
@@ -135,14 +133,12 @@ def test_a_damaged_jar_is_noticed_and_only_that_is_fetched(
     ensure("kafka", lock=lock)
     jar_path(pins[5]).write_bytes(damage)
     mirror.requests.clear()
-
     assert ensure("kafka", lock=lock)[5].read_bytes() == b"\x05" * 4_005
     assert mirror.requests == {str(pins[5].path): 1}
 
 
 def test_a_transfer_that_breaks_off_is_tried_again(mirror: Mirror, pins: list[Pin], lock: Path) -> None:
     mirror.cut[str(pins[0].path)] = 1
-
     assert ensure("kafka", lock=lock)[0].read_bytes() == mirror.files[str(pins[0].path)]
     assert mirror.requests[str(pins[0].path)] == 2
 
@@ -151,7 +147,6 @@ def test_a_transfer_that_breaks_off_twice_is_an_error_and_leaves_nothing(
     mirror: Mirror, pins: list[Pin], lock: Path
 ) -> None:
     mirror.cut[str(pins[0].path)] = 2
-
     with pytest.raises(
         SetupError, match=r"part-0_2\.13-1\.0\.jar: the transfer broke off after \d+ of 4000 bytes: [a-z ]+$"
     ):
@@ -165,7 +160,6 @@ def test_another_file_under_the_name_is_refused_twice_and_both_hashes_are_told(
 ) -> None:
     other = b"y" * pins[7].size
     mirror.files[str(pins[7].path)] = other
-
     with pytest.raises(SetupError) as raised:
         ensure("kafka", lock=lock)
     assert f"expected {pins[7].size} bytes, sha256 {pins[7].sha256}" in str(raised.value)
@@ -177,7 +171,6 @@ def test_another_file_under_the_name_is_refused_twice_and_both_hashes_are_told(
 
 def test_a_jar_the_repository_lacks_is_named(mirror: Mirror, pins: list[Pin], lock: Path) -> None:
     del mirror.files[str(pins[2].path)]
-
     with pytest.raises(SetupError, match=r"/org/example/deep/part-2_2\.13/.*: the repository answered 404") as raised:
         ensure("kafka", lock=lock)
     assert "another Maven repository" in (raised.value.hint or "")
@@ -185,7 +178,6 @@ def test_a_jar_the_repository_lacks_is_named(mirror: Mirror, pins: list[Pin], lo
 
 def test_no_network_is_told_with_the_ways_out(mirror: Mirror, lock: Path) -> None:
     mirror.stop()
-
     with pytest.raises(
         SetupError, match=r"^http://127\.0\.0\.1:\S+\.jar: not reachable: connection refused$"
     ) as raised:
@@ -196,7 +188,6 @@ def test_no_network_is_told_with_the_ways_out(mirror: Mirror, lock: Path) -> Non
 
 def test_a_mirror_that_is_no_address_is_refused(mirror: Mirror, lock: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEVKIT_MAVEN_URL", "mirror.example/maven")
-
     with pytest.raises(SetupError, match=r"DEVKIT_MAVEN_URL='mirror\.example/maven' is not"):
         ensure("kafka", lock=lock)
 
@@ -206,7 +197,6 @@ def test_a_cache_that_cannot_be_written_is_named(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("DEVKIT_CACHE", str(tmp_path / "file"))
-
     with pytest.raises(SetupError, match=r"cannot .*/file") as raised:
         ensure("kafka", lock=lock)
     assert raised.value.hint
@@ -222,7 +212,6 @@ def test_two_processes_at_once_both_end_with_the_right_jars(mirror: Mirror, pins
         for _ in range(2)
     ]
     errors = [process.communicate(timeout=JOIN_SECONDS)[1] for process in both]
-
     assert [process.returncode for process in both] == [0, 0], errors
     assert set(mirror.requests.values()) == {2}
     assert contents(tuple(jar_path(pin) for pin in pins)) == [mirror.files[str(pin.path)] for pin in pins]

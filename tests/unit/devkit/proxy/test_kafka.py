@@ -232,42 +232,28 @@ def test_a_fetch_of_a_session_is_asked_to_begin_again_without() -> None:
     assert bench.requests == 0
 
 
+GROUP = OffsetFetchRequest.fields["groups"].data_class(version=8, group_id="g", topics=None)
+JOIN = JoinGroupRequest(version=9, group_id="g", member_id="m", protocol_type="consumer", protocols=[])
+HEARTBEAT = HeartbeatRequest(version=4, group_id="g", generation_id=1, member_id="m")
+
+
+def error_of(answer: Any) -> Any:
+    return answer.error_code
+
+
 @pytest.mark.parametrize(
     ("api", "request_", "response", "read"),
     [
-        (
-            "heartbeat",
-            HeartbeatRequest(version=4, group_id="g", generation_id=1, member_id="m"),
-            HeartbeatResponse,
-            lambda answer: answer.error_code,
-        ),
-        (
-            "join_group",
-            JoinGroupRequest(version=9, group_id="g", member_id="m", protocol_type="consumer", protocols=[]),
-            JoinGroupResponse,
-            lambda answer: answer.error_code if answer.member_id == "m" else None,
-        ),
+        ("heartbeat", HEARTBEAT, HeartbeatResponse, error_of),
+        ("join_group", JOIN, JoinGroupResponse, lambda answer: answer.member_id == "m" and answer.error_code),
+        ("offset_fetch", OffsetFetchRequest(version=7, group_id="g", topics=[]), OffsetFetchResponse, error_of),
         (
             "offset_fetch",
-            OffsetFetchRequest(version=7, group_id="g", topics=[]),
-            OffsetFetchResponse,
-            lambda answer: answer.error_code,
-        ),
-        (
-            "offset_fetch",
-            OffsetFetchRequest(
-                version=8,
-                groups=[OffsetFetchRequest.fields["groups"].data_class(version=8, group_id="g", topics=None)],
-            ),
+            OffsetFetchRequest(version=8, groups=[GROUP]),
             OffsetFetchResponse,
             lambda answer: {group.group_id: group.error_code for group in answer.groups}["g"],
         ),
-        (
-            "find_coordinator",
-            FindCoordinatorRequest(version=3, key="g"),
-            FindCoordinatorResponse,
-            lambda answer: answer.error_code,
-        ),
+        ("find_coordinator", FindCoordinatorRequest(version=3, key="g"), FindCoordinatorResponse, error_of),
         (
             "find_coordinator",
             FindCoordinatorRequest(version=4, coordinator_keys=["g"]),

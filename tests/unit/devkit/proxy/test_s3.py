@@ -260,23 +260,21 @@ async def test_a_request_without_a_body_counts_only_where_it_waited(
     assert (counts.requests, counts.first_at is not None) == (requests, requests > 0)
 
 
+async def seen(bench: Bench) -> None:
+    async with asyncio.timeout(WITHIN_S):
+        while not bench.listener.toxics[0].counts.requests:  # noqa: ASYNC110 - it has no event
+            await asyncio.sleep(0.001)
+
+
 @on_bench
 async def test_a_slow_upload_goes_on_when_the_toxic_ends(bench: Bench) -> None:
     await bench.add(StoreSlow(before=timedelta(hours=1), through=timedelta(hours=1)))
     request = put(b"z")
     bench.will(request, OK)
     asking = asyncio.ensure_future(bench.ask(request, len(OK)))
-    async with asyncio.timeout(WITHIN_S):
-        while not bench.listener.toxics[0].counts.requests:  # noqa: ASYNC110 - it has no event
-            await asyncio.sleep(0.001)
+    await seen(bench)
     await bench.listener.remove("t")
     assert await asking == OK
-
-
-async def seen(bench: Bench) -> None:
-    async with asyncio.timeout(WITHIN_S):
-        while not bench.listener.toxics[0].counts.requests:  # noqa: ASYNC110 - it has no event
-            await asyncio.sleep(0.001)
 
 
 @on_bench

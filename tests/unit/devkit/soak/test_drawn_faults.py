@@ -20,16 +20,12 @@ def test_all_begin_when_the_program_runs_and_end_before_the_traffic(seed: int, l
 
 
 @given(seeds)
-def test_one_part_is_away_at_a_time_of_three_brokers(seed: int) -> None:
-    away = [one for one in draw_faults(seed, MINUTES) if set(one.do) & {"pause", "kill", "restart"}]
+def test_one_part_is_away_at_a_time_of_three_brokers_and_names_are_unique(seed: int) -> None:
+    faults = draw_faults(seed, MINUTES)
+    away = [one for one in faults if set(one.do) & {"pause", "kill", "restart"}]
     for one, next_one in pairwise(away):
         assert one.at + (one.lasts or timedelta()) < next_one.at
-
-
-@given(seeds)
-def test_names_are_unique(seed: int) -> None:
-    names = [one.name for one in draw_faults(seed, MINUTES)]
-    assert len(set(names)) == len(names)
+    assert len({one.name for one in faults}) == len(faults)
 
 
 @given(seeds, lengths)

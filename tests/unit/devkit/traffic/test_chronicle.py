@@ -89,16 +89,8 @@ def test_lives_are_plausible_and_eventful(mixed: Traffic) -> None:
 def test_lives_stay_plausible_however_few_pages_there_are(seed: int, population: int, share: float) -> None:
     mix = dict.fromkeys(Mix.model_fields, 0.0)
     mix |= dict.fromkeys(("create", "move", "delete", "undelete", "visibility_change", "redirect"), share * 0.8)
-    spec = TrafficSpec.model_validate(
-        {
-            "seed": seed,
-            "rate": "20/s",
-            "for": "5s",
-            "population": population,
-            "mix": mix,
-        }
-    )
-    assert _lives(generate(spec))
+    shape = {"seed": seed, "rate": "20/s", "for": "5s", "population": population, "mix": mix}
+    assert _lives(generate(TrafficSpec.model_validate(shape)))
 
 
 @pytest.mark.parametrize("kind", ["delete", "undelete", "move", "visibility_change", "not_wikitext", "redirect"])

@@ -22,12 +22,8 @@ from located_config.quantity import QuantityError
 DENSE: dict[str, Any] = {"rate": "1/s", "for": "10m"}
 SPARSE: dict[str, Any] = {"topic": "sparse", "rate": "1/m", "for": "10m"}
 BURST: dict[str, Any] = {"topic": "burst", "phases": [{"for": "9m"}, {"name": "burst", "for": "10s", "rate": "20/s"}]}
-SKEWED: dict[str, Any] = {
-    "seed": 7,
-    **DENSE,
-    "event_times": {"published": "x60"},
-    "streams": {"sparse": SPARSE, "burst": BURST},
-}
+STREAMS = {"sparse": SPARSE, "burst": BURST}
+SKEWED: dict[str, Any] = {"seed": 7, **DENSE, "event_times": {"published": "x60"}, "streams": STREAMS}
 
 
 def spec(**changes: Any) -> TrafficSpec:
@@ -180,10 +176,9 @@ def test_no_seed_changes_a_count_or_a_time(
     ]
     assert made[-1].at == found.last_event
 
-    def stated(of: tuple[SourceRecord, ...]) -> list[tuple[bool, bool]]:
-        return [(one.expected.repeat, one.expected.may_lapse) for one in of]
-
-    assert stated(made) == stated(other)
+    assert [(one.expected.repeat, one.expected.may_lapse) for one in made] == [
+        (one.expected.repeat, one.expected.may_lapse) for one in other
+    ]
     # Of which model a page is that is moved or restored, its seed says.
     reasons = ("canary", "malformed_json", "schema_violation")
     counts = [Counter(one.expected.reason for one in of) for of in (made, other)]
@@ -191,6 +186,8 @@ def test_no_seed_changes_a_count_or_a_time(
     drawn = sum((rate or 0) * seconds for seconds, rate in phases)
     repeats = [record for record in made if record.expected.repeat]
     assert len(repeats) == round(share / 100 * drawn)
+    hot = [one for one in made if one.expected.page and one.expected.page.title == "Hot" and not one.expected.repeat]
+    assert len(hot) == round(0.2 * drawn)
     firsts = Counter(record.expected.event_id for record in made if not record.expected.repeat)
     assert all(firsts[record.expected.event_id] == 1 for record in repeats)
     assert len({record.expected.event_id for record in repeats}) == len(repeats)

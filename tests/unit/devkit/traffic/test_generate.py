@@ -143,10 +143,11 @@ def test_the_key_names_the_page_even_where_the_value_cannot(spec: TrafficSpec) -
         if (page := record.expected.page) is not None:
             event = _parsed(record)
             assert (page.wiki, page.page_id) == (key["wiki_id"], key["page_id"])
+            of_event = event["page"]
             assert (page.wiki, page.page_id, page.title) == (
                 event["wiki_id"],
-                event["page"]["page_id"],
-                event["page"]["page_title"],
+                of_event["page_id"],
+                of_event["page_title"],
             )
 
 

@@ -48,10 +48,7 @@ def test_a_line_is_compact_json(tmp_path: Path) -> None:
     [
         ("{", "(top): invalid JSON"),
         (LINE.replace('"offset":3', '"offset":-3'), "offset: must be greater than or equal to 0 (got -3)"),
-        (
-            LINE.replace("filtered", "lost"),
-            "expected.fate: must be 'output', 'error' or 'filtered' (got 'lost')",
-        ),
+        (LINE.replace("filtered", "lost"), "expected.fate: must be 'output', 'error' or 'filtered' (got 'lost')"),
         (LINE.replace('"partition":0,', ""), "partition: is missing"),
     ],
 )

@@ -87,10 +87,6 @@ def test_a_mix_is_accepted_exactly_when_it_leaves_nothing_negative(shares: list[
             Mix.model_validate(fields)
 
 
-def test_the_default_mix_leaves_most_events_plain_edits() -> None:
-    assert Mix().total == pytest.approx(0.26)
-
-
 @pytest.mark.parametrize(
     ("given_shares", "redirect", "merge"),
     [({}, 0.01, 0.04), ({"merge": 0}, 0.01, 0), ({"create": 0.8}, 0.01, 0.01), ({"create": 0.82}, 0, 0)],

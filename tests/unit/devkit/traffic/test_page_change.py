@@ -1,13 +1,21 @@
 """What an event of each kind carries, checked on generated traffic."""
 
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
 
+from devkit.traffic.canary import canary_of
+from devkit.traffic.moments import EPOCH
 from devkit.traffic.page_change import kafka_key, page_uri
 from devkit.traffic.records import Traffic
+from pipeline import schemas
 from pipeline.schemas import PAGE_CHANGE_URI, page_change_validator
+from tests.unit.devkit.traffic.event_fields import generated_fields, never_generated, stated_fields
+
+VISIBILITY = {"is_content_visible", "is_editor_visible", "is_comment_visible"}
 
 
 @pytest.fixture(scope="module")
@@ -29,36 +37,26 @@ def test_every_event_is_valid_and_says_so(events: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "changelog_kind"),
+    ("kind", "changelog_kind", "makes_revision", "has_prior"),
     [
-        ("create", "insert"),
-        ("edit", "update"),
-        ("move", "update"),
-        ("delete", "delete"),
-        ("undelete", "insert"),
-        ("visibility_change", "update"),
+        ("create", "insert", True, {False}),
+        ("edit", "update", True, {True}),
+        ("move", "update", True, {True}),
+        ("delete", "delete", False, {True, False}),  # a suppressed one shows what could be seen before
+        ("undelete", "insert", False, {False}),
+        ("visibility_change", "update", False, {True}),
     ],
 )
-def test_each_kind_has_its_place_in_the_changelog(events: list[dict[str, Any]], kind: str, changelog_kind: str) -> None:
-    assert {event["changelog_kind"] for event in _of(events, kind)} == {changelog_kind}
-
-
-@pytest.mark.parametrize("kind", ["create", "edit", "move"])
-def test_a_change_that_makes_a_revision_happens_when_the_revision_does(events: list[dict[str, Any]], kind: str) -> None:
-    assert all(event["dt"] == event["revision"]["rev_dt"] for event in _of(events, kind))
-
-
-@pytest.mark.parametrize("kind", ["delete", "undelete", "visibility_change"])
-def test_a_change_of_an_old_revision_has_a_time_of_its_own(events: list[dict[str, Any]], kind: str) -> None:
+def test_what_each_kind_is_to_a_changelog_and_to_the_revision(
+    events: list[dict[str, Any]], kind: str, changelog_kind: str, has_prior: set[bool], *, makes_revision: bool
+) -> None:
     found = _of(events, kind)
+    assert {event["changelog_kind"] for event in found} == {changelog_kind}
+    assert {"prior_state" in event for event in found} == has_prior
+    assert kind != "create" or not any("rev_parent_id" in event["revision"] for event in found)
+    # A change that makes a revision happens when the revision does, another has a time of its own.
     assert all(event["dt"] >= event["revision"]["rev_dt"] for event in found)
-    assert any(event["dt"] > event["revision"]["rev_dt"] for event in found)
-
-
-def test_a_creation_has_no_past(events: list[dict[str, Any]]) -> None:
-    for event in _of(events, "create"):
-        assert "prior_state" not in event
-        assert "rev_parent_id" not in event["revision"]
+    assert all(event["dt"] == event["revision"]["rev_dt"] for event in found) is makes_revision
 
 
 def test_an_edit_carries_the_revision_before_and_no_reason(events: list[dict[str, Any]]) -> None:
@@ -96,17 +94,8 @@ def test_a_suppressed_deletion_shows_next_to_nothing(events: list[dict[str, Any]
     suppressed = [event for event in _of(events, "delete") if "performer" not in event]
     assert len(suppressed) > 5
     for event in suppressed:
-        revision = event["revision"]
-        assert revision.keys() <= {
-            "rev_id",
-            "rev_parent_id",
-            "rev_dt",
-            "is_minor_edit",
-            "is_content_visible",
-            "is_editor_visible",
-            "is_comment_visible",
-        }
-        assert not revision["is_content_visible"]
+        assert event["revision"].keys() <= {"rev_id", "rev_parent_id", "rev_dt", "is_minor_edit", *VISIBILITY}
+        assert not event["revision"]["is_content_visible"]
         assert event["prior_state"]["revision"]["is_content_visible"]
 
 
@@ -116,12 +105,8 @@ def test_what_is_hidden_is_absent(events: list[dict[str, Any]]) -> None:
         revision = event["revision"]
         assert ("editor" in revision) == revision["is_editor_visible"]
         assert ("comment" in revision) == revision["is_comment_visible"]
-        assert event["prior_state"]["revision"].keys() <= {
-            "is_content_visible",
-            "is_editor_visible",
-            "is_comment_visible",
-        }
-    for name in ("is_content_visible", "is_editor_visible", "is_comment_visible"):
+        assert event["prior_state"]["revision"].keys() <= VISIBILITY
+    for name in VISIBILITY:
         assert {event["revision"][name] for event in changes} == {True, False}
     assert any("performer" not in event for event in changes)
 
@@ -149,3 +134,22 @@ def test_uris_are_ascii_and_lead_to_the_title() -> None:
 
 def test_the_key_is_compact_json() -> None:
     assert kafka_key("enwiki", 7) == b'{"wiki_id":"enwiki","page_id":7}'
+
+
+def test_a_canary_is_a_valid_event_known_by_its_domain() -> None:
+    event = canary_of(EPOCH, UUID(int=5))
+    page_change_validator().validate(event)
+    assert event["meta"] == {
+        "stream": "mediawiki.page_change.v1",
+        "dt": "2026-03-02T09:00:00.150Z",
+        "id": "00000000-0000-0000-0000-000000000005",
+        "domain": "canary",
+    }
+
+
+def test_every_field_of_the_schema_occurs_with_its_type_or_is_documented() -> None:
+    """The page on traffic lists those that generated events never have."""
+    schema = orjson.loads((Path(schemas.__file__).parent / "page_change.json").read_bytes())
+    stated, generated = stated_fields(schema), generated_fields()
+    assert stated.keys() - generated.keys() == never_generated()
+    assert {pointer: types for pointer, types in generated.items() if types != {stated.get(pointer)}} == {}

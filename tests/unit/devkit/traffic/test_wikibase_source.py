@@ -67,10 +67,8 @@ def test_every_event_fits_its_schema(seed: int) -> None:
         assert record.topic is not None
         centre, _, stream = record.topic.partition(".")
         assert (centre in ("eqiad", "codfw"), event["meta"]["stream"]) == (True, stream)
-        assert stream.removeprefix("mediawiki.page-").replace("suppress", "delete") in (
-            event["$schema"].split("/")[3],
-            "mediawiki.revision-create",
-        )
+        kind = stream.removeprefix("mediawiki.page-").replace("suppress", "delete")
+        assert kind in (event["$schema"].split("/")[3], "mediawiki.revision-create")
         assert record.expected.event_id == event["meta"]["id"]
 
 
@@ -209,6 +207,9 @@ def test_the_topics_are_those_of_the_generator() -> None:
     assert slower.last_event > 2 * timedelta(seconds=3) + timedelta(seconds=3)
 
 
+MORE = {"topic": "more", "generator": "wikibase_source", "rate": "1/s", "for": "3s"}
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
@@ -217,10 +218,7 @@ def test_the_topics_are_those_of_the_generator() -> None:
         ({"wikibase_topics": {"active": {"esams": "0s"}}}, "esams"),
         ({"wikibase_topics": {"delays": {"page-move": "1s"}}}, "page-move"),
         ({"generator": "wikibase_change"}, "generator wikibase_change has one topic"),
-        (
-            {"streams": {"more": {"topic": "more", "generator": "wikibase_source", "rate": "1/s", "for": "3s"}}},
-            "wikibase_source has topics of its own",
-        ),
+        ({"streams": {"more": MORE}}, "wikibase_source has topics of its own"),
     ],
 )
 def test_settings_that_fit_nothing_are_refused(keys: dict[str, Any], message: str) -> None:

@@ -18,15 +18,8 @@ SOURCE = CaptureSource.model_validate(
 GOOD = CapturedRecord(
     topic="changes", partition=0, offset=17, timestamp_ms=5, key="k", bytes=9, event={"a": [1, None, "x"]}
 )
-BROKEN = CapturedRecord(
-    topic="changes",
-    partition=1,
-    offset=0,
-    timestamp_ms=6,
-    key=None,
-    bytes=7,
-    unparsed=Unparsed(digest="00", reason="is no JSON"),
-)
+UNPARSED = Unparsed(digest="00", reason="is no JSON")
+BROKEN = CapturedRecord(topic="changes", partition=1, offset=0, timestamp_ms=6, key=None, bytes=7, unparsed=UNPARSED)
 
 
 def a_writer(path: Path) -> CaptureWriter:
@@ -121,19 +114,24 @@ class TestUnfinished:
             pass
         assert list(tmp_path.iterdir()) == []
 
-    def test_what_cannot_be_made_whole_says_why(self, tmp_path: Path) -> None:
-        for name, text, problem in (
+    @pytest.mark.parametrize(
+        ("name", "text", "problem"),
+        [
             ("c.jsonl", "", r"does not end with \.part"),
             ("none.jsonl.part", None, "cannot be read: No such file"),
             ("empty.jsonl.part", "", "has no header"),
             ("other.jsonl.part", '{"a": 1}\n', r"part:1: is no line of a capture"),
             ("two.jsonl.part", "x", "two.jsonl is there already"),
-        ):
-            if text is not None:
-                (tmp_path / name).write_text(text)
-            (tmp_path / "two.jsonl").touch()
-            with pytest.raises(UsageError, match=problem):
-                finish_killed(tmp_path / name)
+        ],
+    )
+    def test_what_cannot_be_made_whole_says_why(
+        self, tmp_path: Path, name: str, text: str | None, problem: str
+    ) -> None:
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        (tmp_path / "two.jsonl").touch()
+        with pytest.raises(UsageError, match=problem):
+            finish_killed(tmp_path / name)
 
 
 def test_no_file_is_written_over(tmp_path: Path) -> None:
@@ -160,18 +158,18 @@ def test_a_disk_that_is_full_is_named(tmp_path: Path) -> None:
     assert "free some space" in str(raised.value.hint)
 
 
+def line_of(*, without: frozenset[str] = frozenset(), **changes: int) -> str:
+    return orjson.dumps(GOOD.model_dump(exclude={*without, "unparsed"}) | changes).decode()
+
+
 @pytest.mark.parametrize(
     ("line", "text", "problem"),
     [
         (2, "{", r"c.jsonl:2:2: is not JSON"),
-        (2, orjson.dumps(GOOD.model_dump(exclude={"offset", "unparsed"})).decode(), r"c.jsonl:2:1: offset: is missing"),
+        (2, line_of(without=frozenset({"offset"})), r"c.jsonl:2:1: offset: is missing"),
         (3, '{"topic": "t", "partition": -1}', r"c.jsonl:3:1: partition: .*got -1"),
-        (3, orjson.dumps(GOOD.model_dump(exclude={"event", "unparsed"})).decode(), r"3:1: .*event and unparsed"),
-        (
-            2,
-            orjson.dumps(GOOD.model_dump(exclude={"unparsed"}) | {"timestamp_ms": 10**17}).decode(),
-            r"c.jsonl:2:1: time",
-        ),
+        (3, line_of(without=frozenset({"event"})), r"3:1: .*event and unparsed"),
+        (2, line_of(timestamp_ms=10**17), r"c.jsonl:2:1: time"),
         (1, '{"devkit_capture": 2}', r"c.jsonl:1:1: source: is missing"),
         (4, '{"ended_by":"boredom"}', r"c.jsonl:4:1: ended_by: .*got 'boredom'"),
         (1, "", r"c.jsonl:1:1: is not JSON"),
@@ -190,7 +188,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
         read_capture(changed(path, 1, header))
 
 
-def test_a_file_that_was_cut_off_is_seen(tmp_path: Path) -> None:
+def test_a_file_that_was_cut_off_or_is_not_there_is_seen(tmp_path: Path) -> None:
     path = written(tmp_path / "c.jsonl", GOOD, GOOD)
     header, first, _, end = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(header + first + end)
@@ -203,6 +201,9 @@ def test_a_file_that_was_cut_off_is_seen(tmp_path: Path) -> None:
     path.write_bytes(b"")
     with pytest.raises(InvalidFileError, match="is unfinished: after 0 records"):
         read_capture(path)
+    path.unlink()
+    with pytest.raises(UsageError, match=r"the capture .*c.jsonl cannot be read: No such file"):
+        read_capture(path)
 
 
 def test_records_can_be_read_in_another_order(tmp_path: Path) -> None:
@@ -212,8 +213,3 @@ def test_records_can_be_read_in_another_order(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[3:])
     with pytest.raises(UsageError, match="has changed since it was checked"):
         list(records_at(path, places))
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"the capture .*c.jsonl cannot be read: No such file"):
-        read_capture(tmp_path / "c.jsonl")

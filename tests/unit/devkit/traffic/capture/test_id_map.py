@@ -34,11 +34,8 @@ def test_pages_count_in_order_and_revisions_by_their_ids() -> None:
     ids = id_map(events)
     found = [ids.mapped(one) for one in events]
     assert [one["page"]["page_id"] for one in found] == [1, 2, 1]
-    assert [(one["revision"]["rev_id"], one["revision"]["rev_parent_id"]) for one in found] == [
-        (4098, 4097),
-        (8194, 8193),
-        (4099, 4098),
-    ]
+    made = [(one["revision"]["rev_id"], one["revision"]["rev_parent_id"]) for one in found]
+    assert made == [(4098, 4097), (8194, 8193), (4099, 4098)]
     assert [one["meta"]["domain"] for one in found] == ["en.wikipedia.org"] * 3
     assert events[0]["page"]["page_id"] == 700
     page, other = ids.pages()

@@ -1,8 +1,9 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import orjson
 import pytest
@@ -14,7 +15,7 @@ from devkit.traffic.capture.replacement import Replacement
 from devkit.traffic.capture.stand_ins import StandIns
 from devkit.traffic.capture.take import CaptureOrder, captured, take_capture
 from devkit.traffic.capture.topic_window import WindowStart
-from tests.unit.devkit.traffic.capture.captures import read_capture
+from tests.unit.devkit.traffic.capture.captures import ReadCapture, read_capture
 
 ORDER = CaptureOrder("127.0.0.1:1", ("changes",), "latest", timedelta(minutes=10), 100, 1 << 30, keep_text=False)
 
@@ -58,10 +59,26 @@ def window(monkeypatch: pytest.MonkeyPatch) -> type[Window]:
     return Own
 
 
-def test_all_of_the_window_is_in_the_file(window: type[Window], tmp_path: Path) -> None:
+Take = Callable[..., tuple[Any, ReadCapture]]
+
+
+@pytest.fixture
+def take(tmp_path: Path) -> Take:
+    """Takes a capture by the order with some changes, and reads it."""
+
+    def take(
+        stop: Callable[[], bool] = lambda: False, tell: Callable[[int], None] = lambda _count: None, **changes: Any
+    ) -> tuple[Any, ReadCapture]:
+        taken = take_capture(replace(ORDER, **changes), tmp_path / "c.jsonl", stop=stop, tell=tell)
+        return taken, read_capture(tmp_path / "c.jsonl")
+
+    return take
+
+
+def test_all_of_the_window_is_in_the_file(window: type[Window], take: Take, tmp_path: Path) -> None:
     counts: list[int] = []
-    assert take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: False, tell=counts.append).events == 5
-    found = read_capture(tmp_path / "c.jsonl")
+    taken, found = take(tell=counts.append)
+    assert taken.events == 5
     assert [one.event["n"] for one in found.records] == [0, 1, 2, 3, 4]
     assert len({one.event["user"] for one in found.records}) == 1
     assert b"Alice" not in (tmp_path / "c.jsonl").read_bytes()
@@ -70,40 +87,35 @@ def test_all_of_the_window_is_in_the_file(window: type[Window], tmp_path: Path) 
     assert counts == [1, 2, 3, 4, 5]
 
 
-def test_it_ends_at_the_number_of_events(window: type[Window], tmp_path: Path) -> None:
-    order = CaptureOrder(**{**vars(ORDER), "max_events": 3})
-    assert take_capture(order, tmp_path / "c.jsonl", stop=lambda: False).events == 3
-    assert read_capture(tmp_path / "c.jsonl").end.ended_by == "count"
+def test_it_ends_at_the_number_of_events(window: type[Window], take: Take) -> None:
+    taken, found = take(max_events=3)
+    assert (taken.events, found.end.ended_by) == (3, "count")
 
 
-def test_it_ends_at_the_size_of_the_file(window: type[Window], tmp_path: Path) -> None:
+def test_it_ends_at_the_size_of_the_file(window: type[Window], take: Take, tmp_path: Path) -> None:
     window.records_there = tuple(record(n, b'{"n": "%s"}' % (b"x" * 100_000)) for n in range(50))
-    order = CaptureOrder(**{**vars(ORDER), "max_bytes": 1 << 20})
-    taken = take_capture(order, tmp_path / "c.jsonl", stop=lambda: False)
+    taken, found = take(max_bytes=1 << 20)
     assert (taken.events, taken.ended_by, taken.bytes) == (9, "size", (tmp_path / "c.jsonl").stat().st_size)
     assert 900_000 < taken.bytes <= 1 << 20
-    assert read_capture(tmp_path / "c.jsonl").end.ended_by == "size"
+    assert found.end.ended_by == "size"
 
 
-def test_interrupted_it_leaves_what_it_has(window: type[Window], tmp_path: Path) -> None:
+def test_interrupted_it_leaves_what_it_has(window: type[Window], take: Take) -> None:
     looks = iter([False, False, True, True, True])
-    assert take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: next(looks)).events == 2
-    found = read_capture(tmp_path / "c.jsonl")
-    assert (found.end.ended_by, len(found.records)) == ("interrupt", 2)
+    taken, found = take(stop=lambda: next(looks))
+    assert (taken.events, found.end.ended_by, len(found.records)) == (2, "interrupt", 2)
 
 
-def test_when_the_broker_goes_it_leaves_what_it_has(window: type[Window], tmp_path: Path) -> None:
+def test_when_the_broker_goes_it_leaves_what_it_has(window: type[Window], take: Take, tmp_path: Path) -> None:
     window.fails = True
     with pytest.raises(StackError, match="the broker is gone"):
-        take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: False)
+        take()
     found = read_capture(tmp_path / "c.jsonl")
     assert (found.end.ended_by, len(found.records)) == ("error", 5)
 
 
-def test_text_is_kept_where_that_is_asked_for(window: type[Window], tmp_path: Path) -> None:
-    order = CaptureOrder(**{**vars(ORDER), "keep_text": True})
-    take_capture(order, tmp_path / "c.jsonl", stop=lambda: False)
-    found = read_capture(tmp_path / "c.jsonl")
+def test_text_is_kept_where_that_is_asked_for(window: type[Window], take: Take) -> None:
+    _, found = take(keep_text=True)
     assert {one.event["user"] for one in found.records} == {"Alice"}
     assert (found.header.text_kept, found.end.replaced) == (True, {})
 
