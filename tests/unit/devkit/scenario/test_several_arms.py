@@ -12,7 +12,7 @@ from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
 from devkit.verdict.verdict import judge
 from tests.unit.devkit.conftest import Edited, Load
-from tests.unit.devkit.verdict.test_verdict import FIRED, NONE, an_arm, evidence
+from tests.unit.devkit.verdict.test_verdict import FIRED, an_arm
 
 HEADER = "  header:\n    role: incident\n    content_limit: { measure: content_length }\n"
 LATER = "  later:\n    role: fixed\n    record_limit: { policy: serialized }\n    batch: { max_offsets: 7 }\n"
@@ -97,7 +97,7 @@ def test_a_fixed_arm_that_is_the_same_as_an_incident_arm_is_refused(edited: Edit
 )
 def test_every_arm_counts(holds: dict[str, bool | None], outcome: str, exit_code: int) -> None:
     arms = {arm: an_arm(holds=holds.get(arm, True)) for arm in ROLES}
-    verdict = judge(arms, dict.fromkeys(ROLES, evidence(FIRED)), ROLES)
+    verdict = judge(arms, dict.fromkeys(ROLES, FIRED), ROLES)
     assert (verdict.outcome, verdict.exit_code) == (outcome, exit_code)
 
 
@@ -107,11 +107,11 @@ def test_every_arm_counts(holds: dict[str, bool | None], outcome: str, exit_code
 def test_arms_of_one_role_stand_for_themselves(role: ArmRole, holds: bool) -> None:
     played = [arm for arm, one in ROLES.items() if one == role]
     arms = {arm: an_arm(holds=True) for arm in played} | {played[1]: an_arm(holds=holds)}
-    verdict = judge(arms, dict.fromkeys(played, evidence(FIRED)), ROLES)
+    verdict = judge(arms, dict.fromkeys(played, FIRED), ROLES)
     assert verdict.outcome == f"{role} arm {'holds' if holds else 'does not hold'}"
 
 
 def test_each_incident_arm_needs_a_fault() -> None:
     arms = {arm: an_arm(holds=True) for arm in ROLES}
-    verdict = judge(arms, dict.fromkeys(ROLES, evidence(FIRED)) | {"header": evidence(NONE)}, ROLES)
+    verdict = judge(arms, dict.fromkeys(ROLES, FIRED) | {"header": ()}, ROLES)
     assert (verdict.exit_code, verdict.reasons[0].partition(":")[0]) == (3, "header")

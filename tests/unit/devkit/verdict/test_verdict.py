@@ -1,7 +1,7 @@
 """All that a verdict can depend on: whether each arm holds, and whether each fault fired in each arm."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -13,80 +13,75 @@ from devkit.observe.arm_role import ArmName
 from devkit.report.expectation_result import ExpectationResult
 from devkit.report.result import ArmResult, CauseResult
 from devkit.verdict.verdict import Verdict, judge
-from tests.unit.devkit.observed import an_audit, some_figures
+from tests.unit.devkit.observed import an_audit, some_evidence, some_figures
 
-FIRED, SILENT, NONE = (True,), (True, False), ()
-"""Evidence of an arm, a truth value for each fault."""
+Seen = Mapping[ArmName, Sequence[AnyEvidence]]
+Arm = ArmResult | bool | None
+"""A result, or whether the arm holds."""
+SHOWN, UNKNOWN = "reproduced and fixed", "inconclusive"
 DRAINED = EndByCondition(reached={"drained": 1})
 
 
-def an_arm(
-    *, holds: bool | None, caveats: tuple[str, ...] = (), cold: str = "", short: str = "", end: ArmEnd = DRAINED
-) -> ArmResult:
+def an_arm(*, holds: bool | None, end: ArmEnd = DRAINED, **changes: Any) -> ArmResult:
     expectation = ExpectationResult(name="restarts", expected="at least 2", measured="0", holds=holds)
-    return ArmResult(
-        holds=holds,
-        expectations=(expectation,),
-        ended_by=end.text,
-        end=end,
-        restarts=0,
-        replays=0,
-        replayed_offsets=0,
-        audit=an_audit(),
-        figures=some_figures(),
-        exceptions=(),
-        caveats=caveats,
-        cold=cold,
-        short=short,
-        duration_s=1.0,
-    )
+    values: dict[str, Any] = {"expectations": (expectation,), "ended_by": end.text, "end": end, "duration_s": 1.0}
+    counts = {"restarts": 0, "replays": 0, "replayed_offsets": 0}
+    values |= counts | {"audit": an_audit(), "figures": some_figures(), "exceptions": ()} | changes
+    return ArmResult(holds=holds, **values)
 
 
-def evidence(fired: tuple[bool, ...]) -> tuple[Evidence, ...]:
+def evidence(*fired: bool, **changes: Any) -> tuple[Evidence, ...]:
+    """Of the mock's faults, whether each fired."""
     return tuple(
-        Evidence(
-            fault=f"fault {number}",
-            fired=is_fired,
-            requests=int(is_fired),
-            completed=0,
-            max_content_length_bytes=None,
-            max_wire_bytes=0,
-            max_real_bytes=0,
-            max_duration_s=0,
-        )
-        for number, is_fired in enumerate(fired)
+        some_evidence(fault=f"fault {number}", fired=it, requests=int(it), completed=0, **changes)
+        for number, it in enumerate(fired)
     )
 
 
-@pytest.mark.parametrize(
-    ("incident", "fixed", "incident_fired", "fixed_fired"),
-    list(itertools.product((True, False), (True, False), (FIRED, SILENT, NONE), (FIRED, SILENT, NONE))),
-)
-def test_both_arms(
-    incident: bool, fixed: bool, incident_fired: tuple[bool, ...], fixed_fired: tuple[bool, ...]
-) -> None:
-    verdict = judge(
-        {"incident": an_arm(holds=incident), "fixed": an_arm(holds=fixed)},
-        {"incident": evidence(incident_fired), "fixed": evidence(fixed_fired)},
-    )
-    if not (incident_fired == fixed_fired == FIRED):
-        expected = "inconclusive", INCONCLUSIVE
+def of_timeline(*, fired: bool = True, acted: bool = True, **changes: Any) -> tuple[TimelineEvidence]:
+    did = "it answered nothing" if acted else "it answered all the same"
+    values: dict[str, Any] = {"fired": fired, "acted": acted, "did": did} | changes
+    return (TimelineEvidence(fault="pause", asked="pause: {part: kafka}, at 1s", **values),)
+
+
+def both(incident: Sequence[AnyEvidence], fixed: Sequence[AnyEvidence]) -> Seen:
+    return {"incident": incident, "fixed": fixed}
+
+
+FIRED, PAUSED = evidence(True), of_timeline()
+FIRED_IN_BOTH = both(FIRED, FIRED)
+
+
+def judged(incident: Arm, fixed: Arm, seen: Seen = FIRED_IN_BOTH, **more: Any) -> Verdict:
+    arms: dict[ArmName, Arm] = {"incident": incident, "fixed": fixed}
+    return judge({arm: it if isinstance(it, ArmResult) else an_arm(holds=it) for arm, it in arms.items()}, seen, **more)
+
+
+OF_MOCK = {"fired": FIRED, "one silent": evidence(True, False), "none": ()}
+
+
+@pytest.mark.parametrize(("incident", "fixed"), list(itertools.product((True, False), repeat=2)))
+@pytest.mark.parametrize(("of_incident", "of_fixed"), list(itertools.product(OF_MOCK, repeat=2)))
+def test_both_arms(incident: bool, fixed: bool, of_incident: str, of_fixed: str) -> None:
+    verdict = judged(incident, fixed, both(OF_MOCK[of_incident], OF_MOCK[of_fixed]))
+    if not (of_incident == of_fixed == "fired"):
+        expected = UNKNOWN, INCONCLUSIVE
     elif not incident:
         expected = "not reproduced", REFUTED
     elif not fixed:
         expected = "fix does not hold", REFUTED
     else:
-        expected = "reproduced and fixed", REPRODUCED_AND_FIXED
+        expected = SHOWN, REPRODUCED_AND_FIXED
     assert (verdict.outcome, verdict.exit_code) == expected
-    assert bool(verdict.reasons) == (verdict.outcome != "reproduced and fixed")
+    assert bool(verdict.reasons) == (verdict.outcome != SHOWN)
 
 
 @pytest.mark.parametrize("arm", ["incident", "fixed"])
-@pytest.mark.parametrize(("holds", "fired"), list(itertools.product((True, False), (FIRED, SILENT, NONE))))
-def test_a_single_arm_stands_for_itself(arm: ArmName, holds: bool, fired: tuple[bool, ...]) -> None:
-    verdict = judge({arm: an_arm(holds=holds)}, {arm: evidence(fired)})
-    if fired != FIRED:
-        expected = "inconclusive", INCONCLUSIVE
+@pytest.mark.parametrize(("holds", "fired"), list(itertools.product((True, False, None), OF_MOCK)))
+def test_a_single_arm_stands_for_itself(arm: ArmName, holds: bool | None, fired: str) -> None:
+    verdict = judge({arm: an_arm(holds=holds)}, {arm: OF_MOCK[fired]})
+    if fired != "fired" or holds is None:
+        expected = UNKNOWN, INCONCLUSIVE
     elif holds:
         expected = f"{arm} arm holds", REPRODUCED_AND_FIXED
     else:
@@ -94,289 +89,205 @@ def test_a_single_arm_stands_for_itself(arm: ArmName, holds: bool, fired: tuple[
     assert (verdict.outcome, verdict.exit_code) == expected
 
 
-def test_an_arm_without_any_evidence_is_unproven() -> None:
-    verdict = judge({"incident": an_arm(holds=True), "fixed": an_arm(holds=True)}, {"incident": evidence(FIRED)})
-    assert verdict.outcome == "inconclusive"
-    assert verdict.reasons == ("fixed: no fault was injected, so nothing shows that the incident's cause was present",)
-
-
-ACTED = {"acted": True}
-IDLE = {"acted": False, "inaction": "no answer was 504"}
+ACTED, IDLE = evidence(True, acted=True), evidence(True, acted=False, inaction="no answer was 504")
+OF_CLIENT, UNMET = evidence(True, by_client=True), evidence(False, by_client=True)
 
 
 @pytest.mark.parametrize(
-    ("incident", "fixed", "is_proven"),
-    [(ACTED, ACTED, True), (ACTED, IDLE, True), (IDLE, ACTED, True), (IDLE, IDLE, False)],
+    ("seen", "outcome"),
+    [
+        pytest.param(both(ACTED, ACTED), SHOWN, id="a fault under load acted in both arms"),
+        pytest.param(both(ACTED, IDLE), SHOWN, id="a fault under load acted in the incident arm"),
+        pytest.param(both(IDLE, ACTED), SHOWN, id="a fault under load acted in the fixed arm"),
+        pytest.param({"incident": IDLE}, UNKNOWN, id="by itself the incident arm has to show it"),
+        pytest.param({"fixed": IDLE}, "fixed arm holds", id="by itself the fixed arm need not show it"),
+        pytest.param(both(OF_CLIENT, UNMET), SHOWN, id="a fault of second attempts need not meet a fixed client"),
+        pytest.param(both(UNMET, UNMET), UNKNOWN, id="a fault of second attempts has to meet one of the arms"),
+        pytest.param(both(PAUSED, PAUSED), SHOWN, id="faults of the timeline alone are judged"),
+        pytest.param(both(PAUSED, ()), SHOWN, id="one of the incident arm is what the arms differ in"),
+        pytest.param(both((), PAUSED), UNKNOWN, id="one of the fixed arm leaves the incident without a cause"),
+        pytest.param({"fixed": ()}, UNKNOWN, id="a fixed arm by itself needs a fault of its own"),
+        pytest.param(both((*PAUSED, *FIRED), ()), UNKNOWN, id="a rule of the mock must be met in both"),
+    ],
 )
-def test_a_fault_that_acts_under_load_has_to_act_in_one_of_the_arms(
-    incident: dict[str, Any], fixed: dict[str, Any], is_proven: bool
-) -> None:
-    (fired,) = evidence(FIRED)
-    verdict = judge(
-        {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)},
-        {"incident": [fired.model_copy(update=incident)], "fixed": [fired.model_copy(update=fixed)]},
-    )
-    assert (verdict.outcome == "reproduced and fixed") is is_proven
-    if not is_proven:
-        assert verdict.outcome == "inconclusive"
-        assert verdict.reasons == ("incident: fault 'fault 0' matched 1 request and never acted: no answer was 504",)
+def test_of_arms_that_hold_faults_decide(seen: Seen, outcome: str) -> None:
+    assert judge({arm: an_arm(holds=True) for arm in seen}, seen).outcome == outcome
 
 
-@pytest.mark.parametrize(("arm", "outcome"), [("incident", "inconclusive"), ("fixed", "fixed arm holds")])
-def test_by_itself_only_the_incident_arm_has_to_show_it(arm: ArmName, outcome: str) -> None:
-    (fired,) = evidence(FIRED)
-    assert judge({arm: an_arm(holds=True)}, {arm: [fired.model_copy(update=IDLE)]}).outcome == outcome
+BROKEN = "restarts: expected at least 2, measured 0"
+BOTH_BROKEN = (f"incident: {BROKEN}", f"fixed: {BROKEN}")
+NO_FAULT = "fixed: no fault was injected, so nothing shows that the incident's cause was present"
+NEVER_ACTED = "incident: fault 'fault 0' matched 1 request and never acted: no answer was 504"
+LATE, AT_DEADLINE = EndByDeadline(deadline_s=90), "fixed: ended by its deadline of 90s"
+LATE_AND_BROKEN = (f"fixed: {BROKEN}", AT_DEADLINE)
+COLD = "it began cold, as its warm-up was broken off: the process ended in it"
+SLOW = "ended by its deadline, and short"
 
 
-@pytest.mark.parametrize(("incident", "outcome"), [(True, "reproduced and fixed"), (False, "inconclusive")])
-def test_a_fault_for_second_attempts_need_not_meet_any_of_a_fixed_client(incident: bool, outcome: str) -> None:
-    arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)}
-    fired, silent = (one.model_copy(update={"by_client": True}) for one in evidence((True, False)))
-    found = {"incident": [fired if incident else silent], "fixed": [silent]}
-    assert judge(arms, found).outcome == outcome
+@pytest.mark.parametrize(
+    ("incident", "fixed", "outcome", "reasons"),
+    [
+        pytest.param(False, False, "not reproduced", BOTH_BROKEN, id="each expectation that does not hold"),
+        pytest.param(None, True, UNKNOWN, (f"incident: {BROKEN}",), id="an incident arm that cannot be judged"),
+        pytest.param(None, False, UNKNOWN, BOTH_BROKEN, id="an incident arm that cannot be judged, and no fix"),
+        pytest.param(None, None, UNKNOWN, BOTH_BROKEN, id="two arms that cannot be judged"),
+        pytest.param(True, None, UNKNOWN, (f"fixed: {BROKEN}",), id="a fixed arm that cannot be judged"),
+        pytest.param(False, None, "not reproduced", BOTH_BROKEN, id="refuted before it"),
+        *(
+            pytest.param(True, an_arm(holds=holds, caveats=("debugged",)), UNKNOWN, ("fixed: debugged",), id=name)
+            for holds, name in (
+                (True, "it was debugged"),
+                (False, "it was debugged and broke"),
+                (None, "no judging it"),
+            )
+        ),
+        *(
+            pytest.param(True, an_arm(holds=holds, cold=COLD), UNKNOWN, (f"fixed: {COLD}",), id=f"cold, holds {holds}")
+            for holds in (True, False, None)
+        ),
+        pytest.param(True, an_arm(holds=True, end=LATE), SHOWN, (), id="the deadline, and it holds"),
+        pytest.param(True, an_arm(holds=False, end=LATE), "fix does not hold", LATE_AND_BROKEN, id="the deadline"),
+        pytest.param(True, an_arm(holds=None, end=LATE), UNKNOWN, LATE_AND_BROKEN, id="no judging it at the deadline"),
+        pytest.param(True, False, "fix does not hold", (f"fixed: {BROKEN}",), id="another end than the deadline"),
+        pytest.param(
+            True,
+            an_arm(holds=False, end=LATE, caveats=("debugged",)),
+            UNKNOWN,
+            ("fixed: debugged", AT_DEADLINE),
+            id="debugged until the deadline",
+        ),
+    ],
+)
+def test_reasons_of_arms(incident: Arm, fixed: Arm, outcome: str, reasons: tuple[str, ...]) -> None:
+    verdict = judged(incident, fixed)
+    assert (verdict.outcome, verdict.reasons) == (outcome, reasons)
+
+
+CAME_TO_0 = of_timeline(fired=False, did="committed came to 0 of 300")
+
+
+@pytest.mark.parametrize(
+    ("incident", "fixed", "seen", "reasons"),
+    [
+        pytest.param(True, True, {"incident": FIRED}, (NO_FAULT,), id="an arm without evidence"),
+        pytest.param(True, True, both(IDLE, IDLE), (NEVER_ACTED,), id="a fault that acts under load never acted"),
+        pytest.param(
+            False,
+            True,
+            both(evidence(True, False), evidence(False, True)),
+            (
+                "fixed: fault 'fault 0' matched no request",
+                "incident: fault 'fault 1' matched no request",
+                f"incident: {BROKEN}",
+            ),
+            id="each fault that never fired",
+        ),
+        pytest.param(
+            True,
+            an_arm(holds=False, end=LATE),
+            both(FIRED, evidence(False)),
+            ("fixed: fault 'fault 0' matched no request", *LATE_AND_BROKEN),
+            id="a fault that did not fire until the deadline",
+        ),
+        pytest.param(
+            True,
+            False,
+            both(PAUSED, CAME_TO_0),
+            (
+                "fixed: fault 'pause' never began (pause: {part: kafka}, at 1s): committed came to 0 of 300",
+                f"fixed: {BROKEN}",
+            ),
+            id="how far an arm came in which a fault never began, and what was broken",
+        ),
+    ],
+)
+def test_reasons_of_faults(incident: Arm, fixed: Arm, seen: Seen, reasons: tuple[str, ...]) -> None:
+    verdict = judged(incident, fixed, seen)
+    assert (verdict.outcome, verdict.exit_code, verdict.reasons) == (UNKNOWN, INCONCLUSIVE, reasons)
 
 
 def test_a_fault_that_met_nothing_is_told_once() -> None:
-    (silent,) = evidence((False,))
-    verdict = judge({"incident": an_arm(holds=True)}, {"incident": [silent.model_copy(update=IDLE)]})
+    silent = evidence(False, acted=False, inaction="no answer was 504")
+    verdict = judge({"incident": an_arm(holds=True)}, {"incident": silent})
     assert verdict.reasons == ("incident: fault 'fault 0' matched no request",)
 
 
-def test_reasons_name_each_fault_that_never_fired() -> None:
-    arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=False), "fixed": an_arm(holds=True)}
-    verdict = judge(arms, {"incident": evidence((True, False)), "fixed": evidence((False, True))})
-    assert verdict.reasons == (
-        "fixed: fault 'fault 0' matched no request",
-        "incident: fault 'fault 1' matched no request",
-        "incident: restarts: expected at least 2, measured 0",
-    )
-
-
-def test_reasons_name_each_expectation_that_does_not_hold() -> None:
-    arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=False), "fixed": an_arm(holds=False)}
-    verdict = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
-    assert verdict.outcome == "not reproduced"
-    assert verdict.reasons == (
-        "incident: restarts: expected at least 2, measured 0",
-        "fixed: restarts: expected at least 2, measured 0",
-    )
-
-
+@pytest.mark.parametrize("arm", ["incident", "fixed"])
 @pytest.mark.parametrize(
-    ("incident", "fixed", "outcome"),
+    ("broken", "message"),
     [
-        (None, True, "inconclusive"),
-        (None, False, "inconclusive"),
-        (None, None, "inconclusive"),
-        (True, None, "inconclusive"),
-        (False, None, "not reproduced"),
+        (of_timeline(fired=False), "never began (pause: {part: kafka}, at 1s): it answered nothing"),
+        (of_timeline(acted=False), "was not seen to act: it answered all the same"),
+        (
+            of_timeline(unreached="partition 2 of topic t"),
+            "acted, and no traffic reached what it made: no record came to partition 2 of topic t",
+        ),
     ],
+    ids=["never began", "did not act", "made what no record reached"],
 )
-def test_what_nobody_can_judge_counts_unless_it_is_refuted_before(
-    incident: bool | None, fixed: bool | None, outcome: str
+def test_a_fault_of_the_timeline_has_to_act_in_each_of_its_arms(
+    arm: ArmName, broken: tuple[TimelineEvidence], message: str
 ) -> None:
-    arms: dict[ArmName, ArmResult] = {"fixed": an_arm(holds=fixed), "incident": an_arm(holds=incident)}
-    verdict = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
-    assert verdict.outcome == outcome
-    assert any("restarts: expected at least 2, measured 0" in reason for reason in verdict.reasons)
+    verdict = judged(True, True, {**both(PAUSED, PAUSED), arm: broken})
+    assert (verdict.outcome, verdict.reasons) == (UNKNOWN, (f"{arm}: fault 'pause' {message}",))
 
 
 @pytest.mark.parametrize("arm", ["incident", "fixed"])
-def test_a_single_arm_that_nobody_can_judge(arm: ArmName) -> None:
-    assert judge({arm: an_arm(holds=None)}, {arm: evidence(FIRED)}).outcome == "inconclusive"
+def test_what_no_record_reached_counts_beside_a_cause_that_was_shown(arm: ArmName) -> None:
+    cause = CauseResult(cause="fault 'pause'", shown=True, did="it did")
+    seen = {**both(PAUSED, PAUSED), arm: of_timeline(unreached="partition 2 of topic t")}
+    text = "acted, and no traffic reached what it made: no record came to partition 2 of topic t"
+    verdict = judged(True, True, seen, cause=(cause,))
+    assert (verdict.outcome, verdict.reasons) == (UNKNOWN, (f"{arm}: fault 'pause' {text}",))
 
 
-@pytest.mark.parametrize("holds", [True, False, None])
-def test_an_arm_that_somebody_did_something_to_shows_nothing(holds: bool | None) -> None:
-    arms: dict[ArmName, ArmResult] = {
-        "incident": an_arm(holds=True),
-        "fixed": an_arm(holds=holds, caveats=("debugged",)),
-    }
-    verdict = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
-    assert (verdict.outcome, verdict.reasons) == ("inconclusive", ("fixed: debugged",))
+SHORT = "the machine was short of time: 8.0 times slower than when it is free"
+DRAINS = ExpectationResult(name="drained", expected="true", measured="9 of 10", holds=None)
+OF_TIME = DRAINS.model_copy(update={"depends_on_time": True, "short": SHORT})
+LOST = ExpectationResult(name="audit", expected="clean", measured="lost 2", holds=False, decisive=True)
+SHORT_ARM = an_arm(holds=None, expectations=(OF_TIME,))
+SAYS_NOTHING = f"drained: expected true, measured 9 of 10, which says nothing: {SHORT}"
 
 
-class TestAnArmThatBeganCold:
-    """Its warm-up was broken off, so it shows nothing of the scenario but what is excused by nothing."""
-
-    COLD = "it began cold, as its warm-up was broken off: the process ended in it"
-
-    def verdict(self, **fixed: Any) -> Verdict:
-        arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=True), "fixed": an_arm(cold=self.COLD, **fixed)}
-        return judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
-
-    @pytest.mark.parametrize("holds", [True, False, None])
-    def test_is_inconclusive(self, holds: bool | None) -> None:
-        found = self.verdict(holds=holds)
-        assert (found.outcome, found.reasons) == ("inconclusive", (f"fixed: {self.COLD}",))
-        assert not found.short_of_time, "with more time it would do the same"
-
-    def test_on_a_machine_that_was_short_of_time_is_played_again(self) -> None:
-        assert self.verdict(holds=None, short="the machine was short of time").short_of_time
-
-    def test_is_refuted_by_a_lost_event(self) -> None:
-        arm = an_arm(holds=False, cold=self.COLD)
-        lost = arm.expectations[0].model_copy(update={"decisive": True})
-        arms: dict[ArmName, ArmResult] = {
-            "incident": an_arm(holds=True),
-            "fixed": arm.model_copy(update={"expectations": (lost,)}),
-        }
-        found = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
-        assert found.outcome == "fix does not hold"
+@pytest.mark.parametrize(
+    ("incident", "fixed", "outcome", "short_of_time", "first_reason"),
+    [
+        pytest.param(SHORT_ARM, True, UNKNOWN, True, f"incident: {SAYS_NOTHING}", id="a short incident arm"),
+        pytest.param(True, SHORT_ARM, UNKNOWN, True, f"fixed: {SAYS_NOTHING}", id="a short fixed arm"),
+        pytest.param(False, SHORT_ARM, "not reproduced", False, f"incident: {BROKEN}", id="a refuted incident"),
+        pytest.param(True, None, UNKNOWN, False, f"fixed: {BROKEN}", id="not observable on any machine"),
+        pytest.param(True, an_arm(holds=None, cold=COLD), UNKNOWN, False, f"fixed: {COLD}", id="cold with time"),
+        pytest.param(
+            True, an_arm(holds=None, cold=COLD, short=SHORT), UNKNOWN, True, f"fixed: {COLD}", id="cold, short"
+        ),
+        pytest.param(
+            True, an_arm(holds=None, short=SLOW, expectations=()), UNKNOWN, True, f"fixed: {SLOW}", id="a slow end"
+        ),
+    ],
+)
+def test_an_arm_short_of_time_may_be_played_again(
+    incident: Arm, fixed: Arm, outcome: str, short_of_time: bool, first_reason: str
+) -> None:
+    verdict = judged(incident, fixed)
+    assert (verdict.outcome, verdict.short_of_time, verdict.reasons[0]) == (outcome, short_of_time, first_reason)
 
 
-class TestAnArmThatMetItsDeadline:
-    """It says so beside whatever else is wrong; an arm that holds all the same says nothing."""
-
-    LATE = EndByDeadline(deadline_s=90)
-    REASON = "fixed: ended by its deadline of 90s"
-
-    def reasons(self, *, holds: bool | None, fired: tuple[bool, ...] = FIRED, **fixed: Any) -> tuple[str, ...]:
-        arms: dict[ArmName, ArmResult] = {
-            "incident": an_arm(holds=True),
-            "fixed": an_arm(holds=holds, end=self.LATE, **fixed),
-        }
-        return judge(arms, {"incident": evidence(FIRED), "fixed": evidence(fired)}).reasons
-
-    def test_when_it_does_not_hold(self) -> None:
-        assert self.reasons(holds=False) == ("fixed: restarts: expected at least 2, measured 0", self.REASON)
-
-    def test_when_nobody_can_judge_it(self) -> None:
-        assert self.reasons(holds=None) == ("fixed: restarts: expected at least 2, measured 0", self.REASON)
-
-    def test_when_its_fault_never_fired(self) -> None:
-        assert self.reasons(holds=False, fired=(False,)) == (
-            "fixed: fault 'fault 0' matched no request",
-            "fixed: restarts: expected at least 2, measured 0",
-            self.REASON,
-        )
-
-    def test_when_somebody_did_something_to_it(self) -> None:
-        assert self.reasons(holds=False, caveats=("debugged",)) == ("fixed: debugged", self.REASON)
-
-    def test_when_it_holds(self) -> None:
-        assert self.reasons(holds=True) == ()
-
-    def test_another_end_is_none(self) -> None:
-        arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=True), "fixed": an_arm(holds=False)}
-        reasons = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)}).reasons
-        assert reasons == ("fixed: restarts: expected at least 2, measured 0",)
+@pytest.mark.parametrize(
+    ("incident", "fixed"),
+    [
+        (SHORT_ARM, an_arm(holds=False, expectations=(OF_TIME, LOST))),
+        (True, an_arm(holds=False, expectations=(LOST,), cold=COLD)),
+    ],
+    ids=["the machine was short of time", "it began cold"],
+)
+def test_a_lost_event_is_excused_by_nothing(incident: Arm, fixed: Arm) -> None:
+    verdict = judged(incident, fixed)
+    assert (verdict.outcome, verdict.exit_code) == ("fix does not hold", REFUTED)
 
 
-def of_timeline(*, fired: bool = True, acted: bool = True) -> TimelineEvidence:
-    did = "it answered nothing" if acted else "it answered all the same"
-    return TimelineEvidence(fault="pause", fired=fired, asked="pause: {part: kafka}, at 1s", acted=acted, did=did)
-
-
-class TestTimeline:
-    BOTH: Mapping[ArmName, ArmResult] = {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)}
-
-    def test_a_scenario_with_faults_of_the_timeline_alone_is_judged(self) -> None:
-        found = judge(self.BOTH, {"incident": (of_timeline(),), "fixed": (of_timeline(),)})
-        assert found.outcome == "reproduced and fixed"
-
-    @pytest.mark.parametrize("arm", ["incident", "fixed"])
-    @pytest.mark.parametrize(
-        ("broken", "message"),
-        [
-            (of_timeline(fired=False), "fault 'pause' never began (pause: {part: kafka}, at 1s): it answered nothing"),
-            (of_timeline(acted=False), "fault 'pause' was not seen to act: it answered all the same"),
-        ],
-    )
-    def test_one_that_did_not_act_in_any_of_its_arms_makes_it_inconclusive(
-        self, arm: ArmName, broken: TimelineEvidence, message: str
-    ) -> None:
-        both: dict[ArmName, tuple[AnyEvidence, ...]] = {"incident": (of_timeline(),), "fixed": (of_timeline(),)}
-        found = judge(self.BOTH, both | {arm: (broken,)})
-        assert (found.outcome, found.reasons) == ("inconclusive", (f"{arm}: {message}",))
-
-    def test_one_that_never_began_says_how_far_the_arm_came_and_what_was_broken_all_the_same(self) -> None:
-        late = of_timeline(fired=False).model_copy(update={"did": "committed came to 0 of 300"})
-        found = judge({**self.BOTH, "fixed": an_arm(holds=False)}, {"incident": (of_timeline(),), "fixed": (late,)})
-        assert (found.outcome, found.exit_code) == ("inconclusive", INCONCLUSIVE)
-        assert found.reasons == (
-            "fixed: fault 'pause' never began (pause: {part: kafka}, at 1s): committed came to 0 of 300",
-            "fixed: restarts: expected at least 2, measured 0",
-        )
-
-    @pytest.mark.parametrize("arm", ["incident", "fixed"])
-    @pytest.mark.parametrize("cause", [(), (CauseResult(cause="fault 'pause'", shown=True, did="it did"),)])
-    def test_one_that_made_what_no_record_reached_makes_it_inconclusive(
-        self, arm: ArmName, cause: tuple[CauseResult, ...]
-    ) -> None:
-        both: dict[ArmName, tuple[AnyEvidence, ...]] = {"incident": (of_timeline(),), "fixed": (of_timeline(),)}
-        grown = of_timeline().model_copy(update={"unreached": "partition 2 of topic t"})
-        found = judge(self.BOTH, both | {arm: (grown,)}, cause=cause)
-        text = "acted, and no traffic reached what it made: no record came to partition 2 of topic t"
-        assert (found.outcome, found.reasons) == ("inconclusive", (f"{arm}: fault 'pause' {text}",))
-
-    def test_one_for_the_incident_arm_alone_is_what_the_arms_differ_in(self) -> None:
-        assert judge(self.BOTH, {"incident": (of_timeline(),), "fixed": ()}).outcome == "reproduced and fixed"
-
-    def test_one_for_the_fixed_arm_alone_leaves_an_incident_without_a_cause(self) -> None:
-        assert judge(self.BOTH, {"incident": (), "fixed": (of_timeline(),)}).outcome == "inconclusive"
-
-    def test_a_fixed_arm_by_itself_needs_a_fault_of_its_own(self) -> None:
-        assert judge({"fixed": an_arm(holds=True)}, {"fixed": ()}).outcome == "inconclusive"
-
-    def test_a_rule_of_the_mock_beside_it_must_be_met_in_both(self) -> None:
-        found = judge(self.BOTH, {"incident": (of_timeline(), *evidence(FIRED)), "fixed": ()})
-        assert found.outcome == "inconclusive"
-
-
-class TestShortOfTime:
-    SHORT = "the machine was short of time: 8.0 times slower than when it is free"
-
-    def an_arm(self, *, holds: bool | None = None, short: str = SHORT, lost: bool = False) -> ArmResult:
-        items = [
-            ExpectationResult(
-                name="drained", expected="true", measured="9 of 10", holds=holds, depends_on_time=True, short=short
-            )
-        ]
-        if lost:
-            items.append(
-                ExpectationResult(name="audit", expected="clean", measured="lost 2", holds=False, decisive=True)
-            )
-        return an_arm(holds=False if lost else holds).model_copy(update={"expectations": tuple(items)})
-
-    def judge(self, incident: ArmResult, fixed: ArmResult) -> Verdict:
-        return judge({"incident": incident, "fixed": fixed}, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
-
-    @pytest.mark.parametrize("arm", ["incident", "fixed"])
-    def test_an_arm_that_was_short_is_inconclusive_and_says_why(self, arm: ArmName) -> None:
-        arms = {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)} | {arm: self.an_arm()}
-        verdict = self.judge(arms["incident"], arms["fixed"])
-        assert (verdict.exit_code, verdict.short_of_time) == (INCONCLUSIVE, True)
-        assert f"{arm}: drained: expected true, measured 9 of 10, which says nothing: {self.SHORT}" in verdict.reasons
-
-    def test_a_fix_that_lost_events_does_not_hold_whatever_the_incident_showed(self) -> None:
-        verdict = self.judge(self.an_arm(), self.an_arm(lost=True))
-        assert (verdict.outcome, verdict.exit_code) == ("fix does not hold", REFUTED)
-
-    def test_an_incident_that_is_refuted_stays_so(self) -> None:
-        verdict = self.judge(an_arm(holds=False), self.an_arm())
-        assert (verdict.outcome, verdict.short_of_time) == ("not reproduced", False)
-
-    def test_what_cannot_be_observed_is_not_for_want_of_time(self) -> None:
-        verdict = self.judge(an_arm(holds=True), an_arm(holds=None))
-        assert (verdict.exit_code, verdict.short_of_time) == (INCONCLUSIVE, False)
-
-    def test_an_end_that_the_machine_made_is_said(self) -> None:
-        ended = an_arm(holds=True).model_copy(update={"holds": None, "short": "ended by its deadline, and short"})
-        verdict = self.judge(an_arm(holds=True), ended)
-        assert verdict.reasons[0] == "fixed: ended by its deadline, and short"
-        assert verdict.short_of_time
-
-
-def test_arms_that_hold_and_are_alike_show_nothing() -> None:
-    both = {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)}
-    fired = {"incident": evidence(FIRED), "fixed": evidence(FIRED)}
-    verdict = judge(both, fired, unproven_fix=("nothing tells them apart",))
-    assert (verdict.outcome, verdict.reasons) == ("inconclusive", ("nothing tells them apart",))
+def test_arms_that_hold_and_are_alike_show_nothing_and_excuse_no_broken_expectation() -> None:
+    alike = ("nothing tells them apart",)
+    verdict = judged(True, True, unproven_fix=alike)
+    assert (verdict.outcome, verdict.reasons) == (UNKNOWN, alike)
     assert not verdict.short_of_time, "another play would show nothing either"
-
-
-def test_that_arms_are_alike_excuses_no_broken_expectation() -> None:
-    arms = {"incident": an_arm(holds=True), "fixed": an_arm(holds=False)}
-    fired = {"incident": evidence(FIRED), "fixed": evidence(FIRED)}
-    assert judge(arms, fired, unproven_fix=("nothing tells them apart",)).outcome == "fix does not hold"
+    assert judged(True, False, unproven_fix=alike).outcome == "fix does not hold"
