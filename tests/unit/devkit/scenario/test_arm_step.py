@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from devkit.errors import InvalidFileError
 from devkit.scenario.arm_step import ArmStep
 from devkit.scenario.load import load_scenario
 from devkit.scenario.placeholders import PLACES, filled, unknown_places
@@ -53,11 +52,6 @@ def steps(edited: Edited, tmp_path: Path) -> Steps:
 )
 def test_a_step_is_told_as_it_is_written(written: dict[str, object], text: str) -> None:
     assert str(ArmStep.model_validate(written)) == text
-
-
-def test_a_step_that_names_the_end_of_a_dump_needs_one(steps: Steps) -> None:
-    with pytest.raises(InvalidFileError, match=r"no dump for \{dump_ended\}; write `dump:"):
-        load_scenario(steps("{ command: [x, '{dump_ended}'] }, { start: checkpoint }"))
 
 
 def test_steps_are_a_difference_between_arms(steps: Steps) -> None:

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from devkit.errors import UsageError
 from devkit.scenario.load import LoadedFile, load_file
 from tests.unit.devkit.conftest import TEXT, Edited
 
@@ -78,9 +77,3 @@ class TestWhatIsSet:
             "content_length",
             "decoded",
         ]
-
-
-def test_a_place_without_a_value_is_refused(load: Load) -> None:
-    with pytest.raises(UsageError, match=r"^--set .*: ") as raised:
-        load("traffic.seed")
-    assert raised.value.hint == "write it like --set arms.fixed.batch.max_offsets=100"

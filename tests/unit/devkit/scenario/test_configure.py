@@ -1,20 +1,18 @@
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.arm_role import ROLES, ArmName
 from devkit.programs.places import NOWHERE, Places
 from devkit.programs.spark.program import ConfiguredSpark
-from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSpec
 from devkit.scenario.resolve import resolve
 from pipeline.config.pipeline_config import PipelineConfig
-from tests.unit.devkit.conftest import Edited
+from tests.unit.devkit.conftest import Load
 from tests.unit.devkit.scenario.arms_of import arms_of
 
 PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:9000", "s3a://checkpoints/x", "claims")
@@ -34,17 +32,16 @@ def several_configuration(scenario: Scenario, arm: ArmName, name: str) -> Pipeli
     return program.config
 
 
-class TestConfiguration:
-    def test_is_what_both_share_and_the_arm_and_the_places(self, scenario: Scenario) -> None:
-        config = configuration(scenario, "incident", PLACES)
-        assert config.batch.max_offsets == 50
-        assert config.content_limit.measure == "content_length"
-        assert config.record_limit.policy == "none"
-        assert config.source.bootstrap_servers == config.sink.bootstrap_servers == "127.0.0.1:9092"
-        assert config.mediawiki.endpoint == "http://127.0.0.1:8080"
-        assert config.mediawiki.wikis == {"enwiki": "en.wikipedia.org"}
-        assert config.checkpoint == "s3a://checkpoints/x"
-        assert (config.claim_check.endpoint, config.claim_check.bucket) == ("http://127.0.0.1:9000", "claims")
+def test_a_configuration_is_what_both_share_and_the_arm_and_the_places(scenario: Scenario) -> None:
+    config = configuration(scenario, "incident", PLACES)
+    assert config.batch.max_offsets == 50
+    assert config.content_limit.measure == "content_length"
+    assert config.record_limit.policy == "none"
+    assert config.source.bootstrap_servers == config.sink.bootstrap_servers == "127.0.0.1:9092"
+    assert config.mediawiki.endpoint == "http://127.0.0.1:8080"
+    assert config.mediawiki.wikis == {"enwiki": "en.wikipedia.org"}
+    assert config.checkpoint == "s3a://checkpoints/x"
+    assert (config.claim_check.endpoint, config.claim_check.bucket) == ("http://127.0.0.1:9000", "claims")
 
 
 class TestTriedFirst:
@@ -58,16 +55,10 @@ class TestTriedFirst:
         assert config.batch.max_offsets == 7
         assert config.model_copy(update={"batch": arm.batch}) == arm
 
-    def test_is_of_one_arm_only(self, scenario: Scenario) -> None:
-        tried = scenario.model_copy(update={"tried_first": {"fixed": {}}})
-        arms = resolve(tried).arms
-        assert arms["incident"].tried_first is None
-        assert arms["fixed"].tried_first is not None
-
-    def test_says_nothing_of_the_difference(self, scenario: Scenario) -> None:
-        tried = {"fixed": {"batch": {"max_offsets": 7}}}
-        with_try = scenario.model_copy(update={"tried_first": tried})
-        assert resolve(with_try).difference == resolve(scenario).difference
+    def test_is_of_one_arm_only_and_says_nothing_of_the_difference(self, scenario: Scenario) -> None:
+        tried = resolve(scenario.model_copy(update={"tried_first": {"fixed": {"batch": {"max_offsets": 7}}}}))
+        assert [tried.arms[arm].tried_first is None for arm in ("incident", "fixed")] == [True, False]
+        assert tried.difference == resolve(scenario).difference
 
 
 class TestSeveral:
@@ -133,21 +124,23 @@ class TestDifference:
             "record_limit.policy": {"incident": "none", "fixed": "serialized"},
         }
 
-    @pytest.mark.parametrize("overlay", [{}, {"batch": {"max_offsets": 7}}, {"sink": {"max.request.size": "2MiB"}}])
+    @pytest.mark.parametrize("overlay", [{}, {"sink": {"max.request.size": "2MiB"}}])
     def test_of_equal_arms_is_nothing(self, scenario: Scenario, overlay: dict[str, Any]) -> None:
         same = scenario.model_copy(update={"arms": arms_of(incident=overlay, fixed=overlay)})
         assert resolve(same).difference == {}
 
     def test_of_an_arm_that_writes_the_default_is_nothing(self, scenario: Scenario) -> None:
-        default = configuration(scenario, "fixed", NOWHERE).fetch.total_requests
-        overlay = {"fetch": {"total_requests": default}}
-        same = scenario.model_copy(update={"arms": arms_of(incident=overlay, fixed={})})
+        default = {"fetch": {"total_requests": configuration(scenario, "fixed", NOWHERE).fetch.total_requests}}
+        same = scenario.model_copy(update={"arms": arms_of(incident=default, fixed={})})
         assert resolve(same).difference == {}
 
     @given(st.integers(1, 10**6), st.integers(1, 10**6))
-    def test_shows_both_values_if_and_only_if_they_differ(self, incident: int, fixed: int) -> None:
-        scenario = _with_arms({"batch": {"max_offsets": incident}}, {"batch": {"max_offsets": fixed}})
-        expected = {} if incident == fixed else {"batch.max_offsets": {"incident": incident, "fixed": fixed}}
+    @example(1000, 1000)
+    def test_shows_both_values_by_the_names_of_the_file_if_and_only_if_they_differ(
+        self, incident: int, fixed: int
+    ) -> None:
+        scenario = _with_arms({"sink": {"max.request.size": incident}}, {"sink": {"max.request.size": fixed}})
+        expected = {} if incident == fixed else {"sink.max.request.size": {"incident": incident, "fixed": fixed}}
         assert resolve(scenario).difference == expected
 
     def test_has_the_faults_of_the_timeline_that_one_arm_alone_has(self, scenario: Scenario) -> None:
@@ -162,10 +155,6 @@ class TestDifference:
             "timeline.still": {"incident": "pause: {part: kafka}, at 3s", "fixed": "not in this arm"},
             "timeline.later": {"incident": "not in this arm", "fixed": "pause: {part: kafka}, at 3s"},
         }
-
-    def test_uses_the_names_of_the_file(self) -> None:
-        scenario = _with_arms({"sink": {"max.request.size": 1000}}, {"sink": {"max.request.size": 2000}})
-        assert resolve(scenario).difference == {"sink.max.request.size": {"incident": 1000, "fixed": 2000}}
 
 
 def _with_arms(incident: dict[str, Any], fixed: dict[str, Any]) -> Scenario:
@@ -182,13 +171,7 @@ def _with_arms(incident: dict[str, Any], fixed: dict[str, Any]) -> Scenario:
     )
 
 
-def test_two_words_of_a_command_line_are_not_one(edited: Edited, tmp_path: Path) -> None:
-    file = tmp_path / "scenario.yaml"
-    one, two = (
-        ("  incident:\n", "  incident:\n    arguments: ['a b']\n"),
-        ("  fixed:\n", "  fixed:\n    arguments: [a, b]\n"),
-    )
-    text = edited()
-    head, arms = text.split("arms:\n", 1)
-    file.write_text(head + "arms:\n" + arms.replace(*one, 1).replace(*two, 1))
-    assert resolve(load_scenario(file)).difference["arguments"] == {"incident": "'a b'", "fixed": "a b"}
+def test_two_words_of_a_command_line_are_not_one(load: Load) -> None:
+    of_arms = "    record_limit: { policy: none }\n  fixed:\n"
+    scenario = load((of_arms, f"    arguments: ['a b']\n{of_arms}    arguments: [a, b]\n"))
+    assert resolve(scenario).difference["arguments"] == {"incident": "'a b'", "fixed": "a b"}

@@ -7,7 +7,7 @@ import pytest
 from devkit.errors import UsageError
 from devkit.scenario.load import find_scenario, load_scenario
 from devkit.scenario.model import Scenario
-from tests.unit.devkit.conftest import TEXT, Edited
+from tests.unit.devkit.conftest import TEXT
 
 SHIPPED = sorted((Path(__file__).parents[4] / "scenarios").rglob("*.y*ml"))
 
@@ -31,11 +31,6 @@ def test_a_valid_file_is_what_it_says(scenario: Scenario) -> None:
     assert len(scenario.expected_of("incident")) == len(scenario.expected_of("fixed")) == 2
 
 
-def test_an_arm_may_have_nothing_of_its_own(tmp_path: Path, edited: Edited) -> None:
-    text = edited(("  fixed:\n    record_limit: { policy: serialized }\n", "  fixed:\n"))
-    assert load_text(tmp_path, text).overlay("fixed") == {}
-
-
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_every_shipped_scenario_is_valid_and_found_by_its_name(path: Path) -> None:
     scenario = load_scenario(path)
@@ -57,23 +52,19 @@ class TestFinding:
         assert find_scenario("slow-page", directory) == directory / "slow-page.yaml"
 
     @pytest.mark.parametrize(
-        ("name", "hint"),
+        ("name", "place", "hint"),
         [
-            ("slow-pgae", "did you mean 'slow-page'?"),
-            ("SLOW", "there are: oversized-thing, slow-page"),
-            ("", "there are: oversized-thing, slow-page"),
+            ("slow-pgae", "", "did you mean 'slow-page'?"),
+            ("SLOW", "", "there are: oversized-thing, slow-page"),
+            ("", "", "there are: oversized-thing, slow-page"),
+            ("slow-page", "nowhere", "there are: none"),
         ],
     )
-    def test_an_unknown_name_brings_the_near_miss(self, directory: Path, name: str, hint: str) -> None:
+    def test_an_unknown_name_brings_the_near_miss(self, directory: Path, name: str, place: str, hint: str) -> None:
         with pytest.raises(UsageError) as caught:
-            find_scenario(name, directory)
-        assert str(caught.value) == f"there is no scenario {name!r} in {directory}"
+            find_scenario(name, directory / place)
+        assert str(caught.value) == f"there is no scenario {name!r} in {directory / place}"
         assert caught.value.hint == hint
-
-    def test_where_there_is_none(self, tmp_path: Path) -> None:
-        with pytest.raises(UsageError) as caught:
-            find_scenario("slow-page", tmp_path / "nowhere")
-        assert caught.value.hint == "there are: none"
 
     @pytest.mark.parametrize("suffix", ["yaml", "yml"])
     def test_by_file(self, tmp_path: Path, suffix: str) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from devkit.observe.arm_role import ROLES
 from devkit.scenario.end_condition import Condition
 from devkit.scenario.model import Scenario
 from devkit.scenario.stack_settings import Mock, TopicSettings
@@ -24,11 +23,6 @@ def test_what_never_comes_true_or_says_nothing_is_no_condition(condition: dict[s
         Condition.model_validate(condition)
 
 
-def test_a_topic_without_settings_has_the_brokers_own() -> None:
-    assert TopicSettings().kafka_settings() == {}
-    assert TopicSettings().partitions == 1
-
-
 def test_sizes_are_bytes_for_kafka() -> None:
     settings = TopicSettings.model_validate({"max.message.bytes": "1.5MiB"})
     assert settings.kafka_settings() == {"max.message.bytes": "1572864"}
@@ -46,15 +40,6 @@ def test_the_faults_are_over_when_the_last_that_ends_has_ended() -> None:
     assert mock(None, {"from": "2s"}).fault_over is None
     ended = mock({"from": "3s", "for": "4s"}, {"for": "6s"}, {"from": "60s"}, None)
     assert ended.fault_over == timedelta(seconds=7)
-
-
-def test_an_overlay_and_its_expectations_belong_to_the_same_arm(scenario: Scenario) -> None:
-    assert [scenario.overlay(arm) for arm in ROLES] == [
-        scenario.arms["incident"].overlay,
-        scenario.arms["fixed"].overlay,
-    ]
-    assert [scenario.expected_of(arm) for arm in ROLES] == [scenario.expect["incident"], scenario.expect["fixed"]]
-    assert scenario.arms["incident"] != scenario.arms["fixed"]
 
 
 def test_a_scenario_cannot_be_changed(scenario: Scenario) -> None:

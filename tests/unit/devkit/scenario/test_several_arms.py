@@ -1,17 +1,14 @@
 """Scenarios of more than two arms: what a file may say, and what the verdict over them is."""
 
-from pathlib import Path
 
 import pytest
 
-from devkit.errors import InvalidFileError
 from devkit.observe.arm_role import ArmRole, Roles
-from devkit.scenario.load import load_file
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import stretch_scenario
 from devkit.verdict.verdict import judge
-from tests.unit.devkit.conftest import Edited, Load
+from tests.unit.devkit.conftest import Load
 from tests.unit.devkit.verdict.test_verdict import FIRED, an_arm
 
 HEADER = "  header:\n    role: incident\n    content_limit: { measure: content_length }\n"
@@ -25,17 +22,18 @@ def four(load: Load) -> Scenario:
     return load(("arms:\n", f"arms:\n{LATER}{HEADER}"))
 
 
-def test_incident_arms_are_played_first(four: Scenario) -> None:
-    assert dict(four.roles) == {"header": "incident", "incident": "incident", "later": "fixed", "fixed": "fixed"}
-    assert list(four.roles) == ["header", "incident", "later", "fixed"]
-
-
-def test_an_arm_without_expectations_of_its_own_has_those_of_its_role(four: Scenario) -> None:
+def test_incident_arms_are_played_first_and_have_the_expectations_of_their_role(four: Scenario) -> None:
+    assert list(four.roles.items()) == [
+        ("header", "incident"),
+        ("incident", "incident"),
+        ("later", "fixed"),
+        ("fixed", "fixed"),
+    ]
     assert four.expected_of("header") == four.expect["incident"]
     assert four.expected_of("later") == four.expect["fixed"]
 
 
-def test_its_own_stand_in_their_place(load: Load) -> None:
+def test_expectations_of_an_arm_stand_in_the_place_of_its_roles(load: Load) -> None:
     own = load(("arms:\n", f"arms:\n{HEADER}"), ("expect:\n", "expect:\n  header: [{ restarts: 0 }]\n"))
     assert [one.kind for one in own.expected_of("header")] == ["restarts"]
     assert len(own.expected_of("incident")) == 2
@@ -68,18 +66,6 @@ def test_all_of_them_are_stretched(four: Scenario) -> None:
     slower = stretch_scenario(resolve(four), 2)
     assert slower.roles == four.roles
     assert resolve(slower).difference.keys() == resolve(four).difference.keys()
-
-
-def test_a_fixed_arm_that_is_the_same_as_an_incident_arm_is_refused(edited: Edited, tmp_path: Path) -> None:
-    path = tmp_path / "scenario.yaml"
-    path.write_text(
-        edited(("arms:\n", "arms:\n  again:\n    role: incident\n    record_limit: { policy: serialized }\n"))
-    )
-    with pytest.raises(InvalidFileError) as caught:
-        load_file(path)
-    (problem,) = caught.value.problems
-    assert problem.text.startswith("arms.fixed: it is the same as arm again, so the verdict says nothing about a fix")
-    assert load_file(path, unchecked=True).scenario.roles["again"] == "incident"
 
 
 @pytest.mark.parametrize(

@@ -66,15 +66,9 @@ def test_the_policy_of_an_arms_supervisor_is_stretched_and_its_counts_are_not(ed
     assert slower.supervisor_of("incident") == SupervisorPolicy(delay=timedelta(seconds=4), max_delay=timedelta(days=2))
 
 
-def test_by_1_it_is_the_same(scenario: Scenario) -> None:
+def test_by_1_it_is_the_same_and_by_more_it_can_be_stretched_again(scenario: Scenario) -> None:
     assert stretch_scenario(resolve(scenario), 1) is scenario
-
-
-def test_what_production_took_stands_for_less_of_it(scenario: Scenario) -> None:
     assert stretch_scenario(resolve(scenario), 2).time_scale == scenario.time_scale / 2
-
-
-def test_it_can_be_stretched_as_often_as_it_says(scenario: Scenario) -> None:
     twice = stretch_scenario(resolve(stretch_scenario(resolve(scenario), 2)), 3)
     assert twice.until == stretch_scenario(resolve(scenario), 6).until
 
@@ -157,9 +151,13 @@ def test_each_of_several_programs_is_stretched_by_what_it_has(several: Scenario)
     assert not_stretched(resolve(several)) == ()
 
 
-def test_what_no_stretch_reaches_is_named_with_its_program(several: Scenario) -> None:
+def test_what_no_stretch_reaches_is_named_with_its_program_if_there_are_several(
+    several: Scenario, scenario: Scenario
+) -> None:
     command = CommandProgram(CommandLine(("mine",), Path("/nowhere")))
     assert not_stretched(resolve(several, command)) == ("a command's own settings (program html)",)
+    assert not_stretched(resolve(scenario, command)) == ("a command's own settings",)
+    assert not_stretched(resolve(scenario)) == ()
 
 
 @pytest.mark.parametrize(
@@ -177,9 +175,3 @@ def test_what_may_be_a_time_is_named_unless_the_file_says_otherwise(
     own = {"content": ProgramSettings.model_validate(settings)}
     fixed = several.arms["fixed"].model_copy(update={"programs": own})
     assert not_stretched(resolve(several.model_copy(update={"arms": several.arms | {"fixed": fixed}}))) == named
-
-
-def test_the_only_program_needs_no_name(scenario: Scenario) -> None:
-    command = CommandProgram(CommandLine(("mine",), Path("/nowhere")))
-    assert not_stretched(resolve(scenario)) == ()
-    assert not_stretched(resolve(scenario, command)) == ("a command's own settings",)

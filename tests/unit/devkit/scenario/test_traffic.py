@@ -1,10 +1,10 @@
 import threading
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
-from devkit.errors import InvalidFileError
 from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic, with_errors_of
 from devkit.traffic.manifest import Manifest, ManifestEntry
@@ -34,10 +34,6 @@ def test_the_mock_knows_each_page_and_revision_that_an_output_needs(traffic: Sce
     }
     assert wanted
     assert wanted <= known
-
-
-def test_a_page_that_the_file_names_is_in_the_catalog(traffic: ScenarioTraffic) -> None:
-    assert "Huge" in {page.title for page in traffic.catalog()}
 
 
 @pytest.mark.parametrize("published", [0, 5, 161])
@@ -81,13 +77,6 @@ def test_of_records_with_a_time_of_their_own_it_is_known_when_they_were_publishe
     assert [event.published_ms for event in traffic.source_events(cast(Publisher, found))] == [7, 8]
 
 
-def test_each_arm_has_a_publisher_of_its_own(traffic: ScenarioTraffic) -> None:
-    stop = threading.Event()
-    first, second = (traffic.publisher("127.0.0.1:1", "t", stop) for _ in range(2))
-    assert first is not second
-    assert not first.done
-
-
 class TestErrorByArm:
     PAGE = "Huge: { edits: 1, event_bytes: 40KiB, at: [0.4] }"
 
@@ -115,11 +104,10 @@ class TestErrorByArm:
             fates[arm] = fate("t", record.value, record.expected).reason
         assert fates == {"incident": "schema_violation", "fixed": "malformed_json"}
 
-    def test_an_arm_of_a_patch_that_does_not_exist_is_refused_with_its_place(self, load: Load) -> None:
-        patch = "  patch: [{ page: Huge, remove: [wiki_id], error: { fixt: poisoned } }]\n"
-        with pytest.raises(InvalidFileError, match=r"traffic\.patch\[0\]\.error\.fixt: there is no arm"):
-            load(("  generator: page_change\n", patch))
 
-    def test_an_arm_that_does_not_exist_is_refused_with_its_place(self, load: Load) -> None:
-        with pytest.raises(InvalidFileError, match=r"traffic\.pages\.Huge\.error\.fixt: there is no arm"):
-            load((self.PAGE, "Huge: { error: { fixt: poisoned } }"))
+def test_the_rate_of_success_after_a_fault_is_of_the_time_behind_its_window(load: Load) -> None:
+    scenario = load(
+        ("restarts: { at_least: 2 }", "success_rate: { of: after fault, at_most: 40% }"),
+        ("page: Huge }", "page: Huge, window: { from: 3s, for: 4s } }"),
+    )
+    assert scenario.mock.fault_over == timedelta(seconds=7)

@@ -1,0 +1,79 @@
+"""Refusals that depend on more than the text of a file: of those alone the golden files have the exact words."""
+
+from pathlib import Path
+
+import pytest
+
+from devkit.errors import InvalidFileError
+from devkit.programs.command.program import CommandKind
+from devkit.scenario.load import load_scenario
+from pipeline.jobs.names import JOB_DEFAULTS, JobDefaults
+from tests.unit.devkit.conftest import Edited, Load
+
+REPOSITORY = Path(__file__).parents[5]
+Change = tuple[str, str]
+IN_FIXED = "    record_limit: { policy: serialized }"
+IN_CONTAINER = ("kafka:\n", "container: { memory: 2GiB }\nkafka:\n")
+OWN = ("kafka:\n", "programs: { mine: { run: 'command sh -c true', environment: { MODE: right } } }\nkafka:\n")
+
+
+def spark(setting: str, more: str = "slots: 3") -> Change:
+    return IN_FIXED, f"{IN_FIXED}\n    {more}\n    spark: {{ {setting} }}"
+
+
+WRONG: dict[str, tuple[list[Change], str]] = {
+    "a misspelt setting of Spark": (
+        [spark("spark.driver.memoy: 3g")],
+        "arms.fixed.spark.spark.driver.memoy: unknown to Spark, which would ignore it; did you mean "
+        "'spark.driver.memory'?",
+    ),
+    "executors that their container does not hold": (
+        [spark("spark.executor.memory: 1g", "executors: 3"), IN_CONTAINER],
+        "arms.fixed.spark.spark.executor.memory: 3 executors take 3GiB, and the container has 2GiB",
+    ),
+    "a misspelt type of error": (
+        [("Huge: { edits: 1,", "Huge: { edits: 1, error: { fixed: revision_not_fuond },")],
+        "traffic.pages.Huge.error.fixed: the pipeline has no error type 'revision_not_fuond'; did you mean",
+    ),
+    "a cause that all arms have alike": (
+        [OWN, ("arms:\n", "cause: [{ differs: programs.mine.environment.MODE }]\narms:\n")],
+        "cause[0].differs: programs.mine.environment.MODE is the same in all arms, so it is no cause",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG.values(), ids=WRONG)
+def test_refused_unless_it_is_played_unchecked(
+    edited: Edited, tmp_path: Path, changes: list[Change], message: str
+) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(edited(*changes))
+    with pytest.raises(InvalidFileError) as caught:
+        load_scenario(file)
+    assert all(str(file) in line for line in str(caught.value).splitlines())
+    assert message in str(caught.value)
+    assert caught.value.hint == "`devkit scenario run --unchecked` plays it all the same"
+    assert load_scenario(file, unchecked=True).name == "an-incident"
+
+
+def test_a_program_in_place_of_the_pipeline_may_log_what_it_likes(edited: Edited, tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(edited(("- drained: true", "- log: { event: zzz, at_most: 0 }")))
+    assert load_scenario(file, instead=CommandKind().program("sh -c true")).name == "an-incident"
+
+
+def test_a_job_without_a_truth_is_not_audited(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    defaults = JobDefaults(output_topic="o", error_topic="e", deferred_topic="d", claim_prefix="p")
+    monkeypatch.setitem(JOB_DEFAULTS._by_name, "no-truth", defaults)
+    refused = "audit: the main program is not audited, as no truth is registered for its job"
+    with pytest.raises(InvalidFileError, match=refused) as caught:
+        load(("  batch: { max_offsets: 50 }", "  batch: { max_offsets: 50 }\n  job: no-truth"))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_dump_that_no_store_is_loaded_with(tmp_path: Path) -> None:
+    shipped = (REPOSITORY / "scenarios" / "gap-after-bootstrap.yaml").read_text()
+    file = tmp_path / "s.yaml"
+    file.write_text(shipped.replace("  apply: { run: apply }\n", ""))
+    with pytest.raises(InvalidFileError, match=r"traffic\.dump: there is no triple store in arm incident"):
+        load_scenario(file)
