@@ -45,11 +45,8 @@ def test_an_error_event_is_a_way_to_leave_and_a_filtered_event_need_not() -> Non
     assert result.events == (EventLatency(None, 1000, 0.25, is_emitted=True),)
 
 
-def test_what_is_not_known_to_be_published_has_no_latency() -> None:
+def test_of_what_is_not_known_to_be_published_there_is_none_and_two_clocks_give_no_negative_one() -> None:
     assert found([source_event(0)], published={}).events == ()
-
-
-def test_two_clocks_give_no_negative_latency() -> None:
     assert found([source_event(0)], published={0: 1000}, left={0: 990}).events[0].seconds == 0
 
 
@@ -60,10 +57,7 @@ def test_healthy_are_the_events_of_pages_that_met_no_rule() -> None:
     left = result.healthy()
     assert left is not None
     assert [event.page for event in left.events] == [("enwiki", 8), None]
-
-
-def test_which_are_healthy_may_not_be_known() -> None:
-    assert found([source_event(0)], published={0: 0}).healthy() is None
+    assert found([slow], published={0: 0}).healthy() is None, "which are healthy is not known"
 
 
 def test_percentiles_by_nearest_rank() -> None:

@@ -15,15 +15,12 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_from_a_file(file: Path) -> None:
-    addresses = read_addresses(file, {})
-    assert (addresses.kafka, addresses.s3_endpoint, addresses.mock_api) == (
-        "a.example:9092,b.example:9092",
-        "http://s3:9000",
-        "http://mock:8080",
-    )
+def test_from_a_file_and_credentials_from_the_environment(file: Path) -> None:
+    addresses = read_addresses(file, {"DEVKIT_S3_SECRET_KEY": "hush", "DEVKIT_KAFKA": "other:1"})
+    assert addresses.kafka == "a.example:9092,b.example:9092", "the environment's is not for a file"
+    assert (addresses.s3_endpoint, addresses.mock_api) == ("http://s3:9000", "http://mock:8080")
     assert not addresses.may_recreate_topics
-    assert (addresses.access_key, addresses.s3_region) == ("devkit-local", "us-east-1")
+    assert (addresses.access_key, addresses.secret_key, addresses.s3_region) == ("devkit-local", "hush", "us-east-1")
 
 
 def test_from_the_environment() -> None:
@@ -46,14 +43,6 @@ def test_from_the_environment() -> None:
     assert addresses.triple_store_update == "http://t:1/ds/update"
     assert (addresses.access_key, addresses.secret_key, addresses.s3_region) == ("me", "hush", "eu-1")
     assert "hush" not in repr(addresses) + addresses.model_dump_json()
-
-
-def test_credentials_come_from_the_environment_for_a_file_too(file: Path) -> None:
-    assert read_addresses(file, {"DEVKIT_S3_SECRET_KEY": "hush"}).secret_key == "hush"
-
-
-def test_a_file_leaves_the_addresses_of_the_environment_alone(file: Path) -> None:
-    assert read_addresses(file, {"DEVKIT_KAFKA": "other:1"}).kafka.startswith("a.example")
 
 
 def test_every_problem_of_a_file_has_its_place(file: Path) -> None:

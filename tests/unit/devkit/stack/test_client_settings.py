@@ -49,8 +49,9 @@ def test_as_librdkafka_has_it(tmp_path: Path) -> None:
     assert (context.check_hostname, context.verify_mode) == (False, ssl.CERT_REQUIRED)
 
 
-def test_without_anything_it_is_plain(tmp_path: Path) -> None:
-    assert read(tmp_path, "bootstrap.servers=a:1\n").client_arguments() == PLAIN.client_arguments() == {}
+@pytest.mark.parametrize("text", ["", "bootstrap.servers=a:1\n"])
+def test_without_a_security_protocol_it_is_plain(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text).client_arguments() == PLAIN.client_arguments() == {}
 
 
 def test_tls_checks_the_certificate_and_the_host(tmp_path: Path) -> None:
@@ -61,23 +62,14 @@ def test_tls_checks_the_certificate_and_the_host(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (
-            "\nsecurity.protocol=TLS",
-            r":2:1: security\.protocol: is not supported \(got 'TLS'\); write one of PL",
-        ),
+        ("\nsecurity.protocol=TLS", r":2:1: security\.protocol: is not supported \(got 'TLS'\); write one of PL"),
         ("sasl.mechanism=GSSAPI", r":1:1: sasl\.mechanism: is not supported \(got 'GSSAPI'\)"),
         ("sasl.machanism=PLAIN", r":1:1: sasl\.machanism: is not known; did you mean 'sasl\.mechanism'\?"),
         ("ssl.keystore.key=-----BEGIN hunter2", r":1:1: ssl\.keystore\.key: is not known; did you mean"),
         ("security.protocol=SASL_SSL", r":1:1: security\.protocol: SASL_SSL needs a user and a password"),
-        (
-            "sasl.password=hunter2\nsasl.username=a",
-            r":1:1: sasl\.password: is not used with the security",
-        ),
+        ("sasl.password=hunter2\nsasl.username=a", r":1:1: sasl\.password: is not used with the security"),
         ("security.protocol=SASL_SSL\nsasl.jaas.config=Krb5 hunter2;", r":2:1: sasl\.jaas\.config: is not understood"),
-        (
-            "ssl.truststore.type=JKS",
-            r":1:1: ssl\.truststore\.type: is not supported \(got 'JKS'\); convert it: `k",
-        ),
+        ("ssl.truststore.type=JKS", r":1:1: ssl\.truststore\.type: is not supported \(got 'JKS'\); convert it: `k"),
         ("ssl.keystore.location=k.p12", r":1:1: ssl\.keystore\.location: is no PEM \(got 'k\.p12'\); convert it"),
         ("ssl.ca.location=none.pem", r":1:1: ssl\.truststore\.location: there is no file none\.pem"),
     ],

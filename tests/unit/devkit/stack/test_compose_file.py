@@ -71,8 +71,9 @@ def test_what_fetches_the_jars_for_the_image_can_be_imported_there(tmp_path: Pat
     assert (process.stdout.strip(), process.stderr) == (str(tmp_path / "devkit" / "__init__.py"), "")
 
 
-def test_the_limits_of_memory_add_up() -> None:
+def test_the_limits_of_memory_add_up_and_each_service_has_a_health_check() -> None:
     assert read_compose(compose_path()).memory_bytes(SERVICES) == 3 * GIB
+    assert all("healthcheck" in FILE["services"][name] for name in SERVICES)
 
 
 @pytest.mark.parametrize("name", FILE["services"])
@@ -92,10 +93,6 @@ def test_everything_is_published_on_loopback_only() -> None:
     ports = [port for service in FILE["services"].values() for port in service.get("ports", ())]
     assert len(ports) >= 5
     assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
-
-
-def test_what_the_kit_brings_up_has_a_health_check() -> None:
-    assert all("healthcheck" in FILE["services"][name] for name in SERVICES)
 
 
 def test_every_gap_of_the_brokers_template_is_filled() -> None:

@@ -29,28 +29,28 @@ class Desk:
         return ContainerLife("kafka", "abc", self.follower.managed(), self.inspect, clock=lambda: self.now)
 
 
-def test_while_its_log_is_followed_nobody_is_asked() -> None:
+def test_while_its_log_is_followed_the_engine_is_not_asked() -> None:
     desk = Desk()
     require_running(desk.life())
     assert desk.asked == 0
 
 
-def test_its_end_is_told_with_the_last_words() -> None:
-    desk = Desk(FakeProcess(exit_code=0), "false 137 false")
-    with pytest.raises(StackError, match=r"^kafka ended with exit code 137: it said this at last$"):
-        require_running(desk.life())
-
-
-def test_memory_is_named() -> None:
-    desk = Desk(FakeProcess(exit_code=0), "false 137 true")
-    with pytest.raises(StackError, match=r"exit code 137: \(it went over its memory limit\) it said"):
-        require_running(desk.life())
-
-
-def test_a_container_that_was_removed() -> None:
-    desk = Desk(FakeProcess(exit_code=0), StackError("No such container: abc"))
-    with pytest.raises(StackError, match=r"kafka ended with exit code 255: \(No such container: abc\)"):
-        require_running(desk.life())
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("false 137 false", "kafka ended with exit code 137: it said this at last"),
+        ("false 137 true", "kafka ended with exit code 137: (it went over its memory limit) it said this at last"),
+        (
+            StackError("No such container: abc"),
+            "kafka ended with exit code 255: (No such container: abc) it said this at last",
+        ),
+    ],
+    ids=["its last words", "its memory", "a container that was removed"],
+)
+def test_its_end_is_told_with_its_cause(said: str | StackError, message: str) -> None:
+    with pytest.raises(StackError) as caught:
+        require_running(Desk(FakeProcess(exit_code=0), said).life())
+    assert str(caught.value) == message
 
 
 def test_an_engine_that_ended_is_named_before_the_part() -> None:

@@ -115,15 +115,12 @@ class TestTopics:
 
 
 class TestBrokers:
-    def test_as_many_as_are_asked_for_do(self, admin: FakeAdmin) -> None:
-        admin.brokers = 3
-        require_brokers(Addresses.model_validate(PLACE), 3)
-        assert admin.closed
-
-    def test_too_few_are_refused(self, admin: FakeAdmin) -> None:
+    def test_there_have_to_be_as_many_as_are_asked_for(self, admin: FakeAdmin) -> None:
         with pytest.raises(UsageError, match=r"^Kafka at k:9092 has 1 of the 3 brokers that are asked for$"):
             require_brokers(Addresses.model_validate(PLACE), 3)
         assert admin.closed
+        admin.brokers = 3
+        require_brokers(Addresses.model_validate(PLACE), 3)
 
 
 class TestControl:
@@ -170,24 +167,20 @@ class TestTripleStore:
         require_triple_store(store, may_clear=may_clear)
         assert {*store.data} == store.before, "it is not emptied before the first arm begins"
 
-    def test_triples_are_not_ours_to_delete(self) -> None:
-        store = Triples(empty=False)
-        with pytest.raises(UsageError, match="has triples, which each arm would delete") as caught:
+    @pytest.mark.parametrize(
+        ("store", "message", "hint"),
+        [
+            (Triples(empty=False), "has triples, which each arm would delete", "may_clear_triple_store"),
+            (Triples(union_default_graph=True), "has the triples of all named graphs", "--union-default-graph"),
+            (Triples(error=PartError("the store answered 403", "triple-store")), "answered 403; each arm changes", ""),
+        ],
+        ids=["with triples", "named graphs in its default graph", "no updates"],
+    )
+    def test_another_is_refused_and_left_as_it_was(self, store: Triples, message: str, hint: str) -> None:
+        with pytest.raises(UsageError, match=message) as caught:
             require_triple_store(store, may_clear=False)
-        assert "may_clear_triple_store" in (caught.value.hint or "")
-        assert {*store.data} == store.before
-
-    def test_one_whose_named_graphs_are_in_its_default_graph_is_refused(self) -> None:
-        store = Triples(union_default_graph=True)
-        with pytest.raises(UsageError, match="has the triples of all named graphs") as caught:
-            require_triple_store(store, may_clear=False)
-        assert "--union-default-graph" in (caught.value.hint or "")
-        assert not {*store.data}, "the probe was left in it"
-
-    def test_one_that_takes_no_updates_is_refused(self) -> None:
-        store = Triples(error=PartError("the triple store answered 403", "triple-store"))
-        with pytest.raises(UsageError, match="answered 403; each arm changes"):
-            require_triple_store(store, may_clear=False)
+        assert hint in (caught.value.hint or "")
+        assert {*store.data} == store.before, "the probe was left in it"
 
     def test_a_silent_one_is_no_refusal(self) -> None:
         silent = TripleStoreSilentError("did not answer")
@@ -209,13 +202,10 @@ def test_ports_are_not_ours_to_choose(tmp_path: Path) -> None:
         start_external(FakeGuardian(tmp_path).real(), tmp_path, StackRequest(Ports(kafka=9092)))
 
 
-def test_a_part_of_somebody_else_has_no_end_that_we_see() -> None:
-    require_running(RemotePart("kafka", "k:9092").life)
-
-
 @pytest.mark.parametrize("lever", LEVERS)
-def test_a_part_of_somebody_else_has_no_levers(lever: Lever) -> None:
+def test_a_part_of_another_owner_has_no_levers_and_no_end_that_is_seen(lever: Lever) -> None:
     part = RemotePart("kafka", "k:9092")
+    require_running(part.life)
     with pytest.raises(UsageError, match=f"^`{lever}` cannot be done to kafka: k:9092 belongs to an external stack"):
         part.pull(lever)
     assert part.levers == frozenset()

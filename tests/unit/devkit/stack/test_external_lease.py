@@ -10,7 +10,7 @@ from devkit.errors import StackError
 from devkit.guardian.run_state import RunState, lease_path, lease_paths
 from devkit.stack import external_lease
 from devkit.stack.addresses import Addresses
-from devkit.stack.external_lease import ExternalLease, ReleasedLease, lapsed, release_ended, release_lapsed
+from devkit.stack.external_lease import ExternalLease, lapsed, release_ended, release_lapsed
 from devkit.stack.stack import BUCKETS
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 
@@ -80,28 +80,22 @@ def came() -> Came:
     return come
 
 
-def test_no_secret_is_written_down(came: Came) -> None:
-    came("cafe0001", "in")
-    assert "hush" not in lease_path("cafe0001").read_text()
-
-
 def test_a_run_that_is_alive_is_left_alone(theirs: Theirs, came: Came) -> None:
     came("cafe0001", "in", alive=True)
     assert (release_lapsed(), release_ended("cafe0001")) == ([], [])
     assert "cafe0001/a" in theirs.objects
 
 
-def test_credentials_come_from_the_environment(came: Came) -> None:
+def test_credentials_come_from_the_environment_and_no_secret_is_written_down(came: Came) -> None:
     came("cafe0001", "in")
+    assert "hush" not in lease_path("cafe0001").read_text()
     (lease,) = lapsed({"DEVKIT_S3_ACCESS_KEY": "me", "DEVKIT_S3_SECRET_KEY": "hush"})
     assert (lease.run_id, lease.addresses.access_key, lease.addresses.secret_key) == ("cafe0001", "me", "hush")
 
 
 def test_a_run_that_leaves_takes_its_topics_and_its_note_along(theirs: Theirs, came: Came) -> None:
     came("cafe0001", "in", "out").release()
-    assert theirs.topics == {"precious"}
-    assert theirs.objects == {"cafe0002/a", "theirs"}
-    assert lease_paths() == []
+    assert (theirs.topics, theirs.objects, lease_paths()) == ({"precious"}, {"cafe0002/a", "theirs"}, [])
 
 
 def test_a_run_that_is_gone_has_its_topics_named_and_not_removed(theirs: Theirs, came: Came) -> None:
@@ -157,10 +151,6 @@ def test_a_damaged_note_is_nobodys(theirs: Theirs, came: Came) -> None:
     came("cafe0001")
     lease_path("cafe0001").write_text("{")
     assert lapsed() == []
-
-
-def test_nothing_is_said_of_a_stack_that_nobody_visited() -> None:
-    assert release_lapsed() == list[ReleasedLease]()
 
 
 def test_a_run_that_leaves_empties_the_triple_store_that_it_used(

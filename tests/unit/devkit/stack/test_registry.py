@@ -20,17 +20,20 @@ def test_addresses_for_a_stack_that_starts_its_own(backend: str) -> None:
         require_addresses_fit(backend, Path("x.yaml"))
     assert caught.value.exit_code == 2
     require_addresses_fit(backend, None)
+    require_addresses_fit("external", Path("x.yaml"))
 
 
-@pytest.mark.parametrize("backend", ["compose", "testcontainers"])
-def test_containers_have_one_broker(backend: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=f"^the {backend} stack has one Kafka broker, and 3 are asked for$"):
-        start_stack(backend, FakeGuardian(tmp_path).real(), tmp_path, StackRequest(brokers=3))
-
-
-def test_testcontainers_have_no_triple_store(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^the testcontainers stack has no triple store$"):
-        start_stack("testcontainers", FakeGuardian(tmp_path).real(), tmp_path, StackRequest(triple_store=True))
+@pytest.mark.parametrize(
+    ("backend", "request_", "message"),
+    [
+        ("compose", StackRequest(brokers=3), "has one Kafka broker, and 3 are asked for"),
+        ("testcontainers", StackRequest(brokers=3), "has one Kafka broker, and 3 are asked for"),
+        ("testcontainers", StackRequest(triple_store=True), "has no triple store"),
+    ],
+)
+def test_what_containers_do_not_have(backend: str, request_: StackRequest, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"^the {backend} stack {message}$"):
+        start_stack(backend, FakeGuardian(tmp_path).real(), tmp_path, request_)
 
 
 def test_no_proxy_stands_before_parts_of_somebody_else(tmp_path: Path) -> None:
@@ -46,7 +49,3 @@ def test_behind_a_proxy_no_port_is_chosen(backend: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="port of a part cannot be chosen where a proxy leads"):
         start_stack(backend, guardian.real(), tmp_path, request)
     assert guardian.started == []
-
-
-def test_addresses_for_one_that_is_there() -> None:
-    require_addresses_fit("external", Path("x.yaml"))

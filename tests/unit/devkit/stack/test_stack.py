@@ -60,26 +60,20 @@ def test_the_urls_of_a_triple_store_are_told_where_there_is_one(stack: Stack) ->
     assert behind.addresses()["SPARQL update direct"] == "http://127.0.0.1:7/update"
 
 
-def test_while_all_run_there_is_nothing_to_say(stack: Stack) -> None:
-    stack.require_running()
-
-
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_the_part_that_has_ended_is_named(stack: Stack, processes: list[FakeProcess], number: int) -> None:
+    stack.require_running()
     processes[number].exit_code = 1
     name = processes[number].name
     with pytest.raises(StackError, match=f"^{name} ended with exit code 1: it said this at last$"):
         stack.require_running()
 
 
-def test_a_part_is_found_by_its_name(stack: Stack) -> None:
-    assert stack.part("object-store") is stack.parts["object-store"]
-
-
 @pytest.mark.parametrize(
     ("name", "hint"), [("kakfa", "did you mean 'kafka'?"), ("x", "there are: kafka, object-store, mock-api")]
 )
 def test_a_part_that_is_not_there_is_answered_with_the_near_miss(stack: Stack, name: str, hint: str) -> None:
+    assert stack.part("object-store") is stack.parts["object-store"]
     with pytest.raises(UsageError, match=f"^the stack has no part '{name}'$") as caught:
         stack.part(name)
     assert caught.value.hint == hint
@@ -95,21 +89,18 @@ def test_places_are_those_of_what_runs_now(stack: Stack, processes: list[FakePro
 class TestExcused:
     """A part that a fault holds may end."""
 
-    def test_its_end_is_no_news_while_it_is_held(self, stack: Stack, processes: list[FakeProcess]) -> None:
+    def test_its_end_is_no_news_while_it_is_held_by_one_fault_or_two(
+        self, stack: Stack, processes: list[FakeProcess]
+    ) -> None:
         processes[0].exit_code = -9
         with stack.excused("kafka"):
+            with stack.excused("kafka"):
+                stack.require_running()
             stack.require_running()
         with pytest.raises(StackError, match=r"^kafka ended by signal 9"):
             stack.require_running()
 
-    def test_two_faults_may_hold_the_same(self, stack: Stack, processes: list[FakeProcess]) -> None:
-        processes[0].exit_code = -9
-        with stack.excused("kafka"):
-            with stack.excused("kafka"):
-                pass
-            stack.require_running()
-
-    def test_nobody_else_is_excused(self, stack: Stack, processes: list[FakeProcess]) -> None:
+    def test_no_other_part_is_excused(self, stack: Stack, processes: list[FakeProcess]) -> None:
         processes[1].exit_code = 1
         with stack.excused("kafka"), pytest.raises(StackError, match=r"^object-store ended"):
             stack.require_running()
@@ -230,7 +221,3 @@ class TestNamedFailures:
         processes[0].exit_code = 1
         error = ZeroDivisionError("a defect")
         assert self.fail(stack, error) is error
-
-    def test_without_an_error_nothing_happens(self, stack: Stack) -> None:
-        with stack.named_failures():
-            pass

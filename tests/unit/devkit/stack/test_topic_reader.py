@@ -30,19 +30,19 @@ class Consumer:
 
 
 @pytest.mark.parametrize(
-    ("positions", "has"),
+    ("positions", "ends", "has"),
     [
-        ({FIRST: 5, SECOND: 3}, True),
-        ({FIRST: 5, SECOND: 2}, False),
-        ({FIRST: 5, SECOND: None}, False),
+        ({FIRST: 5, SECOND: 3}, {FIRST: 5, SECOND: 3}, True),
+        ({FIRST: 5, SECOND: 2}, {FIRST: 5, SECOND: 3}, False),
+        ({FIRST: 5, SECOND: None}, {FIRST: 5, SECOND: 3}, False),
+        ({FIRST: None}, {FIRST: 0}, True),
     ],
+    ids=["at each end", "behind one", "no position that is known", "no records"],
 )
-def test_it_has_when_each_position_is_at_its_end(positions: Mapping[TopicPartition, int | None], has: bool) -> None:
-    assert has_read(cast(KafkaConsumer, Consumer(positions)), {FIRST: 5, SECOND: 3}) is has
-
-
-def test_a_partition_without_records_is_read() -> None:
-    assert has_read(cast(KafkaConsumer, Consumer({FIRST: None})), {FIRST: 0})
+def test_it_has_when_each_position_is_at_its_end(
+    positions: Mapping[TopicPartition, int | None], ends: Mapping[TopicPartition, int], has: bool
+) -> None:
+    assert has_read(cast(KafkaConsumer, Consumer(positions)), ends) is has
 
 
 @pytest.mark.parametrize(

@@ -66,27 +66,28 @@ def test_topics_are_made(monkeypatch: pytest.MonkeyPatch, admin: Admin, deleted:
     assert admin.still == 0
 
 
-def test_only_what_is_there_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    admin = Admin({"in", "other"})
-    monkeypatch.setattr(topics, "KafkaAdminClient", lambda **_: admin)
+@pytest.fixture
+def admin(monkeypatch: pytest.MonkeyPatch) -> Admin:
+    fake = Admin({"in", "other"})
+    monkeypatch.setattr(topics, "KafkaAdminClient", lambda **_: fake)
+    return fake
+
+
+def test_only_what_is_there_is_removed(admin: Admin) -> None:
     remove_topics("127.0.0.1:1", ["in", "out"])
     remove_topics("127.0.0.1:1", ["out"])
     assert admin.calls == [("delete", ["in"]), ("close", None), ("close", None)]
 
 
-def test_what_cannot_be_removed_is_an_error_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
-    admin = Admin({"in"}, deletion=KafkaConnectionError("gone"))
-    monkeypatch.setattr(topics, "KafkaAdminClient", lambda **_: admin)
+def test_what_cannot_be_removed_or_made_is_an_error_of_the_stack(admin: Admin) -> None:
+    admin.deletion, admin.fails = KafkaConnectionError("gone"), True
     with pytest.raises(StackError, match=r"topics at 127.0.0.1:1 could not be removed: .*gone"):
         remove_topics("127.0.0.1:1", ["in"])
     assert admin.calls[-1] == ("close", None)
-
-
-def test_a_broker_that_goes_away_is_an_error_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
-    admin = Admin(set(), fails=True)
+    admin.existing = set()
     with pytest.raises(StackError, match=r"topics at 127.0.0.1:1 could not be made: .*gone"):
-        recreate(monkeypatch, admin)
-    assert admin.calls == [("close", None)]
+        recreate_topics("127.0.0.1:1", WANTED)
+    assert admin.calls[-1] == ("close", None)
 
 
 def test_no_broker_is_an_error_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +141,11 @@ class TestEnds:
     def test_by_partition(
         self, monkeypatch: pytest.MonkeyPatch, partitions: set[int] | None, ends: dict[int, int]
     ) -> None:
-        assert self.ends(monkeypatch, Consumer(partitions)).of("in") == ends
+        consumer = Consumer(partitions)
+        found = self.ends(monkeypatch, consumer)
+        assert found.of("in") == ends
+        found.close()
+        assert consumer.closed
 
     @pytest.mark.parametrize(
         ("consumer", "error"),
@@ -152,8 +157,3 @@ class TestEnds:
     def test_a_broker_that_does_not_say(self, monkeypatch: pytest.MonkeyPatch, consumer: Consumer, error: str) -> None:
         with pytest.raises(StackError, match=f"Kafka did not say where in ends: .*{error}"):
             self.ends(monkeypatch, consumer).of("in")
-
-    def test_closing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        consumer = Consumer({0})
-        self.ends(monkeypatch, consumer).close()
-        assert consumer.closed

@@ -70,11 +70,8 @@ def test_by_hand(patch: str, after: str) -> None:
     assert apply_patch(BEFORE, patch) == after
 
 
-def test_the_line_feed_at_the_end_can_come_back() -> None:
+def test_the_line_feed_at_the_end_can_come_back_and_a_removed_line_may_look_like_a_header() -> None:
     assert apply_patch("one", "@@ -1 +1 @@\n-one\n\\ No newline at end of file\n+one\n") == "one\n"
-
-
-def test_a_removed_line_may_look_like_a_header() -> None:
     assert apply_patch("-- x\n", "@@ -1 +1 @@\n--- x\n+++ y\n") == "++ y\n"
 
 

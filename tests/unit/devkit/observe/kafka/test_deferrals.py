@@ -26,10 +26,20 @@ def standing(*items: Item) -> DeferredEntries:
     return folded
 
 
-def test_the_last_value_decides() -> None:
-    folded = standing((b"s/0/0000000007", b"{}"), (b"s/0/0000000009", b"{}"), (b"s/0/0000000007", None))
-    assert (folded.now, len(folded)) == ({("s", 0, 9)}, 1)
-    assert folded.ever == {("s", 0, 7), ("s", 0, 9)}
+@pytest.mark.parametrize(
+    ("items", "now", "ever"),
+    [
+        (((b"s/0/0000000007", b"{}"), (b"s/0/0000000009", b"{}"), (b"s/0/0000000007", None)), {9}, {7, 9}),
+        (((b"s/0/7", b"{}"), (b"s/0/7", None), (b"s/0/7", b"")), {7}, {7}),
+        (((b"epoch/3", b""), (b"command/17", b"{}"), (b"command/17", None)), set(), set()),
+    ],
+    ids=["the last value decides", "what is resolved may come again", "the pipeline's own notes are no entries"],
+)
+def test_entries_are_those_that_are_not_resolved(items: tuple[Item, ...], now: set[int], ever: set[int]) -> None:
+    folded = standing(*items)
+    assert folded.now == {("s", 0, offset) for offset in now}
+    assert folded.ever == {("s", 0, offset) for offset in ever}
+    assert (len(folded), folded.unreadable) == (len(now), ())
 
 
 def test_an_entry_holds_the_events_that_it_stands_for() -> None:
@@ -47,15 +57,6 @@ def test_events_of_a_batch_over_its_budget_are_told_by_their_cause() -> None:
         folded.take(b"s/0/%d" % offset, b"{}", {"cause": cause})
     folded.take(b"s/0/3", None)
     assert folded.over_budget == {("s", 0, 3)}
-
-
-def test_what_is_resolved_may_come_again() -> None:
-    assert standing((b"s/0/7", b"{}"), (b"s/0/7", None), (b"s/0/7", b"")).now == {("s", 0, 7)}
-
-
-def test_the_pipelines_own_notes_are_no_entries() -> None:
-    folded = standing((b"epoch/3", b""), (b"command/17", b"{}"), (b"command/17", None))
-    assert (folded.now, folded.ever, folded.unreadable) == (set(), set(), ())
 
 
 @pytest.mark.parametrize("key", [None, b"", b"s/0", b"s/0/x", b"s/x/0", b"a/b/0/1", b"\xff/0/1"])
@@ -93,10 +94,20 @@ def marker(epoch: int) -> Item:
     return b"epoch/%d/%032x" % (epoch, epoch), b""
 
 
-def test_each_start_carries_over_what_is_unresolved_then() -> None:
-    folded = taken(marker(1), ENTRY_A, ENTRY_B, (b"s/0/1", None, 1), marker(2), marker(3), (b"s/0/2", None, 3))
-    assert (folded.takeovers(A), folded.takeovers(B)) == (0, 2)
-    assert folded.takeovers(("s", 0, 9)) == 0
+@pytest.mark.parametrize(
+    ("items", "of_a", "of_b"),
+    [
+        ((marker(1), ENTRY_A, ENTRY_B, (b"s/0/1", None, 1), marker(2), marker(3), (b"s/0/2", None, 3)), 0, 2),
+        # It was deferred without a marker, and the other one never.
+        ((ENTRY_A, (b"command/x", b""), (b"epoch/x", b"")), None, 0),
+        # Who was given up resolves nothing: the third start folds the entry all the same.
+        ((marker(1), ENTRY_A, marker(2), (b"s/0/1", None, 1), marker(3)), 2, 0),
+    ],
+    ids=["what is unresolved then", "not known without a marker", "what one that was given up has resolved"],
+)
+def test_each_start_carries_over_entries(items: tuple[Any, ...], of_a: int | None, of_b: int) -> None:
+    folded = taken(*items)
+    assert (folded.takeovers(A), folded.takeovers(B), folded.takeovers(("s", 0, 9))) == (of_a, of_b, 0)
 
 
 def test_what_an_entry_stands_for_is_carried_over_with_it() -> None:
@@ -106,31 +117,12 @@ def test_what_an_entry_stands_for_is_carried_over_with_it() -> None:
     assert (folded.takeovers(A), folded.takeovers(B)) == (1, 1)
 
 
-def test_without_a_marker_it_is_not_known() -> None:
-    folded = taken(ENTRY_A, (b"command/x", b""), (b"epoch/x", b""))
-    assert folded.takeovers(A) is None
-    assert folded.takeovers(B) == 0, "it was never deferred"
-
-
-def test_who_was_given_up_resolves_nothing() -> None:
-    """The third start folds the entry all the same."""
-    folded = taken(marker(1), ENTRY_A, marker(2), (b"s/0/1", None, 1), marker(3))
-    assert folded.takeovers(A) == 2
-    assert folded.now == set()
-
-
 def test_a_marker_is_about_its_own_partition() -> None:
     folded = taken(marker(1), ENTRY_A, partition=0)
     folded.take(*marker(2), partition=1)
     assert folded.takeovers(A) == 0
     folded.take(*marker(2), partition=0)
     assert folded.takeovers(A) == 1
-
-
-def test_a_pipeline_that_defers_nothing() -> None:
-    nothing = NoDeferrals()
-    assert (nothing.catch_up(), nothing.entries.now) == (0, set())
-    nothing.close()
 
 
 @dataclass
@@ -185,6 +177,7 @@ def topic(monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> DeferralTopic:
 
 
 def test_reads_on_from_look_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert NoDeferrals().catch_up() == topic(monkeypatch, Consumer({})).catch_up() == 0, "a topic that is not there yet"
     consumer = Consumer({0: [(f"s/0/{n}".encode(), b"{}") for n in range(5)], 1: [(b"epoch/1", b"")]})
     read = topic(monkeypatch, consumer)
     assert read.catch_up() == 5
@@ -194,10 +187,6 @@ def test_reads_on_from_look_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
     consumer.log[0] += [(b"s/0/1", None), (b"s/0/8", b"{}"), (b"s/0/2", None)]
     assert read.catch_up() == 4
     assert read.entries.now == {("s", 0, 0), ("s", 0, 3), ("s", 0, 4), ("s", 0, 8)}
-
-
-def test_a_topic_that_is_not_there_yet_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert topic(monkeypatch, Consumer({})).catch_up() == 0
 
 
 def test_a_broker_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,11 +20,8 @@ def test_the_frames_of_a_traceback_are_one_line(tmp_path: Path) -> None:
     log.write_text(TRACEBACK)
     assert last_lines(log, 3) == ("Traceback (most recent call last):", "    … 2 frames", "ValueError: boom")
     assert last_lines(log, 1) == ("ValueError: boom",)
-
-
-def test_nothing_written(tmp_path: Path) -> None:
-    (tmp_path / "log").write_text("\n \n")
-    assert last_lines(tmp_path / "log", 3) == ()
+    log.write_text("\n \n")
+    assert last_lines(log, 3) == ()
 
 
 def test_an_error_message_begins_with_the_line_that_names_the_problem() -> None:

@@ -39,11 +39,7 @@ def test_lines_with_a_text_and_a_class(logs: LogFiles, text: str, class_name: st
     assert logs.count(text, class_name) == lines
 
 
-def test_logs_without_a_line(tmp_path: Path) -> None:
+def test_logs_with_and_without_a_line(logs: LogFiles, tmp_path: Path) -> None:
     (tmp_path / "empty.log").touch()
     empty = LogFiles((tmp_path / "empty.log", tmp_path / "missing.log"))
-    assert (empty.has_lines, empty.count("x"), LogFiles().has_lines) == (False, 0, False)
-
-
-def test_logs_with_a_line(logs: LogFiles) -> None:
-    assert logs.has_lines
+    assert (logs.has_lines, empty.has_lines, empty.count("x"), LogFiles().has_lines) == (True, False, 0, False)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.observe.figures import Answers, Figures
+from devkit.observe.figures import Answers, Figures, FlatCommit
 from devkit.observe.samples.measure import flat_commit, measure, use_of
 from devkit.observe.samples.sample import NOTHING_SEEN, ProgramUse, Sample
 from tests.unit.devkit.observed import some_latencies
@@ -55,12 +55,8 @@ def test_latencies_of_healthy_events_only_where_they_are_known() -> None:
 
 
 def test_use_of_the_machine() -> None:
-    samples = [
-        sample(0, cpu_cores=9.0, memory_bytes=5),
-        sample(1, cpu_cores=1.0, memory_bytes=8),
-        sample(4, cpu_cores=0.2, memory_bytes=6),
-    ]
-    figures = measured(samples)
+    looks = ((0, 9.0, 5), (1, 1.0, 8), (4, 0.2, 6))
+    figures = measured([sample(at, cpu_cores=cores, memory_bytes=memory) for at, cores, memory in looks])
     assert figures.peak_memory_bytes == 8
     assert figures.mean_cpu_cores == pytest.approx((1.0 * 1 + 0.2 * 3) / 4)
 
@@ -77,47 +73,53 @@ class TestAfterTheFault:
         for at in range(15)
     )
 
-    def after(self, fault_over_s: float | None, traffic_over_s: float | None) -> Answers | None:
+    @pytest.mark.parametrize(
+        ("fault_over_s", "traffic_over_s", "answers"),
+        [
+            (5, 10, Answers(by_status={"200": 30}, success_rate=1.0)),
+            (3, 10, Answers(by_status={"200": 30, "504": 20}, success_rate=0.6)),
+            # To the arm's end where the traffic went on.
+            (5, None, Answers(by_status={"200": 70}, success_rate=1.0)),
+            *((*times, None) for times in ((None, 10), (8, 10), (9, 10), (60, None))),
+        ],
+    )
+    def test_from_the_faults_end_to_the_traffics(
+        self, fault_over_s: float | None, traffic_over_s: float | None, answers: Answers | None
+    ) -> None:
         over = None if fault_over_s is None else timedelta(seconds=fault_over_s)
-        return measured(self.SAMPLES, fault_over=over, traffic_over_s=traffic_over_s).answers_after_fault
+        found = measured(self.SAMPLES, fault_over=over, traffic_over_s=traffic_over_s)
+        assert found.answers_after_fault == answers
 
-    def test_from_the_faults_end_to_the_traffics(self) -> None:
-        assert self.after(5, 10) == Answers(by_status={"200": 30}, success_rate=1.0)
-        assert self.after(3, 10) == Answers(by_status={"200": 30, "504": 20}, success_rate=0.6)
 
-    def test_to_the_arms_end_where_the_traffic_went_on(self) -> None:
-        assert self.after(5, None) == Answers(by_status={"200": 70}, success_rate=1.0)
-
-    @pytest.mark.parametrize(("fault", "traffic"), [(None, 10), (8, 10), (9, 10), (60, None)])
-    def test_there_may_be_no_such_time(self, fault: float | None, traffic: float | None) -> None:
-        assert self.after(fault, traffic) is None
+def flat(samples: Sequence[Sample]) -> FlatCommit:
+    found = flat_commit(samples)
+    assert found is not None
+    return found
 
 
 class TestFlatCommit:
-    def test_is_the_longest_time_without_a_commit(self) -> None:
-        samples = [sample(0), sample(2), sample(3, 50), sample(5, 50), sample(9.5, 50), sample(10, 60), sample(11, 60)]
-        flat = flat_commit(samples)
-        assert flat is not None
-        assert (flat.duration_s, flat.from_s, flat.committed, flat.source_end) == (6.5, 3, 50, 100)
+    # Offsets that are committed and their end, by the second; of each look a process runs its query, or none does.
+    GROWS = (sample(0), sample(2), sample(3, 50), sample(5, 50), sample(9.5, 50), sample(10, 60), sample(11, 60))
+    IDLE = (sample(0, 50, 50), sample(8, 50, 50), sample(9, 50, 60), sample(10, 50, 60), sample(11, 60, 60))
+    STARTS = (sample(0, process=None), sample(8, process=None), sample(9), sample(11), sample(12, 50))
+    RESTARTS = (sample(0), sample(5), sample(6, process=None), sample(10, process=2), sample(15, process=2))
 
-    def test_counts_only_while_there_is_something_to_commit(self) -> None:
-        idle = [sample(0, 50, 50), sample(8, 50, 50), sample(9, 50, 60), sample(10, 50, 60), sample(11, 60, 60)]
-        flat = flat_commit(idle)
-        assert flat is not None
-        assert (flat.from_s, flat.duration_s) == (9, 1)
-
-    def test_begins_with_the_first_query(self) -> None:
-        """Until then a JVM starts, in every arm."""
-        samples = [sample(0, process=None), sample(8, process=None), sample(9), sample(11), sample(12, 50)]
-        flat = flat_commit(samples)
-        assert flat is not None
-        assert (flat.from_s, flat.duration_s) == (9, 2)
-
-    def test_goes_on_over_restarts(self) -> None:
-        samples = [sample(0), sample(5), sample(6, process=None), sample(10, process=2), sample(15, process=2)]
-        flat = flat_commit(samples)
-        assert flat is not None
-        assert (flat.from_s, flat.duration_s) == (0, 15)
+    @pytest.mark.parametrize(
+        ("samples", "from_s", "duration_s", "committed"),
+        [(GROWS, 3, 6.5, 50), (IDLE, 9, 1, 50), (STARTS, 9, 2, 0), (RESTARTS, 0, 15, 0)],
+        ids=[
+            "the longest time without a commit",
+            "only while there is something to commit",
+            "from the first query on, as until then a JVM starts in every arm",
+            "over restarts",
+        ],
+    )
+    def test_is_the_longest_time(
+        self, samples: tuple[Sample, ...], from_s: float, duration_s: float, committed: int
+    ) -> None:
+        found = flat(samples)
+        assert (found.from_s, found.duration_s, found.committed) == (from_s, duration_s, committed)
+        assert found.source_end in (60, 100)
 
     @pytest.mark.parametrize(
         ("times", "possible"),
@@ -128,33 +130,21 @@ class TestFlatCommit:
             ([(0, 50), (3, 50), (4, 60), (5, 60)], None),
         ],
     )
-    def test_where_nobody_could_look_it_may_have_been_longer(
+    def test_where_no_look_was_taken_it_may_have_been_longer(
         self, times: list[tuple[float, int]], possible: float | None
     ) -> None:
-        flat = flat_commit([sample(at, committed) for at, committed in times])
-        assert flat is not None
-        assert flat.at_most_s == possible
+        assert flat([sample(at, committed) for at, committed in times]).at_most_s == possible
 
     def test_cores_are_those_of_running_queries(self) -> None:
         """A start at 2 cores and a process that idles: the start is left out, and so is the step into a new process."""
-        samples = [
-            sample(0, cpu_cores=5),
-            sample(1, cpu_cores=0.3),
-            sample(2, cpu_cores=0.1),
-            sample(3, process=None, cpu_cores=0.0),
-            sample(4, process=None, cpu_cores=2.0),
-            sample(5, process=2, cpu_cores=2.0),
-            sample(6, process=2, cpu_cores=0.1),
-        ]
-        flat = flat_commit(samples)
-        assert flat is not None
-        assert flat.median_cpu_cores == 0.1
-        assert flat.mean_cpu_cores == pytest.approx(0.5 / 3, abs=0.001)
+        looks = ((1, 5), (1, 0.3), (1, 0.1), (None, 0.0), (None, 2.0), (2, 2.0), (2, 0.1))
+        found = flat([sample(at, process=process, cpu_cores=cores) for at, (process, cores) in enumerate(looks)])
+        assert found.median_cpu_cores == 0.1
+        assert found.mean_cpu_cores == pytest.approx(0.5 / 3, abs=0.001)
 
     def test_no_cores_are_known_where_no_query_ran_for_a_sample(self) -> None:
-        flat = flat_commit([sample(0), sample(5, process=None), sample(9, process=2)])
-        assert flat is not None
-        assert (flat.median_cpu_cores, flat.mean_cpu_cores) == (None, None)
+        found = flat([sample(0), sample(5, process=None), sample(9, process=2)])
+        assert (found.median_cpu_cores, found.mean_cpu_cores) == (None, None)
 
     @pytest.mark.parametrize(
         "samples",

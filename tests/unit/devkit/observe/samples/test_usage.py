@@ -62,17 +62,13 @@ def test_what_ended_takes_nothing_away_from_the_rest() -> None:
     assert usage.look().cpu_cores == pytest.approx(0.5)
 
 
-def test_a_process_that_ends_while_it_is_looked_at() -> None:
-    machine = Machine([Process(gone=True)])
+@pytest.mark.parametrize("processes", [[], [Process(gone=True)]], ids=["none", "one that ends while it is looked at"])
+def test_no_processes_use_nothing(processes: list[Process]) -> None:
+    machine = Machine(processes)
     usage = machine.usage()
     machine.now += 1
     look = usage.look()
     assert (look.cpu_cores, look.memory_bytes) == (0.0, 0)
-
-
-def test_no_processes_use_nothing() -> None:
-    machine = Machine([])
-    assert machine.usage().look().cpu_cores == 0.0
 
 
 def test_a_real_process() -> None:

@@ -19,13 +19,23 @@ def rendered(**changes: object) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines)
 
 
-def test_addresses_are_filled_in() -> None:
+def test_a_single_broker_has_one_replica_of_everything_and_limits_above_those_of_topics() -> None:
     properties = rendered()
-    assert properties["listeners"] == "PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093"
-    assert properties["advertised.listeners"] == "PLAINTEXT://127.0.0.1:9092"
-    assert properties["inter.broker.listener.name"] == "PLAINTEXT"
-    assert properties["controller.quorum.voters"] == "1@127.0.0.1:9093"
-    assert properties["log.dirs"] == "/run/kafka/data"
+    expected = {
+        "listeners": "PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093",
+        "advertised.listeners": "PLAINTEXT://127.0.0.1:9092",
+        "inter.broker.listener.name": "PLAINTEXT",
+        "controller.quorum.voters": "1@127.0.0.1:9093",
+        "log.dirs": "/run/kafka/data",
+        "min.insync.replicas": "1",
+        "auto.create.topics.enable": "false",
+        "message.max.bytes": str(64 << 20),
+        "replica.fetch.max.bytes": str(64 << 20),
+    }
+    assert {key: properties[key] for key in expected} == expected
+    replicas = [value for key, value in properties.items() if key.endswith("replication.factor")]
+    assert replicas == ["1"] * 4
+    assert "$" not in "".join(properties.values()), "nothing is left to be filled in"
 
 
 def test_it_may_listen_elsewhere_than_it_is_known_by() -> None:
@@ -40,14 +50,6 @@ def test_it_may_listen_elsewhere_than_it_is_known_by() -> None:
     assert properties["inter.broker.listener.name"] == "INTERNAL"
 
 
-def test_a_single_broker_has_one_replica_of_everything() -> None:
-    properties = rendered()
-    replicas = {key: value for key, value in properties.items() if key.endswith("replication.factor")}
-    assert len(replicas) == 4
-    assert set(replicas.values()) == {"1"}
-    assert properties["min.insync.replicas"] == "1"
-
-
 def test_three_are_one_quorum_and_one_of_them_may_be_missing() -> None:
     voters = {number: f"127.0.0.1:{19090 + number}" for number in (1, 2, 3)}
     properties = rendered(node=2, voters=voters, controller=voters[2])
@@ -57,18 +59,6 @@ def test_three_are_one_quorum_and_one_of_them_may_be_missing() -> None:
     replicas = {value for key, value in properties.items() if key.endswith("replication.factor")}
     in_sync = {properties[key] for key in properties if key.endswith(("min.isr", "insync.replicas"))}
     assert (replicas, in_sync) == ({"3"}, {"2"})
-
-
-def test_nothing_is_left_to_be_filled_in() -> None:
-    assert "$" not in "".join(rendered().values())
-
-
-def test_topics_are_made_on_purpose_only() -> None:
-    assert rendered()["auto.create.topics.enable"] == "false"
-
-
-def test_the_brokers_own_limit_is_above_those_of_topics() -> None:
-    assert int(rendered()["message.max.bytes"]) == int(rendered()["replica.fetch.max.bytes"]) == 64 * 1024 * 1024
 
 
 def test_a_broker_that_ended_is_not_waited_for() -> None:

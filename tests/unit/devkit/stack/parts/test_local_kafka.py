@@ -69,11 +69,15 @@ def test_programs_are_told_the_address_of_a_proxy(guardian: Formatter) -> None:
     assert properties["listeners"].startswith(f"PLAINTEXT://{led[0]},")
 
 
+def formats(guardian: Formatter) -> int:
+    return [name for name, *_ in guardian.started].count("kafka-format")
+
+
 def test_three_brokers_are_formatted_once_and_have_ids_of_their_own(guardian: Formatter) -> None:
     broker, parts = start_kafka(guardian.real(), guardian.directory, brokers=3)
     assert [part.name for part in parts] == ["kafka-1", "kafka-2", "kafka-3"]
     assert broker.bootstrap == ",".join(part.address for part in parts)
-    assert [name for name, *_ in guardian.started].count("kafka-format") == 1
+    assert formats(guardian) == 1
     by_part = started(guardian)
     assert [properties["node.id"] for properties in by_part.values()] == ["1", "2", "3"]
     data = [Path(properties["log.dirs"]) for properties in by_part.values()]
@@ -85,20 +89,16 @@ def test_three_brokers_are_formatted_once_and_have_ids_of_their_own(guardian: Fo
     assert all((directory / "bootstrap.checkpoint").read_bytes() == b"features" for directory in data)
 
 
-def formats(guardian: Formatter) -> int:
-    return [name for name, *_ in guardian.started].count("kafka-format")
-
-
 def test_another_run_formats_nothing_and_has_a_directory_of_its_own(guardian: Formatter) -> None:
-    start_kafka(guardian.real(), guardian.directory)
-    first = started(guardian)["kafka"]["log.dirs"]
-    start_kafka(guardian.real(), guardian.directory)
-    second = started(guardian)["kafka"]["log.dirs"]
+    data = []
+    for _ in range(2):
+        start_kafka(guardian.real(), guardian.directory)
+        data.append(Path(started(guardian)["kafka"]["log.dirs"]))
     assert formats(guardian) == 1
-    assert (Path(second) / "bootstrap.checkpoint").read_bytes() == b"features"
-    metas = [properties_of(Path(data) / "meta.properties") for data in (first, second)]
-    for name in ("directory.id", "cluster.id"):
-        assert metas[0][name] != metas[1][name]
+    assert (data[1] / "bootstrap.checkpoint").read_bytes() == b"features"
+    first, second = (properties_of(directory / "meta.properties") for directory in data)
+    assert first["directory.id"] != second["directory.id"]
+    assert first["cluster.id"] != second["cluster.id"]
 
 
 def test_another_version_of_kafka_or_of_its_configuration_is_formatted_anew(
@@ -118,14 +118,13 @@ def test_what_is_damaged_is_formatted_anew(guardian: Formatter, tmp_path: Path, 
     damages = {"half": text[: len(text) // 2], "another": text.replace("ZmVhdHVyZXM=", "ZmVhdHVyZXk=")}
     kept.write_text(damages.get(damage, damage))
     assert kept.read_text() != text
-    start_kafka(guardian.real(), guardian.directory)
-    assert formats(guardian) == 2
-    start_kafka(guardian.real(), guardian.directory)
-    assert formats(guardian) == 2
+    for _ in range(2):
+        start_kafka(guardian.real(), guardian.directory)
+        assert formats(guardian) == 2
 
 
 def test_a_cache_that_cannot_be_written_costs_nothing_else(guardian: Formatter, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("no directory")
-    start_kafka(guardian.real(), guardian.directory)
-    start_kafka(guardian.real(), guardian.directory)
+    for _ in range(2):
+        start_kafka(guardian.real(), guardian.directory)
     assert formats(guardian) == 2

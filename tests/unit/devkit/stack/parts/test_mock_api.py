@@ -100,33 +100,43 @@ def test_populate_sets_everything_at_once_and_rules_as_they_were_written(server:
     assert [Rule.model_validate(rule) for rule in body["rules"]] == [rule]
 
 
+SLOW = Rule.model_validate({"name": "slow", "do": {"latency": "40ms"}})
+STATE = json.dumps({"seed": 1, "pages": 5, "rules": [{"name": "slow", "do": {"latency": "40ms"}}], "requests": 9})
+
+
 def test_other_pages_leave_the_rules_as_they_are(server: Server, mock: MockApi) -> None:
-    rule = {"name": "slow", "do": {"latency": "40ms"}}
-    server.answers["/__mock/state"] = 200, json.dumps({"seed": 1, "pages": 5, "rules": [rule], "requests": 9})
+    server.answers["/__mock/state"] = 200, STATE
+    assert mock.current_rules() == (SLOW,)
     mock.replace_pages(seed=7, catalog=[])
-    (_, (method, _, body)) = server.asked
+    (*_, (method, _, body)) = server.asked
     assert (method, body["seed"], body["catalog"]) == ("PUT", 7, [])
-    assert [Rule.model_validate(rule) for rule in body["rules"]] == [Rule.model_validate(rule)]
+    assert [Rule.model_validate(rule) for rule in body["rules"]] == [SLOW]
 
 
-def test_current_rules(server: Server, mock: MockApi) -> None:
-    rule = {"name": "slow", "do": {"latency": "40ms"}}
-    server.answers["/__mock/state"] = 200, json.dumps({"seed": 1, "pages": 5, "rules": [rule], "requests": 9})
-    assert mock.current_rules() == (Rule.model_validate(rule),)
+def changes(*actions: tuple[str, str]) -> tuple[int, str]:
+    """The mock's answer that these were done, by whom."""
+    listed = [
+        {"n": n, "at": "2026-11-22T12:30:15Z", "action": action, "author": author}
+        for n, (action, author) in enumerate(actions, 1)
+    ]
+    return 200, json.dumps(listed)
 
 
 def test_changes_by_others_are_those_since_it_populated_the_mock(server: Server, mock: MockApi) -> None:
-    ours = mock.author
-    authors = ["before", ours, "between", ours, "curl/8.5"]
-    changes = [
-        {"n": n, "at": "2026-11-22T12:30:15Z", "action": "populated", "author": author}
-        for n, author in enumerate(authors, 1)
-    ]
-    server.answers["/__mock/journal/changes"] = 200, json.dumps(changes)
+    authors = ("before", mock.author, "between", mock.author, "curl/8.5")
+    server.answers["/__mock/journal/changes"] = changes(*(("populated", author) for author in authors))
     assert [(change.n, change.author) for change in mock.changes_by_others()] == [(5, "curl/8.5")]
     other = MockApi(server.endpoint)  # a run beside has a name of its own
-    assert other.author != ours
+    assert other.author != mock.author
     other.close()
+
+
+def test_what_we_switched_hides_no_change_by_others(server: Server, mock: MockApi) -> None:
+    ours = mock.author
+    server.answers["/__mock/journal/changes"] = changes(
+        ("populated", ours), ("removed", "curl"), ("switched on", ours), ("added", "curl"), ("switched off", ours)
+    )
+    assert [change.n for change in mock.changes_by_others()] == [2, 4]
 
 
 def test_counts(server: Server, mock: MockApi) -> None:
@@ -134,23 +144,20 @@ def test_counts(server: Server, mock: MockApi) -> None:
     assert mock.counts() == JournalTotals.model_validate(COUNTS)
 
 
-def test_truth_is_text_of_a_revision_of_a_wiki(server: Server, mock: MockApi) -> None:
-    server.answers["/__mock/truth/revision/4097"] = 200, "<p>é</p>"
+def test_truth_is_of_a_revision_or_of_any_path_of_a_wiki(server: Server, mock: MockApi) -> None:
+    server.answers |= {"/__mock/truth/revision/4097": (200, "<p>é</p>"), "/__mock/truth": (200, "{}")}
     assert mock.truth("enwiki", 4097) == "<p>é</p>"
-    assert server.asked == [("GET", "/__mock/truth/revision/4097?wiki=enwiki", None)]
-
-
-def test_truth_of_any_path_of_a_wiki(server: Server, mock: MockApi) -> None:
-    server.answers["/__mock/truth"] = 200, "{}"
     assert mock.truth_at("enwiki", "/w/api.php?a=b&c=é") == b"{}"
-    assert server.asked == [("GET", "/__mock/truth?wiki=enwiki&path=%2Fw%2Fapi.php%3Fa%3Db%26c%3D%C3%A9", None)]
+    assert server.asked == [
+        ("GET", "/__mock/truth/revision/4097?wiki=enwiki", None),
+        ("GET", "/__mock/truth?wiki=enwiki&path=%2Fw%2Fapi.php%3Fa%3Db%26c%3D%C3%A9", None),
+    ]
 
 
 def test_a_refusal_is_an_error_with_the_mocks_own_words(server: Server, mock: MockApi) -> None:
     server.answers["/__mock/journal/counts"] = 400, "the journal is closed"
-    with pytest.raises(
-        StackError, match=r"^mock API answered 400 to GET /__mock/journal/counts: the journal is closed$"
-    ):
+    refusal = r"^mock API answered 400 to GET /__mock/journal/counts: the journal is closed$"
+    with pytest.raises(StackError, match=refusal):
         mock.counts()
 
 
@@ -231,20 +238,3 @@ def test_a_rule_is_switched_also_for_a_mock_that_begins_anew(server: Server, moc
     mock.populate_again()
     _, _, body = server.asked[-1]
     assert [rule.get("enabled", True) for rule in body["rules"]] == [False, True]
-
-
-def test_what_we_switched_hides_no_change_by_others(server: Server, mock: MockApi) -> None:
-    ours = mock.author
-    actions = [
-        ("populated", ours),
-        ("removed", "curl"),
-        ("switched on", ours),
-        ("added", "curl"),
-        ("switched off", ours),
-    ]
-    changes = [
-        {"n": n, "at": "2026-11-22T12:30:15Z", "action": action, "author": author}
-        for n, (action, author) in enumerate(actions, 1)
-    ]
-    server.answers["/__mock/journal/changes"] = 200, json.dumps(changes)
-    assert [change.n for change in mock.changes_by_others()] == [2, 4]

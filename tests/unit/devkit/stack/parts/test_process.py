@@ -64,9 +64,7 @@ def test_a_paused_part_has_stopped(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_resumed_part_answers(desk: Desk) -> None:
     desk.part.pull("resume")
-    assert desk.process.signals == [signal.SIGCONT]
-    assert desk.asked == [desk.process.pid]
-    assert desk.restored == 0
+    assert (desk.process.signals, desk.asked, desk.restored) == ([signal.SIGCONT], [desk.process.pid], 0)
 
 
 @pytest.mark.parametrize("lever", ["pause", "resume"])
@@ -92,21 +90,20 @@ def test_a_restarted_part_is_ended_in_order_and_started_the_same_way(desk: Desk)
     assert desk.guardian.started == [("store", ARGV, {"KEY": "1"})] * 2
     assert desk.guardian.succeeded == [before.pid]
     assert desk.part.life.pid != before.pid
-    assert desk.asked == [desk.part.life.pid]
-    assert desk.restored == 1
+    assert (desk.asked, desk.restored) == ([desk.part.life.pid], 1)
 
 
-def test_a_paused_part_can_be_restarted(desk: Desk) -> None:
-    """A stopped process takes a SIGTERM when it goes on."""
-    desk.process.ends_by = signal.SIGCONT
+@pytest.mark.parametrize(
+    ("exit_code", "ends_by", "signals"),
+    [(None, signal.SIGCONT, [signal.SIGTERM, signal.SIGCONT]), (-9, None, [])],
+    ids=["a stopped process, which takes a SIGTERM when it goes on", "one that has ended"],
+)
+def test_a_part_that_does_not_run_is_restarted(
+    desk: Desk, exit_code: int | None, ends_by: signal.Signals | None, signals: list[signal.Signals]
+) -> None:
+    desk.process.exit_code, desk.process.ends_by = exit_code, ends_by
     desk.part.pull("restart")
-    assert desk.process.signals == [signal.SIGTERM, signal.SIGCONT]
-
-
-def test_a_dead_part_is_started_again(desk: Desk) -> None:
-    desk.process.exit_code = -9
-    desk.part.pull("restart")
-    assert desk.process.signals == []
+    assert desk.process.signals == signals
     assert desk.part.life.exit_code is None
 
 
