@@ -53,16 +53,15 @@ class Program:
         )
 
 
-def test_at_its_limit_a_program_lives() -> None:
-    program = Program()
-    watch = program.watch(memory="100MiB")
-    assert watch.look(1) is None
-    assert (program.kills, watch.kill_of(1)) == (0, None)
+@pytest.fixture
+def program() -> Program:
+    return Program()
 
 
-def test_over_its_memory_it_is_killed_and_the_kinds_are_told() -> None:
-    program = Program()
+def test_over_its_memory_it_is_killed_and_the_kinds_are_told(program: Program) -> None:
     watch = program.watch(memory="100MiB")
+    assert watch.look(3) is None, "it is at its limit"
+    assert (program.kills, watch.kill_of(3)) == (0, None)
     program.memory_mib = 101
     killed = watch.look(3)
     assert killed is not None
@@ -75,8 +74,7 @@ def test_over_its_memory_it_is_killed_and_the_kinds_are_told() -> None:
     assert watch.figures().kills == (killed,)
 
 
-def test_over_its_disk_it_is_killed() -> None:
-    program = Program()
+def test_over_its_disk_it_is_killed(program: Program) -> None:
     watch = program.watch(disk="10MiB")
     program.disk_mib = 11
     killed = watch.look(1)
@@ -86,33 +84,21 @@ def test_over_its_disk_it_is_killed() -> None:
     assert watch.look(2) is None, "the next process begins without the files"
 
 
-def test_over_its_memory_it_keeps_its_files() -> None:
-    program = Program()
+def test_over_its_memory_it_keeps_its_files(program: Program) -> None:
     watch = program.watch(memory="50MiB", disk="10MiB")
     program.disk_mib = 9
     assert watch.look(1) is not None
     assert program.disk_mib == 9
 
 
-def test_the_peak_is_the_most_of_any_look() -> None:
-    program = Program()
+def test_the_peak_is_the_most_of_any_look(program: Program) -> None:
     watch = program.watch(memory="1GiB")
     for program.memory_mib in (300, 200):
         watch.look(1)
     assert watch.figures().peak_memory == 300 * MIB
 
 
-def test_a_thread_of_its_own_looks_until_the_kill() -> None:
-    program = Program()
-    watch = program.watch(memory="50MiB")
-    watch.start(1)
-    assert program.killed.wait(10)
-    watch.stop()
-    assert watch.kill_of(1) is not None
-
-
-def test_the_next_process_is_looked_at_like_the_first() -> None:
-    program = Program()
+def test_a_thread_of_its_own_looks_at_each_process_until_the_kill(program: Program) -> None:
     watch = program.watch(memory="150MiB")
     watch.start(1)
     watch.start(2)
@@ -122,16 +108,13 @@ def test_the_next_process_is_looked_at_like_the_first() -> None:
     assert (watch.kill_of(1), watch.kill_of(2) is not None) == (None, True)
 
 
-def test_what_an_engine_holds_is_left_to_it() -> None:
-    program = Program()
+def test_what_an_engine_holds_is_left_to_it(program: Program) -> None:
     program.held = Held()
     watch = program.watch(memory="100MiB", disk="1MiB")
     for program.memory_mib in (150, 90, 0):
         assert watch.look(1) is None
     assert (program.kills, watch.kill_of(1)) == (0, None)
-
     program.held.went_over_memory = True
-
     killed = watch.kill_of(1)
     assert killed is not None
     assert (killed.used, killed.enforced_by) == (150 * MIB, "engine"), "the most that was seen of it"
@@ -145,8 +128,7 @@ def test_what_an_engine_holds_is_left_to_it() -> None:
     assert watch.look(2) is not None, "its disk is nobody else's business"
 
 
-def test_an_engine_may_run_elsewhere() -> None:
-    program = Program()
+def test_an_engine_may_run_elsewhere(program: Program) -> None:
     program.held = Held(went_over_memory=True)
     killed = program.watch(memory="100MiB").kill_of(1)
     assert killed is not None

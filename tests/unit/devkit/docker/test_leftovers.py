@@ -82,17 +82,12 @@ def test_what_is_left_is_named() -> None:
     assert engine.now >= 60
 
 
-def test_without_an_engine_it_does_not_go_on() -> None:
-    engine = FakeEngine({"containers": {"a"}}, gone_at=0)
+@pytest.mark.parametrize("gone_at", [0, 0.5])
+def test_without_an_engine_it_does_not_go_on(gone_at: float) -> None:
+    engine = FakeEngine({"containers": {"a"}}, gone_at=gone_at)
     with pytest.raises(EngineError):
         engine.end()
     assert engine.now < 1
-
-
-def test_an_engine_that_ends_in_the_middle() -> None:
-    engine = FakeEngine({"containers": {"a"}}, gone_at=0.5)
-    with pytest.raises(EngineError):
-        engine.end()
 
 
 def test_what_remains_by_kind() -> None:

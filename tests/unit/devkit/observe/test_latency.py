@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.latency import EventLatency, Latencies, Percentile, latencies
+from devkit.observe.settings import ChangedValue, not_as_shipped
+from devkit.observe.time_series import Of, TimeSeries, between, figure, waiting
 from tests.unit.devkit.observe.audit.events import source_event
+from tests.unit.devkit.observed import A_SAMPLE
 
 
 def found(
@@ -99,3 +102,47 @@ def test_percentiles_bound_what_they_would_be_had_all_left(
     assert found.at_least_s <= true or true == pytest.approx(found.at_least_s)
     if found.at_most_s is not None:
         assert found.at_most_s >= true
+
+
+RISING: TimeSeries = ((0, 2), (30, 5), (60, 8), (90, 11), (120, 14))
+
+
+@pytest.mark.parametrize(("of", "value"), [("last", 14), ("highest", 14), ("lowest", 2), ("mean", 8), ("slope", 6)])
+def test_one_number_of_a_course(of: Of, value: float) -> None:
+    assert figure(RISING, of) == pytest.approx(value)
+    assert figure((), of) is None
+
+
+def test_few_points_have_no_slope_and_both_ends_belong_to_a_part() -> None:
+    assert figure(RISING[:4], "slope") is None
+    assert figure(((1, 2),) * 9, "slope") is None
+    assert between(RISING, 30, 90) == ((30, 5), (60, 8), (90, 11))
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e3, 1e3), st.lists(st.integers(0, 999), min_size=5, max_size=50, unique=True))
+def test_the_slope_of_a_line_is_the_lines(begin: float, a_second: float, times: list[int]) -> None:
+    line = tuple((float(at_s), begin + a_second * at_s) for at_s in times)
+    assert figure(line, "slope") == pytest.approx(60 * a_second, abs=0.01)
+
+
+def test_what_has_begun_and_not_ended_waits() -> None:
+    spans = [(1.0, 3.0), (2.0, None), (2.5, 2.75)]
+    assert waiting(spans, [0, 1, 2, 2.5, 3, 9]) == ((0, 0), (1, 1), (2, 2), (2.5, 3), (3, 1), (9, 1))
+
+
+ONE = ChangedValue(place="arms.fixed.batch.max_offsets", before=None, value=100)
+OTHER = ChangedValue(place="traffic.rate", before="20/s", value="40/s")
+
+
+def test_a_run_of_the_file_as_it_is_says_nothing() -> None:
+    assert not_as_shipped([]) == ""
+
+
+def test_every_change_is_told_with_what_the_file_says() -> None:
+    assert not_as_shipped([ONE, OTHER]) == (
+        "not the file as it is: arms.fixed.batch.max_offsets: not set → 100; traffic.rate: 20/s → 40/s"
+    )
+
+
+def test_lag_is_what_is_published_and_not_committed() -> None:
+    assert (A_SAMPLE.source_end, A_SAMPLE.committed, A_SAMPLE.lag) == (161, 160, 1)

@@ -13,6 +13,7 @@ from devkit.report.result import CauseResult
 from devkit.scenario.cause import NamedCause
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
+from devkit.scenario.placeholders import OF_CONFIG, filled_where_known, misspelt_places
 from devkit.scenario.resolve import resolve
 from devkit.scenario.stretch import not_stretched, stretch_scenario
 from devkit.verdict.shown_cause import shown_causes
@@ -169,3 +170,35 @@ class TestConfirmedBySpark:
         caused = scenario.model_copy(update={"cause": (NamedCause(differs=key),)})
         (found,) = shown_causes(resolve(caused), {"incident": incident, "fixed": fixed})
         return found
+
+
+VALUES = {"bootstrap": "127.0.0.1:9092", "arm": "fixed"}
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("--brokers={bootstrap}", "--brokers=127.0.0.1:9092"),
+        ("mine-{arm}-{arm}", "mine-fixed-fixed"),
+        ("echo ${arm}", "echo ${arm}"),
+        ('{"arm": 1}', '{"arm": 1}'),
+        ("{sparql_update}", "{sparql_update}"),
+        ("{other}", "{other}"),
+    ],
+    ids=["a value", "twice", "a shell's variable", "JSON", "without a triple store", "a word of the program's own"],
+)
+def test_known_places_are_filled_in(text: str, filled: str) -> None:
+    assert filled_where_known(text, VALUES.__getitem__) == filled
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("{bootstap}", ["there is no place {bootstap} to fill in; did you mean 'bootstrap'?"]),
+        ("{config}", ["there is no place {config} to fill in; there are: " + ", ".join(OF_CONFIG)]),
+        ("{mock} {other} ${moc}", []),
+    ],
+    ids=["a typo", "a place of an operator's command", "known, and others"],
+)
+def test_a_misspelt_place_is_told(text: str, messages: list[str]) -> None:
+    assert list(misspelt_places(text, OF_CONFIG)) == messages

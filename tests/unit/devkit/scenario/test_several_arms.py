@@ -1,6 +1,5 @@
 """Scenarios of more than two arms: what a file may say, and what the verdict over them is."""
 
-
 import pytest
 
 from devkit.observe.arm_role import ArmRole, Roles

@@ -1,5 +1,6 @@
 """Which parts the proxy leads to, against a control interface that remembers what it was asked."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,11 +45,19 @@ class Ready(FakeGuardian):
         return process
 
 
-def in_front_of(*names: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Front, Control]:
+InFront = Callable[..., tuple[Front, Control]]
+
+
+@pytest.fixture
+def in_front_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InFront:
     monkeypatch.setattr(front_module, "ProxyControl", Control)
-    front = Front(Ready(directory).real(), directory, frozenset(names))
-    assert isinstance(front.control, Control)
-    return front, front.control
+
+    def start(*names: str) -> tuple[Front, Control]:
+        front = Front(Ready(tmp_path).real(), tmp_path, frozenset(names))
+        assert isinstance(front.control, Control)
+        return front, front.control
+
+    return start
 
 
 @pytest.mark.parametrize(
@@ -59,10 +68,8 @@ def in_front_of(*names: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -
         (("object-store", "mock-api"), {"object-store", "mock-api"}),
     ],
 )
-def test_only_to_those_that_were_named(
-    names: tuple[str, ...], led: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    front, control = in_front_of(*names, directory=tmp_path, monkeypatch=monkeypatch)
+def test_only_to_those_that_were_named(in_front_of: InFront, names: tuple[str, ...], led: set[str]) -> None:
+    front, control = in_front_of(*names)
     parts = ("kafka", "kafka-1", "kafka-3", "object-store", "mock-api")
     addresses = {part: front.lead(part, "127.0.0.1:9092") for part in parts}
     assert {part for part, address in addresses.items() if address != "127.0.0.1:9092"} == led
@@ -70,10 +77,8 @@ def test_only_to_those_that_were_named(
     assert all(control.held[part].address == addresses[part] for part in led)
 
 
-def test_a_part_that_had_to_begin_again_elsewhere_is_led_to_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    front, control = in_front_of("mock-api", directory=tmp_path, monkeypatch=monkeypatch)
+def test_a_part_that_had_to_begin_again_elsewhere_is_led_to_there(in_front_of: InFront) -> None:
+    front, control = in_front_of("mock-api")
     front.lead("mock-api", "127.0.0.1:9092")
     address = front.lead("mock-api", "127.0.0.1:9093")
     assert [(listener.address, listener.upstream) for listener in control.listeners()] == [(address, "127.0.0.1:9093")]
@@ -81,9 +86,9 @@ def test_a_part_that_had_to_begin_again_elsewhere_is_led_to_there(
 
 @pytest.mark.parametrize(("part", "suffix", "layer"), [("object-store", ".s3", "s3"), ("kafka", ".protocol", "kafka")])
 def test_before_store_and_broker_stand_one_of_bytes_and_one_of_requests(
-    part: str, suffix: str, layer: Layer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    in_front_of: InFront, part: str, suffix: str, layer: Layer
 ) -> None:
-    front, control = in_front_of(part, directory=tmp_path, monkeypatch=monkeypatch)
+    front, control = in_front_of(part)
     lead = front.lead_requests if part == "object-store" else front.lead
     for _ in range(2):
         address = lead(part, "127.0.0.1:9000")
@@ -92,7 +97,7 @@ def test_before_store_and_broker_stand_one_of_bytes_and_one_of_requests(
     assert (address, bytes_.upstream, requests.upstream) == (bytes_.address, requests.address, "127.0.0.1:9000")
 
 
-def test_a_proxy_that_forgets_is_not_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    front, _ = in_front_of("kafka", directory=tmp_path, monkeypatch=monkeypatch)
+def test_a_proxy_that_forgets_is_not_ended(in_front_of: InFront) -> None:
+    front, _ = in_front_of("kafka")
     assert front.part.levers == {"pause", "resume"}
     assert "cut or pause the part behind it" in (front.part.refusal("kill") or "")

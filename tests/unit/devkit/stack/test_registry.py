@@ -1,9 +1,15 @@
+import socket
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from devkit.cli.options import STACKS, require_addresses_fit
-from devkit.errors import UsageError
+from devkit.errors import StackError, UsageError
+from devkit.stack import embedded
+from devkit.stack.parts.process import ProcessPart
+from devkit.stack.ports import LOOPBACK, claim_port, free_port
 from devkit.stack.registry import BACKENDS, DEFAULT, start_stack
 from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
 from tests.unit.devkit.stack.fakes import FakeGuardian
@@ -49,3 +55,44 @@ def test_behind_a_proxy_no_port_is_chosen(backend: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="port of a part cannot be chosen where a proxy leads"):
         start_stack(backend, guardian.real(), tmp_path, request)
     assert guardian.started == []
+
+
+def test_a_wish_that_can_be_met_is_and_no_wish_is_any_free_port() -> None:
+    port = free_port()
+    assert claim_port(port, "Kafka") == port
+    assert 1024 <= claim_port(None, "Kafka") <= 65535
+
+
+def test_a_port_in_use_is_an_error_that_names_the_part() -> None:
+    with socket.socket() as listener:
+        listener.bind((LOOPBACK, 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        with pytest.raises(
+            StackError, match=f"^port {port} for Kafka cannot be used: Address already in use$"
+        ) as caught:
+            claim_port(port, "Kafka")
+    assert "leave the option out" in (caught.value.hint or "")
+
+
+def test_what_is_asked_for_meanwhile_is_done_while_the_parts_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+
+    def part(name: str) -> ProcessPart:
+        done.append(f"{name} begun")
+        return cast(ProcessPart, SimpleNamespace(name=name, await_ready=lambda: done.append(f"{name} ready")))
+
+    def start(name: str, *, several: bool = False) -> Any:
+        return lambda *_, **__: (None, (part(name),) if several else part(name))
+
+    monkeypatch.setattr(embedded, "start_object_store", start("object-store"))
+    monkeypatch.setattr(embedded, "start_mock_api", start("mock-api"))
+    monkeypatch.setattr(embedded, "start_kafka", start("kafka", several=True))
+    awaited: list[str] = []
+    request = StackRequest(meanwhile=lambda: done.append("meanwhile"), awaiting=awaited.append)
+    embedded.start_embedded(FakeGuardian(tmp_path).real(), tmp_path, request)
+    names = ["object-store", "mock-api", "kafka"]
+    assert done == [*(f"{name} begun" for name in names), "meanwhile", *(f"{name} ready" for name in names)]
+    assert awaited == names

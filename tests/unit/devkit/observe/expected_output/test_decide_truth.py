@@ -163,17 +163,6 @@ def test_each_event_has_the_outcome_that_the_pipeline_gives_it(seed: int, *, rep
 
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_a_revision_that_passes_at_once_may_overtake_others(seed: int) -> None:
-    made = published(seed, repeats={"share": "10%", "after": "900ms"})
-    expected = model(made)
-    for outcome in decide(made, AT_ONCE):
-        decision = expected.decisions[place(outcome)]
-        alternatives = {("newer_revision_seen", None)} if decision.may_be_newer else set()
-        assert described(outcome) in {(decision.outcome, decision.from_rev), *alternatives}
-
-
-@settings(max_examples=8, deadline=None)
-@given(seed=st.integers(0, 10**6))
 def test_an_entity_ends_as_the_wiki_has_it(seed: int) -> None:
     made = published(seed)
     last = {entity_id(page.title): page.revisions[-1].rev_id for page in made.traffic.pages}

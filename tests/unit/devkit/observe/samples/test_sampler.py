@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.errors import PartError
-from devkit.observe.applied_offsets import FollowerOffsets
 from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.samples import sampler as sampler_module
 from devkit.observe.samples.sample import Sample
@@ -154,27 +153,17 @@ def test_each_program_that_runs_is_in_it_where_there_are_several() -> None:
     assert {name: use.memory_bytes for name, use in programs.items()} == {"html": 700, "reader": 30}
 
 
-def test_nothing_counted_has_no_percentiles() -> None:
-    assert percentile(0.5, EDGES, (0, 0, 0, 0)) is None
-    assert percentile(0.5, (), ()) is None
-
-
-def test_a_bucket_is_taken_to_be_spread_evenly() -> None:
+def test_a_bucket_is_taken_to_be_spread_evenly_and_above_the_last_edge_is_the_edge() -> None:
     assert percentile(0.5, EDGES, (0, 0, 10, 0)) == pytest.approx(0.275)
     assert percentile(1, EDGES, (0, 0, 10, 0)) == 0.5
     assert percentile(0.5, EDGES, (10, 0, 0, 0)) == pytest.approx(0.0025)
-
-
-def test_what_lies_above_the_last_edge_is_given_as_it() -> None:
     assert percentile(0.99, EDGES, (1, 0, 0, 0, 99)) == 5.0
+    assert percentile(0.5, EDGES, (0, 0, 0, 0)) is percentile(0.5, (), ()) is None, "nothing was counted"
 
 
-def test_a_difference_is_what_was_counted_since() -> None:
+def test_a_difference_is_what_was_counted_since_and_counts_that_went_down_have_begun_anew() -> None:
     assert counted_since((1, 5), (3, 5)) == (2, 0)
     assert counted_since((), (3, 5)) == (3, 5)
-
-
-def test_counts_that_went_down_have_begun_anew() -> None:
     assert counted_since((3, 2), (1, 5)) == (1, 5)
 
 
@@ -189,23 +178,6 @@ def test_is_within_the_bucket_of_the_true_percentile(values: list[float], share:
     found = percentile(share, EDGES, counts)
     assert found is not None
     assert (EDGES[bucket - 1] if bucket else 0) - 1e-9 <= found <= EDGES[bucket] + 1e-9
-
-
-@pytest.mark.parametrize(
-    ("taken", "waiting"),
-    [
-        ({("out", 0): 12}, {"apply": 18}),
-        ({("out", 0): 30}, {"apply": 0}),
-        ({("out", 0): 31}, {"apply": 0}),  # it has written more since the ends were asked for
-        (None, {}),
-    ],
-)
-def test_what_waits_for_a_program_that_reads_the_output(
-    taken: dict[tuple[str, int], int] | None, waiting: dict[str, int]
-) -> None:
-    sampler = Stack().sampler()
-    sampler.followers = {"apply": cast(FollowerOffsets, SimpleNamespace(look=lambda: taken, part="triple-store"))}
-    assert (sampler.look(1).sample.waiting, sampler.not_answered) == (waiting, frozenset())
 
 
 @dataclass
@@ -228,15 +200,18 @@ class Follower:
 SILENT = PartError("the triple store did not answer", TRIPLE_STORE)
 
 
-def test_while_the_triple_store_does_not_answer_it_is_where_it_was() -> None:
+def test_what_waits_for_a_follower_is_as_it_was_while_its_store_does_not_answer() -> None:
     sampler = Stack().sampler()
-    sampler.followers = {"apply": Follower([SILENT, {("out", 0): 12}, SILENT, None, {("out", 0): 30}])}
-    looks = [(sampler.look(1).sample.waiting, {*sampler.not_answered}) for _ in range(5)]
+    # The last one has written more since the ends were asked for.
+    said = [SILENT, {("out", 0): 12}, SILENT, None, {("out", 0): 30}, {("out", 0): 31}]
+    sampler.followers = {"apply": Follower([*said])}
+    looks = [(sampler.look(1).sample.waiting, {*sampler.not_answered}) for _ in said]
     assert looks == [
         ({}, {"apply"}),
         ({"apply": 18}, set()),
         ({"apply": 18}, {"apply"}),
         ({}, set()),
+        ({"apply": 0}, set()),
         ({"apply": 0}, set()),
     ]
 

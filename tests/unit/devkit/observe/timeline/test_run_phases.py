@@ -1,6 +1,9 @@
 from collections.abc import Iterable
 
+import pytest
+
 from devkit.observe.arm_end import EndByCondition
+from devkit.observe.arm_role import TWO_ARMS, Roles
 from devkit.observe.timeline.kit_events import (
     ArmEnded,
     PhaseBegun,
@@ -9,6 +12,7 @@ from devkit.observe.timeline.kit_events import (
     StretchChosen,
     VerdictReached,
 )
+from devkit.observe.timeline.run_metadata import difference_text
 from devkit.observe.timeline.run_phases import phase_times
 from devkit.observe.timeline.timeline import TimelineEntry
 from pipeline.events import Started
@@ -54,3 +58,24 @@ def test_a_program_that_does_not_say_when_it_runs_is_played_from_its_start() -> 
 
 def test_a_run_that_broke_off_has_none() -> None:
     assert phase_times([TimelineEntry(2, STRETCH), *an_arm("incident", 10)]) == ()
+
+
+FOUR: Roles = {"incident": "incident", "burst": "incident", "fixed": "fixed", "later": "fixed"}
+
+
+@pytest.mark.parametrize(
+    ("incident", "fixed", "text"),
+    [
+        ("none", "serialized", "none (incident) → serialized (fixed)"),
+        (True, None, "true (incident) → not set (fixed)"),
+        ([504, 503], {}, "[504, 503] (incident) → {} (fixed)"),
+        (20.5, "é", "20.5 (incident) → é (fixed)"),
+    ],
+)
+def test_values_are_written_as_in_a_file(incident: object, fixed: object, text: str) -> None:
+    assert difference_text({"incident": incident, "fixed": fixed}, TWO_ARMS) == text
+
+
+def test_arms_with_one_value_are_told_together() -> None:
+    values = {"incident": "none", "burst": "none", "fixed": "serialized", "later": "header"}
+    assert difference_text(values, FOUR) == "none (incident, burst) → serialized (fixed), header (later)"

@@ -11,7 +11,7 @@ from devkit.stack.parts.data_directory import DataDirectory, KeptData
 from devkit.stack.parts.part import LEVERS, NOT_COPIED, Lever
 from devkit.stack.parts.part_life import Life, require_running
 from devkit.stack.parts.process import ProcessPart
-from tests.unit.devkit.stack.fakes import FakeGuardian
+from tests.unit.devkit.stack.fakes import FakeGuardian, FakeProcess
 
 ARGV = ["store", "--port", "1"]
 
@@ -161,3 +161,14 @@ def test_a_part_whose_data_cannot_be_copied_is_started_again(tmp_path: Path) -> 
     assert len(desk.guardian.started) == 2
     with pytest.raises(StackError):
         data.require_copy()
+
+
+def test_a_part_that_runs() -> None:
+    require_running(FakeProcess().managed())
+
+
+@pytest.mark.parametrize(("code", "how"), [(0, "with exit code 0"), (1, "with exit code 1"), (-9, "by signal 9")])
+def test_a_part_that_has_ended_is_named_with_its_last_words(code: int, how: str) -> None:
+    with pytest.raises(StackError, match=f"^kafka ended {how}: it said this at last$") as caught:
+        require_running(FakeProcess(exit_code=code).managed())
+    assert caught.value.hint == "read its whole log, /nowhere/kafka.log"
