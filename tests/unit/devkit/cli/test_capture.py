@@ -100,28 +100,25 @@ def test_what_is_no_order_says_why(devkit: Devkit, arguments: tuple[str, ...], p
     assert problem in finished.err
 
 
-def test_an_interrupt_is_an_end_like_any_other(devkit: Devkit, taken: Taken) -> None:
-    seen: list[bool] = []
+@pytest.mark.parametrize(
+    ("interrupts", "code", "seen"),
+    [(1, 0, [False, True]), (2, 130, [False])],
+    ids=["an interrupt is an end like any other", "a second one breaks it off"],
+)
+def test_interrupts(devkit: Devkit, taken: Taken, interrupts: int, code: int, seen: list[bool]) -> None:
+    stopped: list[bool] = []
 
     def interrupted(stop: Callable[[], bool]) -> None:
-        seen.append(stop())
-        os.kill(os.getpid(), signal.SIGINT)
-        seen.append(stop())
+        stopped.append(stop())
+        for _ in range(interrupts):
+            os.kill(os.getpid(), signal.SIGINT)
+        stopped.append(stop())
 
     taken.does = interrupted
     before = signal.getsignal(signal.SIGINT)
-    assert devkit("capture", "--kafka", "k:1", "--topic", "a").code == 0
-    assert seen == [False, True]
+    assert devkit("capture", "--kafka", "k:1", "--topic", "a").code == code
+    assert stopped == seen
     assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_a_second_interrupt_breaks_it_off(devkit: Devkit, taken: Taken) -> None:
-    def twice(_stop: Callable[[], bool]) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    taken.does = twice
-    assert devkit("capture", "--kafka", "k:1", "--topic", "a").code == 130
 
 
 def test_it_says_when_nothing_came_and_when_text_is_kept(devkit: Devkit, taken: Taken) -> None:

@@ -53,12 +53,15 @@ def test_yaml_with_a_name_and_options_that_narrow_it(devkit: Devkit, served: Ser
 def test_the_line_that_removes_it_can_be_pasted(devkit: Devkit, served: ServedMock) -> None:
     finished = devkit("fault", "add", "name: a b, do: {status: 504}", "--run-id", "cafe0001")
     assert "`devkit fault remove 'a b' --run-id cafe0001`" in finished.err
+    assert "verdict" not in finished.err
 
 
 def test_what_it_does_to_a_running_scenario_is_said(devkit: Devkit, served: ServedMock, kept: Kept) -> None:
-    assert "verdict" not in devkit("fault", "add", "--status", "504").err
     kept(mock_API=served.endpoint).model_copy(update={"released": False}).save()
-    assert "its verdict is now inconclusive" in devkit("fault", "add", "--status", "503").err
+    finished = devkit("fault", "add", "--status", "503")
+    assert finished.code == 0
+    assert "its verdict is now inconclusive" in finished.err
+    assert "until the arm ends" in finished.err
 
 
 def test_that_there_are_other_stacks_is_said_where_none_was_named(
@@ -79,15 +82,9 @@ def test_a_file_of_faults(devkit: Devkit, served: ServedMock, here: Path) -> Non
     assert devkit("fault", "remove", "--all").out == "stack cafe0001: there was no fault\n"
 
 
-def test_those_of_a_running_scenario_end_with_the_arm(devkit: Devkit, served: ServedMock, kept: Kept) -> None:
-    kept(mock_API=served.endpoint).model_copy(update={"released": False}).save()
-    finished = devkit("fault", "add", "--status", "504")
-    assert finished.code == 0
-    assert "until the arm ends" in finished.err
-
-
 class TestList:
     def test_how_often_each_was_met(self, devkit: Devkit, served: ServedMock) -> None:
+        assert devkit("fault", "list").out == "stack cafe0001: 0 faults\n"
         devkit("fault", "add", "--status", "504")
         devkit("fault", "add", "--latency", "1ms", "--page", "No such page")
         served.fetch(1)
@@ -97,11 +94,7 @@ class TestList:
         assert lines[2] == "      when any request, do status: {code: 504}"
         assert lines[3] == "  latency-1ms: matched no request yet"
         assert lines[4] == "      when page: No such page, do latency: {fixed: 1ms}"
-
-    def test_as_json(self, devkit: Devkit, served: ServedMock) -> None:
-        devkit("fault", "add", "--status", "504")
-        served.fetch(1)
-        (fault,) = json.loads(devkit("fault", "list", "--json").out)
+        (fault, _) = json.loads(devkit("fault", "list", "--json").out)
         assert (fault["name"], fault["counts"]["requests"]) == ("status-504", 1)
 
     def test_one_that_was_refused_is_there_until_it_is_removed(
@@ -117,9 +110,6 @@ class TestList:
         assert (as_json["name"], as_json["why"]) == ("later", "it could not begin: it is gone")
         assert devkit("fault", "remove", "later").code == 0
         assert "0 faults" in devkit("fault", "list").out
-
-    def test_none(self, devkit: Devkit, served: ServedMock) -> None:
-        assert devkit("fault", "list").out == "stack cafe0001: 0 faults\n"
 
 
 class TestRefused:
@@ -169,3 +159,19 @@ def test_what_cannot_be_read_is_said(devkit: Devkit, served: ServedMock, text: s
     finished = devkit("fault", "add", "--do", text)
     assert (finished.code, message in finished.err, "Traceback" in finished.err) == (2, True, False)
     assert effective(served) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("pauze", "did you mean 'pause'?"), ("statsu", "did you mean 'status'?"), ("zzz", "`devkit faults` lists all")],
+)
+def test_a_name_that_is_no_faults(devkit: Devkit, name: str, hint: str) -> None:
+    finished = devkit("faults", name)
+    message = f"error: there is no fault '{name}', neither on a part nor of the mock\nhint: {hint}\n"
+    assert (finished.code, finished.out, finished.err) == (2, "", message)
+
+
+@pytest.mark.parametrize("name", ["pause", "status"])
+def test_one_by_its_name(devkit: Devkit, name: str) -> None:
+    finished = devkit("faults", name)
+    assert (finished.code, finished.out.split()[0]) == (0, name)

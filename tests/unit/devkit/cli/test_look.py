@@ -51,14 +51,12 @@ class TestTopics:
         kept(kafka="127.0.0.1:1")
         monkeypatch.setattr("devkit.debug.topic_info.topics_at", {"127.0.0.1:1": TOPICS}.__getitem__)
 
-    def test_a_table(self, devkit: Devkit) -> None:
+    def test_a_table_and_json(self, devkit: Devkit) -> None:
         assert devkit("topics").out.splitlines() == [
             "topic                    partitions   records         bytes  cleanup  max.message.bytes",
             "deferred                          1         3             ?  compact          1,114,124",
             "mediawiki.page_change.v1          2     1,610     4,200,000  delete           8,388,608",
         ]
-
-    def test_json(self, devkit: Devkit) -> None:
         assert [topic["stored_bytes"] for topic in json.loads(devkit("topics", "--json").out)] == [None, 4_200_000]
 
 
@@ -75,7 +73,7 @@ class TestLag:
         monkeypatch.setattr("devkit.debug.program_lag.lag_of", lag_of)
         return asked
 
-    def test_a_table(self, devkit: Devkit, place: Path) -> None:
+    def test_a_table_and_json(self, devkit: Devkit, place: Path) -> None:
         assert devkit("lag").out.splitlines() == [
             f"source ({place})",
             "partition  committed        end      lag  oldest waits",
@@ -83,6 +81,8 @@ class TestLag:
             "        1       none          0        0",
             "lag 41, deferred 3",
         ]
+        found = json.loads(devkit("lag", "--json").out)
+        assert (found["lag"], found["deferred"], found["partitions"][0]["lag"]) == (41, 3, 41)
 
     def test_each_topic_has_a_table(self, devkit: Devkit, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         both = replace(LAG, partitions=(*LAG.partitions, LINKS))
@@ -137,10 +137,6 @@ class TestLag:
         assert lines[-1] == "to decide 2, lag 41, deferred 3"
         found = json.loads(devkit("lag", "--json").out)
         assert (found["decide"]["lag"], found["decide"]["topics"]) == (2, ["events"])
-
-    def test_json(self, devkit: Devkit, place: Path) -> None:
-        found = json.loads(devkit("lag", "--json").out)
-        assert (found["lag"], found["deferred"], found["partitions"][0]["lag"]) == (41, 3, 41)
 
     def test_a_stack_behind_a_proxy_is_asked_past_it(
         self, devkit: Devkit, place: Path, kept: Kept, asked: list[str]

@@ -140,22 +140,16 @@ class TestRun:
         assert "starting" in finished.out
         assert "REPRODUCED AND FIXED" in finished.out
 
-    def test_a_single_arm_and_its_exit_code(self, devkit: Devkit, asked: Asked) -> None:
-        finished = devkit("scenario", "run", "an-incident", "--arm", "fixed")
-        assert asked[0][1].arms == ("fixed",)
-        assert asked[0][1].repeat == "devkit scenario run an-incident --seed 7 --arm fixed"
+    def test_a_single_arm_another_seed_and_its_exit_code(self, devkit: Devkit, asked: Asked) -> None:
+        finished = devkit("scenario", "run", "an-incident", "--arm", "fixed", "--seed", "0")
+        ((scenario, options),) = asked
+        assert (options.arms, scenario.traffic.seed) == (("fixed",), 0)
+        assert options.repeat == "devkit scenario run an-incident --seed 0 --arm fixed"
         assert finished.code == 1
 
-    def test_another_seed(self, devkit: Devkit, asked: Asked) -> None:
-        devkit("scenario", "run", "an-incident", "--seed", "0")
-        ((scenario, options),) = asked
-        assert scenario.traffic.seed == 0
-        assert options.repeat.endswith("--seed 0")
-
     def test_values_set_otherwise(self, devkit: Devkit, asked: Asked) -> None:
-        devkit(
-            "scenario", "run", "an-incident", "--set", "traffic.rate=10/s", "--set", "arms.fixed.batch.max_offsets=9"
-        )
+        changes = ("--set", "traffic.rate=10/s", "--set", "arms.fixed.batch.max_offsets=9")
+        devkit("scenario", "run", "an-incident", *changes)
         ((scenario, options),) = asked
         assert scenario.overlay("fixed")["batch"] == {"max_offsets": 9}
         assert [str(change) for change in options.changes] == [
@@ -255,11 +249,13 @@ class TestRun:
         assert "starting" in finished.err
         assert "REPRODUCED AND FIXED" in finished.err
 
-    def test_places_and_keeping(self, devkit: Devkit, asked: Asked) -> None:
-        devkit("scenario", "run", "scenarios/an-incident.yaml", "--out", "my runs", "--keep")
+    def test_places_and_keeping(self, devkit: Devkit, asked: Asked, scenarios: Path) -> None:
+        """What repeats it can be pasted."""
+        scenarios.joinpath("an-incident.yaml").rename(scenarios / "my own.yaml")
+        devkit("scenario", "run", "scenarios/my own.yaml", "--out", "my runs", "--keep")
         ((_, options),) = asked
         assert (options.out, options.keep) == (Path("my runs"), True)
-        assert options.repeat.startswith("devkit scenario run scenarios/an-incident.yaml ")
+        assert options.repeat.startswith("devkit scenario run 'scenarios/my own.yaml' ")
 
     def test_unchecked(self, devkit: Devkit, asked: Asked, scenarios: Path) -> None:
         path = scenarios / "an-incident.yaml"
@@ -269,11 +265,6 @@ class TestRun:
         assert "hint: `devkit scenario run --unchecked` plays it all the same" in refused.err
         assert devkit("scenario", "run", "an-incident", "--unchecked").code == 0
         assert asked[0][1].repeat == "devkit scenario run an-incident --seed 7 --unchecked"
-
-    def test_what_repeats_it_can_be_pasted(self, devkit: Devkit, asked: Asked, scenarios: Path) -> None:
-        scenarios.joinpath("an-incident.yaml").rename(scenarios / "my own.yaml")
-        devkit("scenario", "run", "scenarios/my own.yaml")
-        assert "'scenarios/my own.yaml'" in asked[0][1].repeat
 
 
 class TestAfterTheVerdict:

@@ -95,19 +95,16 @@ class TestStatus:
             assert "DOES NOT ANSWER" in devkit("status").out
 
     def test_a_part_that_a_fault_holds_is_named_with_it(self, devkit: Devkit, kept: Kept) -> None:
-        run = kept()
+        run = kept().model_copy(update={"released": False})
+        run.save()
         Journal(run.run_id).open("still", Pause(part="kafka"), holder=1, lasts_s=60)
         out = devkit("status").out
         assert re.fullmatch(
-            r"stack cafe0001 \(kept\)\n"
+            r"stack cafe0001 \(of a command that is running\)\n"
             r"  fault          still holds kafka \(pause: {part: kafka}\) since [\d:]{8}, until [\d:]{8}; "
             r"`devkit fault remove still --run-id cafe0001` ends it\n",
             out,
         ), out
-
-    def test_the_stack_of_a_running_command_is_called_that(self, devkit: Devkit, kept: Kept) -> None:
-        kept().model_copy(update={"released": False}).save()
-        assert devkit("status").out == "stack cafe0001 (of a command that is running)\n"
 
 
 class TestDown:
@@ -206,13 +203,8 @@ class TestLogs:
         additions = iter(["ne\n", "and more\n"])
         monkeypatch.setattr(time, "sleep", pause)
         finished = devkit("logs", "-f")
-        assert [line.split(maxsplit=1)[1] for line in finished.out.splitlines()] == [
-            "one",
-            "two",
-            "ready on é",
-            "half a line",
-            "and more",
-        ]
+        lines = [line.split(maxsplit=1)[1] for line in finished.out.splitlines()]
+        assert lines == ["one", "two", "ready on é", "half a line", "and more"]
         # The stack stays up, so nothing may be said to the contrary.
         assert (finished.code, finished.err) == (0, "")
 

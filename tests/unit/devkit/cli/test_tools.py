@@ -33,10 +33,8 @@ class TestClean:
         assert (finished.code, finished.out) == (0, "removed runs/slow-page/run0\nremoved runs/slow-page/run1\n")
         assert [path.name for path in (runs / "slow-page").iterdir()] == ["run2"]
 
-    def test_keeps_ten_by_default(self, devkit: Devkit, runs: Path) -> None:
+    def test_keeps_ten_by_default_and_looks_elsewhere(self, devkit: Devkit, runs: Path, here: Path) -> None:
         assert devkit("clean").out == ""
-
-    def test_elsewhere(self, devkit: Devkit, runs: Path, here: Path) -> None:
         runs.rename(here / "other")
         assert devkit("clean", "--keep", "2", "--out", "other").out == "removed other/slow-page/run0\n"
 
