@@ -1,25 +1,11 @@
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, Located
 
-MakePage = Callable[..., CatalogPage]
 
-
-@pytest.fixture(scope="session")
-def make_page() -> MakePage:
-    """Builds a page of `revisions` revisions, n = 1 and up."""
-    return page_with
-
-
-@pytest.fixture
-def located() -> Located:
-    return at(page_with(), 2)
-
-
-def page_with(
+def make_page(
     page_id: int = 7,
     *,
     revisions: int = 3,
@@ -27,6 +13,7 @@ def page_with(
     domain: str = "en.wikipedia.org",
     title: str = "Old harbour",
 ) -> CatalogPage:
+    """A page of `revisions` revisions, n = 1 and up."""
     low = page_id * REVISIONS_PER_PAGE
     start = datetime(2026, 1, 1, tzinfo=UTC)
     return CatalogPage(
@@ -42,7 +29,7 @@ def page_with(
     )
 
 
-def at(page: CatalogPage, n: int) -> Located:
+def revision_of(page: CatalogPage, n: int) -> Located:
     """Revision n of `page`, whether or not the page lists it."""
     low = page.page_id * REVISIONS_PER_PAGE
     revision = CatalogRevision(
@@ -51,6 +38,6 @@ def at(page: CatalogPage, n: int) -> Located:
     return Located(page, revision)
 
 
-@pytest.fixture(scope="session")
-def revision_of() -> Callable[[CatalogPage, int], Located]:
-    return at
+@pytest.fixture
+def located() -> Located:
+    return revision_of(make_page(), 2)

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -8,8 +7,8 @@ from mockapi.clock import Clock
 from mockapi.journal.entry import Asked, Result
 from mockapi.rules.model import Rule
 from mockapi.upstream.load import UpstreamCounts
-from mockapi.wiki.catalog import CatalogPage
 from mockapi.world import World, Worlds
+from tests.unit.mockapi.conftest import make_page
 
 NARROW = Rule.model_validate({"name": "narrow", "do": {"capacity": 1}})
 ASKED = Asked(
@@ -50,7 +49,7 @@ def clock(seconds: Seconds) -> Clock:
 
 
 @pytest.fixture
-def world(clock: Clock, make_page: Callable[..., CatalogPage]) -> World:
+def world(clock: Clock) -> World:
     return World(1, [make_page()], (NARROW,), clock)
 
 

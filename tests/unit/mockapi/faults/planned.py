@@ -11,9 +11,9 @@ from mockapi.rules.model import Rule
 from mockapi.server.delivery import Delivery
 
 
-def plan(*dos: dict[str, Any], seed: int = 1, key: str = "28674", attempt: int = 1) -> Plan:
+def plan(*dos: dict[str, Any], seed: int = 1, key: str = "28674", attempt: int = 1, age_s: float = 0.0) -> Plan:
     rules = [Rule.model_validate({"name": f"r{n}", "do": do}) for n, do in enumerate(dos)]
-    return plan_for(rules, seed=seed, key=key, attempt=attempt)
+    return plan_for(rules, seed=seed, key=key, attempt=attempt, age_s=lambda _: age_s)
 
 
 def delivery(*dos: dict[str, Any], **at: Any) -> Delivery:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mockapi.faults.body import coding
 from mockapi.wiki.pages.block import Block
 from mockapi.wiki.pages.fillers import Bomb
-from tests.unit.mockapi.faults.planned import plan, problem
+from tests.unit.mockapi.faults.planned import plan
 
 GIB = 1 << 30
 
@@ -87,27 +87,3 @@ def test_a_coding_is_used_for_who_accepts_it(body: dict[str, Any], accepted: tup
 def test_some_faults_need_the_plain_document_whatever_another_rule_says(fault: dict[str, Any]) -> None:
     made = plan(fault, {"body": {"encoding": "br", "force": True}})
     assert coding(made, accepting("br", "gzip")) is None
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ({}, "do.body: body without effect"),
-        ({"size": 1, "bomb": 1}, "both size and bomb"),
-        ({"incompressible": 1, "bomb": 1}, "both bomb and incompressible"),
-        ({"size": "2GiB"}, "do.body.size.fixed: must be less than or equal to 1073741824"),
-        ({"bomb": -1}, "do.body.bomb: not a size (got -1)"),
-        ({"size": {"p50": 1}}, "one of: a size, p50 with p99 and an optional cap, uniform"),
-        ({"size": {"p50": 9, "p99": 3}}, "swap them?"),
-        ({"size": {"p50": 9, "p99": 30, "cap": 3}}, "cap is below p50"),
-        ({"size": {"fixed": 9, "cap": 30}}, "cap without p50 and p99"),
-        ({"size": {"uniform": {"from": 9, "to": 3}}}, "from is above to"),
-        ({"encoding": "lzma"}, "or 'identity' (got 'lzma')"),
-        ({"size": 9, "force": True}, "force without a coding"),
-        ({"encoding": "identity", "force": True}, "force without a coding"),
-        ({"encoding": "gzip", "changed_bytes": 999}, "changed_bytes without size"),
-        ({"size": 9000, "changed_bytes": 9000}, "changed_bytes 9000 does not fit into a document of 9000 bytes"),
-    ],
-)
-def test_what_cannot_be_is_refused(body: dict[str, Any], message: str) -> None:
-    assert message in problem({"body": body})

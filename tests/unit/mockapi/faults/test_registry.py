@@ -8,16 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockapi.faults.registry import FAULTS
-from mockapi.plan import NOTHING, Plan
-from mockapi.rules.book import plan_for
-from mockapi.rules.model import Do, Rule
+from mockapi.plan import NOTHING
+from mockapi.rules.model import Do
+from tests.unit.mockapi.faults.planned import plan
 
 SLOW = {"latency": {"p50": "40ms", "p99": "2s", "cap": "10s"}}
-
-
-def plan(*dos: dict[str, Any], seed: int = 1, key: str = "28674", attempt: int = 1, age_s: float = 0.0) -> Plan:
-    rules = [Rule.model_validate({"name": f"r{n}", "do": do}) for n, do in enumerate(dos)]
-    return plan_for(rules, seed=seed, key=key, attempt=attempt, age_s=lambda _: age_s)
 
 
 def test_every_fault_a_rule_can_name_is_registered() -> None:

@@ -8,7 +8,7 @@ from mockapi.clock import Clock
 from mockapi.rules.model import Rule
 from mockapi.server.fault_free import get_fault_free
 from mockapi.world import World
-from tests.unit.mockapi.conftest import page_with
+from tests.unit.mockapi.conftest import make_page
 
 LATEST = 7 * 4096 + 3
 SOURCE, HTML = f"/w/rest.php/v1/revision/{LATEST}", f"/w/rest.php/v1/revision/{LATEST}/html"
@@ -17,7 +17,7 @@ ACTION = f"/w/api.php?action=query&format=json&formatversion=2&prop=revisions&re
 
 def world(*rules: dict[str, object]) -> World:
     clock = Clock(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), monotonic=lambda: 0.0)
-    return World(7, [page_with()], tuple(Rule.model_validate(rule) for rule in rules), clock)
+    return World(7, [make_page()], tuple(Rule.model_validate(rule) for rule in rules), clock)
 
 
 def asked(of: World, path: str) -> tuple[int, bytes]:

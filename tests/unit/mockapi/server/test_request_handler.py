@@ -13,11 +13,11 @@ from mockapi.draws import uniform
 from mockapi.rules.model import Rule
 from mockapi.server.request_handler import RequestHandler
 from mockapi.world import World, Worlds
-from tests.unit.mockapi.conftest import page_with
+from tests.unit.mockapi.conftest import make_page
 
 DOMAINS = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org"}
 PAGES = {
-    wiki: page_with(page_id, wiki=wiki, domain=domain) for page_id, (wiki, domain) in enumerate(DOMAINS.items(), 7)
+    wiki: make_page(page_id, wiki=wiki, domain=domain) for page_id, (wiki, domain) in enumerate(DOMAINS.items(), 7)
 }
 
 
@@ -114,7 +114,7 @@ def test_draws_for_a_shared_revision(names: tuple[str, ...], keys: Sequence[str]
 def sharing(*names: str, rule: dict[str, object]) -> tuple[RequestHandler, World]:
     """Wikis whose pages have the same id, so that their revisions have too."""
     clock = Clock(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), monotonic=Seconds())
-    pages = [page_with(wiki=wiki, domain=WIKIS[wiki]) for wiki in names]
+    pages = [make_page(wiki=wiki, domain=WIKIS[wiki]) for wiki in names]
     world = World(1, pages, (Rule.model_validate({"name": "rule", **rule}),), clock)
     return RequestHandler(Worlds(world, clock)), world
 

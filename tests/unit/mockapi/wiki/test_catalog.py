@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from mockapi.wiki.catalog import CatalogPage, CatalogPages
+from mockapi.wiki.catalog import DOMAIN, PAGES, WIKI, CatalogPage, CatalogPages, default_catalog
 
 Revision = dict[str, Any]
 
@@ -12,17 +12,9 @@ def revision(rev_id: int, parent_id: int = 0, timestamp: str = "2026-01-01T00:00
     return {"rev_id": rev_id, "parent_id": parent_id, "timestamp": timestamp}
 
 
-def page(
-    *revisions: Revision, page_id: int = 2, wiki: str = "enwiki", domain: str = "en.wikipedia.org"
-) -> dict[str, Any]:
-    return {
-        "wiki": wiki,
-        "domain": domain,
-        "page_id": page_id,
-        "namespace_id": 0,
-        "title": "A",
-        "revisions": revisions or (revision(page_id * 4096 + 1),),
-    }
+def page(*revisions: Revision, page_id: int = 2, **more: str) -> dict[str, Any]:
+    fields = {"wiki": "enwiki", "domain": "en.wikipedia.org", "namespace_id": 0, "title": "A"}
+    return {**fields, **more, "page_id": page_id, "revisions": revisions or (revision(page_id * 4096 + 1),)}
 
 
 def test_a_page_finds_itself_in_its_revisions() -> None:
@@ -42,6 +34,10 @@ def test_a_page_finds_itself_in_its_revisions() -> None:
         (page() | {"revisions": ()}, "at least 1 item"),
         (page() | {"domain": "EN.wikipedia.org"}, "pattern"),
         (page() | {"titel": "A"}, "Extra inputs"),
+        (page(revision(8193) | {"user_id": 7}), "user_id 7 of revision 8193 is no user's"),
+        (page(revision(8193) | {"user": "A", "user_id": -1}), "greater than or equal to 0"),
+        (page(revision(8193) | {"user": ""}), "at least 1 character"),
+        (page(revision(8193) | {"hidden": ["size"]}), "Input should be 'text', 'user' or 'comment'"),
     ],
 )
 def test_what_breaks_the_contract_is_refused(broken: dict[str, Any], problem: str) -> None:
@@ -58,32 +54,11 @@ def test_what_is_left_open_is_drawn_later() -> None:
 
 
 def test_a_revision_may_be_given_whole() -> None:
-    whole = revision(8193) | {
-        "text": "",
-        "user": "Alice",
-        "user_id": 7,
-        "comment": "",
-        "minor": True,
-        "hidden": ["text", "user"],
-        "suppressed": True,
-    }
+    given = {"text": "", "user": "Alice", "user_id": 7, "comment": "", "minor": True}
+    whole = revision(8193) | given | {"hidden": ["text", "user"], "suppressed": True}
     valid = CatalogPage.model_validate(page(whole) | {"content_model": "css", "deleted": True})
     assert valid.revisions[0].hidden == ("text", "user")
     assert CatalogPage.model_validate_json(valid.model_dump_json()) == valid
-
-
-@pytest.mark.parametrize(
-    ("fields", "problem"),
-    [
-        ({"user_id": 7}, "user_id 7 of revision 8193 is no user's"),
-        ({"user": "A", "user_id": -1}, "greater than or equal to 0"),
-        ({"user": ""}, "at least 1 character"),
-        ({"hidden": ["size"]}, "Input should be 'text', 'user' or 'comment'"),
-    ],
-)
-def test_a_revision_that_cannot_be_is_refused(fields: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ValidationError, match=problem):
-        CatalogPage.model_validate(page(revision(8193) | fields))
 
 
 @pytest.mark.parametrize(
@@ -102,3 +77,25 @@ def test_pages_of_a_catalog_agree(second: dict[str, Any], problem: str) -> None:
 def test_wikis_may_share_page_ids() -> None:
     pages = (page(), page(wiki="dewiki", domain="de.wikipedia.org"))
     assert len(TypeAdapter(CatalogPages).validate_python(pages)) == 2
+
+
+def test_it_is_a_valid_catalog_as_documented() -> None:
+    pages = TypeAdapter(CatalogPages).validate_python(default_catalog(1))
+    assert [page.page_id for page in pages] == list(range(1, PAGES + 1))
+    assert {(page.wiki, page.domain) for page in pages} == {(WIKI, DOMAIN)}
+    assert {len(page.revisions) for page in pages} == {2, 3, 4, 5, 6}
+    assert all(page.revisions[1].rev_id == page.page_id * 4096 + 2 for page in pages)
+    assert len({page.title for page in pages}) == PAGES
+
+
+def test_the_seed_decides_it() -> None:
+    assert default_catalog(1, pages=20) == default_catalog(1, pages=20)
+    assert default_catalog(1, pages=20) != default_catalog(2, pages=20)
+
+
+def test_time_goes_forward_from_parent_to_child() -> None:
+    for page in default_catalog(3, pages=50):
+        stamps = [revision.timestamp for revision in page.revisions]
+        assert stamps == sorted(stamps)
+        parents = [revision.parent_id for revision in page.revisions]
+        assert parents == [0, *(revision.rev_id for revision in page.revisions[:-1])]

@@ -1,13 +1,13 @@
 import hashlib
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from mockapi.wiki.catalog import CatalogPage, CatalogRevision, Located, default_catalog
+from mockapi.wiki.catalog import CatalogRevision, Located, default_catalog
 from mockapi.wiki.facts import delta, facts
 from mockapi.wiki.pages.article_source import generate
 from mockapi.wiki.pages.outline import ArticleId
+from tests.unit.mockapi.conftest import make_page
 
 
 def given(located: Located, **fields: Any) -> Located:
@@ -27,14 +27,8 @@ def test_given_fields_win(located: Located) -> None:
 
 def test_the_rest_is_drawn_from_the_seed(located: Located) -> None:
     assert facts(1, located) == facts(1, located)
-    drawn = {
-        (known.user, known.comment)
-        for page in default_catalog(1, pages=30)
-        for known in (facts(1, Located(page, page.revisions[0])),)
-    }
-    other_seed = {facts(2, Located(page, page.revisions[0])).user for page in default_catalog(1, pages=30)}
-    assert len(drawn) > 10
-    assert len(other_seed) > 3
+    known = [facts(1, Located(page, page.revisions[0])) for page in default_catalog(1, pages=30)]
+    assert len({(one.user, one.comment) for one in known}) > 10
 
 
 @pytest.mark.parametrize("what", ["user", "comment", "minor", "text"])
@@ -48,7 +42,7 @@ def test_each_that_is_drawn_depends_on_the_seed(what: str) -> None:
     assert drawn(1) != drawn(2)
 
 
-def test_a_delta_is_that_of_the_seed(make_page: Callable[..., CatalogPage]) -> None:
+def test_a_delta_is_that_of_the_seed() -> None:
     page = make_page(7)
     for seed in (1, 2):
         first, second = (facts(seed, Located(page, revision)).size for revision in page.revisions[:2])
@@ -99,17 +93,10 @@ def test_only_wikitext_redirects(located: Located) -> None:
     assert facts(1, code).redirect_target is None
 
 
-def test_delta_is_the_difference_to_the_parent(make_page: Callable[..., CatalogPage]) -> None:
-    page = make_page(7)
-    texts = ("ä", "abcd", "a")
-    revisions = tuple(
-        revision.model_copy(update={"text": text}) for revision, text in zip(page.revisions, texts, strict=True)
-    )
+def test_delta_is_the_difference_to_the_parent() -> None:
+    page, texts = make_page(7), ("ä", "abcd", "a")
+    revisions = tuple(one.model_copy(update={"text": text}) for one, text in zip(page.revisions, texts, strict=True))
     page = page.model_copy(update={"revisions": revisions})
     assert [delta(1, Located(page, revision)) for revision in revisions] == [None, 2, -3]
-
-
-def test_a_parent_that_is_not_there_gives_no_delta(make_page: Callable[..., CatalogPage]) -> None:
-    page = make_page(7)
-    lone = page.model_copy(update={"revisions": page.revisions[1:]})
-    assert delta(1, Located(lone, lone.revisions[0])) is None
+    lone = page.model_copy(update={"revisions": revisions[1:]})
+    assert delta(1, Located(lone, revisions[1])) is None, "without its parent"

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,19 +80,22 @@ def test_what_no_page_can_be_called_is_refused_with_a_reason(text: str, code: st
     assert refused.value.code == code
 
 
-@pytest.mark.parametrize(("text", "fits"), [("é" * 127, True), ("Special:" + "a" * 512, True), ("a" * 256, False)])
-def test_the_limit_is_in_bytes_and_not_of_the_namespace(text: str, fits: bool) -> None:
-    if fits:
-        assert parse_title(text, STANDARD)
-    else:
-        with pytest.raises(InvalidTitle, match="no longer than 255 bytes"):
-            parse_title(text, STANDARD)
+@pytest.mark.parametrize("text", ["é" * 127, "Special:" + "a" * 512])
+def test_the_limit_is_in_bytes_and_not_of_the_namespace(text: str) -> None:
+    assert parse_title(text, STANDARD)
 
 
-def test_the_character_is_named() -> None:
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("a{b}", '^The requested page title contains invalid characters: "{".$'),
+        ("a" * 256, "no longer than 255 bytes"),
+    ],
+)
+def test_the_character_or_the_limit_is_named(text: str, english: str) -> None:
     with pytest.raises(InvalidTitle) as refused:
-        parse_title("a{b}", STANDARD)
-    assert refused.value.english == 'The requested page title contains invalid characters: "{".'
+        parse_title(text, STANDARD)
+    assert re.search(english, refused.value.english)
 
 
 def test_a_wiki_has_its_own_names() -> None:
@@ -100,12 +105,9 @@ def test_a_wiki_has_its_own_names() -> None:
     assert parse_title("project talk:a", german).text == "Wikipedia talk:A"
 
 
-def test_only_special_pages_cannot_exist() -> None:
+def test_only_special_pages_cannot_exist_and_a_namespace_may_have_another_name() -> None:
     assert not parse_title("Special:X", STANDARD).can_exist
     assert parse_title("Help:X", STANDARD).can_exist
-
-
-def test_the_name_of_the_namespace_is_no_part_of_the_identity() -> None:
     assert Title(1, "A", "Talk") == Title(1, "A", "Diskussion")
 
 

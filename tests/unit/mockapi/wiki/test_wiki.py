@@ -1,19 +1,18 @@
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
 
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, Located
-from mockapi.wiki.wiki import Wiki, revision_of
-
-MakePage = Callable[..., CatalogPage]
+from mockapi.wiki.title import Title
+from mockapi.wiki.wiki import Wiki, language_of, revision_of, system_message
+from tests.unit.mockapi.conftest import make_page
 
 
 def wiki_of(*pages: CatalogPage) -> Wiki:
     return Wiki("enwiki", "en.wikipedia.org", pages)
 
 
-def test_a_page_is_found_by_id_by_title_and_by_its_revisions(make_page: MakePage) -> None:
+def test_a_page_is_found_by_id_by_title_and_by_its_revisions() -> None:
     page = make_page(7, title="Old_harbour")
     wiki = wiki_of(page, make_page(8, title="Élan"))
     assert wiki.page(wiki.title("old harbour")) is page
@@ -24,14 +23,14 @@ def test_a_page_is_found_by_id_by_title_and_by_its_revisions(make_page: MakePage
     assert wiki.page(wiki.title("élan")) is wiki.page_by_id(8)
 
 
-def test_what_is_not_there_is_not_found(make_page: MakePage) -> None:
+def test_what_is_not_there_is_not_found() -> None:
     wiki = wiki_of(make_page(7))
     assert wiki.page(wiki.title("No such page")) is None
     assert wiki.page_by_id(99) is None
     assert [wiki.revision(rev_id) for rev_id in (-1, 0, 7 * 4096, 7 * 4096 + 4, 99 * 4096 + 1, 2**62)] == [None] * 6
 
 
-def test_a_deleted_page_is_unknown_to_readers(make_page: MakePage) -> None:
+def test_a_deleted_page_is_unknown_to_readers() -> None:
     page = make_page(7).model_copy(update={"deleted": True})
     wiki = wiki_of(page)
     assert wiki.page(wiki.title("Old harbour")) is None
@@ -41,7 +40,7 @@ def test_a_deleted_page_is_unknown_to_readers(make_page: MakePage) -> None:
     assert page not in list(wiki)
 
 
-def test_of_two_pages_with_a_title_the_first_has_it(make_page: MakePage) -> None:
+def test_of_two_pages_with_a_title_the_first_has_it() -> None:
     wiki = wiki_of(make_page(7, title="Same"), make_page(8, title="Same"))
     found = wiki.page(wiki.title("Same"))
     assert found is not None
@@ -49,7 +48,7 @@ def test_of_two_pages_with_a_title_the_first_has_it(make_page: MakePage) -> None
     assert wiki.revision(8 * 4096 + 1) is not None
 
 
-def test_there_is_a_main_page_after_the_highest_id(make_page: MakePage) -> None:
+def test_there_is_a_main_page_after_the_highest_id() -> None:
     wiki = wiki_of(make_page(7))
     page = wiki.page(wiki.main_page)
     assert page is not None
@@ -58,21 +57,21 @@ def test_there_is_a_main_page_after_the_highest_id(make_page: MakePage) -> None:
 
 
 @pytest.mark.parametrize("deleted", [False, True])
-def test_a_given_main_page_is_the_main_page(make_page: MakePage, deleted: bool) -> None:
+def test_a_given_main_page_is_the_main_page(deleted: bool) -> None:
     given = make_page(7, title="Main_Page").model_copy(update={"deleted": deleted})
     wiki = wiki_of(given)
     assert wiki.page(wiki.main_page) == (None if deleted else given)
     assert wiki.next_page_id == 8
 
 
-def test_no_main_page_is_made_where_there_is_no_id_left(make_page: MakePage) -> None:
+def test_no_main_page_is_made_where_there_is_no_id_left() -> None:
     highest = 2**53 // 4096 - 1
     wiki = wiki_of(make_page(highest))
     assert wiki.page(wiki.main_page) is None
     assert wiki.next_page_id == highest + 1
 
 
-def test_catalogs_show_how_a_wiki_calls_its_namespaces(make_page: MakePage) -> None:
+def test_catalogs_show_how_a_wiki_calls_its_namespaces() -> None:
     talk = make_page(7, title="Diskussion:Hafen").model_copy(update={"namespace_id": 1})
     portal = make_page(8, title="Portal:Hafen").model_copy(update={"namespace_id": 100})
     wiki = Wiki("dewiki", "de.wikipedia.org", [talk, portal])
@@ -83,7 +82,7 @@ def test_catalogs_show_how_a_wiki_calls_its_namespaces(make_page: MakePage) -> N
 
 
 @pytest.mark.parametrize("title", ["Talk:Hafen", "Hafen", "User:Hafen"])
-def test_the_given_namespace_counts_whatever_the_title_begins_with(make_page: MakePage, title: str) -> None:
+def test_the_given_namespace_counts_whatever_the_title_begins_with(title: str) -> None:
     page = make_page(7, title=title).model_copy(update={"namespace_id": 1})
     wiki = wiki_of(page)
     assert wiki.title_of(page).namespace_id == 1
@@ -91,7 +90,7 @@ def test_the_given_namespace_counts_whatever_the_title_begins_with(make_page: Ma
 
 
 @pytest.mark.parametrize("title", ["A|b", "x" * 300, "::", "a  b", "lower", " Old"])
-def test_a_title_that_no_page_could_have_does_no_harm(make_page: MakePage, title: str) -> None:
+def test_a_title_that_no_page_could_have_does_no_harm(title: str) -> None:
     page = make_page(7, title=title)
     wiki = wiki_of(page)
     assert wiki.page(wiki.title_of(page)) is page
@@ -105,7 +104,7 @@ def test_a_wiki_is_named_after_its_domain(domain: str, sitename: str) -> None:
     assert Wiki("x", domain).sitename == sitename
 
 
-def test_put_replaces_a_page_and_its_title(make_page: MakePage) -> None:
+def test_put_replaces_a_page_and_its_title() -> None:
     wiki = wiki_of(make_page(7, title="A"))
     wiki.put(make_page(7, title="B", revisions=5))
     assert wiki.page(wiki.title("A")) is None
@@ -113,8 +112,29 @@ def test_put_replaces_a_page_and_its_title(make_page: MakePage) -> None:
     assert wiki.page(wiki.title("B")) is wiki.page_by_id(7)
 
 
-def test_a_revision_of_a_page_is_found_even_when_it_is_deleted(make_page: MakePage) -> None:
+def test_a_revision_of_a_page_is_found_even_when_it_is_deleted() -> None:
     page = make_page(7).model_copy(update={"deleted": True})
     assert revision_of(page, 7 * 4096 + 3) is page.revisions[2]
     assert revision_of(page, 7 * 4096 + 4) is None
     assert page.revisions[0].timestamp == datetime(2026, 1, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("domain", "language"),
+    [
+        ("de.wikipedia.org", "de"),
+        ("zh-min-nan.wikipedia.org", "zh-min-nan"),
+        ("www.wikidata.org", "en"),
+        ("commons.wikimedia.org", "en"),
+        ("localhost", "en"),
+    ],
+)
+def test_the_domain_names_the_language(domain: str, language: str) -> None:
+    assert language_of(domain) == language
+
+
+def test_a_message_is_there_without_a_page() -> None:
+    text = "Start a new page for a topic that has been requested."
+    assert system_message(Title(8, "Newpage-desc", "MediaWiki")) == text
+    assert system_message(Title(0, "Newpage-desc")) is None
+    assert system_message(Title(8, "No_such_message", "MediaWiki")) is None

@@ -1,13 +1,11 @@
-from collections.abc import Callable
-
 import pytest
 
-from mockapi.wiki.catalog import CatalogPage
 from mockapi.wiki.wikis import Wikis
+from tests.unit.mockapi.conftest import make_page
 
 
 @pytest.fixture
-def wikis(make_page: Callable[..., CatalogPage]) -> Wikis:
+def wikis() -> Wikis:
     german = {"wiki": "dewiki", "domain": "de.wikipedia.org"}
     return Wikis([make_page(7), make_page(8), make_page(7, **german), make_page(9, revisions=5, **german)])
 
@@ -53,7 +51,7 @@ def test_it_counts_what_the_catalog_gave(wikis: Wikis) -> None:
     assert [wiki.name for wiki in wikis] == ["enwiki", "dewiki"]
 
 
-def test_an_unknown_host_is_served_when_there_is_no_choice(wikis: Wikis, make_page: Callable[..., CatalogPage]) -> None:
+def test_an_unknown_host_is_served_when_there_is_no_choice(wikis: Wikis) -> None:
     assert wikis.only is None
     assert wikis.serving("127.0.0.1") is None
     alone = Wikis([make_page(7)])

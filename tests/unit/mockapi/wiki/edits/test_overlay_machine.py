@@ -1,5 +1,6 @@
 """Any sequence of writes against a model that keeps pages in a list and looks through all of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -14,6 +15,7 @@ from mockapi.wiki.edits.page_change import PageChange
 from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.facts import facts
 from mockapi.wiki.people import Author
+from mockapi.wiki.title import Title
 from mockapi.wiki.wiki import Wiki
 
 TITLES = st.sampled_from(["Main Page", "A", "Category:B", "User:C/x.css"])
@@ -36,6 +38,14 @@ def leads(page: Kept) -> str | None:
     if page.model == "css":
         return text.partition("title=")[2].partition("&")[0].replace("_", " ") or None
     return text.removeprefix("#REDIRECT [[").removesuffix("]]").removeprefix(":") if "REDIRECT" in text else None
+
+
+def refusal(write: Callable[..., object], *titles: Title, **options: bool) -> str | None:
+    try:
+        write(*titles, by=ALICE, **options)
+    except WriteError as error:
+        return error.code
+    return None
 
 
 class Writes(RuleBasedStateMachine):
@@ -100,13 +110,8 @@ class Writes(RuleBasedStateMachine):
     @rule(source=TITLES, goal=TITLES, noredirect=st.booleans())
     def move(self, source: str, goal: str, noredirect: bool) -> None:
         page, other = self.live(source), self.live(goal)
-        refusal = self.refusal_of_move(source, goal)
-        try:
-            self.overlay.move(self.wiki.title(source), self.wiki.title(goal), by=ALICE, noredirect=noredirect)
-            refused = None
-        except WriteError as error:
-            refused = error.code
-        assert refused == refusal
+        refused = refusal(self.overlay.move, self.wiki.title(source), self.wiki.title(goal), noredirect=noredirect)
+        assert refused == self.refusal_of_move(source, goal)
         if refused or page is None:
             return
         if other is not None:
@@ -122,22 +127,17 @@ class Writes(RuleBasedStateMachine):
     @rule(title=TITLES)
     def delete(self, title: str) -> None:
         page = self.live(title)
-        try:
-            self.overlay.delete(self.wiki.title(title), by=ALICE)
-        except WriteError:
-            assert page is None
-        else:
-            assert page is not None
+        refused = refusal(self.overlay.delete, self.wiki.title(title))
+        assert refused == ("missingtitle" if page is None else None)
+        if page is not None:
             self.drop(page)
 
     @rule(title=TITLES)
     def undelete(self, title: str) -> None:
         gone = [page for page in self.pages if page.title == title and page.deleted]
-        try:
-            self.overlay.undelete(self.wiki.title(title), by=ALICE)
-        except WriteError:
-            assert not gone or self.live(title)
-        else:
+        refused = refusal(self.overlay.undelete, self.wiki.title(title))
+        assert refused == ("cantundelete" if not gone or self.live(title) else None)
+        if not refused:
             max(gone, key=lambda page: page.deleted).deleted = 0
 
     @rule(title=TITLES, n=st.integers(1, 3))

@@ -11,113 +11,113 @@ from mockapi.wiki.edits.page_change import ChangePlace, PageChange
 from mockapi.wiki.edits.results import WriteError
 from mockapi.wiki.people import Author
 from mockapi.wiki.wiki import Wiki
+from tests.unit.mockapi.wiki.conftest import SteppingClock
 
-Write = Callable[[Overlay, Wiki, Author], object]
-
-
-@pytest.fixture
-def changes() -> list[PageChange]:
-    return []
-
-
-@pytest.fixture
-def followed(wiki: Wiki, clock: Any, changes: list[PageChange]) -> Overlay:
-    return Overlay(wiki, 1, clock, record=changes.append, groups_of=lambda author: IMPLICIT if author.id else ("*",))
-
-
-def edit(title: str, text: str) -> Write:
-    return lambda overlay, wiki, by: overlay.edit(wiki.title(title), text, by=by, summary=f"to {text}")
-
-
-def move(title: str, target: str, *, noredirect: bool = False) -> Write:
-    return lambda overlay, wiki, by: overlay.move(
-        wiki.title(title), wiki.title(target), by=by, reason="why", noredirect=noredirect
-    )
-
-
-def delete(title: str, *, suppress: bool = False) -> Write:
-    return lambda overlay, wiki, by: overlay.delete(wiki.title(title), by=by, reason="why", suppress=suppress)
-
-
-def undelete(title: str) -> Write:
-    return lambda overlay, wiki, by: overlay.undelete(wiki.title(title), by=by, reason="why")
-
-
-def hide(rev_id: int, *parts: Any, suppress: bool | None = None) -> Write:
-    return lambda overlay, wiki, by: overlay.hide([rev_id], parts, by=by, suppress=suppress)
-
-
-MADE = (edit("Quay", "one"),)
-TWICE = (*MADE, edit("Quay", "two"))
-HIDDEN_PARTS = ("text", "user", "comment")
+ALICE, VISITOR = Author("Alice", 2), Author("192.0.2.7", 0)
+ALL_PARTS = ("text", "user", "comment")
 FIRST, SECOND = 2 * 4096 + 1, 2 * 4096 + 2
+OF_REDIRECT = 3 * 4096 + 1
+MAKE_WAY = "Deleted to make way for move from [[Pier]]"
 
 
-@pytest.mark.parametrize(
-    ("before", "write", "expected"),
-    [
-        ((), edit("Quay", "one"), [("create", "Quay", FIRST, None, None)]),
-        (MADE, edit("Quay", "two"), [("edit", "Quay", SECOND, FIRST, None)]),
-        (MADE, edit("Quay", "one"), []),
-        (MADE, move("Quay", "Talk:Pier", noredirect=True), [("move", "Talk:Pier", SECOND, FIRST, "why")]),
-        (
-            MADE,
-            move("Quay", "Old pier"),
-            [("move", "Old_pier", SECOND, FIRST, "why"), ("create", "Quay", 3 * 4096 + 1, None, None)],
-        ),
-        (
-            (*MADE, move("Quay", "Pier")),
-            move("Pier", "Quay", noredirect=True),
-            [
-                ("delete", "Quay", 3 * 4096 + 1, None, "Deleted to make way for move from [[Pier]]"),
-                ("move", "Quay", SECOND + 1, SECOND, "why"),
-            ],
-        ),
-        (MADE, delete("Quay"), [("delete", "Quay", FIRST, None, "why")]),
-        (MADE, delete("Quay", suppress=True), [("delete", "Quay", FIRST, FIRST, "why")]),
-        ((*MADE, delete("Quay")), undelete("Quay"), [("undelete", "Quay", FIRST, None, "why")]),
-        (MADE, hide(FIRST, "user"), [("visibility", "Quay", FIRST, FIRST, None)]),
-        (MADE, hide(FIRST, "text"), []),
-        (TWICE, hide(FIRST, "text"), []),
-        ((*MADE, hide(FIRST, "user")), hide(FIRST, "user"), []),
-        ((*MADE, hide(FIRST, "user")), hide(FIRST, suppress=True), [("visibility", "Quay", FIRST, FIRST, None)]),
-    ],
-)
+class FollowedWiki:
+    """A wiki, writes to it, and the changes that they recorded."""
+
+    def __init__(self) -> None:
+        self.wiki = Wiki("testwiki", "test.example.org")
+        self.changes: list[PageChange] = []
+        self.overlay = Overlay(self.wiki, 1, SteppingClock(), record=self.changes.append, groups_of=self.groups_of)
+
+    @staticmethod
+    def groups_of(author: Author) -> tuple[str, ...]:
+        return IMPLICIT if author.id else ("*",)
+
+    def edit(self, text: str, *, by: Author = ALICE, **more: Any) -> None:
+        self.overlay.edit(self.wiki.title("Quay"), text, by=by, **more)
+
+    def move(self, title: str, target: str, **more: Any) -> None:
+        self.overlay.move(self.wiki.title(title), self.wiki.title(target), by=ALICE, reason="why", **more)
+
+    def delete(self, **more: Any) -> None:
+        self.overlay.delete(self.wiki.title("Quay"), by=ALICE, reason="why", **more)
+
+    def undelete(self) -> None:
+        self.overlay.undelete(self.wiki.title("Quay"), by=ALICE, reason="why")
+
+    def hide(self, *parts: Any, **more: Any) -> None:
+        self.overlay.hide([FIRST], parts, by=ALICE, **more)
+
+
+Write = Callable[[FollowedWiki], None]
+WRITES: dict[str, tuple[list[Write], list[tuple[object, ...]]]] = {
+    # the writes after the first edit, and what the last one recorded
+    "an edit": ([lambda it: it.edit("two")], [("edit", "Quay", SECOND, FIRST, None)]),
+    "an edit without a change": ([lambda it: it.edit("one")], []),
+    "a move": (
+        [lambda it: it.move("Quay", "Old pier")],
+        [("move", "Old_pier", SECOND, FIRST, "why"), ("create", "Quay", OF_REDIRECT, None, None)],
+    ),
+    "a move without a redirect": (
+        [lambda it: it.move("Quay", "Talk:Pier", noredirect=True)],
+        [("move", "Talk:Pier", SECOND, FIRST, "why")],
+    ),
+    "a move back over the redirect": (
+        [lambda it: it.move("Quay", "Pier"), lambda it: it.move("Pier", "Quay", noredirect=True)],
+        [("delete", "Quay", OF_REDIRECT, None, MAKE_WAY), ("move", "Quay", SECOND + 1, SECOND, "why")],
+    ),
+    "a deletion": ([lambda it: it.delete()], [("delete", "Quay", FIRST, None, "why")]),
+    "a suppressed deletion": ([lambda it: it.delete(suppress=True)], [("delete", "Quay", FIRST, FIRST, "why")]),
+    "an undeletion": (
+        [lambda it: it.delete(), lambda it: it.undelete()],
+        [("undelete", "Quay", FIRST, None, "why")],
+    ),
+    "a hidden author": ([lambda it: it.hide("user")], [("visibility", "Quay", FIRST, FIRST, None)]),
+    "the current text, which cannot be hidden": ([lambda it: it.hide("text")], []),
+    "a hidden text of an earlier revision": ([lambda it: it.edit("two"), lambda it: it.hide("text")], []),
+    "an author hidden twice": ([lambda it: it.hide("user"), lambda it: it.hide("user")], []),
+    "a hidden author suppressed": (
+        [lambda it: it.hide("user"), lambda it: it.hide(suppress=True)],
+        [("visibility", "Quay", FIRST, FIRST, None)],
+    ),
+}
+
+
+@pytest.fixture
+def followed() -> FollowedWiki:
+    """With one edit, which made the page Quay."""
+    wiki = FollowedWiki()
+    wiki.edit("one", summary="made")
+    return wiki
+
+
+def recorded(wiki: FollowedWiki) -> list[tuple[object, ...]]:
+    return [
+        (one.kind, one.page.title, one.revision.rev_id, one.before and one.before.rev_id, one.reason)
+        for one in wiki.changes
+    ]
+
+
+def test_the_first_edit_creates_the_page(followed: FollowedWiki) -> None:
+    assert recorded(followed) == [("create", "Quay", FIRST, None, None)]
+
+
+@pytest.mark.parametrize(("writes", "expected"), WRITES.values(), ids=WRITES)
 def test_a_write_is_these_changes(
-    wiki: Wiki,
-    followed: Overlay,
-    changes: list[PageChange],
-    alice: Author,
-    before: tuple[Write, ...],
-    write: Write,
-    expected: list[object],
+    followed: FollowedWiki, writes: list[Write], expected: list[tuple[object, ...]]
 ) -> None:
-    for earlier in before:
-        earlier(followed, wiki, alice)
-    changes.clear()
-    write(followed, wiki, alice)
-    assert [
-        (
-            change.kind,
-            change.page.title,
-            change.revision.rev_id,
-            change.before and change.before.rev_id,
-            change.reason,
-        )
-        for change in changes
-    ] == expected
+    for write in writes:
+        followed.changes.clear()
+        write(followed)
+    assert recorded(followed) == expected
 
 
-def test_a_change_has_all_of_page_and_revision(
-    wiki: Wiki, followed: Overlay, changes: list[PageChange], alice: Author
-) -> None:
-    followed.edit(wiki.title("Quay"), "one ü", by=alice, summary="made")
-    followed.edit(wiki.title("Quay"), "#REDIRECT [[Talk:Old pier]]", by=Author("192.0.2.7", 0), minor=True)
-    created, edited = changes
+def test_a_change_has_all_of_page_and_revision(followed: FollowedWiki) -> None:
+    followed.edit("#REDIRECT [[Talk:Old pier]] ü", by=VISITOR, minor=True)
+    created, edited = followed.changes
     assert (created.wiki, created.domain) == ("testwiki", "test.example.org")
     revision = created.revision
     assert (revision.parent_id, revision.content_rev_id, revision.comment, revision.minor) == (0, FIRST, "made", False)
-    assert (revision.size, len(revision.sha1)) == (6, 40)
+    assert (revision.size, len(revision.sha1), edited.revision.size) == (3, 40, 30)
     assert (revision.user.name, revision.user.id, revision.user.groups) == ("Alice", 2, IMPLICIT)
     assert (created.page.content_model, created.page.revision_count, created.page.redirect) == ("wikitext", 1, None)
     assert (edited.before, edited.page.revision_count) == (revision, 2)
@@ -126,43 +126,40 @@ def test_a_change_has_all_of_page_and_revision(
     assert edited.revision.minor
 
 
-def test_a_move_keeps_the_source_of_an_earlier_revision(
-    wiki: Wiki, followed: Overlay, changes: list[PageChange], alice: Author
-) -> None:
-    followed.edit(wiki.title("Quay"), "one", by=alice)
-    followed.move(wiki.title("Quay"), wiki.title("Pier"), by=alice, noredirect=True)
-    followed.move(wiki.title("Pier"), wiki.title("Talk:Pier"), by=alice)
-    moved = changes[2]
+def test_a_move_keeps_the_source_of_an_earlier_revision(followed: FollowedWiki) -> None:
+    followed.move("Quay", "Pier", noredirect=True)
+    followed.move("Pier", "Talk:Pier")
+    _, _, moved, created = followed.changes
     assert (moved.revision.rev_id, moved.revision.content_rev_id) == (FIRST + 2, FIRST)
     assert moved.place_before == ChangePlace(namespace_id=0, title="Pier")
     assert moved.created_redirect is not None
     assert (moved.created_redirect.page_id, moved.created_redirect.title) == (3, "Pier")
-    assert changes[3].page == moved.created_redirect
+    assert created.page == moved.created_redirect
 
 
+@pytest.mark.parametrize(
+    ("write", "parts"),
+    [
+        (lambda it: it.hide("user", "comment", suppress=True), ("user", "comment")),
+        (lambda it: it.delete(suppress=True), ALL_PARTS),
+    ],
+    ids=["hidden parts", "a suppressed deletion"],
+)
 def test_visibility_is_told_as_it_was_and_as_it_is(
-    wiki: Wiki, followed: Overlay, changes: list[PageChange], alice: Author
+    followed: FollowedWiki, write: Write, parts: tuple[str, ...]
 ) -> None:
-    followed.edit(wiki.title("Quay"), "one", by=alice)
-    followed.hide([FIRST], ["user", "comment"], by=alice, suppress=True)
-    change = changes[-1]
+    write(followed)
+    change = followed.changes[-1]
     assert change.before is not None
     assert (change.before.hidden, change.before.suppressed) == ((), False)
-    assert (change.revision.hidden, change.revision.suppressed) == (("user", "comment"), True)
+    assert (change.revision.hidden, change.revision.suppressed) == (parts, True)
 
 
-def test_a_suppressed_deletion_hides_all_of_each_revision(
-    wiki: Wiki, followed: Overlay, changes: list[PageChange], alice: Author
-) -> None:
-    followed.edit(wiki.title("Quay"), "one", by=alice)
-    followed.edit(wiki.title("Quay"), "two", by=alice)
-    followed.delete(wiki.title("Quay"), by=alice, suppress=True)
-    (deleted,) = wiki.deleted(wiki.title("Quay"))
-    assert {(revision.hidden, revision.suppressed) for revision in deleted.revisions} == {(HIDDEN_PARTS, True)}
-    change = changes[-1]
-    assert change.before is not None
-    assert (change.before.hidden, change.before.suppressed) == ((), False)
-    assert (change.revision.hidden, change.revision.suppressed) == (HIDDEN_PARTS, True)
+def test_a_suppressed_deletion_hides_all_of_each_revision(followed: FollowedWiki) -> None:
+    followed.edit("two")
+    followed.delete(suppress=True)
+    (deleted,) = followed.wiki.deleted(followed.wiki.title("Quay"))
+    assert {(revision.hidden, revision.suppressed) for revision in deleted.revisions} == {(ALL_PARTS, True)}
     with pytest.raises(WriteError, match="in the top page") as refused:
-        followed.undelete(wiki.title("Quay"), by=alice)
+        followed.undelete()
     assert refused.value.code == "undeleterevdel"

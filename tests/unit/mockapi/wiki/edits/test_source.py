@@ -1,9 +1,11 @@
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mockapi.wiki.edits.results import WriteError
-from mockapi.wiki.edits.source import MAX_BYTES, content_model_of, received, saved
+from mockapi.wiki.edits.source import MAX_BYTES, content_model_of, received, saved, section_of, with_section
 from mockapi.wiki.namespaces import STANDARD
 from mockapi.wiki.people import Author
 from mockapi.wiki.title import parse_title
@@ -45,11 +47,8 @@ def test_comments_in_code_are_signed(model: str, signed: bool) -> None:
     assert ("Alice" in kept('"~~~"', model)) is signed
 
 
-def test_markup_in_json_is_escaped() -> None:
+def test_json_is_laid_out_and_its_markup_escaped() -> None:
     assert kept('"<a>&"', "json") == r'"\u003Ca\u003E\u0026"'
-
-
-def test_json_is_laid_out() -> None:
     assert kept('{"a":[1,{}],"é":null}', "json") == '{\n\t"a": [\n\t\t1,\n\t\t{}\n\t],\n\t"é": null\n}'
 
 
@@ -81,3 +80,19 @@ def test_the_limit_is_in_bytes() -> None:
 )
 def test_some_titles_hold_code(title: str, model: str) -> None:
     assert content_model_of(parse_title(title, STANDARD)) == model
+
+
+LINES = st.lists(st.sampled_from(["a", "", "== A ==", "=== B ===", "= C =", "==", "x ="]), max_size=10)
+
+
+@given(LINES, st.integers(1, 6))
+def test_a_section_in_its_own_place_changes_no_other(lines: list[str], number: int) -> None:
+    text = "\n".join(lines)
+    section = section_of(text, str(number))
+    if section is None:
+        assert with_section(str(number), text, "x") is None
+        return
+    assert section in text
+    changed = with_section(str(number), text, section)
+    assert changed is not None
+    assert [line for line in changed.split("\n") if line] == [line for line in lines if line]

@@ -1,9 +1,6 @@
 import difflib
 import hashlib
 import re
-import subprocess
-import sys
-from collections.abc import Callable
 from statistics import median
 from xml.etree import ElementTree as ET
 
@@ -11,42 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockapi.wiki.catalog import CatalogPage, Located, default_catalog
+from mockapi.wiki.catalog import Located, default_catalog
 from mockapi.wiki.pages.article import render_article
 from mockapi.wiki.pages.article_source import generate
 from mockapi.wiki.pages.outline import MAX_BYTES, ArticleId
 from mockapi.wiki.pages.prose import LANGUAGES
-
-MakePage = Callable[..., CatalogPage]
-RevisionOf = Callable[[CatalogPage, int], Located]
-
-_PRINT_DIGEST = """
-import hashlib
-from mockapi.wiki.catalog import default_catalog
-from mockapi.wiki.pages.article import render_article
-from mockapi.wiki.catalog import Located
-page = default_catalog(1, pages=7)[6]
-print(hashlib.sha256(render_article(1, Located(page, page.revisions[1]))).hexdigest())
-"""
+from tests.unit.mockapi.conftest import make_page, revision_of
 
 
 def document(seed: int, page_id: int, n: int) -> str:
     page = default_catalog(seed, pages=page_id)[-1]
     return render_article(seed, Located(page, page.revisions[n])).decode()
-
-
-def test_a_page_has_the_same_bytes_in_every_process(pytestconfig: pytest.Config) -> None:
-    """The digest is part of what a seed promises: a change of it changes every recorded run."""
-    printed = subprocess.run(
-        [sys.executable, "-c", _PRINT_DIGEST],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=pytestconfig.rootpath,
-        env={"PYTHONHASHSEED": "77"},
-    )
-    here = hashlib.sha256(document(1, 7, 1).encode()).hexdigest()
-    assert printed.stdout.strip() == here == "bd66bc3c5e6e1be0fffbd2c3563a90db28a9b51e53a631095d21806fc99c3781"
 
 
 @settings(max_examples=25, deadline=None)
@@ -58,7 +30,7 @@ def test_a_page_has_the_same_bytes_in_every_process(pytestconfig: pytest.Config)
     st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=40),
 )
 def test_every_document_is_well_formed_and_names_its_revision(
-    make_page: MakePage, revision_of: RevisionOf, seed: int, page_id: int, n: int, language: str, title: str
+    seed: int, page_id: int, n: int, language: str, title: str
 ) -> None:
     page = make_page(page_id, domain=f"{language}.wikipedia.org", title=title)
     located = revision_of(page, n)
@@ -78,9 +50,7 @@ def test_every_document_is_well_formed_and_names_its_revision(
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 10**5), st.integers(1, 200))
-def test_an_edit_changes_a_few_lines(
-    make_page: MakePage, revision_of: RevisionOf, seed: int, page_id: int, n: int
-) -> None:
+def test_an_edit_changes_a_few_lines(seed: int, page_id: int, n: int) -> None:
     page = make_page(page_id)
     old, new = (render_article(seed, revision_of(page, number)).decode().split("\n") for number in (n - 1, n))
     diff = list(difflib.unified_diff(old, new, lineterm="", n=0))[2:]
@@ -100,7 +70,7 @@ def test_sizes_are_log_normal_around_24_kb_and_lines_are_many() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_size_does_not_depend_on_the_script(make_page: MakePage, revision_of: RevisionOf, language: str) -> None:
+def test_the_size_does_not_depend_on_the_script(language: str) -> None:
     def size(code: str) -> int:
         pages = (make_page(number, domain=f"{code}.wikipedia.org", wiki="w") for number in range(1, 60))
         return sum(len(render_article(5, revision_of(page, 1))) for page in pages)
@@ -108,7 +78,7 @@ def test_the_size_does_not_depend_on_the_script(make_page: MakePage, revision_of
     assert size(language) == pytest.approx(size("en"), rel=0.1)
 
 
-def test_the_largest_pages_stay_below_the_cap_after_many_edits(make_page: MakePage, revision_of: RevisionOf) -> None:
+def test_the_largest_pages_stay_below_the_cap_after_many_edits() -> None:
     sizes = ((len(render_article(1, revision_of(make_page(number), 1))), number) for number in range(1, 400))
     _, largest = max(sizes)
     assert len(render_article(1, revision_of(make_page(largest), 4095))) <= MAX_BYTES
@@ -140,7 +110,7 @@ def test_the_head_has_the_sha1_of_the_source(located: Located) -> None:
     assert f'<meta property="mw:revisionSHA1" content="{sha1}"/>' in render_article(3, located).decode()
 
 
-def test_seed_and_wiki_decide_the_text(make_page: MakePage, revision_of: RevisionOf) -> None:
+def test_seed_and_wiki_decide_the_text() -> None:
     english = revision_of(make_page(), 1)
     other = revision_of(make_page(wiki="enwiktionary", domain="en.wiktionary.org"), 1)
     bodies = {render_article(1, english), render_article(2, english), render_article(1, other)}

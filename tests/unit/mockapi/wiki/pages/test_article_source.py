@@ -1,31 +1,15 @@
 import difflib
 import re
-import subprocess
-import sys
-from collections.abc import Callable
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockapi.wiki.catalog import CatalogPage, Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.pages.article import render_article
 from mockapi.wiki.pages.article_source import generate
 from mockapi.wiki.pages.outline import ArticleId
 from mockapi.wiki.pages.prose import LANGUAGES
-
-MakePage = Callable[..., CatalogPage]
-RevisionOf = Callable[[CatalogPage, int], Located]
-
-_PRINT = """
-import hashlib
-from mockapi.wiki.catalog import default_catalog
-from mockapi.wiki.pages.article_source import generate
-from mockapi.wiki.catalog import Located
-from mockapi.wiki.pages.outline import ArticleId
-page = default_catalog(1, pages=7)[6]
-print(hashlib.sha256(generate(ArticleId.of(1, Located(page, page.revisions[1]))).encode()).hexdigest())
-"""
+from tests.unit.mockapi.conftest import make_page, revision_of
 
 
 def plain(text: str) -> str:
@@ -34,9 +18,7 @@ def plain(text: str) -> str:
 
 @settings(deadline=None, max_examples=25)
 @given(st.integers(), st.integers(1, 10**6), st.integers(0, 60), st.sampled_from(LANGUAGES))
-def test_it_says_what_the_html_says(
-    make_page: MakePage, revision_of: RevisionOf, seed: int, page_id: int, n: int, language: str
-) -> None:
+def test_it_says_what_the_html_says(seed: int, page_id: int, n: int, language: str) -> None:
     located = revision_of(make_page(page_id, domain=f"{language}.wikipedia.org"), n)
     source, page = generate(ArticleId.of(seed, located)), render_article(seed, located).decode()
     assert re.findall(r"^== (.*) ==$", source, re.MULTILINE) == re.findall(r"<h2[^>]*>(.*?)</h2>", page)
@@ -54,9 +36,7 @@ def test_it_says_what_the_html_says(
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 10**5), st.integers(1, 200))
-def test_an_edit_changes_a_few_blocks(
-    make_page: MakePage, revision_of: RevisionOf, seed: int, page_id: int, n: int
-) -> None:
+def test_an_edit_changes_a_few_blocks(seed: int, page_id: int, n: int) -> None:
     page = make_page(page_id)
     old, new = (generate(ArticleId.of(seed, revision_of(page, number))).split("\n\n") for number in (n - 1, n))
     changes = [
@@ -66,19 +46,6 @@ def test_an_edit_changes_a_few_blocks(
     ]
     assert 1 <= len(changes) <= 4
     assert sum(to - start for _, _, _, start, to in changes) <= 3 + 1
-
-
-def test_it_is_the_same_in_every_process(pytestconfig: pytest.Config) -> None:
-    """As with the article, the digest is part of what a seed promises."""
-    printed = subprocess.run(
-        [sys.executable, "-c", _PRINT],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=pytestconfig.rootpath,
-        env={"PYTHONHASHSEED": "77"},
-    )
-    assert printed.stdout.strip() == "032181465bad9f8b05834d9715d296725bc4e7f403a318a8bbb3db105417aff5"
 
 
 def test_it_is_well_formed_wikitext(located: Located) -> None:

@@ -1,12 +1,8 @@
-from collections.abc import Callable
-
 import pytest
 
-from mockapi.wiki.catalog import CatalogPage, Located
+from mockapi.wiki.catalog import Located
 from mockapi.wiki.pages.frame import head, title_href, title_url
-
-MakePage = Callable[..., CatalogPage]
-RevisionOf = Callable[[CatalogPage, int], Located]
+from tests.unit.mockapi.conftest import make_page, revision_of
 
 HEAD = (
     '<html prefix="dc: http://purl.org/dc/terms/ mw: http://mediawiki.org/rdf/" '
@@ -43,18 +39,18 @@ def test_references_bring_their_modules(located: Located) -> None:
 
 
 @pytest.mark.parametrize("title", ["Main Page", "Main_Page"])
-def test_the_main_page_says_so(make_page: MakePage, revision_of: RevisionOf, title: str) -> None:
+def test_the_main_page_says_so(title: str) -> None:
     tags = list(head(revision_of(make_page(title=title), 1), "0" * 40, cites=False))
     assert tags.index('<meta property="isMainPage" content="true"/>') == 6
     assert tags[5].startswith('<meta property="dc:modified"')
 
 
-def test_arabic_runs_from_right_to_left(make_page: MakePage, revision_of: RevisionOf) -> None:
+def test_arabic_runs_from_right_to_left() -> None:
     page = make_page(domain="ar.wikipedia.org")
     assert "sitedir-rtl rtl mw-body-content" in list(head(revision_of(page, 1), "0" * 40, cites=False))[-1]
 
 
-def test_a_title_is_escaped_where_it_stands(make_page: MakePage, revision_of: RevisionOf) -> None:
+def test_a_title_is_escaped_where_it_stands() -> None:
     text = "".join(head(revision_of(make_page(title="Q & A <1>"), 1), "0" * 40, cites=False))
     assert "<title>Q &amp; A &lt;1&gt;</title>" in text
     assert "/wiki/Q_%26_A_%3C1%3E" in text

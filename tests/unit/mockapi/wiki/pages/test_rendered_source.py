@@ -1,15 +1,18 @@
 import hashlib
-from collections.abc import Callable
+import json
+import re
 from datetime import UTC, datetime
+from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, Located
 from mockapi.wiki.pages.frame import head
-from mockapi.wiki.pages.rendered_source import render_source
+from mockapi.wiki.pages.rendered_source import json_table, render_source
 from mockapi.wiki.wiki import Wiki
-
-MakePage = Callable[..., CatalogPage]
+from tests.unit.mockapi.conftest import make_page
 
 
 def with_text(text: str, *, model: str = "wikitext", title: str = "Old harbour") -> Located:
@@ -45,7 +48,7 @@ def test_references_bring_their_styles() -> None:
     assert "mw:moduleStyles" not in rendered("A")
 
 
-def test_a_link_is_red_where_the_wiki_has_no_such_page(make_page: MakePage) -> None:
+def test_a_link_is_red_where_the_wiki_has_no_such_page() -> None:
     wiki = Wiki("enwiki", "en.wikipedia.org", [make_page(title="Quay")])
     html = rendered("[[Quay]] [[Nowhere]] [[MediaWiki:Newpage-desc]]", wiki=wiki)
     assert html.count("redlink=1") == 1
@@ -65,3 +68,72 @@ def test_json_is_a_table_in_the_frame() -> None:
     html = rendered('{"a": 1}', model="json")
     assert '"><table class="mw-json mw-json-object" id="mwAQ">' in html
     assert html.endswith("</table></body></html>")
+
+
+texts = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=8)
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), texts),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(texts, inner, max_size=4)),
+    max_leaves=20,
+)
+
+
+def bare(html: str) -> str:
+    return re.sub(r' id="mw[^"]+"', "", html)
+
+
+def test_it_is_as_parsoid_wrote_it() -> None:
+    assert bare(json_table('{"list":[1,true,null],"text":"<&>"}')) == (
+        '<table class="mw-json mw-json-object"><tbody><tr><th>list</th><td><table class="mw-json mw-json-array"><tbody>'
+        '<tr><td class="value mw-json-number">1</td></tr><tr><td class="value mw-json-boolean">true</td></tr>'
+        '<tr><td class="value mw-json-null">null</td></tr></tbody></table></td></tr>'
+        '<tr><th>text</th><td class="value mw-json-string">&lt;&amp;></td></tr></tbody></table>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        (
+            '"a"',
+            '<table class="mw-json mw-json-single-value"><tbody><tr>'
+            '<td class="mw-json-string">a</td></tr></tbody></table>',
+        ),
+        ("{}", '<table class="mw-json mw-json-object"><tbody><tr><td class="mw-json-empty"></td></tr></tbody></table>'),
+        (
+            "[]",
+            '<table class="mw-json mw-json-array"><tbody><tr><td><table class="mw-json mw-json-array"><tbody><tr>'
+            '<td class="mw-json-empty"></td></tr></tbody></table></td></tr></tbody></table>',
+        ),
+    ],
+)
+def test_what_stands_alone_or_is_empty(text: str, html: str) -> None:
+    assert bare(json_table(text)) == html
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000 + "]" * 100_000])
+def test_what_is_no_json_is_an_error_in_the_page(text: str) -> None:
+    assert 'typeof="mw:Error"' in json_table(text)
+
+
+@given(values)
+def test_every_value_is_in_it_once_and_ids_are_unique(value: object) -> None:
+    root = ET.fromstring(json_table(json.dumps(value)))
+    ids = [element.get("id") for element in root.iter()]
+    assert len(ids) == len(set(ids))
+    assert None not in ids
+    shown = [cell.text or "" for cell in root.iter("td") if "mw-json-" in cell.get("class", "")]
+    assert shown == list(leaves(value))
+
+
+def leaves(value: object) -> list[str]:
+    match value:
+        case dict() | list():
+            inner = list(value.values() if isinstance(value, dict) else value)
+            return [leaf for item in inner for leaf in leaves(item)] if inner else [""]
+        case None:
+            return ["null"]
+        case bool():
+            return [str(value).lower()]
+        case _:
+            return [str(value)]

@@ -1,6 +1,7 @@
 import asyncio
+import threading
 import tracemalloc
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
@@ -14,13 +15,19 @@ from mockapi.wiki.pages.block import MAX_SIZE_BYTES, Block
 from mockapi.wiki.pages.coding import CODINGS, Coding
 from mockapi.wiki.pages.document import Shape
 from mockapi.wiki.pages.fillers import Bomb
-from mockapi.wiki.pages.store import HELD_BYTES, HELD_ENCODED_BYTES, PageStore
+from mockapi.wiki.pages.store import (
+    ENTRY_BYTES,
+    HELD_BYTES,
+    HELD_ENCODED_BYTES,
+    Abandoned,
+    ByteLru,
+    PageStore,
+    SharedWork,
+    collect,
+)
 from mockapi.wiki.wikis import Wikis
-from tests.unit.mockapi.wiki.pages.whole_block import render_block
-
-MakePage = Callable[..., CatalogPage]
-RevisionOf = Callable[[CatalogPage, int], Located]
-Decode = Callable[[Coding, bytes], bytes]
+from tests.unit.mockapi.conftest import make_page, revision_of
+from tests.unit.mockapi.wiki.pages.documents import decode, render_block
 
 BLOCK = Block(600_000, 65_536)
 BIG = Block(HELD_BYTES + 1_000_001, 65_536)
@@ -37,9 +44,7 @@ def whole(body: Body) -> bytes:
 
 @pytest.mark.parametrize("coding", CODINGS)
 @pytest.mark.parametrize("shape", [None, BLOCK, BIG, Bomb(1_000_000), Block(0, 0), Bomb(7)])
-def test_plain_and_encoded_are_the_same_document(
-    decode: Decode, located: Located, shape: Shape | None, coding: Coding
-) -> None:
+def test_plain_and_encoded_are_the_same_document(located: Located, shape: Shape | None, coding: Coding) -> None:
     async def bodies() -> tuple[Body, Body]:
         store = PageStore(3)
         return await store.plain(located, shape), await store.encoded(located, shape, coding)
@@ -67,9 +72,7 @@ def test_a_long_document_is_streamed_and_the_stream_is_the_whole(located: Locate
     st.sampled_from([lambda size: Block(size, 5_000), Bomb]),
     st.integers(0, 4095),
 )
-def test_any_size_is_exact(
-    make_page: MakePage, revision_of: RevisionOf, size: int, shaped: Callable[[int], Shape], n: int
-) -> None:
+def test_any_size_is_exact(size: int, shaped: Callable[[int], Shape], n: int) -> None:
     body = run(PageStore(1).plain(revision_of(make_page(), n), shaped(size)))
     assert body.wire_bytes == body.decoded_bytes == sum(map(len, body.pieces())) == size
 
@@ -135,7 +138,7 @@ def test_what_was_made_is_kept(located: Located, shape: Shape | None) -> None:
     asyncio.run(bodies())
 
 
-def test_a_moved_page_is_rendered_under_its_new_title(make_page: MakePage, revision_of: RevisionOf) -> None:
+def test_a_moved_page_is_rendered_under_its_new_title() -> None:
     async def bodies() -> tuple[bytes, bytes]:
         store = PageStore(1)
         before = await store.plain(revision_of(make_page(title="Old harbour"), 1))
@@ -155,7 +158,7 @@ def test_requests_for_the_same_long_work_share_it(located: Located) -> None:
     assert len({id(body.data) for body in asyncio.run(bodies()) if isinstance(body, Held)}) == 1
 
 
-def test_an_edit_elsewhere_turns_a_red_link_blue(make_page: MakePage) -> None:
+def test_an_edit_elsewhere_turns_a_red_link_blue() -> None:
     links = revised(make_page(1, title="Links"), "[[Quay]]")
     wikis = Wikis([links])
     store = PageStore(1, wikis=wikis)
@@ -171,7 +174,7 @@ def test_an_edit_elsewhere_turns_a_red_link_blue(make_page: MakePage) -> None:
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-def test_a_long_given_text_is_rendered_too(decode: Decode, make_page: MakePage, coding: Coding) -> None:
+def test_a_long_given_text_is_rendered_too(coding: Coding) -> None:
     page = revised(make_page(), "Stones of the quay. " * 10_000)
 
     async def bodies() -> tuple[Body, Body]:
@@ -190,7 +193,7 @@ def revised(page: CatalogPage, text: str) -> CatalogPage:
 
 
 @pytest.mark.parametrize("coding", [None, *CODINGS])
-def test_an_envelope_is_written_once_for_the_same_sources(decode: Decode, coding: Coding | None) -> None:
+def test_an_envelope_is_written_once_for_the_same_sources(coding: Coding | None) -> None:
     store, page, document = PageStore(1), object(), object()
     texts = iter((b"first", b"second", b"third", b"other key"))
 
@@ -209,3 +212,129 @@ def test_an_envelope_is_written_once_for_the_same_sources(decode: Decode, coding
         ]
 
     assert asyncio.run(envelopes()) == [b"first", b"first", b"second", b"third", b"other key"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 60)), max_size=60))
+def test_it_never_holds_more_than_it_may(puts: list[tuple[int, int]]) -> None:
+    capacity = 100 + 3 * ENTRY_BYTES
+    cache: ByteLru[bytes] = ByteLru(capacity)
+    latest: dict[int, bytes] = {}
+    for key, size in puts:
+        latest[key] = bytes([key]) * size
+        cache.put(key, latest[key], size)
+        kept = {name: value for name in latest if (value := cache.get(name)) is not None}
+        assert cache.held_bytes == sum(len(value) + ENTRY_BYTES for value in kept.values()) <= capacity
+        assert all(latest[name] == value for name, value in kept.items())
+        assert key in kept
+
+
+def test_it_forgets_what_was_not_used_for_longest() -> None:
+    cache: ByteLru[str] = ByteLru(2 * ENTRY_BYTES + 2)
+    cache.put("a", "A", 1)
+    cache.put("b", "B", 1)
+    cache.get("a")
+    cache.put("c", "C", 1)
+    assert cache.get("b") is None
+    assert cache.get("a") == "A"
+
+
+def test_what_is_larger_than_the_cache_is_not_kept() -> None:
+    cache: ByteLru[str] = ByteLru(ENTRY_BYTES + 10)
+    cache.put("a", "A", 1)
+    cache.put("b", "B", 11)
+    assert (cache.get("a"), cache.get("b"), cache.held_bytes) == ("A", None, ENTRY_BYTES + 1)
+
+
+def test_empty_values_are_bounded_too() -> None:
+    cache: ByteLru[bytes] = ByteLru(10 * ENTRY_BYTES)
+    for number in range(100):
+        cache.put(number, b"", 0)
+    assert sum(cache.get(number) is not None for number in range(100)) == 10
+
+
+def test_work_is_done_in_another_thread() -> None:
+    async def threads() -> tuple[bytes, bytes]:
+        def make() -> Iterator[bytes]:
+            yield threading.current_thread().name.encode()
+
+        return await SharedWork().result("a", make), threading.current_thread().name.encode()
+
+    there, here = asyncio.run(threads())
+    assert there != here
+
+
+def test_those_who_want_the_same_share_it() -> None:
+    calls: list[str] = []
+
+    def make() -> Iterator[bytes]:
+        calls.append("made")
+        yield b"abc"
+        yield b"def"
+
+    async def results() -> list[bytes]:
+        work = SharedWork()
+        return await asyncio.gather(*(work.result("a", make) for _ in range(8)), work.result("b", make))
+
+    assert asyncio.run(results()) == [b"abcdef"] * 9
+    assert len(calls) == 2
+
+
+def test_a_failure_reaches_all_and_is_not_remembered() -> None:
+    def fail() -> Iterator[bytes]:
+        yield b"a"
+        raise ValueError
+
+    async def results() -> bytes:
+        work = SharedWork()
+        failed = await asyncio.gather(*(work.result("a", fail) for _ in range(2)), return_exceptions=True)
+        assert [type(error) for error in failed] == [ValueError, ValueError]
+        return await work.result("a", lambda: [b"well"])
+
+    assert asyncio.run(results()) == b"well"
+
+
+def test_one_that_gives_up_does_not_take_the_result_from_the_others() -> None:
+    go_on = threading.Event()
+
+    def make() -> Iterator[bytes]:
+        go_on.wait(timeout=30)
+        yield b"done"
+
+    async def result() -> bytes:
+        work = SharedWork()
+        first = asyncio.create_task(work.result("a", make))
+        second = asyncio.create_task(work.result("a", make))
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.wait([first])
+        go_on.set()
+        return await second
+
+    assert asyncio.run(result()) == b"done"
+
+
+def test_work_ends_half_way_when_the_loop_does() -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def make() -> Iterator[bytes]:
+        begun.set()
+        try:
+            while True:
+                yield b""
+        finally:
+            ended.set()
+
+    async def leave() -> None:
+        task = asyncio.create_task(SharedWork().result("a", make))
+        await asyncio.to_thread(begun.wait, 30)
+        task.cancel()
+
+    asyncio.run(leave())
+    assert ended.wait(timeout=30)
+
+
+def test_it_can_be_abandoned() -> None:
+    abandon = threading.Event()
+    abandon.set()
+    with pytest.raises(Abandoned):
+        collect(lambda: [b"x"], abandon)

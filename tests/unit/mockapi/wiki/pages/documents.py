@@ -1,23 +1,21 @@
+"""Whole documents, and the content codings undone with the decoders that other clients use."""
+
 import gzip
 import zlib
-from collections.abc import Callable
 
 import brotli
-import pytest
 import zstandard
 
+from mockapi.wiki.catalog import Located
+from mockapi.wiki.pages.block import Block, block_parts
 from mockapi.wiki.pages.coding import Coding
 
-Decode = Callable[[Coding, bytes], bytes]
+
+def render_block(seed: int, located: Located, block: Block) -> bytes:
+    return b"".join(block_parts(seed, located, block))
 
 
-@pytest.fixture(scope="session")
-def decode() -> Decode:
-    """Undoes a content coding with a decoder that other clients use."""
-    return decoded
-
-
-def decoded(coding: Coding, data: bytes) -> bytes:
+def decode(coding: Coding, data: bytes) -> bytes:
     match coding:
         case "gzip":
             return gzip.decompress(data)
