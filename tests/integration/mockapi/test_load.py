@@ -170,27 +170,6 @@ def test_sigterm_ends_it_with_parses_under_way_and_queued(start_mock: Callable[.
     waiting.close()
 
 
-def test_a_change_holds_for_the_next_request_on_an_open_connection(mock: Any) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=30)
-
-    def status() -> int:
-        connection.request("GET", f"/w/rest.php/v1/revision/{OTHERS[0]}/html")
-        answer = connection.getresponse()
-        answer.read()
-        return answer.status
-
-    assert status() == 200
-    socket = connection.sock
-    assert mock.ask("/__mock/rules", method="POST", body={"name": "down", "do": {"status": 503}}).status == 201
-    assert status() == 503
-    mock.rules({"name": "down", "do": {"status": 500}})
-    assert status() == 500
-    assert mock.ask("/__mock/rules/down", method="DELETE").status == 204
-    assert status() == 200
-    assert connection.sock is socket
-    connection.close()
-
-
 def test_a_share_of_the_pages_is_the_same_for_all_their_revisions(mock: Any) -> None:
     mock.rules({"name": "some", "when": {"share": "30%"}, "do": {"status": 503}})
     met = [

@@ -1,23 +1,23 @@
 """The REST API and RESTBase's paths of a real server: what only the wire shows."""
 
 import gzip
+import re
 from typing import Any
 
 import pytest
 
 JSON = {"Content-Type": "application/json"}
+ENWIKI = {"wiki": "enwiki", "domain": "en.wikipedia.org", "namespace_id": 0}
+FIRST = {"parent_id": 0, "timestamp": "2026-01-01T00:00:00Z"}
+LEADS = "#REDIRECT [[Harbour]]"
 PAGES = [
+    {**ENWIKI, "page_id": 1, "title": "Harbour", "revisions": [{**FIRST, "rev_id": 4097, "text": "A ''quay''."}]},
     {
-        "wiki": "enwiki",
-        "domain": "en.wikipedia.org",
-        "page_id": page_id,
-        "namespace_id": 0,
-        "title": title,
-        "revisions": [
-            {"rev_id": page_id * 4096 + 1, "parent_id": 0, "timestamp": "2026-01-01T00:00:00Z", "text": text}
-        ],
-    }
-    for page_id, title, text in ((1, "Harbour", "A ''quay''."), (2, "Port", "#REDIRECT [[Harbour]]"))
+        **ENWIKI,
+        "page_id": 2,
+        "title": "Port",
+        "revisions": [{**FIRST, "rev_id": 8193, "text": LEADS}],
+    },
 ]
 
 
@@ -48,11 +48,8 @@ def small(mock: Any) -> Any:
 )
 def test_only_200_and_404_have_a_length(small: Any, path: str, status: int, length: bool) -> None:
     answer = small.ask(path)
-    assert answer.status == status
-    assert (answer["content-length"] is not None, answer["transfer-encoding"]) == (
-        length,
-        None if length else "chunked",
-    )
+    assert (answer.status, answer["content-length"] is not None) == (status, length)
+    assert answer["transfer-encoding"] == (None if length else "chunked")
     head = small.ask(path, method="HEAD")
     assert (head.status, head.body, head["etag"]) == (status, b"", answer["etag"])
     assert head["content-length"] == answer["content-length"]
@@ -77,15 +74,15 @@ def test_a_304_has_no_body_and_leaves_the_connection_usable(small: Any, tag: str
     assert answer.header_names == ["date", "x-content-type-options", "vary", "content-type", "x-request-id"]
 
 
-def test_the_same_page_has_the_same_bytes_in_another_process(mock: Any, start_mock: Any) -> None:
-    other = start_mock("--seed", "1")
-    for path in (
-        "/w/rest.php/v1/revision/28674/html",
-        "/w/rest.php/v1/revision/28674/with_html",
-        "/w/rest.php/v1/revision/28674",
-    ):
-        one, two = mock.ask(path, headers={"X-Request-Id": "x"}), other.ask(path, headers={"X-Request-Id": "x"})
-        assert (one.headers[1:], one.body) == (two.headers[1:], two.body)
+def test_the_same_request_has_the_same_bytes_in_another_process(mock: Any, start_mock: Any) -> None:
+    other, revision = start_mock("--seed", "1"), "/w/rest.php/v1/revision/28674"
+    rvprop = "ids|flags|user|userid|timestamp|size|sha1|content|comment|parsedcomment|tags"
+    query = f"action=query&prop=revisions|info&revids=28673|28674|40961&rvprop={rvprop}&rvslots=main&format=json"
+    for path in (revision, f"{revision}/html", f"{revision}/with_html", f"/w/api.php?{query}"):
+        for coding in ("identity", "gzip"):
+            headers = {"X-Request-Id": "x", "Accept-Encoding": coding, "Host": "en.wikipedia.org"}
+            one, two = (process.ask(path, headers=headers) for process in (mock, other))
+            assert (one.status, one.headers[1:], one.body) == (200, two.headers[1:], two.body)
 
 
 def test_rules_meet_a_page_as_they_meet_its_revision(small: Any) -> None:
@@ -111,3 +108,20 @@ def test_legacy_is_a_switch_of_the_state(mock: Any) -> None:
     assert mock.ask("/__mock/state", method="PUT", headers=JSON, body=body).json["restbase"] == "legacy"
     answer = mock.ask("/api/rest_v1/page/html/Port")
     assert (answer.status, answer["location"], answer["transfer-encoding"]) == (302, "Harbour", None)
+
+
+def test_gzip_has_the_length_of_the_compressed_bytes(mock: Any) -> None:
+    plain, packed = mock.page(28674), mock.page(28674, Accept_Encoding="gzip")
+    assert gzip.decompress(packed.body) == plain.body
+    assert packed["content-length"] == str(len(packed.body))
+    assert len(packed.body) < len(plain.body)
+    entry = mock.journal()[-1]
+    assert (entry["wire_bytes"], entry["real_bytes"]) == (len(packed.body), len(plain.body))
+    assert (entry["content_length"], entry["content_encoding"]) == (len(packed.body), "gzip")
+
+
+def test_a_request_id_is_sent_back_or_made(mock: Any) -> None:
+    assert mock.page(28674, X_Request_Id="event-7-latest")["x-request-id"] == "event-7-latest"
+    ids = {mock.page(28674)["x-request-id"] for _ in range(3)}
+    assert len(ids) == 3
+    assert all(re.fullmatch("[0-9a-f]{24}", request_id) for request_id in ids)

@@ -30,7 +30,11 @@ def test_where_one_part_ends_matters() -> None:
     assert uniform("ab", "c") != uniform("a", "bc")
 
 
-@given(st.floats(0.001, 0.999), st.floats(0.01, 100), st.floats(1, 50))
+@given(
+    st.floats(0.001, 0.999).filter(lambda u: u == 0.99 or abs(u - 0.99) > 1e-6),
+    st.floats(0.01, 100),
+    st.just(1.0) | st.floats(1.001, 50),
+)
 def test_log_normal_has_the_percentiles_it_was_given(u: float, median: float, spread: float) -> None:
     p99 = median * spread
     assert log_normal(0.5, median, p99) == pytest.approx(median)

@@ -1,51 +1,28 @@
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
 
 from mockapi.clock import Clock
-from mockapi.journal.entry import Asked, Result
+from mockapi.journal.entry import Result
 from mockapi.rules.model import Rule
 from mockapi.upstream.load import UpstreamCounts
 from mockapi.world import World, Worlds
 from tests.unit.mockapi.conftest import make_page
+from tests.unit.mockapi.journal_entries import asked
+from tests.unit.mockapi.manual_time import ManualTime
 
 NARROW = Rule.model_validate({"name": "narrow", "do": {"capacity": 1}})
-ASKED = Asked(
-    method="GET",
-    path="/p",
-    host="h",
-    wiki=None,
-    page=None,
-    revision=None,
-    request_id="id",
-    attempt=1,
-    rules=("narrow",),
-    draws={},
-)
-
-
-class Never:
-    def cancel(self) -> None:
-        """What never comes needs no stop."""
-
-
-@dataclass
-class Seconds:
-    at: float = 100.0
-
-    def __call__(self) -> float:
-        return self.at
+ASKED = asked(rules=("narrow",))
 
 
 @pytest.fixture
-def seconds() -> Seconds:
-    return Seconds()
+def time() -> ManualTime:
+    return ManualTime()
 
 
 @pytest.fixture
-def clock(seconds: Seconds) -> Clock:
-    return Clock(now=lambda: datetime(2026, 11, 21, tzinfo=UTC), monotonic=seconds, later=lambda *_: Never())
+def clock(time: ManualTime) -> Clock:
+    return Clock(now=lambda: datetime(2026, 11, 21, tzinfo=UTC), monotonic=time.monotonic, later=time.later)
 
 
 @pytest.fixture
@@ -53,22 +30,22 @@ def world(clock: Clock) -> World:
     return World(1, [make_page()], (NARROW,), clock)
 
 
-def test_counts_are_those_of_journal_parser_and_clock(world: World, seconds: Seconds) -> None:
+def test_counts_are_those_of_journal_parser_and_clock(world: World, time: ManualTime) -> None:
     assert (world.counts().clock_s, world.counts().upstream) == (None, UpstreamCounts())
     number = world.journal.begin(ASKED, world.clock.arrive())
     world.upstream.parser.begin(1.0, "narrow")
     world.upstream.parser.begin(1.0, "narrow")
-    seconds.at += 2.5
+    time.now_s += 2.5
     world.journal.finish(number, Result(status=200, completed=True))
     counts = world.counts()
     assert (counts.clock_s, counts.requests, counts.fetches, counts.rules["narrow"].requests) == (2.5, 1, 1, 1)
     assert counts.upstream == UpstreamCounts(busy=1, queued=1, max_queued=1)
 
 
-def test_forgetting_keeps_the_clock_and_what_is_under_way(world: World, seconds: Seconds) -> None:
+def test_forgetting_keeps_the_clock_and_what_is_under_way(world: World, time: ManualTime) -> None:
     world.journal.finish(world.journal.begin(ASKED, world.clock.arrive()), Result())
     world.upstream.parser.begin(1.0, "narrow")
-    seconds.at += 2.5
+    time.now_s += 2.5
     world.forget()
     counts = world.counts()
     assert (counts.clock_s, counts.requests, counts.fetches, sum(counts.latency.counts)) == (2.5, 0, 0, 0)

@@ -27,9 +27,10 @@ def asked(mock: Any, do: dict[str, Any], **request: str) -> tuple[Heard, dict[st
 
 @pytest.mark.parametrize("name", NAMES)
 def test_before_headers_nothing_comes(mock: Any, name: str) -> None:
-    wire, entry = asked(mock, {name: "before headers"})
+    wire, entry = asked(mock, {name: "before headers", "latency": "50ms"})
     assert (wire.data, wire.end) == (b"", NAMES[name])
     assert (entry["status"], entry["content_length"], entry["wire_bytes"], entry["completed"]) == (None, None, 0, False)
+    assert entry["duration_s"] >= 0.05, "latency comes before the end"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -144,8 +145,3 @@ def test_an_ending_also_meets_an_error(mock: Any) -> None:
     assert wire.body.startswith(b"a\r\n")
     assert wire.body.count(b"\r\n") == 2
     assert (entry["status"], entry["wire_bytes"], entry["content_length"]) == (403, 10, None)
-
-
-def test_latency_comes_before_the_reset(mock: Any) -> None:
-    _, entry = asked(mock, {"latency": "50ms", "reset": "before headers"})
-    assert entry["duration_s"] >= 0.05

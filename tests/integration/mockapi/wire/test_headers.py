@@ -26,20 +26,14 @@ def rule(mock: Any, **do: Any) -> None:
     mock.rules({"name": "fault", "do": do})
 
 
-@pytest.mark.parametrize(("off_by", "claimed"), [(10, 10), (-10, -10)])
-def test_a_length_that_is_off(mock: Any, page: bytes, off_by: int, claimed: int) -> None:
-    rule(mock, content_length={"off_by": off_by})
+@pytest.mark.parametrize("fault", [{"off_by": 10}, {"off_by": -10}, "negative"], ids=str)
+def test_a_length_that_is_wrong(mock: Any, page: bytes, fault: Any) -> None:
+    rule(mock, content_length=fault)
     wire = heard(mock.port)
-    assert (wire.headers["content-length"], wire.body, wire.end) == (str(len(page) + claimed), page, "FIN")
+    claimed = -1 if fault == "negative" else len(page) + fault["off_by"]
+    assert (wire.headers["content-length"], wire.body, wire.end) == (str(claimed), page, "FIN")
     entry = last(mock)
-    assert (entry["content_length"], entry["wire_bytes"], entry["completed"]) == (len(page) + claimed, len(page), True)
-
-
-def test_a_negative_length(mock: Any, page: bytes) -> None:
-    rule(mock, content_length="negative")
-    wire = heard(mock.port)
-    assert (wire.headers["content-length"], wire.body) == ("-1", page)
-    assert last(mock)["content_length"] == -1
+    assert (entry["content_length"], entry["wire_bytes"], entry["completed"]) == (claimed, len(page), True)
 
 
 def test_the_length_of_the_gzip_with_the_plain_body(mock: Any, page: bytes) -> None:
@@ -48,12 +42,8 @@ def test_the_length_of_the_gzip_with_the_plain_body(mock: Any, page: bytes) -> N
     wire = heard(mock.port, Accept_Encoding="gzip")
     assert wire.headers["content-length"] == str(len(packed.body)) == packed["content-length"]
     assert (wire.body, "content-encoding" in wire.headers) == (page, False)
-    entry = last(mock)
-    assert (entry["content_length"], entry["wire_bytes"], entry["real_bytes"]) == (
-        len(packed.body),
-        len(page),
-        len(page),
-    )
+    lengths = {"content_length": len(packed.body), "wire_bytes": len(page), "real_bytes": len(page)}
+    assert last(mock).items() >= lengths.items()
 
 
 def test_the_length_of_the_document_with_the_gzip(mock: Any, page: bytes) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +16,7 @@ from mockapi.rules.matching import Target
 from mockapi.server.request import Request
 from mockapi.wiki.catalog import CatalogPage
 from mockapi.world import World
+from tests.unit.mockapi.asgi import Answer
 
 AT = "2026-03-04T05:06:07Z"
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -53,24 +53,6 @@ PAGES = (
     page(7, "MediaWiki:Common.css", "a{}", namespace_id=8, content_model="css"),
     page(8, "Generated", None, None),
 )
-
-
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    @property
-    def names(self) -> list[str]:
-        return [name for name, _ in self.headers]
-
-    def __getitem__(self, name: str) -> str | None:
-        return next((value for key, value in self.headers if key == name), None)
 
 
 class Client:

@@ -1,16 +1,19 @@
 import json
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from pyoxigraph import RdfFormat, parse
 
+from mockapi.clock import Clock
 from mockapi.plan import OtherBody, Plan, StatusAnswer, WikiState
 from mockapi.rules.matching import Target
 from mockapi.wiki.catalog import CatalogPage
 from mockapi.wiki.pages.block import Block
 from mockapi.wiki.pages.coding import Coding
 from mockapi.wiki.wikibase.entity_id import CONTENT_MODELS
+from mockapi.world import Worlds
+from tests.unit.mockapi.api.action.conftest import Api
+from tests.unit.mockapi.api.conftest import NOW, page
 
 DATA = "/wiki/Special:EntityData"
 HOST = {"host": "www.wikidata.org"}
@@ -18,22 +21,10 @@ LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
 
 def entity(page_id: int, title: str, *texts: str | None, **more: Any) -> CatalogPage:
-    low = page_id * 4096
     kind = title.rpartition(":")[2][0]
-    revisions = [
-        {"rev_id": low + n, "parent_id": low + n - 1 if n > 1 else 0, "timestamp": "2026-03-04T05:06:07Z", "text": text}
-        for n, text in enumerate(texts, start=1)
-    ]
-    fields = {
-        "wiki": "wikidatawiki",
-        "domain": "www.wikidata.org",
-        "namespace_id": {"Q": 0, "P": 120, "L": 146}[kind],
-        "content_model": CONTENT_MODELS[kind],
-        "page_id": page_id,
-        "title": title,
-        "revisions": revisions,
-    }
-    return CatalogPage.model_validate({**fields, **more})
+    namespace_id = {"Q": 0, "P": 120, "L": 146}[kind]
+    wiki = {"wiki": "wikidatawiki", "domain": HOST["host"], "namespace_id": namespace_id}
+    return page(page_id, title, *texts, **{**wiki, "content_model": CONTENT_MODELS[kind], **more})
 
 
 PAGES = (
@@ -165,85 +156,57 @@ def test_rules_see_entity_page_and_revision(wikidata: Any) -> None:
     assert target("Q7.ttl?revision=9") == Target("wikidatawiki", "Q7", None, 9, "Q7")
 
 
-class Editor:
-    """A client of the Action API that is logged in as the administrator."""
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self.cookies: dict[str, str] = {}
-        token = self.call("query", meta="tokens", type="login", posted=False)["query"]["tokens"]["logintoken"]
-        self.call("login", lgname="Admin", lgpassword="dockerpass", lgtoken=token)
-        self.token = self.call("query", meta="tokens", posted=False)["query"]["tokens"]["csrftoken"]
-
-    def call(self, action: str, *, posted: bool = True, **parameters: str) -> Any:
-        form = urlencode({"action": action, "format": "json", "formatversion": "2", **parameters})
-        headers = {
-            **HOST,
-            "cookie": "; ".join(map("=".join, self.cookies.items())),
-            "content-type": "application/x-www-form-urlencoded",
-        }
-        if posted:
-            answer = self.client.ask("/w/api.php", method="POST", headers=headers, body=form.encode())
-        else:
-            answer = self.client.ask(f"/w/api.php?{form}", headers=headers)
-        for name, value in answer.headers:
-            if name == "set-cookie":
-                key, _, kept = value.partition(";")[0].partition("=")
-                self.cookies[key] = kept
-        return answer.json
-
-    def write(self, action: str, **parameters: str) -> Any:
-        return self.call(action, token=self.token, **parameters)
-
-
 @pytest.fixture
-def editor(wikidata: Any) -> Editor:
-    return Editor(wikidata)
+def editor(wikidata: Any) -> Api:
+    """A client of the Action API that is logged in as the administrator."""
+    return Api(Worlds(wikidata.world, Clock(now=lambda: NOW)), host=HOST["host"]).log_in()
 
 
-def test_a_label_is_set_by_a_new_revision(wikidata: Any, editor: Editor) -> None:
-    saved = editor.write("wbsetlabel", id="Q42", language="en", value='Tea "x"')
+def write(editor: Api, action: str, **parameters: str) -> Any:
+    return editor.post(action=action, token=editor.token(), **parameters).json
+
+
+def test_a_label_is_set_by_a_new_revision(wikidata: Any, editor: Api) -> None:
+    saved = write(editor, "wbsetlabel", id="Q42", language="en", value='Tea "x"')
     assert saved["success"] == 1
     assert saved["entity"]["lastrevid"] == 4100
     assert labels(ask(wikidata, "Q42.ttl?flavor=dump&revision=4100"))["en"] == 'Tea "x"'
     assert labels(ask(wikidata, "Q42.ttl?flavor=dump&revision=4099"))["en"] != 'Tea "x"'
-    editor.write("wbsetlabel", id="Q42", language="de", value="Tee")
+    write(editor, "wbsetlabel", id="Q42", language="de", value="Tee")
     assert {"en": 'Tea "x"', "de": "Tee"}.items() <= labels(ask(wikidata, "Q42.ttl")).items()
 
 
-def test_an_entity_of_each_kind_can_be_edited(wikidata: Any, editor: Editor) -> None:
+def test_an_entity_of_each_kind_can_be_edited(wikidata: Any, editor: Api) -> None:
     for written in ("P31", "L7"):
-        assert editor.write("wbsetlabel", id=written, language="en", value="Set")["success"] == 1
+        assert write(editor, "wbsetlabel", id=written, language="en", value="Set")["success"] == 1
         assert b'"Set"@en' in ask(wikidata, f"{written}.ttl").body
 
 
-def test_a_merge_moves_the_sitelink_and_leaves_a_redirect(wikidata: Any, editor: Editor) -> None:
-    editor.write("wbsetsitelink", id="Q12", linksite="enwiki", linktitle="Hot tea", badges="Q17437796")
-    editor.write("wbsetsitelink", id="Q64", linksite="enwiki", linktitle="")
-    answer = editor.write("wbmergeitems", fromid="Q12", toid="Q64")
+def test_a_merge_moves_the_sitelink_and_leaves_a_redirect(wikidata: Any, editor: Api) -> None:
+    write(editor, "wbsetsitelink", id="Q12", linksite="enwiki", linktitle="Hot tea", badges="Q17437796")
+    write(editor, "wbsetsitelink", id="Q64", linksite="enwiki", linktitle="")
+    answer = write(editor, "wbmergeitems", fromid="Q12", toid="Q64")
     assert (answer["redirected"], answer["to"]["lastrevid"]) == (1, 8195)
     merged, redirect = ask(wikidata, "Q64.nt?flavor=dump").body, ask(wikidata, "Q12.nt?flavor=dump").body
-    assert (
-        b"<https://en.wikipedia.org/wiki/Hot_tea> <http://schema.org/about> <http://www.wikidata.org/entity/Q64>"
-        in merged
-    )
+    about = b"<http://schema.org/about> <http://www.wikidata.org/entity/Q64>"
+    assert b"<https://en.wikipedia.org/wiki/Hot_tea> " + about in merged
     assert b"<http://wikiba.se/ontology#badge> <http://www.wikidata.org/entity/Q17437796>" in merged
     assert b"owl#sameAs> <http://www.wikidata.org/entity/Q64>" in redirect
-    assert editor.write("wbsetlabel", id="Q12", language="en", value="x")["error"]["code"] == "unresolved-redirect"
+    assert write(editor, "wbsetlabel", id="Q12", language="en", value="x")["error"]["code"] == "unresolved-redirect"
 
 
-def test_a_redirect_can_be_made_and_a_page_deleted_and_brought_back(wikidata: Any, editor: Editor) -> None:
-    assert editor.write("wbcreateredirect", **{"from": "Q12", "to": "Q42"})["redirect"] == "Q42"
-    assert editor.write("wbsetlabel", id="Q7", language="en")["error"]["code"] == "no-such-entity"
-    editor.write("delete", title="Property:P31")
+def test_a_redirect_can_be_made_and_a_page_deleted_and_brought_back(wikidata: Any, editor: Api) -> None:
+    assert write(editor, "wbcreateredirect", **{"from": "Q12", "to": "Q42"})["redirect"] == "Q42"
+    assert write(editor, "wbsetlabel", id="Q7", language="en")["error"]["code"] == "no-such-entity"
+    write(editor, "delete", title="Property:P31")
     assert ask(wikidata, "P31.ttl?revision=12289").status == 404
-    editor.write("undelete", title="Property:P31")
+    write(editor, "undelete", title="Property:P31")
     assert ask(wikidata, "P31.ttl?revision=12289").status == 200
 
 
-def test_a_new_entity_is_an_edit_with_its_content_model(wikidata: Any, editor: Editor) -> None:
+def test_a_new_entity_is_an_edit_with_its_content_model(wikidata: Any, editor: Api) -> None:
     source = {"labels": {"en": {"language": "en", "value": "New"}}}
     made = {"title": "Q99", "contentmodel": "wikibase-item"}
-    saved = editor.write("edit", **made, text=json.dumps(source))["edit"]
+    saved = write(editor, "edit", **made, text=json.dumps(source))["edit"]
     assert labels(ask(wikidata, f"Q99.nt?revision={saved['newrevid']}"))["en"] == "New"
-    assert editor.write("edit", **made, text="{")["error"]["code"] == "invalid-entity-data"
+    assert write(editor, "edit", **made, text="{")["error"]["code"] == "invalid-entity-data"

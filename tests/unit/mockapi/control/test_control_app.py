@@ -1,8 +1,6 @@
 """The control as requests meet it: each that changes something is counted, with who made it."""
 
-import asyncio
 import json
-from collections.abc import MutableMapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +10,8 @@ from mockapi.clock import Clock
 from mockapi.rules.model import Rule
 from mockapi.server.app import create_app
 from mockapi.world import ProcessOptions, World, Worlds
+from tests.unit.mockapi.asgi import ask
+from tests.unit.mockapi.conftest import make_page
 
 GONE = {"name": "gone", "do": {"status": 404}}
 SLOW = {"name": "slow", "do": {"latency": "40ms"}}
@@ -21,6 +21,12 @@ SLOW = {"name": "slow", "do": {"latency": "40ms"}}
 def worlds() -> Worlds:
     clock = Clock(now=lambda: datetime(2026, 11, 22, tzinfo=UTC))
     return Worlds(World(1, [], (Rule.model_validate(GONE),), clock), clock)
+
+
+def asked(worlds: Worlds, method: str, path: str, body: object = None, headers: dict[str, str] | None = None) -> Any:
+    """The answer's JSON, None for no body."""
+    data = b"" if body is None else json.dumps(body).encode()
+    return ask(create_app(worlds), path, method=method, headers=headers, body=data).json
 
 
 @pytest.mark.parametrize(
@@ -42,17 +48,17 @@ def worlds() -> Worlds:
 def test_each_change_is_noted_with_who_made_it(
     worlds: Worlds, method: str, path: str, body: object, action: str, rules: list[str]
 ) -> None:
-    asyncio.run(asked(worlds, method, path, body, {"User-Agent": "curl/8.5"}))
-    (change,) = asyncio.run(asked(worlds, "GET", "/__mock/journal/changes"))
+    asked(worlds, method, path, body, {"User-Agent": "curl/8.5"})
+    (change,) = asked(worlds, "GET", "/__mock/journal/changes")
     assert (change["n"], change["action"], change["rules"]) == (1, action, rules)
     assert (change["client"], change["author"]) == ("127.0.0.1", "curl/8.5")
-    assert asyncio.run(asked(worlds, "GET", "/__mock/journal/counts"))["revision"] == 1
+    assert asked(worlds, "GET", "/__mock/journal/counts")["revision"] == 1
 
 
 def test_a_client_may_call_itself_something_else(worlds: Worlds) -> None:
     headers = {"User-Agent": "curl/8.5", "X-Changed-By": "devkit fault"}
-    asyncio.run(asked(worlds, "POST", "/__mock/rules", SLOW, headers))
-    (change,) = asyncio.run(asked(worlds, "GET", "/__mock/journal/changes"))
+    asked(worlds, "POST", "/__mock/rules", SLOW, headers)
+    (change,) = asked(worlds, "GET", "/__mock/journal/changes")
     assert change["author"] == "devkit fault"
 
 
@@ -60,19 +66,9 @@ def test_a_catalog_that_does_not_fit_the_base_url_is_refused(worlds: Worlds) -> 
     clock = worlds.clock
     options = ProcessOptions(base_url="http://127.0.0.1:8090")
     based = Worlds(World(1, [], (Rule.model_validate(GONE),), clock, options=options), clock)
-    revisions = [{"rev_id": 4097, "parent_id": 0, "timestamp": "2026-01-01T00:00:00Z"}]
-    catalog = [
-        {
-            "wiki": f"{code}wiki",
-            "domain": f"{code}.wikipedia.org",
-            "page_id": 1,
-            "namespace_id": 0,
-            "title": "A",
-            "revisions": revisions,
-        }
-        for code in ("de", "en")
-    ]
-    (problem,) = asyncio.run(asked(based, "PUT", "/__mock/state", {"seed": 2, "catalog": catalog}))
+    pages = [make_page(wiki=f"{code}wiki", domain=f"{code}.wikipedia.org") for code in ("de", "en")]
+    catalog = [page.model_dump(mode="json") for page in pages]
+    (problem,) = asked(based, "PUT", "/__mock/state", {"seed": 2, "catalog": catalog})
     assert problem["path"] == "catalog"
     assert "the catalog has 2 wikis" in problem["problem"]
     assert problem["hint"].startswith("put {domain} in place of the host")
@@ -90,32 +86,5 @@ def test_a_catalog_that_does_not_fit_the_base_url_is_refused(worlds: Worlds) -> 
     ],
 )
 def test_what_is_refused_or_only_reads_is_no_change(worlds: Worlds, method: str, path: str, body: object) -> None:
-    asyncio.run(asked(worlds, method, path, body))
+    asked(worlds, method, path, body)
     assert worlds.changes.revision == 0
-
-
-async def asked(
-    worlds: Worlds, method: str, path: str, body: object = None, headers: dict[str, str] | None = None
-) -> Any:
-    """The answer's JSON, None for no body."""
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "root_path": "",
-        "headers": [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()],
-        "client": ("127.0.0.1", 5),
-        "query_string": b"",
-    }
-    messages: list[MutableMapping[str, Any]] = []
-
-    async def receive() -> MutableMapping[str, Any]:
-        payload = b"" if body is None else json.dumps(body).encode()
-        return {"type": "http.request", "body": payload, "more_body": False}
-
-    async def send(message: MutableMapping[str, Any]) -> None:
-        messages.append(message)
-
-    await create_app(worlds)(scope, receive, send)
-    answer = b"".join(message.get("body", b"") for message in messages)
-    return json.loads(answer) if answer else None

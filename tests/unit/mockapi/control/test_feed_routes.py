@@ -1,10 +1,6 @@
 """`/__mock/page-changes` as a client meets it."""
 
-import asyncio
-import json
-from collections.abc import MutableMapping
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
@@ -13,6 +9,7 @@ from mockapi.control.access import LOOPBACK
 from mockapi.control.control_app import control_app
 from mockapi.wiki.people import Author
 from mockapi.world import World, Worlds
+from tests.unit.mockapi.asgi import Answer, ask
 
 NOW = datetime(2026, 11, 27, 4, tzinfo=UTC)
 
@@ -23,32 +20,9 @@ def worlds() -> Worlds:
     return Worlds(World(1, None, (), clock), clock)
 
 
-def asked(worlds: Worlds, query: str = "") -> tuple[int, Any]:
-    """Status and JSON of the answer."""
-    messages: list[MutableMapping[str, Any]] = []
-
-    async def receive() -> MutableMapping[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: MutableMapping[str, Any]) -> None:
-        messages.append(message)
-
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/__mock/page-changes",
-        "root_path": "",
-        "headers": [(b"host", b"127.0.0.1")],
-        "client": ("127.0.0.1", 5),
-        "query_string": query.encode(),
-    }
-
-    async def ask() -> None:
-        await control_app(worlds, LOOPBACK)(scope, receive, send)
-
-    asyncio.run(ask())
-    body = b"".join(message.get("body", b"") for message in messages)
-    return messages[0]["status"], json.loads(body)
+def asked(worlds: Worlds, query: str = "") -> Answer:
+    app = control_app(worlds, LOOPBACK)
+    return ask(app, "/__mock/page-changes", query=query, headers={"host": "127.0.0.1"})
 
 
 def test_a_change_is_told_in_full(worlds: Worlds) -> None:
@@ -59,7 +33,7 @@ def test_a_change_is_told_in_full(worlds: Worlds) -> None:
         "id": 1,
         "groups": ["bureaucrat", "interface-admin", "sysop", "*", "user", "autoconfirmed"],
     }
-    assert asked(worlds)[1] == {
+    assert asked(worlds).json == {
         "feed": "2026-11-27T04:00:00.000000+00:00",
         "epoch": 1,
         "first": 1,
@@ -99,7 +73,7 @@ def test_a_change_is_told_in_full(worlds: Worlds) -> None:
             }
         ],
     }
-    assert asked(worlds, "after=1")[1]["entries"] == []
+    assert asked(worlds, "after=1").json["entries"] == []
 
 
 @pytest.mark.parametrize(
@@ -107,5 +81,5 @@ def test_a_change_is_told_in_full(worlds: Worlds) -> None:
     [("after=-1", "after"), ("wait=61", "wait"), ("limit=0", "limit"), ("since=1", "since")],
 )
 def test_what_cannot_be_asked_is_refused(worlds: Worlds, query: str, path: str) -> None:
-    status, problems = asked(worlds, query)
-    assert (status, [problem["path"] for problem in problems]) == (422, [path])
+    answer = asked(worlds, query)
+    assert (answer.status, [problem["path"] for problem in answer.json]) == (422, [path])

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,42 +7,28 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from mockapi.clock import Clock
 from mockapi.control.metrics import Metrics
-from mockapi.journal.entry import Asked, Result
+from mockapi.journal.entry import Result
 from mockapi.rules.model import Rule
 from mockapi.upstream.buckets import Limit
-from mockapi.wiki.catalog import CatalogPage
 from mockapi.world import World, Worlds
+from tests.unit.mockapi.conftest import make_page
+from tests.unit.mockapi.journal_entries import asked
+from tests.unit.mockapi.manual_time import ManualTime
 
 NARROW = Rule.model_validate({"name": 'narrow "1" \\', "do": {"capacity": 1}})
 OFF = Rule.model_validate({"name": "off", "do": {"status": 504}, "enabled": False})
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 
 
-class Never:
-    def cancel(self) -> None:
-        """What never comes needs no stop."""
-
-
 @pytest.fixture
-def worlds(make_page: Callable[..., CatalogPage]) -> Worlds:
-    clock = Clock(now=lambda: datetime(2026, 11, 21, tzinfo=UTC), monotonic=lambda: 100.0, later=lambda *_: Never())
+def worlds() -> Worlds:
+    time = ManualTime()
+    clock = Clock(now=lambda: datetime(2026, 11, 21, tzinfo=UTC), monotonic=time.monotonic, later=time.later)
     return Worlds(World(1, [make_page()], (NARROW, OFF), clock), clock)
 
 
 def ask(world: World, path: str, result: Result | None, rules: tuple[str, ...] = ()) -> None:
-    asked = Asked(
-        method="GET",
-        path=path,
-        host="h",
-        wiki=None,
-        page=None,
-        revision=None,
-        request_id="id",
-        attempt=1,
-        rules=rules,
-        draws={},
-    )
-    number = world.journal.begin(asked, 0.0)
+    number = world.journal.begin(asked(path=path, rules=rules), 0.0)
     if result is not None:
         world.journal.finish(number, result)
 

@@ -1,15 +1,14 @@
 """What the control answers when it refuses: places, what is wrong there, and what to do."""
 
-import asyncio
-import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import pytest
 from fastapi import APIRouter, FastAPI, Query
 from fastapi.exceptions import RequestValidationError
-from starlette.types import Message
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from mockapi.control.refusal import refusals
+from mockapi.control.refusal import Problem, problems, refusals
+from tests.unit.mockapi.asgi import ask
 
 
 @pytest.fixture
@@ -26,32 +25,34 @@ def app() -> FastAPI:
     return app
 
 
-def answered(app: FastAPI, path: str, query: bytes) -> tuple[int, Any]:
-    sent: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": b""}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    scope = {"type": "http", "method": "GET", "path": path, "query_string": query, "headers": []}
-    asyncio.run(app(scope, receive, send))
-    return sent[0]["status"], json.loads(sent[1]["body"])
-
-
 @pytest.mark.parametrize(
     ("path", "query", "place", "problem"),
     [
-        ("/list/1", b"since=-1", "since", "must be greater than or equal to 0 (got '-1')"),
-        ("/list/1", b"", "since", "is missing"),
-        ("/list/1", b"since=0&switch=perhaps", "switch", "must be true or false (got 'perhaps')"),
-        ("/list/x", b"since=0", "number", "must be a whole number"),
+        ("/list/1", "since=-1", "since", "must be greater than or equal to 0 (got '-1')"),
+        ("/list/1", "", "since", "is missing"),
+        ("/list/1", "since=0&switch=perhaps", "switch", "must be true or false (got 'perhaps')"),
+        ("/list/x", "since=0", "number", "must be a whole number"),
     ],
 )
 def test_a_parameter_that_does_not_fit_is_told_as_what_is_wrong_in_a_body(
-    app: FastAPI, path: str, query: bytes, place: str, problem: str
+    app: FastAPI, path: str, query: str, place: str, problem: str
 ) -> None:
-    status, (refused,) = answered(app, path, query)
-    assert (status, refused["path"]) == (422, place)
+    answer = ask(app, path, query=query)
+    (refused,) = answer.json
+    assert (answer.status, refused["path"]) == (422, place)
     assert problem in refused["problem"]
+
+
+class Wheel(BaseModel, extra="forbid"):
+    spokes: int
+
+
+def test_problems_of_an_answer_have_path_and_hint() -> None:
+    with pytest.raises(ValidationError) as raised:
+        TypeAdapter(tuple[Wheel, ...]).validate_python([{"spokes": 1}, {"spoke": 2}])
+    assert problems(raised.value, tuple[Wheel, ...]) == [Problem("[1].spoke", "unknown key", "did you mean 'spokes'?")]
+
+
+def test_as_one_line() -> None:
+    assert str(Problem("a.b", "wrong", "mend it")) == "a.b: wrong; mend it"
+    assert str(Problem("", "wrong")) == "wrong"

@@ -1,62 +1,42 @@
 from dataclasses import fields
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from starlette.requests import Request as HttpRequest
 
-from mockapi.journal.entry import Asked, Begun, Entry, Result
-from mockapi.journal.journal import Journal, JournalFilter
+from mockapi.journal.changes import CHANGES_KEPT, ControlChange, ControlChanges
+from mockapi.journal.entry import Begun, Entry, Result
+from mockapi.journal.journal import ALL, Journal, JournalFilter
 from mockapi.journal.tally import RuleCounts
 from mockapi.rules.matching import Subject, Target
 from mockapi.server.request import Request
+from tests.unit.mockapi.journal_entries import asked, entry
+from tests.unit.mockapi.manual_time import ManualTime
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
-class Seconds:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.at = 100.0
-
-    def __call__(self) -> float:
-        return self.at
+@pytest.fixture
+def time() -> ManualTime:
+    return ManualTime()
 
 
 @pytest.fixture
-def seconds() -> Seconds:
-    return Seconds()
-
-
-@pytest.fixture
-def journal(seconds: Seconds) -> Journal:
-    return Journal(now=lambda: NOW, monotonic=seconds, capacity=3)
-
-
-def asked(request_id: str = "id", *, revision: int = 1, rules: tuple[str, ...] = ()) -> Asked:
-    return Asked(
-        method="GET",
-        path="/p",
-        host="h",
-        wiki="enwiki",
-        page="A",
-        revision=revision,
-        request_id=request_id,
-        attempt=1,
-        rules=rules,
-        draws={"latency_s": 0.5},
-    )
+def journal(time: ManualTime) -> Journal:
+    return Journal(now=lambda: NOW, monotonic=time.monotonic, capacity=3)
 
 
 OK = Result(status=200, content_length=10, content_encoding="gzip", wire_bytes=10, real_bytes=50, completed=True)
 
 
-def test_an_entry_says_what_was_asked_answered_and_how_long_it_took(journal: Journal, seconds: Seconds) -> None:
-    number = journal.begin(asked(), at_s=7.0)
-    seconds.at += 2.5
+def test_an_entry_says_what_was_asked_answered_and_how_long_it_took(journal: Journal, time: ManualTime) -> None:
+    number = journal.begin(asked(draws={"latency_s": 0.5}), at_s=7.0)
+    time.now_s += 2.5
     (open_request,) = journal.in_flight()
     assert (open_request.n, open_request.at_s, open_request.waited_s) == (number, 7.0, 2.5)
     assert open_request.draws == {"latency_s": 0.5}
-    seconds.at += 1.5
+    time.now_s += 1.5
     journal.finish(number, OK)
     (entry,) = journal.entries()
     assert journal.in_flight() == []
@@ -65,7 +45,7 @@ def test_an_entry_says_what_was_asked_answered_and_how_long_it_took(journal: Jou
 
 
 def test_a_rule_has_met_a_request_that_waits(journal: Journal) -> None:
-    ended, number = (journal.begin(asked(name, rules=("r",)), at_s=1.0) for name in ("ended", "waits"))
+    ended, number = (journal.begin(asked(request_id=name, rules=("r",)), at_s=1.0) for name in ("ended", "waits"))
     journal.finish(ended, OK)
     counts = journal.counts(())
     assert (counts.rules["r"].requests, counts.rules["r"].in_flight, counts.in_flight) == (1, 1, 1)
@@ -75,7 +55,7 @@ def test_a_rule_has_met_a_request_that_waits(journal: Journal) -> None:
 
 def test_entries_are_bounded_and_counts_are_not(journal: Journal) -> None:
     for n in range(10):
-        journal.finish(journal.begin(asked(str(n), rules=("r",)), at_s=n), OK)
+        journal.finish(journal.begin(asked(request_id=str(n), rules=("r",)), at_s=n), OK)
     assert [entry.request_id for entry in journal.entries()] == ["7", "8", "9"]
     counts = journal.counts(("r", "never"))
     assert (counts.requests, counts.fetches, sum(counts.latency.counts)) == (10, 10, 10)
@@ -85,9 +65,9 @@ def test_entries_are_bounded_and_counts_are_not(journal: Journal) -> None:
 
 
 def test_filters_and_limit(journal: Journal) -> None:
-    journal.finish(journal.begin(asked("a", revision=1, rules=("r",)), at_s=0), OK)
-    journal.finish(journal.begin(asked("b", revision=2, rules=("r",)), at_s=0), OK)
-    journal.finish(journal.begin(asked("a", revision=2), at_s=0), OK)
+    journal.finish(journal.begin(asked(request_id="a", revision=1, rules=("r",)), at_s=0), OK)
+    journal.finish(journal.begin(asked(request_id="b", revision=2, rules=("r",)), at_s=0), OK)
+    journal.finish(journal.begin(asked(request_id="a", revision=2), at_s=0), OK)
 
     def found(**filters: object) -> list[int]:
         limit = filters.pop("limit", None)
@@ -113,10 +93,10 @@ def test_what_rules_could_see_is_kept_without_the_body(journal: Journal) -> None
     assert journal.size == 2
 
 
-def test_sums_go_on_beyond_what_is_kept(journal: Journal, seconds: Seconds) -> None:
+def test_sums_go_on_beyond_what_is_kept(journal: Journal, time: ManualTime) -> None:
     for n in range(5):
-        number = journal.begin(asked(str(n)), at_s=n)
-        seconds.at += 0.5
+        number = journal.begin(asked(request_id=str(n)), at_s=n)
+        time.now_s += 0.5
         journal.finish(number, OK)
     totals = journal.totals()
     assert totals.by_route == {("other", "200"): 5}
@@ -138,3 +118,79 @@ def test_an_entry_is_its_parts() -> None:
     entry = Entry.of(begun, asked(), OK, 2.5)
     assert entry == Entry(**vars(begun), **vars(asked()), **vars(OK), duration_s=2.5)
     assert {field.name for field in fields(Entry)} == set(vars(entry))
+
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+ANONYMOUS = HttpRequest({"type": "http", "headers": []})
+CURL = HttpRequest({"type": "http", "headers": [(b"user-agent", b"curl/8.5")], "client": ("127.0.0.1", 40000)})
+
+
+def test_each_has_the_next_number_and_what_who_and_when() -> None:
+    changes = ControlChanges(lambda: NOW)
+    changes.note(CURL, "added", ["slow"])
+    changes.note(ANONYMOUS, "reset")
+    assert changes.kept == (
+        ControlChange(n=1, at=NOW, action="added", rules=("slow",), client="127.0.0.1", author="curl/8.5"),
+        ControlChange(n=2, at=NOW, action="reset"),
+    )
+
+
+def test_all_are_counted_and_the_newest_kept() -> None:
+    changes = ControlChanges(lambda: NOW)
+    for _ in range(CHANGES_KEPT + 2):
+        changes.note(ANONYMOUS, "removed", ["slow"])
+    assert (changes.revision, len(changes.kept), changes.kept[0].n) == (CHANGES_KEPT + 2, CHANGES_KEPT, 3)
+
+
+FACTS: dict[str, Any] = {
+    "n": 5,
+    "path": "/w/rest.php/v1/revision/5/html",
+    "page": "Old harbour",
+    "revision": 5,
+    "revisions": (5, 6),
+    "key": "5",
+    "rules": ("r", "s"),
+    "status": 504,
+}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "holds"),
+    [
+        ({}, True),
+        ({"rule": "s"}, True),
+        ({"rule": "t"}, False),
+        ({"key": "5"}, True),
+        ({"key": "6"}, False),
+        ({"revision": 6}, True),
+        ({"revision": 7}, False),
+        ({"request_id": "id"}, True),
+        ({"request_id": "i"}, False),
+        ({"page": "Old_harbour"}, True),
+        ({"page": "Old"}, False),
+        ({"path": "/w/rest.php/*"}, True),
+        ({"path": "/w/api.php"}, False),
+        ({"status": "504"}, True),
+        ({"status": "5xx"}, True),
+        ({"status": "4xx"}, False),
+        ({"status": "none"}, False),
+        ({"since": 4}, True),
+        ({"since": 5}, False),
+        ({"rule": "s", "status": "5xx", "revision": 5}, True),
+        ({"rule": "s", "status": "5xx", "revision": 7}, False),
+    ],
+)
+def test_all_that_is_given_must_hold(wanted: dict[str, Any], holds: bool) -> None:
+    assert JournalFilter(**wanted).holds(entry(**FACTS)) is holds
+
+
+@pytest.mark.parametrize("status", ["none", "504", "5xx", "2xx"])
+def test_an_answer_that_was_not_sent_has_no_status(status: str) -> None:
+    assert JournalFilter(status=status).holds(entry(**{**FACTS, "status": None})) is (status == "none")
+
+
+def test_a_request_without_a_page_is_of_no_page() -> None:
+    nowhere = entry(**{**FACTS, "page": None, "revision": None, "revisions": ()})
+    assert ALL.holds(nowhere)
+    assert not JournalFilter(page="None").holds(nowhere)
+    assert not JournalFilter(revision=5).holds(nowhere)

@@ -1,5 +1,4 @@
 from bisect import bisect_left
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
@@ -8,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockapi.journal.entry import Entry
-from mockapi.journal.tally import LATENCY_BOUNDS_S, Counts, RuleCounts, Tally
+from mockapi.journal.tally import LATENCY_BOUNDS_S, Counts, RuleCounts, Tally, route_family
+from tests.unit.mockapi.journal_entries import entry as entry_of
 
 
 def entry(**fields: Any) -> Entry:
-    asked = {"method": "GET", "path": "/p", "host": "h", "wiki": None, "page": None, "revision": None}
-    known = {"n": 1, "at": datetime(2026, 11, 21, tzinfo=UTC), "at_s": 0.0, "request_id": "id", "attempt": 1}
-    return Entry(**{**asked, **known, "rules": ("r",), "draws": {}, "duration_s": 0.0, **fields})
+    return entry_of(**{"rules": ("r",), **fields})
 
 
 def tallied(*entries: Entry, rule_names: tuple[str, ...] = ("r",)) -> Counts:
@@ -79,3 +77,31 @@ def test_every_duration_is_counted_once_under_its_bound(durations: list[float]) 
     for duration in durations:
         expected[bisect_left(latency.le_s[:-1], duration)] += 1
     assert list(latency.counts) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "family"),
+    [
+        ("/w/rest.php/v1/revision/5/html", "rest revision/html"),
+        ("/w/rest.php/content/v1/revision/5/with_html", "rest revision/with_html"),
+        ("/w/rest.php/v1/revision/5/bare", "rest revision/bare"),
+        ("/w/rest.php/v1/revision/5", "rest revision"),
+        ("/w/rest.php/v1/page/A/B/html", "rest page/html"),
+        ("/w/rest.php/v1/page/html", "rest page"),
+        ("/w/rest.php/v1/page", "rest page"),
+        ("/w/rest.php/v1/search", "rest other"),
+        ("/w/rest.php/", "rest other"),
+        ("/api/rest_v1/page/html/A", "restbase"),
+        ("/w/api.php", "action"),
+        ("/", "other"),
+        ("", "other"),
+    ],
+)
+def test_a_path_is_of_one_part(path: str, family: str) -> None:
+    assert route_family(path) == family
+
+
+@given(st.text(), st.sampled_from(["", "/w/rest.php/v1/", "/w/rest.php/v1/page/", "/w/api.php"]))
+def test_there_are_few_names_whatever_is_asked(text: str, prefix: str) -> None:
+    forms = {f"rest {noun}{form}" for noun in ("page", "revision") for form in ("", "/html", "/bare", "/with_html")}
+    assert route_family(prefix + text) in {"rest other", "restbase", "action", "other", *forms}

@@ -1,47 +1,17 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from mockapi.clock import Timer
 from mockapi.rules.book import RuleBook
 from mockapi.rules.matching import Subject, Target
 from mockapi.rules.model import Rule
 from mockapi.server.request import Request
-
-
-class Time:
-    """A clock that goes when told to; what is due is called then."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-        self._due: list[tuple[float, Callable[[], None]]] = []
-
-    def later(self, seconds: float, call: Callable[[], None]) -> Timer:
-        entry = (self.now + seconds, call)
-        self._due.append(entry)
-
-        class Handle:
-            def cancel(_self) -> None:  # noqa: N805 - `self` is the clock here
-                if entry in self._due:
-                    self._due.remove(entry)
-
-        return Handle()
-
-    def pass_(self, seconds: float) -> None:
-        self.now += seconds
-        for entry in [one for one in self._due if one[0] <= self.now]:
-            self._due.remove(entry)
-            entry[1]()
-
-    @property
-    def waiting(self) -> int:
-        return len(self._due)
+from tests.unit.mockapi.manual_time import ManualTime
 
 
 @pytest.fixture
-def time() -> Time:
-    return Time()
+def time() -> ManualTime:
+    return ManualTime()
 
 
 @pytest.fixture
@@ -51,8 +21,8 @@ def changes() -> list[list[str]]:
 
 
 @pytest.fixture
-def book(time: Time, changes: list[list[str]]) -> RuleBook:
-    made = RuleBook(1, lambda: time.now, time.later, lambda rules: changes.append([rule.name for rule in rules]))
+def book(time: ManualTime, changes: list[list[str]]) -> RuleBook:
+    made = RuleBook(1, time.monotonic, time.later, lambda rules: changes.append([rule.name for rule in rules]))
     made.begin()
     return made
 
@@ -75,25 +45,27 @@ def test_all_that_match_apply_in_order(book: RuleBook) -> None:
     assert names(book.match(asked())) == ["b", "a"]
 
 
-def test_a_rule_ends_after_its_ttl_and_is_still_listed(book: RuleBook, time: Time, changes: list[list[str]]) -> None:
+def test_a_rule_ends_after_its_ttl_and_is_still_listed(
+    book: RuleBook, time: ManualTime, changes: list[list[str]]
+) -> None:
     book.replace([rule("short", ttl="3s"), rule("long")])
-    time.pass_(2.9)
+    time.pass_s(2.9)
     assert names(book.match(asked())) == ["short", "long"]
     assert book.statuses()[0].ttl_remaining_s == pytest.approx(0.1)
-    time.pass_(0.1)
+    time.pass_s(0.1)
     assert names(book.match(asked())) == ["long"]
     assert names(book.rules) == ["short", "long"]
     assert [one.phase for one in book.statuses()] == ["expired", "effective"]
     assert changes == [["short", "long"], ["long"]]
 
 
-def test_a_ttl_that_began_before_the_loop_goes_on(time: Time, changes: list[list[str]]) -> None:
-    book = RuleBook(1, lambda: time.now, time.later, lambda rules: changes.append([one.name for one in rules]))
+def test_a_ttl_that_began_before_the_loop_goes_on(time: ManualTime, changes: list[list[str]]) -> None:
+    book = RuleBook(1, time.monotonic, time.later, lambda rules: changes.append([one.name for one in rules]))
     book.replace([rule(ttl="3s")])
-    assert time.waiting == 0
-    time.pass_(1)
+    assert time.pending == 0
+    time.pass_s(1)
     book.begin()
-    time.pass_(2)
+    time.pass_s(2)
     assert changes == [["r"], []]
 
 
@@ -144,22 +116,22 @@ def test_a_rule_that_is_switched_off_from_the_start_does_nothing(book: RuleBook)
     assert book.match(asked()) == ()
 
 
-def test_removing_ends_the_timer(book: RuleBook, time: Time) -> None:
+def test_removing_ends_the_timer(book: RuleBook, time: ManualTime) -> None:
     book.replace([rule("a", ttl="3s"), rule("b")])
     book.remove("a")
     assert names(book.rules) == ["b"]
-    assert time.waiting == 0
+    assert time.pending == 0
     with pytest.raises(KeyError):
         book.remove("a")
 
 
-def test_a_rule_that_did_not_fire_is_explained(book: RuleBook, time: Time) -> None:
+def test_a_rule_that_did_not_fire_is_explained(book: RuleBook, time: ManualTime) -> None:
     book.replace(
         [rule("other", {"revision": 2}), rule("third", {"nth": 3}), rule("short", ttl="1s"), rule("off", enabled=False)]
     )
     fired = names(book.match(asked()))
     assert fired == ["short"]
-    time.pass_(2)
+    time.pass_s(2)
     answer = {name: book.explain(name, asked(), fired) for name in ("other", "third", "short", "off")}
     assert [(one.key, one.wanted, one.got) for one in answer["other"]] == [("revision", "(2,)", "1")]
     assert [one.key for one in answer["third"]] == ["nth"]
@@ -168,10 +140,10 @@ def test_a_rule_that_did_not_fire_is_explained(book: RuleBook, time: Time) -> No
     assert [one.got for one in book.explain("short", asked(), ())] == ["expired"]
 
 
-def test_a_window_begins_when_its_rule_came_into_force_if_that_was_later(time: Time) -> None:
+def test_a_window_begins_when_its_rule_came_into_force_if_that_was_later(time: ManualTime) -> None:
     """So a rule that is added to a wiki that has been asked for an hour has its window still before it."""
     since_first: list[float | None] = [None]
-    book = RuleBook(1, lambda: time.now, time.later, elapsed=lambda: since_first[0])
+    book = RuleBook(1, time.monotonic, time.later, elapsed=lambda: since_first[0])
     window = {"window": {"from": "2s", "for": "3s"}}
     book.replace([rule("before", window)])
     since_first[0] = 3600.0

@@ -14,6 +14,7 @@ from mockapi.server.reply import Reply
 from mockapi.upstream.buckets import Limit
 from mockapi.upstream.load import UpstreamCounts
 from mockapi.upstream.upstream import Upstream
+from tests.unit.mockapi.manual_time import ManualTime
 
 PAGE = Reply.of(200, (), b"page")
 ONE = Rule.model_validate({"name": "one", "do": {"capacity": {"parses": 1, "queue": 1}}})
@@ -22,33 +23,21 @@ LATER = timedelta(hours=1)
 SECOND = timedelta(seconds=1)
 
 
-class Timer:
-    def __init__(self, call: Callable[[], None]) -> None:
-        self.call = call
-
-    def cancel(self) -> None:
-        """The tests call it by hand, or not."""
-
-
 class Behind:
     """A parser with a capacity of one; `end` ends the parse under way."""
 
     def __init__(self) -> None:
-        self._due: list[Timer] = []
-        self.upstream = Upstream(lambda: 0.0, self._later)
+        self._time = ManualTime()
+        self.upstream = Upstream(self._time.monotonic, self._time.later)
         self.upstream.parser.follow([ONE])
         self.gone = asyncio.Event()
-
-    def _later(self, seconds: float, call: Callable[[], None]) -> Timer:
-        self._due.append(Timer(call))
-        return self._due[-1]
 
     @property
     def counts(self) -> UpstreamCounts:
         return self.upstream.parser.counts()
 
     def end(self) -> None:
-        self._due.pop(0).call()
+        self._time.pass_s(SECOND.total_seconds())
 
     async def receive(self) -> MutableMapping[str, Any]:
         await self.gone.wait()
@@ -58,16 +47,8 @@ class Behind:
         async def render() -> Reply:
             return PAGE
 
-        asked = answer(
-            plan,
-            render,
-            renders=renders,
-            client=client,
-            upstream=self.upstream,
-            receive=self.receive,
-            request_id="id",
-        )
-        return asyncio.create_task(asked)
+        known: dict[str, Any] = {"upstream": self.upstream, "receive": self.receive, "request_id": "id"}
+        return asyncio.create_task(answer(plan, render, renders=renders, client=client, **known))
 
     async def until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(10):

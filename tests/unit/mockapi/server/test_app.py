@@ -1,7 +1,4 @@
-import asyncio
 import ipaddress
-from collections.abc import MutableMapping
-from typing import Any
 
 import pytest
 
@@ -9,8 +6,15 @@ from mockapi.clock import Clock
 from mockapi.control.access import Access
 from mockapi.server.app import create_app
 from mockapi.world import World, Worlds
+from tests.unit.mockapi.asgi import Answer, ask
 
 NETWORK = ipaddress.ip_network("172.16.0.0/12")
+
+
+def asked(peer: str, path: str, access: Access, authorization: str | None = None) -> Answer:
+    clock = Clock()
+    app = create_app(Worlds(World(1, [], (), clock), clock), access)
+    return ask(app, path, headers={"authorization": authorization} if authorization else {}, client=peer)
 
 
 @pytest.mark.parametrize(
@@ -29,11 +33,11 @@ NETWORK = ipaddress.ip_network("172.16.0.0/12")
     ],
 )
 def test_the_control_answers_from_where_it_may_and_the_wiki_from_everywhere(peer: str, path: str, status: int) -> None:
-    assert asyncio.run(asked(peer, path, Access((NETWORK,))))[0] == status
+    assert asked(peer, path, Access((NETWORK,))).status == status
 
 
 def test_who_may_not_control_is_told_who_may() -> None:
-    _, body = asyncio.run(asked("192.0.2.1", "/__mock/state", Access((NETWORK,))))
+    body = asked("192.0.2.1", "/__mock/state", Access((NETWORK,))).body
     assert b"192.0.2.1" in body
     assert b"the control answers on loopback and in 172.16.0.0/12 only" in body
     assert b"--allow-control" in body
@@ -54,30 +58,4 @@ def test_who_may_not_control_is_told_who_may() -> None:
     ],
 )
 def test_with_a_token_only_what_shows_no_state_goes_without(path: str, authorization: str | None, status: int) -> None:
-    assert asyncio.run(asked("192.0.2.1", path, Access(token="secret"), authorization))[0] == status
-
-
-async def asked(peer: str, path: str, access: Access, authorization: str | None = None) -> tuple[int, bytes]:
-    """Status and body of a GET by `peer`."""
-    clock = Clock()
-    app = create_app(Worlds(World(1, [], (), clock), clock), access)
-    headers = [(b"authorization", authorization.encode())] if authorization else []
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": path,
-        "root_path": "",
-        "headers": headers,
-        "client": (peer, 5),
-        "query_string": b"",
-    }
-    messages: list[MutableMapping[str, Any]] = []
-
-    async def receive() -> MutableMapping[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: MutableMapping[str, Any]) -> None:
-        messages.append(message)
-
-    await app(scope, receive, send)
-    return messages[0]["status"], b"".join(message.get("body", b"") for message in messages)
+    assert asked("192.0.2.1", path, Access(token="secret"), authorization).status == status

@@ -1,8 +1,6 @@
 """What all wikis of the mock share, from a request to its answer."""
 
-import asyncio
-from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,8 +10,11 @@ from mockapi.clock import Clock
 from mockapi.draws import uniform
 from mockapi.rules.model import Rule
 from mockapi.server.request_handler import RequestHandler
+from mockapi.server.wire import wire_of
 from mockapi.world import World, Worlds
+from tests.unit.mockapi.asgi import Answer, ask
 from tests.unit.mockapi.conftest import make_page
+from tests.unit.mockapi.manual_time import ManualTime
 
 DOMAINS = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org"}
 PAGES = {
@@ -21,24 +22,21 @@ PAGES = {
 }
 
 
-@dataclass
-class Seconds:
-    at: float = 1000.0
-
-    def __call__(self) -> float:
-        return self.at
+def asked(handler: RequestHandler, domain: str, revision: int, **headers: str) -> Answer:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return ask(handler, f"/w/rest.php/v1/revision/{revision}/html", headers={"host": domain, **named})
 
 
 def test_two_wikis_share_the_clock_of_a_window() -> None:
     """It is open from 10 s to 15 s after the first request to either, whichever wiki is asked then."""
-    seconds = Seconds()
-    clock = Clock(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), monotonic=seconds)
+    time = ManualTime(1000.0)
+    clock = Clock(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), monotonic=time.monotonic)
     outage = {"name": "outage", "when": {"window": {"from": "10s", "for": "5s"}}, "do": {"status": 503}}
     handler = RequestHandler(Worlds(World(1, PAGES.values(), (Rule.model_validate(outage),), clock), clock))
 
     def status(wiki: str, after_s: float) -> int:
-        seconds.at = 1000.0 + after_s
-        return asyncio.run(asked(handler, wiki))
+        time.now_s = 1000.0 + after_s
+        return asked(handler, DOMAINS[wiki], PAGES[wiki].revisions[-1].rev_id).status
 
     answers = [("enwiki", 0, status("enwiki", 0))]
     answers += [(wiki, after_s, status(wiki, after_s)) for after_s in (9.9, 10, 14.9, 15) for wiki in DOMAINS]
@@ -64,34 +62,31 @@ WIKIS = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org", "frwiki": "
         ),
     ],
 )
-@pytest.mark.parametrize("headers", [(), ((b"x-request-id", b"trace"),)], ids=["without an id", "with an id"])
+@pytest.mark.parametrize("headers", [{}, {"x_request_id": "trace"}], ids=["without an id", "with an id"])
 def test_each_wiki_counts_requests_for_a_shared_revision_by_itself(
-    when: dict[str, int], requests: list[str], statuses: list[int], headers: tuple[tuple[bytes, bytes], ...]
+    when: dict[str, int], requests: list[str], statuses: list[int], headers: dict[str, str]
 ) -> None:
     handler, _ = sharing(*WIKIS, rule={"when": when, "do": {"status": 503}})
-    path = f"/w/rest.php/v1/revision/{REVISION}/html"
-    answers = [asyncio.run(answered(handler, WIKIS[wiki], path, headers)) for wiki in requests]
-    assert answers == statuses
+    assert [asked(handler, WIKIS[wiki], REVISION, **headers).status for wiki in requests] == statuses
 
 
 @pytest.mark.parametrize(
     ("status", "changed"),
     [
-        ({"code": 503, "headers": {"X-Cache": "miss"}}, {b"x-cache": b"miss", b"server": b"envoy"}),
+        ({"code": 503, "headers": {"X-Cache": "miss"}}, {"x-cache": "miss", "server": "envoy"}),
         (
             {"code": 404, "body": "{}", "headers": {"Content-Type": "application/json", "Retry-After": "soon"}},
-            {b"content-type": b"application/json", b"retry-after": b"soon", b"content-length": b"2"},
+            {"content-type": "application/json", "retry-after": "soon", "content-length": "2"},
         ),
-        ({"code": 429, "headers": {"retry-after": "7"}}, {b"retry-after": b"7"}),
+        ({"code": 429, "headers": {"retry-after": "7"}}, {"retry-after": "7"}),
     ],
 )
-def test_a_status_has_headers_in_place_of_its_own(status: dict[str, Any], changed: dict[bytes, bytes]) -> None:
+def test_a_status_has_headers_in_place_of_its_own(status: dict[str, Any], changed: dict[str, str]) -> None:
     handler, _ = sharing("enwiki", rule={"do": {"status": status}})
-    start = asyncio.run(exchanged(handler, WIKIS["enwiki"], f"/w/rest.php/v1/revision/{REVISION}/html"))[0]
-    names = [name for name, _ in start["headers"]]
-    assert [names.count(name) for name in changed] == [1] * len(changed)
-    assert {**dict(start["headers"]), **changed} == dict(start["headers"])
-    assert start["status"] == status["code"]
+    answer = asked(handler, WIKIS["enwiki"], REVISION)
+    assert [answer.names.count(name) for name in changed] == [1] * len(changed)
+    assert dict(answer.headers).items() >= changed.items()
+    assert answer.status == status["code"]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +100,7 @@ def test_draws_for_a_shared_revision(names: tuple[str, ...], keys: Sequence[str]
     latency = {"uniform": {"from": "0ms", "to": "1ms"}}
     handler, world = sharing(*names, rule={"when": {"probability": 0.999}, "do": {"latency": latency}})
     for wiki in names:
-        asyncio.run(answered(handler, WIKIS[wiki], f"/w/rest.php/v1/revision/{REVISION}/html"))
+        asked(handler, WIKIS[wiki], REVISION)
     drawn = [kept.entry.draws["latency_s"] for kept in world.journal.kept()]
     assert drawn == [pytest.approx(uniform(1, "rule", key, 1, "latency") / 1000, abs=1e-6) for key in keys]
     assert [kept.entry.key for kept in world.journal.kept()] == [str(REVISION)] * len(names)
@@ -113,46 +108,30 @@ def test_draws_for_a_shared_revision(names: tuple[str, ...], keys: Sequence[str]
 
 def sharing(*names: str, rule: dict[str, object]) -> tuple[RequestHandler, World]:
     """Wikis whose pages have the same id, so that their revisions have too."""
-    clock = Clock(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), monotonic=Seconds())
+    clock = Clock(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), monotonic=ManualTime().monotonic)
     pages = [make_page(wiki=wiki, domain=WIKIS[wiki]) for wiki in names]
     world = World(1, pages, (Rule.model_validate({"name": "rule", **rule}),), clock)
     return RequestHandler(Worlds(world, clock)), world
 
 
-async def asked(handler: RequestHandler, wiki: str) -> int:
-    """The status of one page's newest revision."""
-    path = f"/w/rest.php/v1/revision/{PAGES[wiki].revisions[-1].rev_id}/html"
-    return await answered(handler, DOMAINS[wiki], path)
+def under_asgi(do: dict[str, Any]) -> tuple[int, list[Any]]:
+    """By an ASGI server that knows nothing of wires: the status, and the journal."""
+    handler, world = sharing(rule={"do": do})
+    return ask(handler, "/nowhere", headers={"host": "localhost"}).status, list(world.journal.entries())
 
 
-async def answered(
-    handler: RequestHandler, domain: str, path: str, headers: tuple[tuple[bytes, bytes], ...] = ()
-) -> int:
-    """The status of a GET."""
-    return int((await exchanged(handler, domain, path, headers))[0]["status"])
+@pytest.mark.parametrize("do", [{"reset": {}}, {"hang": True}, {"content_length": "negative"}, {"keep_alive": 1}])
+def test_a_fault_that_asgi_cannot_send_says_so(do: dict[str, Any]) -> None:
+    status, (entry,) = under_asgi(do)
+    assert (status, entry.status) == (501, 501)
 
 
-async def exchanged(
-    handler: RequestHandler, domain: str, path: str, headers: tuple[tuple[bytes, bytes], ...] = ()
-) -> list[MutableMapping[str, Any]]:
-    """What the server sends for a GET."""
-    sent: list[MutableMapping[str, Any]] = []
+def test_other_faults_are_as_ever() -> None:
+    assert under_asgi({"status": 503})[0] == 503
+    assert under_asgi({"charset": "none"})[0] == 404
 
-    async def receive() -> MutableMapping[str, Any]:
-        await asyncio.Event().wait()
-        raise AssertionError("it was to wait")
 
-    async def send(message: MutableMapping[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "headers": [(b"host", domain.encode()), *headers],
-        "client": ("127.0.0.1", 1),
-    }
-    await handler(scope, receive, send)
-    return sent
+@pytest.mark.parametrize("extensions", [None, {}, {"mockapi": {}}, {"mockapi": {"wire": "another"}}])
+def test_another_server_has_no_wire(extensions: dict[str, Any] | None) -> None:
+    scope = {"type": "http"} if extensions is None else {"type": "http", "extensions": extensions}
+    assert wire_of(scope) is None

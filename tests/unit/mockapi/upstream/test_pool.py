@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,9 +7,10 @@ from hypothesis import strategies as st
 from mockapi.faults.capacity import Capacity
 from mockapi.upstream.load import Load, UpstreamCounts
 from mockapi.upstream.parser import Parse, Pool, QueueFull
+from tests.unit.mockapi.manual_time import ManualTime
 
 
-def pool_of(parses: int | None, timers: Any, load: Load | None = None, **bounds: Any) -> Pool:
+def pool_of(parses: int | None, timers: ManualTime, load: Load | None = None, **bounds: Any) -> Pool:
     capacity = None if parses is None else Capacity(parses=parses, **bounds)
     return Pool(capacity, load or Load(), timers.monotonic, timers.later)
 
@@ -19,7 +19,7 @@ def over(parses: list[Parse]) -> list[bool]:
     return [parse.over.is_set() for parse in parses]
 
 
-def test_first_in_first_out_and_never_more_than_its_capacity(timers: Any) -> None:
+def test_first_in_first_out_and_never_more_than_its_capacity(timers: ManualTime) -> None:
     load = Load()
     pool = pool_of(2, timers, load)
     parses = [pool.begin(1.0) for _ in range(5)]
@@ -34,7 +34,7 @@ def test_first_in_first_out_and_never_more_than_its_capacity(timers: Any) -> Non
     assert pool.idle
 
 
-def test_who_comes_while_others_queue_goes_behind_them(timers: Any) -> None:
+def test_who_comes_while_others_queue_goes_behind_them(timers: ManualTime) -> None:
     pool = pool_of(1, timers)
     first = [pool.begin(1.0), pool.begin(1.0)]
     timers.pass_s(0.5)
@@ -45,7 +45,7 @@ def test_who_comes_while_others_queue_goes_behind_them(timers: Any) -> None:
     assert late.over.is_set()
 
 
-def test_without_a_bound_all_begin_at_once(timers: Any) -> None:
+def test_without_a_bound_all_begin_at_once(timers: ManualTime) -> None:
     load = Load()
     pool = pool_of(None, timers, load)
     parses = [pool.begin(1.0) for _ in range(100)]
@@ -55,7 +55,7 @@ def test_without_a_bound_all_begin_at_once(timers: Any) -> None:
 
 
 @pytest.mark.parametrize(("queue", "overflow"), [(0, 503), (3, 429)])
-def test_a_full_queue_turns_away_and_takes_again_when_there_is_room(timers: Any, queue: int, overflow: int) -> None:
+def test_a_full_queue_turns_away_until_there_is_room(timers: ManualTime, queue: int, overflow: int) -> None:
     load = Load()
     pool = pool_of(1, timers, load, queue=queue, overflow=overflow)
     for _ in range(1 + queue):
@@ -68,7 +68,7 @@ def test_a_full_queue_turns_away_and_takes_again_when_there_is_room(timers: Any,
     pool.begin(1.0)
 
 
-def test_an_abandoned_parse_keeps_its_place_and_takes_its_full_time(timers: Any) -> None:
+def test_an_abandoned_parse_keeps_its_place_and_takes_its_full_time(timers: ManualTime) -> None:
     load = Load()
     pool = pool_of(1, timers, load)
     under_way, queued, last = (pool.begin(1.0) for _ in range(3))
@@ -81,7 +81,7 @@ def test_an_abandoned_parse_keeps_its_place_and_takes_its_full_time(timers: Any)
     assert load.counts() == UpstreamCounts(parses=3, abandoned=2, parse_s=3.0, max_queued=2)
 
 
-def test_a_machine_that_is_late_does_not_make_the_capacity_smaller(timers: Any) -> None:
+def test_a_machine_that_is_late_does_not_make_the_capacity_smaller(timers: ManualTime) -> None:
     pool = pool_of(1, timers)
     parses = [pool.begin(1.0) for _ in range(4)]
     timers.stall_s(2.5)
@@ -90,7 +90,7 @@ def test_a_machine_that_is_late_does_not_make_the_capacity_smaller(timers: Any) 
     assert over(parses) == [True, True, True, False]
 
 
-def test_no_parse_begins_before_it_came_in(timers: Any) -> None:
+def test_no_parse_begins_before_it_came_in(timers: ManualTime) -> None:
     pool = pool_of(1, timers)
     first = pool.begin(1.0)
     timers.now_s = 1.5
@@ -103,7 +103,7 @@ def test_no_parse_begins_before_it_came_in(timers: Any) -> None:
     assert late.over.is_set()
 
 
-def test_leaving_when_it_is_over_abandons_nothing(timers: Any) -> None:
+def test_leaving_when_it_is_over_abandons_nothing(timers: ManualTime) -> None:
     load = Load()
     parse = pool_of(1, timers, load).begin(1.0)
     timers.pass_s(1.0)
@@ -111,7 +111,7 @@ def test_leaving_when_it_is_over_abandons_nothing(timers: Any) -> None:
     assert load.counts().abandoned == 0
 
 
-def test_a_larger_capacity_starts_the_queue_and_a_smaller_one_lets_go_on_what_runs(timers: Any) -> None:
+def test_a_larger_capacity_starts_the_queue_and_a_smaller_one_lets_go_on_what_runs(timers: ManualTime) -> None:
     load = Load()
     pool = pool_of(1, timers, load)
     parses = [pool.begin(1.0) for _ in range(6)]
@@ -124,7 +124,7 @@ def test_a_larger_capacity_starts_the_queue_and_a_smaller_one_lets_go_on_what_ru
     assert all(over(parses))
 
 
-def test_without_its_bound_nothing_is_stranded(timers: Any) -> None:
+def test_without_its_bound_nothing_is_stranded(timers: ManualTime) -> None:
     pool = pool_of(1, timers)
     parses = [pool.begin(1.0) for _ in range(6)]
     pool.resize(None)
@@ -132,7 +132,7 @@ def test_without_its_bound_nothing_is_stranded(timers: Any) -> None:
     assert all(over(parses))
 
 
-def test_a_retired_pool_goes_on_only_with_what_is_awaited(timers: Any) -> None:
+def test_a_retired_pool_goes_on_only_with_what_is_awaited(timers: ManualTime) -> None:
     load = Load()
     pool = pool_of(1, timers, load)
     running, abandoned, awaited, impatient = (pool.begin(1.0) for _ in range(4))
@@ -147,7 +147,7 @@ def test_a_retired_pool_goes_on_only_with_what_is_awaited(timers: Any) -> None:
     assert (pool.idle, timers.pending) == (True, 0)
 
 
-def test_who_leaves_a_retired_pool_while_it_runs_frees_the_slot(timers: Any) -> None:
+def test_who_leaves_a_retired_pool_while_it_runs_frees_the_slot(timers: ManualTime) -> None:
     pool = pool_of(1, timers)
     running, next_one = pool.begin(1.0), pool.begin(1.0)
     pool.retire()
@@ -170,9 +170,9 @@ steps = st.lists(
 
 @given(steps, st.integers(1, 4), st.none() | st.integers(0, 5))
 def test_whatever_happens_every_parse_taken_ends_in_its_turn(
-    make_timers: Callable[[], Any], taken: list[tuple[str, Any]], bound: int, queue: int | None
+    taken: list[tuple[str, Any]], bound: int, queue: int | None
 ) -> None:
-    timers, load = make_timers(), Load()
+    timers, load = ManualTime(0.0), Load()
     pool = pool_of(bound, timers, load, queue=queue)
     parses: list[Parse] = []
     turned_away = 0
@@ -200,3 +200,36 @@ def test_whatever_happens_every_parse_taken_ends_in_its_turn(
     assert counts.abandoned == sum(not parse.awaited for parse in parses)
     assert counts.parse_s == pytest.approx(sum(parse.seconds for parse in parses))
     assert len(parses) + turned_away == sum(what == "begin" for what, _ in taken)
+
+
+def test_it_adds_up() -> None:
+    load = Load()
+    assert load.counts() == UpstreamCounts()
+    for _ in range(3):
+        load.queued()
+    load.dequeued()
+    load.began()
+    load.began()
+    load.ended(0.5, awaited=False)
+    assert load.counts() == UpstreamCounts(busy=1, queued=2, parses=1, abandoned=1, parse_s=0.5, max_queued=3)
+    load.ended(0.25, awaited=True)
+    assert load.counts() == UpstreamCounts(busy=0, queued=2, parses=2, abandoned=1, parse_s=0.75, max_queued=3)
+
+
+def test_forgetting_keeps_what_is_so_now() -> None:
+    load = Load()
+    load.queued()
+    load.queued()
+    load.dequeued()
+    load.began()
+    load.began()
+    load.ended(0.5, awaited=False)
+    load.forget()
+    assert load.counts() == UpstreamCounts(busy=1, queued=1, max_queued=1)
+
+
+def test_a_parse_that_is_stopped_is_no_finished_one() -> None:
+    load = Load()
+    load.began()
+    load.stopped()
+    assert load.counts() == UpstreamCounts()

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from mockapi.wiki.wikis import Wikis
@@ -6,7 +8,7 @@ from tests.unit.mockapi.conftest import make_page
 
 @pytest.fixture
 def wikis() -> Wikis:
-    german = {"wiki": "dewiki", "domain": "de.wikipedia.org"}
+    german: dict[str, Any] = {"wiki": "dewiki", "domain": "de.wikipedia.org"}
     return Wikis([make_page(7), make_page(8), make_page(7, **german), make_page(9, revisions=5, **german)])
 
 

@@ -1,9 +1,6 @@
 """A small wiki, and clients that keep cookies and ask its Action API through all of the mock but the server."""
 
-import asyncio
-import gzip
-import json
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +13,7 @@ from mockapi.rules.model import Rule
 from mockapi.server.request_handler import RequestHandler
 from mockapi.wiki.catalog import CatalogPage
 from mockapi.world import ProcessOptions, World, Worlds
+from tests.unit.mockapi.asgi import Answer, ask
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 ADDRESS = "192.0.2.1"
@@ -53,32 +51,12 @@ PAGES = (
 )
 
 
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.text)
-
-    @property
-    def text(self) -> str:
-        return (gzip.decompress(self.body) if self["content-encoding"] == "gzip" else self.body).decode()
-
-    @property
-    def names(self) -> list[str]:
-        return [name for name, _ in self.headers]
-
+class ApiAnswer(Answer):
     @property
     def error(self) -> tuple[str, str]:
         answer = self.json["error"]
         assert self["mediawiki-api-error"] == answer["code"]
         return answer["code"], answer["info"]
-
-    def __getitem__(self, name: str) -> str | None:
-        return next((value for key, value in self.headers if key == name), None)
 
 
 @dataclass
@@ -87,6 +65,7 @@ class Api:
 
     worlds: Worlds
     cookies: dict[str, str] = field(default_factory=dict)
+    host: str = "en.wikipedia.org"
 
     @property
     def world(self) -> World:
@@ -95,10 +74,10 @@ class Api:
     def another(self) -> "Api":
         return Api(self.worlds)
 
-    def get(self, **parameters: Any) -> Answer:
+    def get(self, **parameters: Any) -> ApiAnswer:
         return self.ask(_query(parameters))
 
-    def post(self, **parameters: Any) -> Answer:
+    def post(self, **parameters: Any) -> ApiAnswer:
         return self.ask("", method="POST", body=_query(parameters).encode())
 
     def query(self, **parameters: Any) -> Any:
@@ -112,15 +91,18 @@ class Api:
         path: str = "/w/api.php",
         body: bytes = b"",
         content_type: str = "application/x-www-form-urlencoded",
-        host: str = "en.wikipedia.org",
+        host: str = "",
         **headers: str,
-    ) -> Answer:
-        sent = {"host": host, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    ) -> ApiAnswer:
+        sent = {"host": host or self.host, **{name.replace("_", "-"): value for name, value in headers.items()}}
         if method == "POST":
             sent["content-type"] = content_type
         if self.cookies:
             sent["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        answer = asyncio.run(_play(RequestHandler(self.worlds), method, path, query, sent, body))
+        made = ask(
+            RequestHandler(self.worlds), path, method=method, query=query, headers=sent, body=body, client=ADDRESS
+        )
+        answer = ApiAnswer(made.status, made.headers, made.body)
         for name, value in answer.headers:
             if name == "set-cookie":
                 key, _, content = value.partition(";")[0].partition("=")
@@ -142,37 +124,6 @@ class Api:
 
 def _query(parameters: dict[str, Any]) -> str:
     return urlencode({"format": "json", "formatversion": 2, **parameters})
-
-
-async def _play(
-    handler: RequestHandler, method: str, path: str, query: str, headers: dict[str, str], body: bytes
-) -> Answer:
-    sent: list[MutableMapping[str, Any]] = []
-    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
-
-    async def receive() -> MutableMapping[str, Any]:
-        for message in messages:
-            return message
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    async def send(message: MutableMapping[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": method,
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": query.encode(),
-        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-        "client": (ADDRESS, 4711),
-    }
-    await handler(scope, receive, send)
-    start, *rest = sent
-    pairs = tuple((name.decode(), value.decode("latin-1")) for name, value in start["headers"])
-    return Answer(start["status"], pairs, b"".join(message.get("body", b"") for message in rest))
 
 
 def client(*more: CatalogPage, rules: tuple[dict[str, Any], ...] = (), **options: Any) -> Api:

@@ -1,9 +1,11 @@
 """The Action API as a whole, beyond the requests of tests/conformance/requests."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from mockapi.api.action.call import lag_seconds
 from mockapi.api.action.endpoint import ActionApi
 from mockapi.server.request import Request
 
@@ -137,3 +139,73 @@ def test_the_key_leaves_out_what_differs_between_two_requests_for_the_same(api: 
     assert key("action=query&revids=1") == "action=query&revids=1"
     assert key("action=query&revids=1") != key("action=query&revids=2")
     assert len(key("text=" + "x" * 1000)) < 100
+
+
+def test_a_true_assertion_changes_nothing(admin: Any) -> None:
+    assert admin.get(action="query", **{"assert": "user"}, assertuser="Admin").json == {"batchcomplete": True}
+    code, _ = admin.get(action="query", **{"assert": "anon"}).error
+    assert code == "assertanonfailed"
+
+
+def test_what_is_asked_for_beside_the_answer_stands_before_it(api: Any) -> None:
+    answer = api.get(
+        action="query", requestid='a"b', curtimestamp=1, servedby=1, responselanginfo=1, titles="Old harbour"
+    )
+    assert list(answer.json) == ["batchcomplete", "requestid", "curtimestamp", "uselang", "errorlang", "query"]
+    assert (answer.json["requestid"], answer.json["curtimestamp"]) == ('a"b', "2026-06-01T12:00:00Z")
+
+
+def test_an_error_has_the_request_id_too(api: Any) -> None:
+    assert list(api.get(action="bogus", requestid="7").json) == ["error", "requestid"]
+
+
+def test_a_post_without_a_type_is_told_so(api: Any) -> None:
+    warnings = api.ask("action=query&format=json", method="POST", content_type="").json["warnings"]["main"]["*"]
+    assert warnings.startswith(
+        'A POST request was made without a "Content-Type" header. This does not work reliably.\n'
+    )
+
+
+def test_an_untrusted_client_is_nobody(admin: Any) -> None:
+    for more in ({"origin": "*"}, {"callback": "f"}):
+        answer = admin.get(action="query", meta="userinfo", **more)
+        assert answer["mediawiki-login-suppressed"] == "true"
+        assert '"anon":true' in answer.text
+    assert '"anon":""' in admin.ask("action=query&meta=userinfo&format=json", treat_as_untrusted="1").text
+
+
+def lagging(make_api: Any, lag: str) -> Any:
+    return make_api(rules=({"name": "lag", "do": {"database_lag": lag}},))
+
+
+def test_more_lag_than_the_client_takes_sends_it_away(make_api: Any) -> None:
+    answer = lagging(make_api, "7.5s").get(action="query", titles="Old harbour", maxlag="7")
+    assert answer.status == 200
+    assert (answer["retry-after"], answer["x-database-lag"]) == ("7", "7")
+    assert answer.error == ("maxlag", "Waiting for a database server: 7.5 seconds lagged.")
+    assert list(answer.json["error"].items())[2:5] == [("host", ""), ("lag", 7.5), ("type", "db")]
+    assert answer.names.index("retry-after") < answer.names.index("mediawiki-api-error")
+
+
+@pytest.mark.parametrize(("lag", "words"), [("1s", "1 second"), ("2s", "2 seconds"), ("1500ms", "1.5 seconds")])
+def test_the_least_pause_is_five_seconds(make_api: Any, lag: str, words: str) -> None:
+    answer = lagging(make_api, lag).get(action="query", maxlag="0")
+    assert answer["retry-after"] == "5"
+    assert answer.error[1] == f"Waiting for a database server: {words} lagged."
+
+
+@pytest.mark.parametrize("maxlag", [{}, {"maxlag": "9"}])
+def test_lag_alone_changes_nothing(make_api: Any, maxlag: dict[str, str]) -> None:
+    assert lagging(make_api, "7s").get(action="query", **maxlag).json == {"batchcomplete": True}
+
+
+def test_siteinfo_tells_the_lag(make_api: Any) -> None:
+    answer = lagging(make_api, "7s").query(meta="siteinfo", siprop="dbrepllag")["dbrepllag"]
+    assert answer == [{"host": "", "lag": 7}]
+
+
+@pytest.mark.parametrize(
+    ("lag", "expected"), [(None, -1), (timedelta(seconds=3), 3), (timedelta(milliseconds=2500), 2.5)]
+)
+def test_whole_seconds_have_no_fraction(lag: timedelta | None, expected: float) -> None:
+    assert repr(lag_seconds(lag)) == repr(expected)

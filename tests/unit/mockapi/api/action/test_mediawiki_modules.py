@@ -33,6 +33,7 @@ ABSENT = [
     ({**PAGE, "prop": "revisions", "rvdiffto": "prev"}, 'parameter "rvdiffto"', ""),
     ({**PAGE, "prop": "revisions", "rvparse": "1"}, 'parameter "rvparse"', ""),
     ({**PAGE, "export": "1"}, 'parameter "export"', ""),
+    ({"action": "edit", "title": "Old harbour", "undo": "4098"}, 'parameter "undo"', ""),
 ]
 
 
@@ -69,11 +70,6 @@ def test_a_lenient_mock_takes_it_for_unknown(
 def test_a_lenient_mock_ignores_a_parameter_that_it_does_not_implement(make_api: Callable[..., Any]) -> None:
     answer = make_api(lenient=True).get(**PAGE, prop="revisions", rvprop="ids", rvdiffto="prev").json
     assert answer["query"]["pages"][0]["revisions"] == [{"revid": 4099, "parentid": 4098}]
-
-
-def test_an_undo_is_not_implemented(admin: Any) -> None:
-    answer = admin.post(action="edit", title="Old harbour", undo=4098, token=admin.token())
-    assert answer.error[0] == "mock-not-implemented"
 
 
 def test_the_page_says_which_modules_there_are() -> None:

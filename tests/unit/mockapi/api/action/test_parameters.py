@@ -8,43 +8,6 @@ Q = {"action": "query"}
 R = {**Q, "prop": "revisions"}
 
 
-@pytest.mark.parametrize(
-    ("parameters", "code", "info"),
-    [
-        ({"action": "bogus"}, "badvalue", 'Unrecognized value for parameter "action": bogus.'),
-        ({"action": ""}, "badvalue", 'Unrecognized value for parameter "action": .'),
-        ({**Q, "revids": "abc|1"}, "badinteger", 'Invalid value "abc" for integer parameter "revids".'),
-        ({**Q, "revids": "1.5"}, "badinteger", 'Invalid value "1.5" for integer parameter "revids".'),
-        ({**Q, "revids": " 1"}, "badinteger", 'Invalid value " 1" for integer parameter "revids".'),
-        ({**Q, "revids": "²"}, "badinteger", 'Invalid value "²" for integer parameter "revids".'),
-        (
-            {**Q, "revids": "9223372036854775808"},
-            "badinteger",
-            'Invalid value "9223372036854775808" for integer parameter "revids".',
-        ),
-        (
-            {**R, "titles": "Old harbour", "rvlimit": ""},
-            "badinteger",
-            'Invalid value "" for integer parameter "rvlimit".',
-        ),
-        (
-            {**R, "titles": "Old harbour", "rvdir": "up"},
-            "badvalue",
-            'Unrecognized value for parameter "rvdir": up.',
-        ),
-        (
-            {**R, "titles": "Old harbour", "rvstart": "2026-01-01"},
-            "badtimestamp",
-            'Invalid value "2026-01-01" for timestamp parameter "rvstart".',
-        ),
-        ({"action": "logout"}, "missingparam", 'The "token" parameter must be set.'),
-        ({"action": "logout", "token": ""}, "missingparam", 'The "token" parameter must be set.'),
-    ],
-)
-def test_what_cannot_be_read_is_an_error(api: Any, parameters: dict[str, str], code: str, info: str) -> None:
-    assert api.get(**parameters).error == (code, info)
-
-
 def test_administrators_may_name_more(admin: Any) -> None:
     assert "badrevids" in admin.query(revids="|".join(map(str, range(51))))
 

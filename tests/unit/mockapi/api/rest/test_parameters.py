@@ -1,9 +1,14 @@
+import json
+from urllib.parse import quote
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mockapi.api.rest.envelope import json_text
 from mockapi.api.rest.errors import RestError
 from mockapi.api.rest.parameters import flavor_parameter, integer, parse_query, query_text
+from mockapi.api.rest.path import clean, page_path, relative, segment
 from mockapi.wiki.pages.flavor import FLAVORS
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="[]. "), min_size=1)
@@ -60,3 +65,43 @@ def test_any_other_flavor_is_refused(text: str) -> None:
     with pytest.raises(RestError, match="Unrecognized value") as refused:
         flavor_parameter({"flavor": text})
     assert (refused.value.code, refused.value.key) == (400, "badvalue")
+
+
+TITLES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@given(TITLES)
+def test_a_title_comes_back_from_its_path(title: str) -> None:
+    place = page_path("v1", title, "html")
+    inside = relative(place)
+    assert inside is not None
+    assert inside.count("/") == 4
+    assert segment(inside.split("/")[3]) == clean(title)
+
+
+def test_what_cannot_be_read_is_marked() -> None:
+    assert segment("A%00b") == "A\ufffdb"
+    assert segment("%E0b") == "\ufffdb"
+    assert segment(quote("A\u030a")) == "Å"
+    assert segment("a+b") == "a+b"
+
+
+def test_only_what_is_below_the_root_is_the_apis() -> None:
+    assert relative("/w/rest.php") == ""
+    assert relative("/w/rest.phpx") is None
+    assert relative("/W/rest.php/v1") is None
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"]))
+    )
+)
+def test_json_is_compact_and_says_the_same(fields: dict[str, str]) -> None:
+    text = json_text(fields)
+    assert json.loads(text) == fields
+    assert "\u2028".encode() not in text
+
+
+def test_json_is_as_php_writes_it() -> None:
+    assert json_text({"a/b": 'ä\u2028\x01\n"'}) == '{"a/b":"ä\\u2028\\u0001\\n\\""}'.encode()

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogRevision
+from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogRevision, HiddenPart
 from mockapi.wiki.edits.merge import EditBase
 from mockapi.wiki.edits.overlay import Overlay
 from mockapi.wiki.edits.results import WriteError
@@ -274,10 +274,8 @@ def test_parts_of_a_revision_are_hidden_and_shown(wiki: Wiki, overlay: Overlay, 
 
 def test_the_current_text_and_what_is_unknown_cannot_be_hidden(wiki: Wiki, overlay: Overlay, alice: Author) -> None:
     overlay.edit(wiki.title("Quay"), "one", by=alice)
-    unknown, text, user = (
-        overlay.hide([rev_id], [part], by=alice)[0].refused
-        for rev_id, part in ((99, "user"), (8193, "text"), (8193, "user"))
-    )
+    hidden: list[tuple[int, HiddenPart]] = [(99, "user"), (8193, "text"), (8193, "user")]
+    unknown, text, user = (overlay.hide([rev_id], [part], by=alice)[0].refused for rev_id, part in hidden)
     assert unknown is not None
     assert unknown.code == "revdelete-modify-missing"
     assert text is not None

@@ -80,17 +80,6 @@ def test_redirects_of_revisions_are_not_followed(api: Any) -> None:
     assert answer["query"]["pages"][0]["title"] == "To harbour"
 
 
-@pytest.mark.parametrize(
-    ("ways", "info"),
-    [
-        ({"titles": "A", "revids": "1"}, 'The "revids" parameter cannot be used with "titles".'),
-        ({"titles": "A", "pageids": "1", "revids": "1"}, 'The "pageids" parameter cannot be used with "titles".'),
-    ],
-)
-def test_pages_are_named_in_one_way(api: Any, ways: dict[str, str], info: str) -> None:
-    assert api.get(action="query", **ways).error == ("multisource", info)
-
-
 @pytest.mark.parametrize("fault", [{"missing": True}, {"replica_lag": {"attempts": 5}}])
 def test_a_rule_can_have_a_revision_missing(make_api: Any, fault: dict[str, Any]) -> None:
     api = make_api(rules=({"name": "gone", "when": {"revision": 4098}, "do": fault},))

@@ -19,10 +19,6 @@ def test_numbers_of_the_nodes_are_told_when_asked_for(api: Any) -> None:
     assert api.query(titles="Old harbour|Nope", indexpageids=1)["pageids"] == ["-1", "1"]
 
 
-def test_an_unknown_generator_is_an_error(api: Any) -> None:
-    assert api.get(action="query", generator="bogus").error == ("badgenerator", 'Unknown "generator=bogus".')
-
-
 def walk(api: Any, **parameters: Any) -> list[Any]:
     """All answers, each asked for as the one before says."""
     answers, more = [], {"continue": ""}
@@ -51,23 +47,6 @@ def test_the_older_way_to_go_on(api: Any) -> None:
     answer = api.get(action="query", prop="revisions", titles="Old harbour", rvlimit=1, rawcontinue=1).json
     assert answer["query-continue"] == {"revisions": {"rvcontinue": "20260302050607|4098"}}
     assert "batchcomplete" not in answer
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"continue": "x"},
-        {"rvcontinue": "x", "rvlimit": 1},
-        {"rvcontinue": "20261301000000|1", "rvlimit": 1},
-        {"rvcontinue": "20260101000000|x", "rvlimit": 1},
-        {"rvcontinue": "1"},
-        {"incontinue": "Old harbour"},
-    ],
-)
-def test_a_continuation_that_no_answer_gave_is_refused(api: Any, parameters: dict[str, Any]) -> None:
-    answer = api.get(action="query", prop="revisions|info", titles="Old harbour", **parameters)
-    text = "Invalid continue param. You should pass the original value returned by the previous query."
-    assert answer.error == ("badcontinue", text)
 
 
 def test_what_does_not_fit_is_left_for_the_next_answer(make_api: Any, make_page: Any) -> None:

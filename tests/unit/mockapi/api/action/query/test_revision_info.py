@@ -4,9 +4,13 @@ from typing import Any
 
 import pytest
 
+from mockapi.api.action.query.revision_info import comment_html
+
 ALL = (
     "ids|flags|user|userid|timestamp|size|sha1|roles|content|contentmodel|slotsize|slotsha1|comment|parsedcomment|tags"
 )
+SECTION = '<a href="/wiki/Old_harbour#A_b" title="Old harbour">→<bdi dir="ltr">A b</bdi></a>'
+MISSING = 'class="new" title="Nope (page does not exist)"'
 HIDDEN = {"name": "hide", "when": {"revision": 4098}, "do": {"hidden": {"parts": ["text", "user", "comment"]}}}
 
 
@@ -81,3 +85,18 @@ def test_a_section_that_there_is_not_is_told(api: Any, section: str) -> None:
 def test_code_has_its_own_format(api: Any) -> None:
     slot = revision(api, 6 * 4096 + 1, rvprop="content", rvslots="*")["slots"]["main"]
     assert (slot["contentmodel"], slot["contentformat"]) == ("javascript", "text/javascript")
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        ('plain <b> & "q"', "plain &lt;b&gt; &amp; &quot;q&quot;"),
+        ("see [[old harbour|there]]!", 'see <a href="/wiki/Old_harbour" title="Old harbour">there</a>!'),
+        ("[[nope]]", f'<a href="/w/index.php?title=Nope&amp;action=edit&amp;redlink=1" {MISSING}>nope</a>'),
+        ("[[<]] [[x", "[[&lt;]] [[x"),
+        ("/* A b */ new section", f'<span class="autocomment">{SECTION}: </span> new section'),
+    ],
+)
+def test_comments_become_html(api: Any, comment: str, expected: str) -> None:
+    wiki = api.world.wikis.by_name("enwiki")
+    assert comment_html(wiki, wiki.page_by_id(1), comment) == expected

@@ -51,35 +51,6 @@ def test_asking_for_the_most_says_what_that_is(api: Any, admin: Any) -> None:
     assert admin.another().get(**parameters, rvprop="content", rvslots="main").json["limits"] == {"revisions": 50}
 
 
-LISTING = "be used with the list options"
-SINGLE = "may only be used on a single page"
-
-
-@pytest.mark.parametrize(
-    ("parameters", "code", "words"),
-    [
-        ({"revids": "4097", "rvlimit": 1}, "invalidparammix", "may not " + LISTING),
-        ({"revids": "4097", "rvdir": "newer"}, "invalidparammix", "may not " + LISTING),
-        ({"titles": "Old harbour|To harbour", "rvlimit": 1}, "invalidparammix", SINGLE),
-        ({"titles": "Old harbour", "rvstartid": 99999}, "badid_rvstartid", 'was found for parameter "rvstartid"'),
-        (
-            {"titles": "Old harbour", "rvuser": "A", "rvexcludeuser": "B"},
-            "invalidparammix",
-            'The parameters "rvuser" and "rvexcludeuser" can not be used together.',
-        ),
-        (
-            {"titles": "Old harbour", "rvslots": "main", "rvcontentformat": "text/x-wiki"},
-            "invalidparammix",
-            'The "rvcontentformat" parameter cannot be used with "rvslots".',
-        ),
-    ],
-)
-def test_what_goes_not_together_is_refused(api: Any, parameters: dict[str, Any], code: str, words: str) -> None:
-    found, info = api.get(action="query", prop="revisions", **parameters).error
-    assert found == code
-    assert words in info
-
-
 def test_a_title_that_is_missing_does_not_count_as_a_page(api: Any) -> None:
     pages = api.query(prop="revisions", titles="Old harbour|Nope", rvlimit=1, rvprop="ids")["pages"]
     assert [page["title"] for page in pages if "revisions" in page] == ["Old harbour"]

@@ -1,0 +1,196 @@
+"""Requests that the Action API refuses, by what a real MediaWiki answered. More are in tests/conformance/requests."""
+
+from typing import Any
+
+import pytest
+
+QUERY = {"action": "query"}
+REVISIONS = {**QUERY, "prop": "revisions"}
+HISTORY = {**REVISIONS, "titles": "Old harbour"}
+BOTH = {**QUERY, "prop": "revisions|info", "titles": "Old harbour"}
+LIST_OPTIONS = '"rvlimit", "rvstartid", "rvendid", "rvdir=newer", "rvuser", "rvexcludeuser", "rvstart", and "rvend"'
+NO_LIST = f'The "revids" parameter may not be used with the list options ({LIST_OPTIONS}).'
+ONE_PAGE = (
+    '"titles", "pageids" or a generator was used to supply multiple pages, '
+    f"but the {LIST_OPTIONS} parameters may only be used on a single page."
+)
+ONE_FORM = (
+    'Multiple pages or revisions were supplied, but "inprop=preloadcontent" and "inprop=editintro" '
+    "may only be used with a single page and revision."
+)
+CONTINUE = "Invalid continue param. You should pass the original value returned by the previous query."
+NO_TOKEN = 'The "token" parameter must be set.'
+NOT_LOGGED_IN = 'You are no longer logged in as "Eve", so the action could not be completed.'
+
+
+def no_integer(name: str, value: str) -> str:
+    return f'Invalid value "{value}" for integer parameter "{name}".'
+
+
+def unknown_value(name: str, value: str) -> str:
+    return f'Unrecognized value for parameter "{name}": {value}.'
+
+
+def not_together(name: str, other: str) -> str:
+    return f'The parameters "{name}" and "{other}" can not be used together.'
+
+
+def not_with(name: str, other: str) -> str:
+    return f'The "{name}" parameter cannot be used with "{other}".'
+
+
+READS: list[tuple[dict[str, Any], str, str]] = [
+    ({**QUERY, "revids": "1.5"}, "badinteger", no_integer("revids", "1.5")),
+    ({**QUERY, "revids": " 1"}, "badinteger", no_integer("revids", " 1")),
+    ({**QUERY, "revids": "²"}, "badinteger", no_integer("revids", "²")),
+    ({**QUERY, "revids": "9223372036854775808"}, "badinteger", no_integer("revids", "9223372036854775808")),
+    ({**HISTORY, "rvlimit": ""}, "badinteger", no_integer("rvlimit", "")),
+    ({**HISTORY, "rvdir": "up"}, "badvalue", unknown_value("rvdir", "up")),
+    (
+        {**HISTORY, "rvstart": "2026-01-01"},
+        "badtimestamp",
+        'Invalid value "2026-01-01" for timestamp parameter "rvstart".',
+    ),
+    ({"action": "logout"}, "missingparam", NO_TOKEN),
+    ({"action": "logout", "token": ""}, "missingparam", NO_TOKEN),
+    ({**QUERY, "titles": "A", "pageids": "1", "revids": "1"}, "multisource", not_with("pageids", "titles")),
+    ({**REVISIONS, "revids": "4097", "rvlimit": 1}, "invalidparammix", NO_LIST),
+    ({**REVISIONS, "titles": "Old harbour|To harbour", "rvlimit": 1}, "invalidparammix", ONE_PAGE),
+    ({**HISTORY, "rvstartid": 99999}, "badid_rvstartid", 'No revision was found for parameter "rvstartid".'),
+    ({**HISTORY, "rvuser": "A", "rvexcludeuser": "B"}, "invalidparammix", not_together("rvuser", "rvexcludeuser")),
+    (
+        {**HISTORY, "rvslots": "main", "rvcontentformat": "text/x-wiki"},
+        "invalidparammix",
+        not_with("rvcontentformat", "rvslots"),
+    ),
+    ({**QUERY, "prop": "info", "titles": "A|B", "inprop": "editintro"}, "invalidparammix", ONE_FORM),
+    ({**BOTH, "continue": "x"}, "badcontinue", CONTINUE),
+    ({**BOTH, "rvcontinue": "x", "rvlimit": 1}, "badcontinue", CONTINUE),
+    ({**BOTH, "rvcontinue": "20261301000000|1", "rvlimit": 1}, "badcontinue", CONTINUE),
+    ({**BOTH, "rvcontinue": "20260101000000|x", "rvlimit": 1}, "badcontinue", CONTINUE),
+    ({**BOTH, "rvcontinue": "1"}, "badcontinue", CONTINUE),
+    ({**BOTH, "incontinue": "Old harbour"}, "badcontinue", CONTINUE),
+    ({**QUERY, "prop": "pageprops", "titles": "Generated", "ppcontinue": "x"}, "badcontinue", CONTINUE),
+    ({**QUERY, "generator": "bogus"}, "badgenerator", 'Unknown "generator=bogus".'),
+    (
+        {**QUERY, "meta": "siteinfo", "siprop": "dbrepllag", "sishowalldb": 1},
+        "includeAllDenied",
+        'Cannot view all servers\' info unless "$wgShowHostnames" is true.',
+    ),
+    ({**QUERY, "assertuser": "Eve"}, "assertnameduserfailed", NOT_LOGGED_IN),
+    (
+        {**QUERY, "assert": "user", "revids": "x"},
+        "assertuserfailed",
+        "You are no longer logged in, so the action could not be completed.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("parameters", "code", "info"), READS, ids=[str(parameters) for parameters, _, _ in READS])
+def test_what_cannot_be_read_is_an_error(api: Any, parameters: dict[str, Any], code: str, info: str) -> None:
+    assert api.get(**parameters).error == (code, info)
+
+
+EDIT, DELETE, UNDELETE, MOVE = ({"action": action} for action in ("edit", "delete", "undelete", "move"))
+NEW = {**EDIT, "title": "A", "text": "x"}
+HIDE = {"action": "revisiondelete", "type": "revision", "ids": "4098"}
+NO_SUCH_ID = "There is no page with ID 9999."
+ONE_OF_TITLE_AND_ID = 'One of the parameters "title" and "pageid" is required.'
+WRITES: list[tuple[dict[str, Any], str, str]] = [
+    (
+        {**EDIT, "title": "A"},
+        "missingparam",
+        'At least one of the parameters "text", "appendtext", "prependtext" and "undo" is required.',
+    ),
+    ({**EDIT, "text": "x"}, "missingparam", ONE_OF_TITLE_AND_ID),
+    ({**NEW, "pageid": 1}, "invalidparammix", not_together("title", "pageid")),
+    ({**EDIT, "text": "x", "pageid": 9999}, "nosuchpageid", NO_SUCH_ID),
+    ({**NEW, "md5": "0" * 32}, "badmd5", "The supplied MD5 hash was incorrect."),
+    ({**NEW, "title": "Old harbour", "section": "7"}, "nosuchsection", "There is no section 7."),
+    ({**NEW, "title": "User:Admin/x.json", "text": "{"}, "invalid-json-data", "Invalid JSON: Syntax error"),
+    ({**DELETE}, "missingparam", ONE_OF_TITLE_AND_ID),
+    ({**DELETE, "pageid": 9999}, "nosuchpageid", NO_SUCH_ID),
+    (
+        {**UNDELETE, "title": "Old harbour"},
+        "cantundelete",
+        "Couldn't undelete: the requested revisions may not exist, or may have been undeleted already.",
+    ),
+    ({**UNDELETE, "title": "::"}, "invalidtitle", 'Bad title "::".'),
+    ({**MOVE, "from": "Special:A", "to": "A"}, "missingtitle", "The page you specified doesn't exist."),
+    (
+        {**MOVE, "from": "Old harbour", "to": "old_harbour"},
+        "selfmove",
+        "The title is the same; cannot move a page over itself.",
+    ),
+    ({**MOVE, "from": "Old harbour", "to": ""}, "missingparam", 'The "to" parameter must be set.'),
+    ({**HIDE}, "badparams", 'At least one value is required for "hide" and/or "show".'),
+    (
+        {**HIDE, "hide": "user", "show": "user"},
+        "badparams",
+        'The same field cannot be used in both "hide" and "show".',
+    ),
+    ({**HIDE, "type": "x"}, "badvalue", unknown_value("type", "x")),
+    ({**HIDE, "ids": "x"}, "badinteger", no_integer("ids", "x")),
+]
+
+
+@pytest.mark.parametrize(("parameters", "code", "info"), WRITES, ids=[str(parameters) for parameters, _, _ in WRITES])
+def test_what_cannot_be_written_is_an_error(admin: Any, parameters: dict[str, Any], code: str, info: str) -> None:
+    assert admin.post(token=admin.token(), **parameters).error == (code, info)
+
+
+ONLY_ADMINISTRATORS = (
+    "The action you have requested is limited to users in the group: [[Wikipedia:Administrators|Administrators]]."
+)
+OTHERS_PAGE = "You do not have permission to edit this {} page because it contains another user's personal settings."
+OF_VISITORS: list[tuple[dict[str, Any], str, str]] = [
+    ({**NEW, "title": "User:Ada/common.js"}, "customjsprotected", OTHERS_PAGE.format("JavaScript")),
+    ({**NEW, "title": "User:Ada/common.css"}, "customcssprotected", OTHERS_PAGE.format("CSS")),
+    ({**NEW, "title": "User:Ada/x.json", "text": "{}"}, "customjsonprotected", OTHERS_PAGE.format("JSON")),
+    ({**DELETE, "title": "Old harbour"}, "permissiondenied", ONLY_ADMINISTRATORS),
+    ({**UNDELETE, "title": "Old harbour"}, "permissiondenied", ONLY_ADMINISTRATORS),
+    (
+        {**MOVE, "from": "Old harbour", "to": "A"},
+        "cantmove-anon",
+        "You must be a registered user and [[Special:UserLogin|logged in]] to move a page.",
+    ),
+    (
+        {**HIDE, "hide": "user"},
+        "permissiondenied",
+        "You don't have permission to delete or undelete specific revisions of pages.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("parameters", "code", "info"), OF_VISITORS, ids=[str(one) for one, _, _ in OF_VISITORS])
+def test_what_a_visitor_may_not_write_is_an_error(api: Any, parameters: dict[str, Any], code: str, info: str) -> None:
+    assert api.post(token="+\\", **parameters).error == (code, info)
+
+
+WRITING = ["edit", "move", "delete", "undelete", "revisiondelete", "userrights", "logout"]
+PREFIXES = {"createaccount": "create", "clientlogin": "login"}
+NEEDED = {"to": "x", "title": "x", "type": "revision", "ids": "1", "user": "Admin"}
+
+
+@pytest.mark.parametrize("action", [*WRITING, *PREFIXES])
+def test_a_write_needs_a_good_token_in_the_body(api: Any, action: str) -> None:
+    name = PREFIXES.get(action, "") + "token"
+    assert api.post(action=action, **NEEDED).error == ("missingparam", f'The "{name}" parameter must be set.')
+    assert api.post(action=action, **NEEDED, **{name: ""}).error[0] == "missingparam"
+    assert api.post(action=action, **NEEDED, **{name: "bad"}).error == ("badtoken", "Invalid CSRF token.")
+    body = b"&".join(f"{key}={value}".encode() for key, value in NEEDED.items())
+    text = f"The following parameter was found in the query string, but must be in the POST body: {name}."
+    in_query = api.ask(f"action={action}&format=json&{name}=x", method="POST", body=body)
+    assert in_query.error == ("mustpostparams", text)
+
+
+def test_a_get_of_a_write_with_a_good_token_in_the_query_is_refused_for_that(admin: Any) -> None:
+    assert admin.get(action="edit", title="A", text="x", token=admin.token()).error[0] == "mustpostparams"
+    assert admin.query(titles="A")["pages"][0]["missing"] is True
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
+def test_other_methods_are_405(api: Any, method: str) -> None:
+    answer = api.ask("action=query&format=json", method=method)
+    assert answer.status == 405
+    assert answer.error == ("invalidmethod", "Invalid HTTP method. Consider using GET or POST.")
