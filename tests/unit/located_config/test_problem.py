@@ -78,16 +78,10 @@ def found(value: object, root: Any = Cart) -> list[Problem]:
         ({"name": "a", "colour": "rde"}, "colour: must be 'red' or 'green' (got 'rde'); did you mean 'red'?"),
         ({"name": "a", "colour": "x" * 99}, f"colour: must be 'red' or 'green' (got '{'x' * 59}…)"),
         ({"name": "a", "kept": "perhaps"}, "kept: must be true or false (got 'perhaps')"),
-        (
-            {"name": "a", "colour": True},
-            "colour: must be 'red' or 'green' (got true)",
-        ),
+        ({"name": "a", "colour": True}, "colour: must be 'red' or 'green' (got true)"),
         ({"name": "a", "rest": 5}, "rest: not a duration (got 5); write 5ms or 5s (us, ms, s, m, h, d)"),
         ({"name": "an old hay cart"}, "name: 'an old hay cart' is long, write less"),
-        (
-            {"name": "a", "horse": {"spokes": 41}},
-            "horse.spokes: must be less than or equal to 40 (got 41)",
-        ),
+        ({"name": "a", "horse": {"spokes": 41}}, "horse.spokes: must be less than or equal to 40 (got 41)"),
         ("cart", "(top): must be a mapping of keys to values (got 'cart')"),
     ],
 )
@@ -112,8 +106,7 @@ def test_unknown_keys_come_first_and_a_missing_key_is_no_second_problem(
 
 
 @pytest.mark.parametrize(
-    ("document", "place"),
-    [({"name": "a", "kept": False, "colour": "green"}, ("kept",)), ({"a": 1}, ())],
+    ("document", "place"), [({"name": "a", "kept": False, "colour": "green"}, ("kept",)), ({"a": 1}, ())]
 )
 def test_what_is_wrong_between_keys_is_at_the_one_that_the_message_names(
     document: dict[str, object], place: tuple[str, ...]
@@ -129,9 +122,8 @@ def test_a_list_of_models() -> None:
 
 
 def test_a_list_is_not_too_short_for_what_is_wrong_in_it() -> None:
-    assert [str(problem) for problem in found({"name": "a", "wheels": [{"spokes": 99}]})] == [
-        "wheels[0].spokes: must be less than or equal to 40 (got 99)"
-    ]
+    (problem,) = found({"name": "a", "wheels": [{"spokes": 99}]})
+    assert str(problem) == "wheels[0].spokes: must be less than or equal to 40 (got 99)"
 
 
 def test_a_part_that_is_validated_by_itself_is_described_once() -> None:
@@ -139,17 +131,12 @@ def test_a_part_that_is_validated_by_itself_is_described_once() -> None:
         try:
             return Wheel.model_validate(value)
         except ValidationError as error:
-            raise ValidationError.from_exception_data(
-                "wheel",
-                [
-                    InitErrorDetails(type=as_error(problem), loc=("under", *problem.location), input="x")
-                    for problem in problems(error, Wheel)
-                ],
-            ) from None
+            described = [(as_error(problem), ("under", *problem.location)) for problem in problems(error, Wheel)]
+            details = [InitErrorDetails(type=made, loc=place, input="x") for made, place in described]
+            raise ValidationError.from_exception_data("wheel", details) from None
 
-    assert [str(problem) for problem in found({"spoke": 1}, Annotated[Wheel, PlainValidator(parse)])] == [
-        "under.spoke: unknown key; did you mean 'spokes'?"
-    ]
+    (problem,) = found({"spoke": 1}, Annotated[Wheel, PlainValidator(parse)])
+    assert str(problem) == "under.spoke: unknown key; did you mean 'spokes'?"
 
 
 def test_as_text() -> None:

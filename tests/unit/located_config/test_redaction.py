@@ -36,6 +36,7 @@ def test_no_text_keeps_a_secret(template: str, secret: str) -> None:
     assert "S3cr" not in shown
     assert "eT9" not in shown
     assert REDACTED in shown
+    assert redacted_text(shown) == shown, "it goes through several hands: the job's log, the timeline, the report"
 
 
 @given(st.sampled_from(PLAIN), st.from_regex(r"\AS3cr[A-Za-z0-9+._~-]{3,20}eT9\Z"))
@@ -92,11 +93,7 @@ FORMS = [
 AROUND = ["{}", "ERROR 12:00 {}", '  said "x" then\n{}\nand more', "# comment\n{}"]
 
 
-@given(
-    st.sampled_from(FORMS),
-    st.sampled_from(AROUND),
-    st.from_regex(r"\AS3cr[A-Za-z0-9+_~!%@-]{0,20}eT9\Z"),
-)
+@given(st.sampled_from(FORMS), st.sampled_from(AROUND), st.from_regex(r"\AS3cr[A-Za-z0-9+_~!%@-]{0,20}eT9\Z"))
 def test_no_form_in_any_place_keeps_a_secret(form: str, around: str, secret: str) -> None:
     if "\n" in form or form.startswith((" ", "pwd:", "spark.")):
         around = around if around.startswith("{") or "\n{}" in around else "{}"
@@ -113,16 +110,12 @@ def test_a_secret_of_letters_alone_goes_where_the_form_says_what_it_is(text: str
 
 
 def test_what_stands_beside_a_secret_stays() -> None:
-    assert redacted_text("sasl:\n  password: S3cr # of the bot\n  mechanism: PLAIN") == (
-        f"sasl:\n  password: {REDACTED} # of the bot\n  mechanism: PLAIN"
-    )
+    text = "sasl:\n  password: {} # of the bot\n  mechanism: PLAIN"
+    assert redacted_text(text.format("S3cr")) == text.format(REDACTED)
     assert redacted_text("run --token S3cr --port 1") == f"run --token {REDACTED} --port 1"
     assert redacted(["run", "--token", "S3cr", "--port", "token"]) == ["run", "--token", REDACTED, "--port", "token"]
-    assert redacted({"SLACK_PWD": "S3cr", "PWD": "/work", "pw": "S3cr"}) == {
-        "SLACK_PWD": REDACTED,
-        "PWD": "/work",
-        "pw": REDACTED,
-    }
+    environment = redacted({"SLACK_PWD": "S3cr", "PWD": "/work", "pw": "S3cr"})
+    assert environment == {"SLACK_PWD": REDACTED, "PWD": "/work", "pw": REDACTED}
 
 
 @pytest.mark.parametrize(
@@ -159,13 +152,6 @@ def test_what_stands_beside_a_secret_stays() -> None:
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert redacted_text(text) == text
-
-
-@given(st.sampled_from(QUOTED + BARE), SECRETS)
-def test_what_is_redacted_stays_as_it_is(template: str, secret: str) -> None:
-    """It goes through several hands: the job's log, the timeline, the report."""
-    once = redacted_text(template.format(secret))
-    assert redacted_text(once) == once
 
 
 JSON = st.recursive(

@@ -4,24 +4,17 @@ import pytest
 
 from located_config.yaml_file import UnfitError, parse_yaml, read_mapping, read_yaml
 
+NO_TAB = "indent with spaces; YAML takes no tab there"
+NOT_CLOSED = "the `[` of line 1, column 4 is not closed before that"
+
 
 @pytest.mark.parametrize(
     ("text", "line", "column", "message"),
     [
-        (
-            "a:\n\tb: 1\n",
-            2,
-            1,
-            r"not YAML: found character '\t' that cannot start any token; indent with spaces; YAML takes no tab there",
-        ),
+        ("a:\n\tb: 1\n", 2, 1, rf"not YAML: found character '\t' that cannot start any token; {NO_TAB}"),
         ("a: 1\na: 2\n", 2, 1, 'not YAML: found duplicate key "a" with value "2" (original value: "1")'),
         ('a: 1\nb: "x\nc: 3\n', 2, 4, "not YAML: the quote that is opened here is never closed"),
-        (
-            "a: [1, 2\nb: 3\n",
-            2,
-            2,
-            "not YAML: expected ',' or ']', but got ':'; the `[` of line 1, column 4 is not closed before that",
-        ),
+        ("a: [1, 2\nb: 3\n", 2, 2, f"not YAML: expected ',' or ']', but got ':'; {NOT_CLOSED}"),
         ("a: [1, 2}\n", 1, 9, "not YAML: expected ',' or ']', but got '}'"),
         ("a: 1\nb: 2026-02-30\n", 2, 4, "not YAML: '2026-02-30' cannot be read: day is out of range for month"),
         ("- [!!int x]", 1, 4, "not YAML: 'x' cannot be read: invalid literal for int() with base 10: 'x'"),
