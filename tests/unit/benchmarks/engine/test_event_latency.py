@@ -48,20 +48,18 @@ def passage(published_ms: int, applied_ms: int) -> Passage:
 
 def test_events_of_no_entity_are_not_awaited() -> None:
     events = [source_event(0, "output"), source_event(1, "filtered"), source_event(2, "output", rev_parent_id=1)]
-    assert [*read_published(events, [10, 20, 30])] == [
-        Published((EDITS, 0, 0), None, 10),
-        Published((EDITS, 0, 2), 1, 30),
-    ]
+    published = [Published((EDITS, 0, 0), None, 10), Published((EDITS, 0, 2), 1, 30)]
+    assert [*read_published(events, [10, 20, 30])] == published
 
 
 def test_an_operation_that_was_written_again_counts_at_its_first_append() -> None:
     records = [appended(1, "import", None, 100), appended(2, "diff", 11, 110), appended(1, "import", None, 120)]
     read = [*read_decided(records)]
-    assert [(decided.seq, decided.from_rev, decided.at_ms) for decided in read] == [
-        (1, None, 100),
-        (2, 11, 110),
-    ]
+    assert [(decided.seq, decided.from_rev, decided.at_ms) for decided in read] == [(1, None, 100), (2, 11, 110)]
     assert read[1].position == (EDITS, 0, 2)
+
+
+FIRST = (EDITS, None, 0, None, 5)
 
 
 @pytest.mark.parametrize(
@@ -77,18 +75,16 @@ def test_an_operation_that_was_written_again_counts_at_its_first_append() -> Non
             id="diffs that come while an import waits",
         ),
         pytest.param(
-            [(EDITS, None, 0, None, 5), (EDITS, 11, 10, 11, 30), (EDITS, 12, 20, 12, 40)],
+            [FIRST, (EDITS, 11, 10, 11, 30), (EDITS, 12, 20, 12, 40)],
             ["window", "continuing", "continuing"],
             id="a diff beside one that does not wait",
         ),
         pytest.param(
-            [(EDITS, None, 0, None, 5), (DELETES, None, 10, None, 60), (DELETES, None, 70, None, 120)],
-            ["window", "window", "window"],
+            [FIRST, (DELETES, None, 10, None, 60), (DELETES, None, 70, None, 120)],
+            ["window"] * 3,
             id="a deletion and an undeletion",
         ),
-        pytest.param(
-            [(EDITS, None, 0, None, 5), (EDITS, 99, 10, 11, 60)], ["window", "window"], id="a diff past its parent"
-        ),
+        pytest.param([FIRST, (EDITS, 99, 10, 11, 60)], ["window", "window"], id="a diff past its parent"),
     ],
 )
 def test_who_waits_for_the_window(
@@ -108,16 +104,11 @@ def test_who_waits_for_the_window(
     assert last.seconds == (199 + len(events) - events[-1][2]) / 1000
 
 
-def test_a_mutation_that_was_written_again_was_applied_the_first_time() -> None:
+def test_a_mutation_is_applied_the_first_time_that_it_is_written_and_has_to_be_there() -> None:
     mutation, again = Mutation("diff", 1, 1, 1, 30, "a"), Mutation("diff", 1, 1, 2, 50, "a")
     event, operation = Published((EDITS, 0, 1), 1, 10), Decided("a", "Q1", 1, 1, (EDITS, 0, 1), 20)
-    assert join_passages([event], [operation], [mutation, again], [40, 60]) == {
-        (EDITS, 0, 1): Passage("window", 10, 20, 30, 40)
-    }
-
-
-def test_an_operation_without_a_mutation_is_an_error() -> None:
-    event, operation = Published((EDITS, 0, 1), 1, 10), Decided("a", "Q1", 1, 1, (EDITS, 0, 1), 20)
+    joined = join_passages([event], [operation], [mutation, again], [40, 60])
+    assert joined == {(EDITS, 0, 1): Passage("window", 10, 20, 30, 40)}
     with pytest.raises(KeyError):
         join_passages([event], [operation], [], [])
 

@@ -2,6 +2,7 @@
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,20 +15,11 @@ ON = date(2026, 11, 26)
 
 
 def outcome(contestant: str, cpu_ms: dict[str, float], *, rate: float, errors: int = 0, sample: str = "a") -> Outcome:
-    return Outcome(
-        contestant=contestant,
-        events=1000,
-        outputs=1000 - errors,
-        errors=errors,
-        whole=rate,
-        appending=rate,
-        steady=rate,
-        first_output_s=8.0,
-        cpu_ms=0.0,
-        usage=Usage({}, 0.0),
-        sample=sample,
-        steady_cpu_ms={"broker": 0.2, "mock": 1.0} | cpu_ms,
-    )
+    counts = {"events": 1000, "outputs": 1000 - errors, "errors": errors}
+    rates = {"whole": rate, "appending": rate, "steady": rate}
+    times: dict[str, Any] = {"first_output_s": 8.0, "cpu_ms": 0.0, "usage": Usage({}, 0.0)}
+    steady_cpu_ms = {"broker": 0.2, "mock": 1.0} | cpu_ms
+    return Outcome(contestant=contestant, **counts, **rates, **times, sample=sample, steady_cpu_ms=steady_cpu_ms)
 
 
 def engine(workers: float = 1.5, *, errors: int = 0, sample: str = "a") -> Outcome:
@@ -67,9 +59,7 @@ def test_a_line_has_the_medians_of_the_rounds() -> None:
         ([engine(), engine(sample="b")], [peer(), peer(sample="b")], "the outputs differ"),
     ],
 )
-def test_rounds_that_did_not_do_the_same_work_are_no_line(
-    engines: list[Outcome], peers: list[Outcome], message: str
-) -> None:
+def test_rounds_of_other_work_are_no_line(engines: list[Outcome], peers: list[Outcome], message: str) -> None:
     with pytest.raises(DevkitError, match=message):
         line(engines, peers)
 
@@ -93,11 +83,8 @@ def test_says_when_the_share_has_grown(own: float, hand_written: float, *, grown
     assert ("ok: " in describe(now, last)) is not grown
 
 
-def test_without_a_last_line_there_is_nothing_to_compare() -> None:
-    assert "there is no line of this kind of processor" in describe(line([engine()], [peer()]), None)
-
-
 def test_only_lines_of_the_same_kind_of_processor_are_compared() -> None:
+    assert "there is no line of this kind of processor" in describe(line([engine()], [peer()]), None)
     first, second = line([engine()], [peer()]), line([engine(2.0)], [peer()])
     other = second.model_copy(update={"machine": {"cores": 2, "processor": "other"}})
     assert last_alike(first, [first, second, other]) == second
@@ -110,7 +97,4 @@ def test_a_recorded_line_is_read_as_the_last(tmp_path: Path) -> None:
     for one in lines:
         record(one, path)
     assert read_lines(path) == lines
-
-
-def test_each_landed_line_can_be_read() -> None:
-    assert read_lines()[0].commit == "f81a8bff"
+    assert read_lines()[0].commit == "f81a8bff", "the landed ones"

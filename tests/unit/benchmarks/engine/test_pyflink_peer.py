@@ -47,54 +47,26 @@ def option(argv: list[str], name: str) -> str:
     return argv[argv.index(f"--{name}") + 1]
 
 
-def test_each_setting_reaches_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_and_what_the_race_says_reach_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     peer = PyFlinkPeer("async", parallelism=3, bundle_size=7, capacity=11, bundle_time_ms=13, timeout_s=17)
-    argv = started(peer, tmp_path, monkeypatch).argv
-    given = {
-        name: option(argv, name)
-        for name in ("mode", "parallelism", "bundle-size", "capacity", "bundle-time-ms", "timeout-s", "workers")
-    }
-    assert given == {
-        "mode": "async",
-        "parallelism": "3",
-        "bundle-size": "7",
-        "capacity": "11",
-        "bundle-time-ms": "13",
-        "timeout-s": "17",
-        "workers": "process",
-    }
-
-
-def test_it_reads_and_writes_what_the_race_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    guardian = started(SYNC, tmp_path, monkeypatch)
-    given = {name: option(guardian.argv, name) for name in ("bootstrap", "endpoint", "source", "output", "connector")}
-    assert given == {
-        "bootstrap": "broker:1",
-        "endpoint": "http://mock:2",
-        "source": "source",
-        "output": "out",
-        "connector": "/jars/connector.jar",
-    }
+    guardian = started(peer, tmp_path, monkeypatch)
+    settings = {"mode": "async", "parallelism": "3", "bundle-size": "7", "capacity": "11", "workers": "process"}
+    times = {"bundle-time-ms": "13", "timeout-s": "17"}
+    topics = {"bootstrap": "broker:1", "endpoint": "http://mock:2", "source": "source", "output": "out"}
+    expected = {**settings, **times, **topics, "connector": "/jars/connector.jar"}
+    assert {name: option(guardian.argv, name) for name in expected} == expected
     assert guardian.env["JAVA_HOME"] == "/java"
     assert Path(option(guardian.argv, "checkpoints")).is_dir()
 
 
-def test_the_synchronous_setting_is_that_of_the_incident() -> None:
-    assert (SYNC.parallelism, SYNC.bundle_size) == (16, 1)
+def test_only_the_asynchronous_setting_has_a_capacity() -> None:
     assert "capacity" not in SYNC.settings
+    assert ASYNC.settings["capacity"] == ASYNC.capacity
 
 
-def test_the_asynchronous_setting_keeps_128_events_in_flight_in_a_subtask() -> None:
-    assert (ASYNC.parallelism, ASYNC.capacity) == (2, 128)
-    assert ASYNC.settings["capacity"] == 128
-
-
-def test_the_connector_is_pinned() -> None:
+def test_the_connector_and_all_packages_are_pinned_by_hash() -> None:
     (pin,) = read_pins("pyflink", PEERS / "pyflink-jars.lock")
     assert pin.coordinate.startswith("org.apache.flink:flink-sql-connector-kafka:")
-
-
-def test_all_packages_are_pinned_by_hash() -> None:
     lock = (PEERS / "pyflink-requirements.lock").read_text()
     pinned = [line for line in lock.splitlines() if "==" in line]
     assert any(line.startswith("apache-flink==2.3") for line in pinned)

@@ -15,18 +15,10 @@ FLAT = FlatCommit(duration_s=3, from_s=8, committed=0, source_end=9, median_cpu_
 
 def a_result(stretch: int) -> Result:
     result = storm.result()
-    headroom = ArmHeadroom(
-        slowdown=2.0,
-        worst_slowdown=3.5,
-        worst_from_s=4,
-        limit=5,
-        core_slowdown=1,
-        others_cores=None,
-        pressure=None,
-    )
-    fixed = result.arms["fixed"].model_copy(
-        update={"headroom": headroom, "duration_s": 20.0, "figures": some_figures(flat_commit=FLAT)}
-    )
+    slowdowns = {"slowdown": 2.0, "worst_slowdown": 3.5, "worst_from_s": 4, "limit": 5, "core_slowdown": 1}
+    headroom = ArmHeadroom.model_validate({**slowdowns, "others_cores": None, "pressure": None})
+    figures = some_figures(flat_commit=FLAT)
+    fixed = result.arms["fixed"].model_copy(update={"headroom": headroom, "duration_s": 20.0, "figures": figures})
     run = RunHeadroom(margin=5, stretch=stretch, stretch_by="calibration", calibration=IDLE)
     return result.model_copy(update={"arms": {**result.arms, "fixed": fixed}, "headroom": run})
 

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
-from mockapi.control.fault_list import GROUPS, FaultDescription, described, rule_example
+from mockapi.control.fault_list import GROUPS, described, rule_example
 from mockapi.rules.model import Do, Rule
 
 FAULTS = {fault.name: fault for fault in described()}
@@ -15,9 +15,10 @@ def test_every_key_of_do_is_a_fault_that_is_described() -> None:
     assert {fault.group for fault in FAULTS.values()} == set(GROUPS)
 
 
-def test_they_come_group_by_group() -> None:
+def test_they_come_group_by_group_and_say_whether_they_depend_on_load() -> None:
     groups = [fault.group for fault in described()]
     assert groups == sorted(groups, key=list(GROUPS).index)
+    assert (FAULTS["capacity"].deterministic, FAULTS["status"].deterministic) == (False, True)
 
 
 @pytest.mark.parametrize("name", sorted(FAULTS))
@@ -39,22 +40,19 @@ def test_its_parameters_are_those_that_are_checked(name: str) -> None:
     assert all(parameter.form != "anything" for parameter in fault.parameters)
 
 
-def parameter(fault: FaultDescription, name: str) -> tuple[str, bool]:
-    return next((one.form, one.required) for one in fault.parameters if one.name == name)
-
-
-def test_a_parameter_says_what_it_may_be() -> None:
-    assert parameter(FAULTS["capacity"], "parses") == ("whole number from 1", True)
-    assert parameter(FAULTS["capacity"], "overflow") == ("503 or 429", False)
-    assert parameter(FAULTS["status"], "code") == ("whole number from 204 to 599", True)
-    assert parameter(FAULTS["latency"], "p50") == ("duration", False)
-    assert FAULTS["gateway_timeout"].form == "duration"
+@pytest.mark.parametrize(
+    ("fault", "name", "form", "required"),
+    [
+        ("capacity", "parses", "whole number from 1", True),
+        ("capacity", "overflow", "503 or 429", False),
+        ("status", "code", "whole number from 204 to 599", True),
+        ("latency", "p50", "duration", False),
+    ],
+)
+def test_a_parameter_says_what_it_may_be(fault: str, name: str, form: str, required: bool) -> None:
+    (parameter,) = [one for one in FAULTS[fault].parameters if one.name == name]
+    assert (parameter.form, parameter.required) == (form, required)
     assert FAULTS["gateway_timeout"].parameters == ()
-
-
-def test_what_depends_on_load_is_not_deterministic() -> None:
-    assert not FAULTS["capacity"].deterministic
-    assert FAULTS["status"].deterministic
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from mockapi.plan import NOTHING
 from mockapi.rules.model import Do
 from tests.unit.mockapi.faults.planned import plan
 
+BUCKETS = [{"up_to": "1s", "count": 0}, {"up_to": "2s", "count": 3}, {"up_to": "9s", "count": 1}]
 SLOW = {"latency": {"p50": "40ms", "p99": "2s", "cap": "10s"}}
 
 
@@ -27,14 +28,11 @@ def test_the_example_of_a_fault_is_one(name: str) -> None:
     assert fault.summary
 
 
-def test_no_rule_no_fault() -> None:
-    assert plan() == NOTHING
-
-
 def test_different_faults_add_up_and_the_last_of_a_kind_decides() -> None:
     made = plan(
         {"latency": "1s", "status": 503}, {"latency": "2s"}, {"body": {"size": 9000}}, {"body": {"encoding": "gzip"}}
     )
+    assert plan() == NOTHING
     assert made.rules == ("r0", "r1", "r2", "r3")
     assert made.latency == timedelta(seconds=2)
     assert made.status is not None
@@ -54,14 +52,8 @@ def test_a_draw_is_a_function_of_its_arguments_and_bounded(seed: int, key: str, 
 
 
 def test_seed_key_attempt_and_rule_name_each_change_the_draw() -> None:
-    draws = {
-        plan(SLOW).latency,
-        plan(SLOW, seed=2).latency,
-        plan(SLOW, key="28673").latency,
-        plan(SLOW, attempt=2).latency,
-        plan({"status": 404}, SLOW).latency,
-    }
-    assert len(draws) == 5
+    others = [plan(SLOW, seed=2), plan(SLOW, key="28673"), plan(SLOW, attempt=2), plan({"status": 404}, SLOW)]
+    assert len({made.latency for made in (plan(SLOW), *others)}) == 5
 
 
 def test_the_percentiles_are_those_of_the_rule() -> None:
@@ -86,15 +78,11 @@ def test_parse_and_latency_of_a_rule_are_drawn_apart() -> None:
     assert made == plan({**SLOW, "parse": SLOW["latency"]})
 
 
-def test_a_parse_of_no_time_is_a_parse() -> None:
-    assert plan({"parse": "0s"}).parse == timedelta(0)
-    assert plan({"latency": "1s"}).parse is None
-
-
 def test_the_last_capacity_and_the_last_gateway_decide() -> None:
     made = plan({"capacity": 1, "gateway_timeout": "1s"}, {"capacity": 2, "gateway_timeout": "2s"}, {"parse": "1s"})
     assert (made.capacity, made.gateway_timeout) == ("r1", timedelta(seconds=2))
     assert made.draws == {"parse_s": 1.0}
+    assert (plan({"parse": "0s"}).parse, plan({"latency": "1s"}).parse) == (timedelta(0), None)
 
 
 def test_for_ever_is_drawn_as_minus_one() -> None:
@@ -108,11 +96,7 @@ def test_for_ever_is_drawn_as_minus_one() -> None:
     [
         ({"uniform": {"from": "1s", "to": "3s"}}, 1.0, 3.0),
         ({"p50": "1s", "p99": "2s", "cap": "1200ms"}, 0.4, 1.2),
-        (
-            {"empirical": [{"up_to": "1s", "count": 0}, {"up_to": "2s", "count": 3}, {"up_to": "9s", "count": 1}]},
-            1.0,
-            9.0,
-        ),
+        ({"empirical": BUCKETS}, 1.0, 9.0),
     ],
 )
 def test_a_distribution_keeps_its_bounds_and_uses_them(time: dict[str, Any], low: float, high: float) -> None:
@@ -139,12 +123,9 @@ def test_hidden_parts_add_up() -> None:
     assert (made.state.hidden, made.state.suppressed) == ({"text", "user"}, True)
 
 
-@pytest.mark.parametrize(("attempt", "missing"), [(1, True), (2, True), (3, False)])
-def test_a_replica_is_behind_for_so_many_attempts(attempt: int, missing: bool) -> None:
-    assert plan({"replica_lag": {"attempts": 2}}, attempt=attempt).state.missing is missing
-
-
-def test_a_lag_in_time_is_for_who_plays_the_request() -> None:
+def test_a_replica_is_behind_for_so_many_attempts_or_for_a_time_that_the_player_of_the_request_counts() -> None:
+    lags = [plan({"replica_lag": {"attempts": 2}}, attempt=attempt) for attempt in (1, 2, 3)]
+    assert [made.state.missing for made in lags] == [True, True, False]
     state = plan({"replica_lag": {"for": "3s"}}).state
     assert (state.missing, state.unknown_for) == (False, ("r0", timedelta(seconds=3)))
 

@@ -44,83 +44,67 @@ def matches(one: Rule, asked: Subject, *, seed: int = 1) -> bool:
 def held(share: object, *, seed: int = 1, name: str = "r", pages: int = 2_000, wiki: str = "enwiki") -> set[int]:
     """The pages of a wiki that lie within the share."""
     matching = Matching(rule(name, share=share), seed=seed)
-    return {
-        page_id
-        for page_id in range(1, pages + 1)
-        if matching.holds(subject(Target(wiki, "T", page_id, page_id * 4096)))
-    }
+    page_ids = range(1, pages + 1)
+    return {one for one in page_ids if matching.holds(subject(Target(wiki, "T", one, one * 4096)))}
 
 
 def test_every_key_of_when_has_its_matcher_and_nth_is_the_rule_books() -> None:
     assert {*REQUEST, *TARGET, "nth"} == {field.alias or name for name, field in When.model_fields.items()}
 
 
-@pytest.mark.parametrize(
-    "when",
-    [
-        {},
-        {"method": "GET"},
-        {"path": "/w/rest.php/*"},
-        {"path": "*/html"},
-        {"path": "/w/rest.php/v1/revision/286??/html"},
-        {"wiki": "enwiki"},
-        {"page": "Old harbour"},
-        {"page": "Old_harbour"},
-        {"revision": 28674},
-        {"revision": [1, 28674]},
-        {"header": {"User-Agent": "bot/*"}},
-        {"header": {"user-agent": True, "x-absent": False}},
-        {"client": "127.0.0.1"},
-        {"client": "127.0.0.0/8"},
-        {"attempt": 2},
-        {"attempt": {"at_most": 2}},
-        {"attempt": {"at_least": 2, "every": 3}},
-        {"probability": "100%"},
-        {"share": "100%"},
-        {"share_of_revisions": "100%"},
-        {"window": {"from": "4s"}},
-        {"window": {"from": "3s", "for": "2s"}},
-        {"window": {"for": "5s"}},
-        {"probability": {"from": "0%", "to": "100%", "over": "4s"}},
-        {"window": {"from": "1s"}, "probability": {"from": "0%", "to": "100%", "over": "3s"}},
-        {"method": "GET", "path": "*", "wiki": "enwiki", "page": "Old harbour", "revision": 28674},
-    ],
-)
+HOLDS: dict[str, list[Any]] = {
+    "method": ["GET"],
+    "path": ["/w/rest.php/*", "*/html", "/w/rest.php/v1/revision/286??/html"],
+    "wiki": ["enwiki"],
+    "page": ["Old harbour", "Old_harbour"],
+    "revision": [28674, [1, 28674]],
+    "header": [{"User-Agent": "bot/*"}, {"user-agent": True, "x-absent": False}],
+    "client": ["127.0.0.1", "127.0.0.0/8"],
+    "attempt": [2, {"at_most": 2}, {"at_least": 2, "every": 3}],
+    "probability": ["100%", {"from": "0%", "to": "100%", "over": "4s"}],
+    "share": ["100%"],
+    "share_of_revisions": ["100%"],
+    "window": [{"from": "4s"}, {"from": "3s", "for": "2s"}, {"for": "5s"}],
+}
+HOLDS_NOT: dict[str, list[Any]] = {
+    "method": ["HEAD"],
+    "path": ["/w/rest.php", "/W/REST.php/*"],
+    "wiki": ["dewiki"],
+    "page": ["Old"],
+    "revision": [28673, [1, 2]],
+    "header": [{"user-agent": "curl/*"}, {"user-agent": False}, {"x-absent": "*"}],
+    "client": ["10.0.0.0/8", "::1"],
+    "attempt": [1, {"at_most": 1}, {"at_least": 3}, {"every": 2}],
+    "probability": [1e-12, {"from": "0%", "to": 1e-12, "over": "4s"}],
+    "share": [1e-12],
+    "share_of_revisions": [1e-12],
+    "window": [{"from": "5s"}, {"for": "4s"}, {"from": "1s", "for": "3s"}],
+}
+SEVERAL = {"method": "GET", "path": "*", "wiki": "enwiki", "page": "Old harbour"}
+
+
+def whens(values: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [{key: value} for key, several in values.items() for value in several]
+
+
+@pytest.mark.parametrize("when", [{}, {**SEVERAL, "revision": 28674}, *whens(HOLDS)], ids=str)
 def test_it_matches_when_all_that_is_given_holds(when: dict[str, Any]) -> None:
     assert matches(rule(**when), subject())
 
 
-@pytest.mark.parametrize(
-    "when",
-    [
-        {"method": "HEAD"},
-        {"path": "/w/rest.php"},
-        {"path": "/W/REST.php/*"},
-        {"wiki": "dewiki"},
-        {"page": "Old"},
-        {"revision": 28673},
-        {"revision": [1, 2]},
-        {"header": {"user-agent": "curl/*"}},
-        {"header": {"user-agent": False}},
-        {"header": {"x-absent": "*"}},
-        {"client": "10.0.0.0/8"},
-        {"client": "::1"},
-        {"attempt": 1},
-        {"attempt": {"at_most": 1}},
-        {"attempt": {"at_least": 3}},
-        {"attempt": {"every": 2}},
-        {"probability": 1e-12},
-        {"probability": {"from": "0%", "to": 1e-12, "over": "4s"}},
-        {"share": 1e-12},
-        {"share_of_revisions": 1e-12},
-        {"window": {"from": "5s"}},
-        {"window": {"for": "4s"}},
-        {"window": {"from": "1s", "for": "3s"}},
-        {"method": "GET", "path": "*", "wiki": "enwiki", "page": "Old harbour", "revision": 1},
-    ],
-)
+def test_it_matches_a_probability_that_has_risen_in_its_window() -> None:
+    ramp = {"from": "0%", "to": "100%", "over": "3s"}
+    assert matches(rule(window={"from": "1s"}, probability=ramp), subject())
+
+
+@pytest.mark.parametrize("when", [{**SEVERAL, "revision": 1}, *whens(HOLDS_NOT)], ids=str)
 def test_one_thing_that_does_not_hold_is_enough(when: dict[str, Any]) -> None:
     assert not matches(rule(**when), subject())
+
+
+@pytest.mark.parametrize("key", ["wiki", "page", "revision", "share", "share_of_revisions"])
+def test_a_request_without_a_page_matches_no_page(key: str) -> None:
+    assert not matches(rule(**{key: HOLDS[key][0]}), subject(Target()))
 
 
 FORM = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
@@ -207,43 +191,24 @@ def test_a_body_is_parsed_only_for_a_rule_that_needs_it(when: dict[str, Any], mo
     assert not parsed
 
 
-@pytest.mark.parametrize(
-    "when",
-    [
-        {"wiki": "enwiki"},
-        {"page": "Old harbour"},
-        {"revision": 28674},
-        {"share": "100%"},
-        {"share_of_revisions": "100%"},
-    ],
-)
-def test_a_request_without_a_page_matches_no_page(when: dict[str, Any]) -> None:
-    assert not matches(rule(**when), subject(Target()))
-
-
 def test_one_of_several_targets_must_fit_it_all() -> None:
     both = subject(PAGE, Target("dewiki", "Hafen", 9, 36865))
     assert matches(rule(wiki="dewiki", revision=36865), both)
     assert not matches(rule(wiki="dewiki", revision=28674), both)
 
 
-def test_a_mismatch_says_what_was_wanted_and_what_there_was() -> None:
+def test_a_mismatch_says_what_was_wanted_and_what_the_nearest_target_had() -> None:
     matching = Matching(rule(method="HEAD", page="Old", attempt={"at_least": 3}, wiki="enwiki"), seed=1)
     answer = [(one.key, one.wanted, one.got) for one in matching.mismatches(subject())]
     assert answer == [("method", "HEAD", "GET"), ("attempt", '{"at_least":3}', "2"), ("page", "Old", "Old harbour")]
-
-
-def test_of_several_targets_the_nearest_is_explained() -> None:
     matching = Matching(rule(wiki="dewiki", page="Hafen", revision=1), seed=1)
-    answer = [one.key for one in matching.mismatches(subject(PAGE, Target("dewiki", "Hafen", 9, 36865)))]
-    assert answer == ["revision"]
+    assert [one.key for one in matching.mismatches(subject(PAGE, Target("dewiki", "Hafen", 9, 36865)))] == ["revision"]
 
 
 def test_a_probability_is_drawn_for_each_key_and_attempt() -> None:
     matching = Matching(rule(probability="30%"), seed=1)
-    fits = {
-        (n, attempt) for n in range(500) for attempt in (1, 2) if matching.holds(subject(key=str(n), attempt=attempt))
-    }
+    asked = [(n, attempt) for n in range(500) for attempt in (1, 2)]
+    fits = {(n, attempt) for n, attempt in asked if matching.holds(subject(key=str(n), attempt=attempt))}
     assert len(fits) == pytest.approx(300, abs=4 * (1_000 * 0.3 * 0.7) ** 0.5)
     assert {n for n, attempt in fits if attempt == 1} != {n for n, attempt in fits if attempt == 2}
 

@@ -19,19 +19,32 @@ def rule(do: dict[str, Any], **rest: Any) -> Rule:
     return Rule.model_validate({"name": "r", "do": do, **rest})
 
 
-def test_short_forms_mean_the_long_ones() -> None:
-    assert rule({"latency": "40ms"}) == rule({"latency": {"fixed": "40ms"}})
-    assert rule({"status": 504}) == rule({"status": {"code": 504}})
-    assert rule({"parse": "40ms"}) == rule({"parse": {"fixed": "40ms"}})
-    assert rule({"capacity": 4}) == rule({"capacity": {"parses": 4, "overflow": 503}})
-    assert rule({"status": 404}, when={"share": "1%"}) == rule({"status": 404}, when={"share": 0.01})
-    assert rule({"latency": "never"}) == rule({"latency": {"never": True}})
-    assert rule({"status": 404}, when={"revision": 7}) == rule({"status": 404}, when={"revision": [7]})
-    assert rule({"status": 404}, when={"attempt": 2}) == rule({"status": 404}, when={"attempt": {"exactly": 2}})
-    assert rule({"status": 404}, when={"probability": "5%"}) == rule(
-        {"status": 404}, when={"probability": {"to": 0.05}}
-    )
-    assert rule({"body": {"size": "20MiB"}}).do.body == rule({"body": {"size": 20 * 1024 * 1024}}).do.body
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ({"latency": "40ms"}, {"latency": {"fixed": "40ms"}}),
+        ({"latency": "never"}, {"latency": {"never": True}}),
+        ({"status": 504}, {"status": {"code": 504}}),
+        ({"parse": "40ms"}, {"parse": {"fixed": "40ms"}}),
+        ({"capacity": 4}, {"capacity": {"parses": 4, "overflow": 503}}),
+        ({"body": {"size": "20MiB"}}, {"body": {"size": 20 * 1024 * 1024}}),
+    ],
+)
+def test_a_short_form_of_a_fault_means_the_long_one(short: dict[str, Any], long: dict[str, Any]) -> None:
+    assert rule(short) == rule(long)
+
+
+@pytest.mark.parametrize(
+    ("key", "short", "long"),
+    [
+        ("share", "1%", 0.01),
+        ("revision", 7, [7]),
+        ("attempt", 2, {"exactly": 2}),
+        ("probability", "5%", {"to": 0.05}),
+    ],
+)
+def test_a_short_form_of_a_condition_means_the_long_one(key: str, short: object, long: object) -> None:
+    assert rule({"status": 404}, when={key: short}) == rule({"status": 404}, when={key: long})
 
 
 def test_the_worked_example_of_a_huge_page() -> None:

@@ -32,23 +32,16 @@ def body_of(*messages: MutableMapping[str, Any]) -> bytes | None:
 
 
 @pytest.mark.parametrize(
-    ("header", "accepted"),
+    ("accepted", "headers"),
     [
-        ("gzip", True),
-        ("gzip, deflate, br", True),
-        ("br;q=1.0, gzip;q=0.5", True),
-        ("x-gzip", True),
-        ("gzip;q=0.0", False),
-        ("gzip;q=0", True),
-        ("gzip; q=0.0", True),
-        ("GZIP", False),
-        ("identity", False),
-        ("*", False),
-        ("", False),
+        (True, ["gzip", "gzip, deflate, br", "br;q=1.0, gzip;q=0.5", "x-gzip", "gzip;q=0", "gzip; q=0.0"]),
+        (False, ["gzip;q=0.0", "GZIP", "identity", "*", ""]),
     ],
 )
-def test_of_weights_of_gzip_only_those_with_a_fraction_count(header: str, accepted: bool) -> None:
-    assert request(accept_encoding=header).accepts("gzip") is accepted
+def test_of_weights_of_gzip_only_those_with_a_fraction_count(accepted: bool, headers: list[str]) -> None:
+    assert {header: request(accept_encoding=header).accepts("gzip") for header in headers} == dict.fromkeys(
+        headers, accepted
+    )
 
 
 def test_each_coding_is_asked_for_by_its_name() -> None:
@@ -77,13 +70,8 @@ def test_the_path_is_there_decoded_and_as_sent() -> None:
 
 
 def test_only_methods_that_write_have_a_body() -> None:
-    assert [has_body(request(method=method)) for method in ("GET", "HEAD", "OPTIONS", "POST", "PUT")] == [
-        False,
-        False,
-        False,
-        True,
-        True,
-    ]
+    methods = ("GET", "HEAD", "OPTIONS", "POST", "PUT")
+    assert [method for method in methods if has_body(request(method=method))] == ["POST", "PUT"]
 
 
 def test_a_body_is_read_to_its_end() -> None:

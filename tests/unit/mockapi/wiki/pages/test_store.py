@@ -38,6 +38,18 @@ def run(body: Coroutine[Any, Any, Body]) -> Body:
     return asyncio.run(body)
 
 
+def streamed_bytes(body: Body) -> int:
+    """How many there are, made within 4 MiB of memory."""
+    tracemalloc.start()
+    try:
+        length = sum(map(len, body.pieces()))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * MIB
+    return length
+
+
 def whole(body: Body) -> bytes:
     return b"".join(body.pieces())
 
@@ -79,28 +91,14 @@ def test_any_size_is_exact(size: int, shaped: Callable[[int], Shape], n: int) ->
 
 @pytest.mark.parametrize("shape", [Block(256 * MIB, 65_536), Bomb(256 * MIB)])
 def test_streaming_takes_no_memory(located: Located, shape: Shape) -> None:
-    body = run(PageStore(1).plain(located, shape))
-    tracemalloc.start()
-    try:
-        assert sum(map(len, body.pieces())) == 256 * MIB
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 4 * MIB
+    assert streamed_bytes(run(PageStore(1).plain(located, shape))) == 256 * MIB
 
 
 def test_a_long_encoded_document_is_streamed_without_its_length(located: Located) -> None:
     size = HELD_ENCODED_BYTES + 1
     body = run(PageStore(1).encoded(located, Block(size, 65_536), "zstd"))
     assert (body.held, body.wire_bytes, body.decoded_bytes) == (False, None, size)
-    tracemalloc.start()
-    try:
-        packed = sum(map(len, body.pieces()))
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert packed < size / 8
-    assert peak < 4 * MIB
+    assert streamed_bytes(body) < size / 8
 
 
 def test_the_largest_sizes_are_there_at_once(located: Located) -> None:
@@ -139,15 +137,10 @@ def test_what_was_made_is_kept(located: Located, shape: Shape | None) -> None:
 
 
 def test_a_moved_page_is_rendered_under_its_new_title() -> None:
-    async def bodies() -> tuple[bytes, bytes]:
-        store = PageStore(1)
-        before = await store.plain(revision_of(make_page(title="Old harbour"), 1))
-        after = await store.plain(revision_of(make_page(title="New harbour"), 1))
-        return whole(before), whole(after)
-
-    before, after = asyncio.run(bodies())
-    assert b"<title>Old harbour</title>" in before
-    assert b"<title>New harbour</title>" in after
+    store = PageStore(1)
+    for title in ("Old harbour", "New harbour"):
+        body = run(store.plain(revision_of(make_page(title=title), 1)))
+        assert f"<title>{title}</title>".encode() in whole(body)
 
 
 def test_requests_for_the_same_long_work_share_it(located: Located) -> None:
