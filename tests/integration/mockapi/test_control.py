@@ -31,6 +31,8 @@ def test_state_replaces_everything(mock: Any) -> None:
     assert mock.page(4097, X_Request_Id="a").status == 200
     assert mock.page(REVISION).status == 404
     assert [entry["attempt"] for entry in mock.journal()] == [1, 1]
+    again = mock.ask("/__mock/state", method="PUT", body={"seed": 9, "catalog": [PAGE], "rules": [SLOW]})
+    assert (again.json, mock.journal()) == (put.json, [])
 
 
 @pytest.mark.parametrize(
@@ -122,11 +124,11 @@ def test_the_kit_reads_every_figure_that_is_counted(mock: Any) -> None:
 def test_an_entry_has_all_its_fields(mock: Any) -> None:
     mock.page(REVISION, X_Request_Id="a")
     (entry,) = mock.journal()
-    assert list(entry) == [
+    assert set(entry) == {
         *("n", "at", "at_s", "method", "path", "query", "host", "client", "wiki", "page", "revision", "revisions"),
         *("key", "request_id", "attempt", "rules", "draws", "status", "content_length", "content_encoding"),
         *("wire_bytes", "real_bytes", "duration_s", "completed", "changed_by"),
-    ]
+    }
     assert (entry["wiki"], entry["revision"], entry["status"], entry["completed"]) == ("enwiki", REVISION, 200, True)
 
 
@@ -250,14 +252,6 @@ def test_a_change_holds_for_the_next_request_on_an_open_connection(mock: Any) ->
     assert status() == 200
     assert connection.sock is kept
     connection.close()
-
-
-def test_populating_twice_is_the_same_as_once(mock: Any) -> None:
-    body = {"seed": 9, "catalog": [PAGE], "rules": [SLOW]}
-    once = mock.ask("/__mock/state", method="PUT", body=body).json
-    mock.page(4097)
-    assert mock.ask("/__mock/state", method="PUT", body=body).json == once
-    assert mock.journal() == []
 
 
 def test_reset_is_as_at_the_start(mock: Any) -> None:

@@ -1,10 +1,8 @@
-import asyncio
 import gzip
 import http.client
 from typing import Any
 from urllib.parse import quote
 
-import aiohttp
 import pytest
 
 REVISION = 28674
@@ -20,14 +18,6 @@ def test_a_proxy_gives_up(mock: Any) -> None:
     assert mock.page(REVISION - 1).status == 200
 
 
-def test_latency_is_drawn_journalled_and_waited_for(mock: Any) -> None:
-    mock.rules(LOG_NORMAL)
-    mock.page(REVISION, X_Request_Id="a")
-    (entry,) = mock.journal("?rule=slow")
-    assert 0 < entry["draws"]["latency_s"] <= 0.020
-    assert entry["duration_s"] >= entry["draws"]["latency_s"]
-
-
 def test_the_attempt_is_counted_by_request_id(mock: Any) -> None:
     mock.rules(LOG_NORMAL)
     for request_id in ("a", "b", "a", "a"):
@@ -37,41 +27,6 @@ def test_the_attempt_is_counted_by_request_id(mock: Any) -> None:
     draws = [entry["draws"]["latency_s"] for entry in entries]
     assert draws[0] == draws[1]
     assert len(set(draws)) == 3
-
-
-def test_without_a_request_id_the_attempt_is_counted_by_path(mock: Any) -> None:
-    for revision in (REVISION, REVISION, REVISION - 1):
-        mock.page(revision)
-    assert [entry["attempt"] for entry in mock.journal()] == [1, 2, 1]
-
-
-def test_draws_do_not_depend_on_concurrency(mock: Any) -> None:
-    """The same 192 fetches, three attempts for each of 64 revisions, by one client and by 64."""
-    mock.rules(LOG_NORMAL)
-    revisions = [page_id * 4096 + 1 for page_id in range(1, 65)]
-
-    async def fetch_all(clients: int) -> None:
-        gate = asyncio.Semaphore(clients)
-
-        async def fetch(session: aiohttp.ClientSession, revision: int) -> None:
-            async with gate:
-                for _ in range(3):
-                    url = f"http://127.0.0.1:{mock.port}/w/rest.php/v1/revision/{revision}/html"
-                    async with session.get(url, headers={"X-Request-Id": f"event-{revision}"}) as response:
-                        assert response.status == 200
-                        await response.read()
-
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=clients)) as session:
-            await asyncio.gather(*(fetch(session, revision) for revision in revisions))
-
-    def draws(clients: int) -> dict[tuple[str, int], float]:
-        mock.ask("/__mock/state", method="PUT", body={"seed": 5, "rules": [LOG_NORMAL]})
-        asyncio.run(fetch_all(clients))
-        return {(entry["request_id"], entry["attempt"]): entry["draws"]["latency_s"] for entry in mock.journal()}
-
-    alone, together = draws(1), draws(64)
-    assert len(alone) == 192
-    assert alone == together
 
 
 def test_a_body_of_an_exact_size_for_revision_and_parent(mock: Any) -> None:

@@ -92,28 +92,6 @@ def test_who_is_overtaken_keeps_the_place_and_every_attempt_queues_again(mock: A
     assert (seen["busy"], seen["queued"], seen["abandoned"], seen["max_queued"]) == (1, 0, 4, 4)
 
 
-@pytest.mark.parametrize(
-    ("overflow", "words"),
-    [
-        (503, b"upstream connect error or disconnect/reset before headers. reset reason: overflow"),
-        (429, b"You are making too many requests to the API.\n"),
-    ],
-)
-def test_a_full_queue_answers_at_once(mock: Any, overflow: int, words: bytes) -> None:
-    capacity = {"parses": 1, "queue": 1, "overflow": overflow}
-    mock.rules({"name": "parser", "do": {"capacity": capacity, "parse": "1ms"}}, STUCK)
-    block(mock)
-    waiting = begin_fetch(mock, OTHERS[0])
-    mock.until("one queues", lambda: upstream(mock)["queued"] == 1)
-    answer = mock.page(OTHERS[1])
-    assert (answer.status, answer.body[: len(words)]) == (overflow, words)
-    assert upstream(mock)["queued"] == 1
-    assert mock.ask("/__mock/rules/parser", method="DELETE").status == 204
-    served = waiting.getresponse()
-    assert served.status == 200
-    waiting.close()
-
-
 @pytest.mark.parametrize("change", ["delete it", "replace it", "widen it"])
 def test_changing_the_capacity_strands_nobody(mock: Any, change: str) -> None:
     mock.rules(PARSER, STUCK)
@@ -168,32 +146,3 @@ def test_sigterm_ends_it_with_parses_under_way_and_queued(start_mock: Callable[.
     out, err = mock.process.communicate(timeout=20)
     assert (mock.process.returncode, out, err) == (0, "", "")
     waiting.close()
-
-
-def test_a_share_of_the_pages_is_the_same_for_all_their_revisions(mock: Any) -> None:
-    mock.rules({"name": "some", "when": {"share": "30%"}, "do": {"status": 503}})
-    met = [
-        tuple(mock.ask(f"/w/rest.php/v1/revision/{page_id * 4096 + n}/html", method="HEAD").status for n in (1, 2))
-        for page_id in range(1, 41)
-    ]
-    assert Counter(met).keys() == {(200, 200), (503, 503)}
-    assert mock.page(5).status == 404
-
-
-def test_a_window_is_counted_from_the_first_request_to_the_wiki(mock: Any) -> None:
-    mock.rules(
-        {"name": "begin", "when": {"window": {"for": "50ms"}}, "do": {"status": 503}},
-        {"name": "afterwards", "when": {"window": {"from": "50ms"}}, "do": {"status": 500}},
-        {"name": "much later", "when": {"window": {"from": "1h"}}, "do": {"latency": "1h"}},
-    )
-    before = counts(mock)
-    assert (before["clock_s"], before["last_at_s"], before["rules"]["begin"]["first_at_s"]) == (None, None, None)
-    assert mock.page(OTHERS[0]).status == 503
-    mock.until("the window is over", lambda: mock.page(OTHERS[0]).status == 500)
-    after = counts(mock)
-    assert after["clock_s"] >= 0.05
-    assert after["rules"]["begin"]["first_at_s"] == 0.0
-    assert after["rules"]["begin"]["last_at_s"] < 0.05 <= after["rules"]["afterwards"]["first_at_s"]
-    assert after["rules"]["much later"]["requests"] == 0
-    assert after["last_at_s"] == after["rules"]["afterwards"]["last_at_s"]
-    assert mock.ask("/__mock/rules").json[0]["when"] == {"window": {"for": "50ms"}}
