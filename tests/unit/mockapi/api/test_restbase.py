@@ -87,10 +87,11 @@ def test_errors_are_problems(restbase: Any, path: str, status: int, kind: str, d
     assert answer.json["uri"] == f"/en.wikipedia.org/v1/page/html/{path}"
 
 
-def test_title_lists_the_revision_with_its_id(restbase: Any) -> None:
+def test_title_lists_the_revision_with_its_id(restbase: Any, wiki: Any) -> None:
     answer = restbase.ask("/api/rest_v1/page/title/Old_harbour")
     [item] = answer.json["items"]
     assert answer["etag"] == f'"{item["rev"]}/{item["tid"]}"'
+    assert wiki.ask(f"{HTML}/Old_harbour")["via"] == "rest-gateway", "the switch is off"
 
 
 def test_rules_change_what_is_there(restbase: Any) -> None:
@@ -108,7 +109,3 @@ def test_a_long_document_is_marked_while_it_streams(restbase: Any) -> None:
     assert len(answer.body) > 5 * 1024 * 1024
     packed = restbase.ask(f"{HTML}/Old_harbour", headers={"accept-encoding": "gzip"})
     assert packed["content-encoding"] == "gzip"
-
-
-def test_the_gateway_has_the_paths_otherwise(wiki: Any) -> None:
-    assert wiki.ask(f"{HTML}/Old_harbour")["via"] == "rest-gateway"

@@ -31,11 +31,8 @@ def answer(status: int | dict[str, Any]) -> Reply:
 def test_a_proxy_speaks_plainly(code: int, words: str) -> None:
     made = answer(code)
     assert (made.status, data(made).decode()) == (code, words)
-    assert made.headers == (
-        (b"content-length", str(len(words)).encode()),
-        (b"content-type", b"text/plain"),
-        (b"server", b"envoy"),
-    )
+    length = str(len(words)).encode()
+    assert made.headers == ((b"content-length", length), (b"content-type", b"text/plain"), (b"server", b"envoy"))
 
 
 @pytest.mark.parametrize(
@@ -57,14 +54,11 @@ def test_mediawiki_speaks_json(code: int, expected: dict[str, Any]) -> None:
     assert (made.header(b"content-length") is not None) == (code == 404)
 
 
-def test_too_many_requests_say_when_to_come_back() -> None:
+def test_an_answer_may_have_own_words_and_say_when_to_come_back() -> None:
     made = answer(429)
     assert made.header(b"retry-after") == "60"
     assert data(made).decode().endswith("\n\nrequest-id: abc\n")
     assert answer({"code": 429, "retry_after": "5s"}).header(b"retry-after") == "5"
-
-
-def test_own_words_and_retry_after() -> None:
     made = answer({"code": 503, "body": "later, naïve one", "retry_after": "2m"})
     assert data(made) == "later, naïve one".encode()
     assert made.header(b"content-length") == str(len(data(made)))
@@ -81,9 +75,6 @@ def test_a_full_queue_is_told_by_the_proxy_or_by_the_gateway() -> None:
 
 
 def test_retry_after_may_be_a_date() -> None:
-    made = reply(
-        StatusAnswer(code=429, retry_after=timedelta(seconds=90), retry_after_as="date"),
-        "abc",
-        now=datetime(2026, 11, 21, 23, 59, 0, tzinfo=UTC),
-    )
+    planned = StatusAnswer(code=429, retry_after=timedelta(seconds=90), retry_after_as="date")
+    made = reply(planned, "abc", now=datetime(2026, 11, 21, 23, 59, 0, tzinfo=UTC))
     assert made.header(b"retry-after") == "Sun, 22 Nov 2026 00:00:30 GMT"

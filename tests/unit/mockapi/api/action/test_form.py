@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from mockapi.api.action.form import Form, read_form
 from mockapi.server.request import Request
 
+URLENCODED = "application/x-www-form-urlencoded"
 NAMES = st.text("abcdefgxyz", min_size=1, max_size=8)
 VALUES = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=30)
 
@@ -38,11 +39,8 @@ def test_values_are_read_as_php_and_mediawiki_read_them(query: str, values: dict
     assert form(query).values == values
 
 
-def test_what_was_mended_is_kept_as_sent() -> None:
+def test_what_was_mended_is_kept_as_sent_until_a_clean_one_follows() -> None:
     assert form("a=e%CC%81&b=x&c=%FF").mended == {"a": "e%CC%81", "c": "%FF"}
-
-
-def test_a_mended_value_that_a_clean_one_follows_is_forgotten() -> None:
     assert form("a=%FF&a=x").mended == {}
 
 
@@ -52,7 +50,7 @@ def test_brackets_make_an_array_which_has_no_value() -> None:
 
 
 def test_the_body_wins_over_the_query_string() -> None:
-    read = form("a=1&b=2", method="POST", body=b"a=3&c=4", content_type="application/x-www-form-urlencoded")
+    read = form("a=1&b=2", method="POST", body=b"a=3&c=4", content_type=URLENCODED)
     assert read.values == {"a": "3", "b": "2", "c": "4"}
     assert read.in_query == {"a", "b"}
     assert read.posted
@@ -60,17 +58,15 @@ def test_the_body_wins_over_the_query_string() -> None:
 
 @pytest.mark.parametrize(
     ("method", "content_type"),
-    [("GET", "application/x-www-form-urlencoded"), ("POST", "application/json"), ("POST", "")],
+    [("GET", URLENCODED), ("POST", "application/json"), ("POST", "")],
 )
 def test_other_bodies_say_nothing(method: str, content_type: str) -> None:
     assert form("a=1", method=method, body=b"a=3", content_type=content_type).values == {"a": "1"}
 
 
 def multipart(parts: dict[str, Any]) -> bytes:
-    pieces = [
-        f'--line\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in parts.items()
-    ]
-    return ("".join(pieces) + "--line--\r\n").encode()
+    part = '--line\r\nContent-Disposition: form-data; name="{}"\r\n\r\n{}\r\n'
+    return ("".join(part.format(*pair) for pair in parts.items()) + "--line--\r\n").encode()
 
 
 def test_an_upload_is_no_parameter() -> None:
@@ -88,14 +84,12 @@ def test_a_body_that_is_not_what_it_says_is_no_form(content_type: str) -> None:
 
 @given(st.dictionaries(NAMES, VALUES, max_size=5))
 def test_both_kinds_of_body_say_the_same(values: dict[str, str]) -> None:
-    plain = form(method="POST", body=urlencode(values).encode(), content_type="application/x-www-form-urlencoded")
+    plain = form(method="POST", body=urlencode(values).encode(), content_type=URLENCODED)
     parts = form(method="POST", body=multipart(values), content_type="multipart/form-data; boundary=line")
     assert plain.values == parts.values == values
 
 
-@given(
-    st.binary(max_size=80), st.sampled_from(["application/x-www-form-urlencoded", "multipart/form-data; boundary=a"])
-)
+@given(st.binary(max_size=80), st.sampled_from([URLENCODED, "multipart/form-data; boundary=a"]))
 def test_no_body_is_too_bad_to_be_read(body: bytes, content_type: str) -> None:
     for name, value in form(method="POST", body=body, content_type=content_type).values.items():
         assert (name + value).encode()

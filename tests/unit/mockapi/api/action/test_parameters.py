@@ -1,5 +1,6 @@
 """Parameters, by the errors and warnings that a real MediaWiki gave for the same requests."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -76,10 +77,9 @@ def test_times_have_several_spellings(api: Any, moment: str) -> None:
     assert [one["revid"] for one in page["revisions"]] == [4098, 4097]
 
 
-def test_now_is_by_the_clock_of_the_world(api: Any, make_page: Any, make_api: Any) -> None:
-    later = make_page(70, "Later", "a").model_dump()
-    later["revisions"][0]["timestamp"] = "2026-06-01T12:00:01Z"
-    (page,) = make_api(type(make_page(71, "x", "y")).model_validate(later)).query(
-        prop="revisions", titles="Later", rvstart="now"
-    )["pages"]
+def test_now_is_by_the_clock_of_the_world(make_page: Any, make_api: Any) -> None:
+    later = make_page(70, "Later", "a")
+    revision = later.revisions[0].model_copy(update={"timestamp": datetime(2026, 6, 1, 12, 0, 1, tzinfo=UTC)})
+    api = make_api(later.model_copy(update={"revisions": (revision,)}))
+    (page,) = api.query(prop="revisions", titles="Later", rvstart="now")["pages"]
     assert "revisions" not in page

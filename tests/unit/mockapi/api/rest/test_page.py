@@ -7,20 +7,17 @@ import pytest
 from mockapi.plan import Plan, StatusAnswer, WikiState
 
 FORMS = ["", "/bare", "/html", "/with_html"]
-SOURCES, RENDERED = FORMS[:2], FORMS[2:]
+SOURCES = FORMS[:2]
 MISSING = Plan(state=WikiState(missing=True))
 
 
-def test_a_missing_page_is_named_as_it_was_asked_for(wiki: Any) -> None:
-    answer = wiki.rest("page/nope%20x")
+@pytest.mark.parametrize(
+    ("path", "named"), [("nope%20x", "nope x"), *((f"MediaWiki:Nope{form}", "MediaWiki:Nope") for form in FORMS)]
+)
+def test_a_missing_page_is_named_as_it_was_asked_for(wiki: Any, path: str, named: str) -> None:
+    answer = wiki.rest(f"page/{path}")
     assert (answer.status, answer.json["errorKey"]) == (404, "rest-nonexistent-title")
-    assert "(nope x)" in answer.json["messageTranslations"]["en"]
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_system_message_that_there_is_not_is_404(wiki: Any, form: str) -> None:
-    answer = wiki.rest(f"page/MediaWiki:Nope{form}")
-    assert (answer.status, answer.json["errorKey"]) == (404, "rest-nonexistent-title")
+    assert f"({named})" in answer.json["messageTranslations"]["en"]
 
 
 def test_the_source_of_a_system_message_is_missing_or_not_modified(wiki: Any) -> None:
@@ -42,21 +39,16 @@ def test_html_has_its_headers_in_the_order_of_pages(wiki: Any) -> None:
 
 def test_a_page_and_its_current_revision_are_one_render(wiki: Any) -> None:
     page, revision = wiki.rest("page/Old_harbour/html"), wiki.rest("revision/4098/html")
-    assert (page.body, page["etag"], page["last-modified"]) == (
-        revision.body,
-        revision["etag"],
-        revision["last-modified"],
-    )
+    names = ("etag", "last-modified")
+    assert (page.body, *(page[name] for name in names)) == (revision.body, *(revision[name] for name in names))
 
 
 @pytest.mark.parametrize("title", ["::X::", "Special:BlankPage", "special:blankPage", "A%00b", "%C3%28", "%5B"])
-def test_what_is_no_page_is_404_for_source_and_403_for_html(wiki: Any, title: str) -> None:
-    for form in SOURCES:
-        answer = wiki.rest(f"page/{title}{form}")
-        assert (answer.status, answer.json["errorKey"]) == (404, "rest-invalid-title")
-    for form in RENDERED:
-        answer = wiki.rest(f"page/{title}{form}")
-        assert (answer.status, answer.json["errorKey"]) == (403, "rest-permission-denied-title")
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_no_page_is_404_for_source_and_403_for_html(wiki: Any, title: str, form: str) -> None:
+    answer = wiki.rest(f"page/{title}{form}")
+    expected = (404, "rest-invalid-title") if form in SOURCES else (403, "rest-permission-denied-title")
+    assert (answer.status, answer.json["errorKey"]) == expected
 
 
 def test_media_is_read_as_file(wiki: Any) -> None:
@@ -64,15 +56,10 @@ def test_media_is_read_as_file(wiki: Any) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_empty_title_is_400(wiki: Any, form: str) -> None:
-    answer = wiki.rest(f"page/{form}")
-    assert (answer.status, answer.json["failureCode"], answer.json["value"]) == (400, "missingparam", "")
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_redirect_is_no_or_nothing(wiki: Any, form: str) -> None:
-    answer = wiki.rest(f"page/Redirect{form}?redirect=yes")
-    assert (answer.status, answer.json["name"], answer.json["failureData"]) == (400, "redirect", [])
+def test_an_empty_title_and_another_value_of_redirect_are_400(wiki: Any, form: str) -> None:
+    empty, redirect = wiki.rest(f"page/{form}"), wiki.rest(f"page/Redirect{form}?redirect=yes")
+    assert (empty.status, empty.json["failureCode"], empty.json["value"]) == (400, "missingparam", "")
+    assert (redirect.status, redirect.json["name"], redirect.json["failureData"]) == (400, "redirect", [])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -119,12 +106,7 @@ def test_the_host_chooses_the_wiki(make_wiki: Any, german: Any) -> None:
     ],
 )
 def test_rules_see_what_is_asked_for(
-    wiki: Any,
-    path: str,
-    key: str,
-    page: str,
-    revision: int | None,
-    renders: bool,
+    wiki: Any, path: str, key: str, page: str, revision: int | None, renders: bool
 ) -> None:
     endpoint = wiki.endpoint(f"/w/rest.php/v1/{path}")
     assert (endpoint.key, endpoint.renders) == (key, renders)

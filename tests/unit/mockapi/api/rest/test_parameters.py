@@ -79,17 +79,11 @@ def test_a_title_comes_back_from_its_path(title: str) -> None:
     assert segment(inside.split("/")[3]) == clean(title)
 
 
-def test_what_cannot_be_read_is_marked() -> None:
-    assert segment("A%00b") == "A\ufffdb"
-    assert segment("%E0b") == "\ufffdb"
-    assert segment(quote("A\u030a")) == "Å"
-    assert segment("a+b") == "a+b"
-
-
-def test_only_what_is_below_the_root_is_the_apis() -> None:
-    assert relative("/w/rest.php") == ""
-    assert relative("/w/rest.phpx") is None
-    assert relative("/W/rest.php/v1") is None
+def test_only_what_is_below_the_root_is_the_apis_and_what_cannot_be_read_is_marked() -> None:
+    segments = {"A%00b": "A\ufffdb", "%E0b": "\ufffdb", quote("A\u030a"): "Å", "a+b": "a+b"}
+    assert {sent: segment(sent) for sent in segments} == segments
+    paths = {"/w/rest.php": "", "/w/rest.phpx": None, "/W/rest.php/v1": None}
+    assert {path: relative(path) for path in paths} == paths
 
 
 @given(

@@ -14,18 +14,10 @@ USER_HIDDEN = 6 * 4096 + 2
 CURRENT = 6 * 4096 + 3
 
 
-def test_an_empty_language_is_none(wiki: Any) -> None:
+def test_an_empty_language_and_a_sign_of_the_revision_change_nothing(wiki: Any) -> None:
     plain = wiki.rest(f"revision/{SECOND}/html")
     assert wiki.rest(f"revision/{SECOND}/html", headers={"accept-language": ""})["etag"] == plain["etag"]
-
-
-def test_a_revision_with_a_sign_is_named_without_it(wiki: Any) -> None:
     assert wiki.rest("revision/+99999999").body == wiki.rest("revision/99999999").body
-
-
-def test_a_compat_error_names_the_query_too(wiki: Any) -> None:
-    answer = wiki.rest("revision/abc/html?x=1", headers={"x-restbase-compat": "true"})
-    assert answer.json["uri"] == "/w/rest.php/v1/revision/abc/html?x=1"
 
 
 def test_parameters_of_html_are_checked_for_html_alone_and_stash_first(wiki: Any) -> None:
@@ -35,7 +27,9 @@ def test_parameters_of_html_are_checked_for_html_alone_and_stash_first(wiki: Any
     assert wiki.rest(f"revision/{SECOND}/bare?{query}").status == 200
 
 
-def test_compat_lists_the_metadata(wiki: Any) -> None:
+def test_compat_lists_the_metadata_and_an_error_names_the_query_too(wiki: Any) -> None:
+    error = wiki.rest("revision/abc/html?x=1", headers={"x-restbase-compat": "true"})
+    assert error.json["uri"] == "/w/rest.php/v1/revision/abc/html?x=1"
     answer = wiki.rest(f"revision/{USER_HIDDEN}/bare", headers={"x-restbase-compat": "true"})
     assert answer.body.decode() == (
         '{"items":[{"title":"Hidden","page_id":6,"rev":24578,"tid":"DUMMY","namespace":0,"user_id":7,"user_text":null,'
@@ -50,11 +44,12 @@ def test_a_fragment_of_a_saved_revision_is_unavailable(wiki: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["", "/bare", "/html", "/with_html"])
-def test_a_rule_can_take_it_away_or_hide_it(wiki: Any, form: str) -> None:
-    wiki.plan = Plan(state=WikiState(missing=True))
-    assert wiki.rest(f"revision/{SECOND}{form}").status == 404
-    wiki.plan = Plan(state=WikiState(hidden=frozenset({"text"})))
-    assert wiki.rest(f"revision/{SECOND}{form}").status == 403
+@pytest.mark.parametrize(
+    ("state", "status"), [(WikiState(missing=True), 404), (WikiState(hidden=frozenset({"text"})), 403)]
+)
+def test_a_rule_can_take_it_away_or_hide_it(wiki: Any, state: WikiState, status: int, form: str) -> None:
+    wiki.plan = Plan(state=state)
+    assert wiki.rest(f"revision/{SECOND}{form}").status == status
 
 
 def test_a_rule_hides_more_than_the_catalog(wiki: Any) -> None:
