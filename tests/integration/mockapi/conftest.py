@@ -71,6 +71,18 @@ class Mock:
         entries: list[dict[str, Any]] = self.ask(f"/__mock/journal{query}").json
         return entries
 
+    def ended(self, rule: str = "fault") -> dict[str, Any]:
+        """The journal's entry of the one request that `rule` met, once it has ended."""
+        self.until("the request is in the journal", lambda: len(self.journal(f"?rule={rule}")) == 1)
+        return self.journal(f"?rule={rule}")[0]
+
+    def until_in_flight(self, count: int) -> None:
+        self.until(f"{count} in flight", lambda: len(self.ask("/__mock/journal/in-flight").json) == count)
+
+    def counts(self) -> dict[str, Any]:
+        counts: dict[str, Any] = self.ask("/__mock/journal/counts").json
+        return counts
+
     def until(self, condition: str, holds: Callable[[], bool]) -> None:
         """Asks again until `holds`; fails with the name of the condition."""
         deadline = time.monotonic() + CONDITION_DEADLINE_S

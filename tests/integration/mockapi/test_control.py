@@ -84,7 +84,7 @@ def test_the_journal_is_counted_and_cleared(mock: Any) -> None:
     mock.rules(GONE, SLOW)
     for revision in (REVISION, REVISION, 4097):
         mock.page(revision)
-    counts = mock.ask("/__mock/journal/counts").json
+    counts = mock.counts()
     assert (counts["requests"], counts["in_flight"], counts["by_status"]) == (3, 0, {"404": 3})
     assert {name: rule["requests"] for name, rule in counts["rules"].items()} == {"gone": 3, "slow": 0}
     assert mock.ask("/__mock/journal", method="DELETE").status == 204
@@ -112,7 +112,7 @@ def test_the_kit_reads_every_figure_that_is_counted(mock: Any) -> None:
     """Most fields of the kit's model have a default, so a figure that is renamed here would be zero there."""
     mock.rules(GONE)
     mock.page(REVISION)
-    counts = mock.ask("/__mock/journal/counts").json
+    counts = mock.counts()
     read = JournalTotals.model_validate(counts).model_dump()
     assert read.keys() == counts.keys()
     for part in ("latency", "upstream"):

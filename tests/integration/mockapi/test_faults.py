@@ -39,7 +39,7 @@ def test_a_body_of_an_exact_size_for_revision_and_parent(mock: Any) -> None:
     assert 600 < sum(a != b for a, b in zip(new_lines, old_lines, strict=True)) < 700
 
     def counts() -> dict[str, int]:
-        (of_rule,) = mock.ask("/__mock/journal/counts").json["rules"].values()
+        (of_rule,) = mock.counts()["rules"].values()
         return of_rule
 
     # The client may have read the last byte before the mock counts the answer as completed.
@@ -84,14 +84,13 @@ def test_truth_of_an_unknown_revision(mock: Any) -> None:
 def test_a_client_that_leaves_while_it_waits_is_not_completed(mock: Any) -> None:
     mock.rules({"name": "stuck", "do": {"latency": "1h"}})
     connection = begin_fetch(mock)
-    mock.until("the request is in flight", lambda: len(mock.ask("/__mock/journal/in-flight").json) == 1)
+    mock.until_in_flight(1)
     (open_request,) = mock.ask("/__mock/journal/in-flight").json
     assert (open_request["revision"], open_request["rules"]) == (REVISION, ["stuck"])
     connection.close()
-    mock.until("the request has ended", lambda: len(mock.journal()) == 1)
-    (entry,) = mock.journal()
+    entry = mock.ended("stuck")
     assert (entry["completed"], entry["status"], entry["wire_bytes"]) == (False, None, 0)
-    assert mock.ask("/__mock/journal/counts").json["by_status"] == {"none": 1}
+    assert mock.counts()["by_status"] == {"none": 1}
 
 
 def test_a_client_that_leaves_in_mid_body_is_not_completed(mock: Any) -> None:
@@ -101,8 +100,7 @@ def test_a_client_that_leaves_in_mid_body_is_not_completed(mock: Any) -> None:
     assert len(response.read(100_000)) == 100_000
     response.close()
     connection.close()
-    mock.until("the request has ended", lambda: len(mock.journal()) == 1)
-    (entry,) = mock.journal()
+    entry = mock.ended("big")
     assert (entry["status"], entry["completed"], entry["real_bytes"]) == (200, False, 16 * 1024 * 1024)
     assert 100_000 <= entry["wire_bytes"] < 16 * 1024 * 1024
 

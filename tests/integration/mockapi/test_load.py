@@ -22,13 +22,8 @@ def begin_fetch(mock: Any, revision: int) -> http.client.HTTPConnection:
     return connection
 
 
-def counts(mock: Any) -> dict[str, Any]:
-    found: dict[str, Any] = mock.ask("/__mock/journal/counts").json
-    return found
-
-
 def upstream(mock: Any) -> dict[str, Any]:
-    found: dict[str, Any] = counts(mock)["upstream"]
+    found: dict[str, Any] = mock.counts()["upstream"]
     return found
 
 
@@ -37,7 +32,7 @@ def block(mock: Any) -> None:
     connection = begin_fetch(mock, BLOCKER)
     mock.until("the parse is under way", lambda: upstream(mock)["busy"] == 1)
     connection.close()
-    mock.until("its client has disconnected", lambda: counts(mock)["by_status"] == {"none": 1})
+    mock.until("its client has disconnected", lambda: mock.counts()["by_status"] == {"none": 1})
     assert upstream(mock)["busy"] == 1
 
 
@@ -72,7 +67,7 @@ def test_ten_at_once_for_a_parser_of_two_behind_a_proxy_with_little_patience(moc
     assert (seen["busy"], seen["queued"], seen["parse_s"]) == (0, 0, pytest.approx(2.0))
     assert 6 <= seen["abandoned"] <= by_status[504]
     assert 1 <= seen["max_queued"] <= 8
-    counted = counts(mock)
+    counted = mock.counts()
     assert counted["rules"]["gateway"]["by_status"] == {str(code): count for code, count in by_status.items()}
     assert (counted["requests"], counted["fetches"], counted["max_attempt"]) == (10, 10, 1)
     assert sum(counted["latency"]["counts"]) == 10
@@ -84,8 +79,8 @@ def test_who_is_overtaken_keeps_the_place_and_every_attempt_queues_again(mock: A
     mock.rules(PARSER, STUCK, GATEWAY)
     for attempt in range(1, 5):
         assert mock.page(OTHERS[0], X_Request_Id="event").status == 504
-        assert (upstream(mock)["queued"], counts(mock)["max_attempt"]) == (attempt, attempt)
-    assert counts(mock)["fetches"] == 2
+        assert (upstream(mock)["queued"], mock.counts()["max_attempt"]) == (attempt, attempt)
+    assert mock.counts()["fetches"] == 2
     mock.rules(STUCK, GATEWAY)
     mock.until("the queue is worked off", lambda: upstream(mock)["parses"] == 4)
     seen = upstream(mock)

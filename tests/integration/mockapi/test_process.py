@@ -26,7 +26,7 @@ def test_sigterm_ends_it_while_a_request_waits_forty_seconds(start_mock: StartMo
     mock.rules({"name": "stuck", "do": {"latency": "40s"}})
     connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=30)
     connection.request("GET", f"/w/rest.php/v1/revision/{REVISION}/html")
-    mock.until("the request is in flight", lambda: len(mock.ask("/__mock/journal/in-flight").json) == 1)
+    mock.until_in_flight(1)
     mock.process.terminate()
     out, err = mock.process.communicate(timeout=20)
     assert (mock.process.returncode, out, err) == (0, "", "")

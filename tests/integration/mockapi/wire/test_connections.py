@@ -7,11 +7,6 @@ from tests.integration.mockapi.wire.raw import PAGE, Connection
 PLACES: dict[str, Any] = {"name": "places", "do": {"connections": 2}}
 
 
-def counts(mock: Any) -> dict[str, int]:
-    found: dict[str, int] = mock.ask("/__mock/journal/counts").json["connections"]
-    return found
-
-
 def test_one_too_many_is_reset_and_the_others_go_on(mock: Any) -> None:
     mock.rules(PLACES)
     with Connection(mock.port) as first, Connection(mock.port) as second, Connection(mock.port) as third:
@@ -24,9 +19,9 @@ def test_one_too_many_is_reset_and_the_others_go_on(mock: Any) -> None:
         first.ask()
         assert first.answer().startswith(b"HTTP/1.1 200"), "a kept connection has its place"
         # These questions come on connections of their own, which take no place.
-        assert counts(mock) == {"opened": 3, "refused": 1, "held": 2}
+        assert mock.counts()["connections"] == {"opened": 3, "refused": 1, "held": 2}
         assert [(one["status"], one["completed"]) for one in mock.journal("?rule=places")].count((None, False)) == 1
-    mock.until("the places are free", lambda: counts(mock)["held"] == 0)
+    mock.until("the places are free", lambda: mock.counts()["connections"]["held"] == 0)
     assert mock.ask(PAGE).status == 200
 
 
@@ -35,9 +30,9 @@ def test_a_parse_keeps_the_place_of_a_client_that_is_gone(mock: Any) -> None:
     mock.rules({"name": "parse", "do": {"parse": "3s"}}, PLACES)
     for _ in range(2):
         with Connection(mock.port) as connection:
-            before = counts(mock)["held"]
+            before = mock.counts()["connections"]["held"]
             connection.ask()
-            mock.until("it has a place", lambda before=before: counts(mock)["held"] == before + 1)
+            mock.until("it has a place", lambda before=before: mock.counts()["connections"]["held"] == before + 1)
     mock.until(
         "both clients are known to be gone",
         lambda: [one["completed"] for one in mock.journal("?rule=places")] == [False, False],
@@ -45,7 +40,7 @@ def test_a_parse_keeps_the_place_of_a_client_that_is_gone(mock: Any) -> None:
     with Connection(mock.port) as connection:
         connection.ask()
         assert connection.rest().end == "RST"
-    mock.until("the parses are over", lambda: counts(mock)["held"] == 0)
+    mock.until("the parses are over", lambda: mock.counts()["connections"]["held"] == 0)
     mock.rules(PLACES)
     assert mock.ask(PAGE).status == 200
 
@@ -55,9 +50,9 @@ def test_connections_are_counted_without_a_rule_and_anew_for_another_state(mock:
         for _ in range(3):
             connection.ask()
             connection.answer()
-        assert counts(mock) == {"opened": 1, "refused": 0, "held": 0}
+        assert mock.counts()["connections"] == {"opened": 1, "refused": 0, "held": 0}
         mock.ask("/__mock/state", method="PUT", body={"seed": 2})
-        assert counts(mock)["opened"] == 0
+        assert mock.counts()["connections"]["opened"] == 0
         connection.ask()
         connection.answer()
-        assert counts(mock)["opened"] == 1, "it carried a request to the wiki as it is now"
+        assert mock.counts()["connections"]["opened"] == 1, "it carried a request to the wiki as it is now"

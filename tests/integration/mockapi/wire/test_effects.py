@@ -15,13 +15,8 @@ def changes_of(mock: Any, do: dict[str, Any], path: str, headers: dict[str, str]
     with Connection(mock.port) as connection:
         connection.ask(path, Connection="close", **headers)
         connection.rest()
-    mock.until("the request has ended", lambda: counts_of(mock)["in_flight"] == 0)
-    found: dict[str, int] = counts_of(mock)["changed_by"]
-    return found
-
-
-def counts_of(mock: Any) -> dict[str, Any]:
-    found: dict[str, Any] = mock.ask("/__mock/journal/counts").json["rules"]["fault"]
+    mock.until("the request has ended", lambda: mock.counts()["rules"]["fault"]["in_flight"] == 0)
+    found: dict[str, int] = mock.counts()["rules"]["fault"]["changed_by"]
     return found
 
 

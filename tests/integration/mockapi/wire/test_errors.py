@@ -1,6 +1,5 @@
 """MediaWiki's own errors that a rule wants, over both APIs: who gets one, who does not, and what proves it."""
 
-import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -257,5 +256,5 @@ def test_the_counts_of_the_rule_show_that_it_acted(mock: Any) -> None:
     want(mock, "readonly")
     act(mock, EDIT)
     act(mock, READ)
-    counted = json.loads(mock.ask("/__mock/journal/counts").body)["rules"]["fault"]
+    counted = mock.counts()["rules"]["fault"]
     assert (counted["requests"], counted["changed_by"]) == (2, {"error": 1})

@@ -9,24 +9,18 @@ HANG = {"name": "hang", "when": {"path": PAGE}, "do": {"hang": True}}
 
 def hanging(mock: Any, connection: Connection) -> None:
     connection.ask()
-    mock.until("the request is in flight", lambda: len(mock.ask("/__mock/journal/in-flight").json) == 1)
+    mock.until_in_flight(1)
     connection.socket.settimeout(0.2)
     with pytest.raises(TimeoutError):
         connection.socket.recv(1)
     connection.socket.settimeout(30)
 
 
-def ended(mock: Any) -> dict[str, Any]:
-    mock.until("the request has ended", lambda: len(mock.journal("?rule=hang")) == 1)
-    entry: dict[str, Any] = mock.journal("?rule=hang")[0]
-    return entry
-
-
 def test_a_client_that_leaves(mock: Any) -> None:
     mock.rules(HANG)
     with Connection(mock.port) as connection:
         hanging(mock, connection)
-    entry = ended(mock)
+    entry = mock.ended("hang")
     assert (entry["status"], entry["wire_bytes"], entry["completed"]) == (None, 0, False)
 
 
@@ -58,4 +52,4 @@ def test_nothing_more_is_read(mock: Any) -> None:
         with pytest.raises(TimeoutError):
             connection.socket.sendall(b"x" * (64 << 20))
         mock.rules()
-        ended(mock)
+        mock.ended("hang")

@@ -16,12 +16,6 @@ def page(mock: Any) -> bytes:
     return bytes(mock.ask(PAGE).body)
 
 
-def last(mock: Any) -> dict[str, Any]:
-    mock.until("the request is in the journal", lambda: len(mock.journal("?rule=fault")) == 1)
-    entry: dict[str, Any] = mock.journal("?rule=fault")[0]
-    return entry
-
-
 def rule(mock: Any, **do: Any) -> None:
     mock.rules({"name": "fault", "do": do})
 
@@ -32,7 +26,7 @@ def test_a_length_that_is_wrong(mock: Any, page: bytes, fault: Any) -> None:
     wire = heard(mock.port)
     claimed = -1 if fault == "negative" else len(page) + fault["off_by"]
     assert (wire.headers["content-length"], wire.body, wire.end) == (str(claimed), page, "FIN")
-    entry = last(mock)
+    entry = mock.ended()
     assert (entry["content_length"], entry["wire_bytes"], entry["completed"]) == (claimed, len(page), True)
 
 
@@ -43,7 +37,7 @@ def test_the_length_of_the_gzip_with_the_plain_body(mock: Any, page: bytes) -> N
     assert wire.headers["content-length"] == str(len(packed.body)) == packed["content-length"]
     assert (wire.body, "content-encoding" in wire.headers) == (page, False)
     lengths = {"content_length": len(packed.body), "wire_bytes": len(page), "real_bytes": len(page)}
-    assert last(mock).items() >= lengths.items()
+    assert mock.ended().items() >= lengths.items()
 
 
 def test_the_length_of_the_document_with_the_gzip(mock: Any, page: bytes) -> None:
@@ -57,7 +51,7 @@ def test_no_length_is_chunks_and_the_connection_goes_on(mock: Any, page: bytes) 
     rule(mock, content_length="absent")
     answer = mock.ask(PAGE)
     assert (answer["content-length"], answer["transfer-encoding"], answer.body) == (None, "chunked", page)
-    assert last(mock)["completed"]
+    assert mock.ended()["completed"]
 
 
 @pytest.mark.parametrize(("says", "header"), [("gzip", "gzip"), ("br", "br"), ("identity", None)])
@@ -112,7 +106,7 @@ def test_a_bomb(mock: Any) -> None:
     rule(mock, body={"bomb": "100MiB", "encoding": "gzip", "force": True})
     answer = mock.page(28674)
     assert len(answer.body) < 200_000
-    entry = last(mock)
+    entry = mock.ended()
     assert (entry["wire_bytes"], entry["real_bytes"]) == (len(answer.body), 100 << 20)
 
 

@@ -67,5 +67,5 @@ def test_a_client_that_gave_up_is_known_to_be_gone(mock: Any) -> None:
     mock.rules({"name": "slow", "do": {"latency": "20s"}})
     with Connection(mock.port) as connection:
         connection.ask()
-        mock.until("it is held", lambda: mock.ask("/__mock/journal/counts").json["rules"]["slow"]["in_flight"] == 1)
+        mock.until("it is held", lambda: mock.counts()["rules"]["slow"]["in_flight"] == 1)
     mock.until("it is gone", lambda: [entry["completed"] for entry in mock.journal("?rule=slow")] == [False])

@@ -15,12 +15,6 @@ def past_headers(connection: Connection) -> None:
         head += connection.socket.recv(1)
 
 
-def ended(mock: Any, rule: str) -> dict[str, Any]:
-    mock.until("the request has ended", lambda: len(mock.journal(f"?rule={rule}")) == 1)
-    entry: dict[str, Any] = mock.journal(f"?rule={rule}")[0]
-    return entry
-
-
 @pytest.mark.parametrize(
     ("do", "seconds"),
     [
@@ -55,7 +49,7 @@ def test_headers_come_before_the_wait_for_the_body(mock: Any) -> None:
         connection.socket.settimeout(0.2)
         with pytest.raises(TimeoutError):
             connection.socket.recv(1)
-    entry = ended(mock, "fault")
+    entry = mock.ended()
     assert (entry["status"], entry["wire_bytes"], entry["completed"]) == (200, 0, False)
 
 
@@ -66,7 +60,7 @@ def test_a_client_that_leaves_a_dribbled_body(mock: Any) -> None:
         heard = b""
         while not heard.partition(b"\r\n\r\n")[2]:
             heard += connection.socket.recv(1_000)
-    entry = ended(mock, "fault")
+    entry = mock.ended()
     assert (entry["wire_bytes"], entry["completed"]) == (10, False)
 
 
@@ -77,6 +71,6 @@ def test_a_client_that_reads_nothing_does_not_stop_the_others(mock: Any) -> None
         connection.ask()
         connection.socket.recv(1)
         assert mock.page(28673).status == 200
-    entry = ended(mock, "large")
+    entry = mock.ended("large")
     assert entry["wire_bytes"] < 200 << 20
     assert not entry["completed"]

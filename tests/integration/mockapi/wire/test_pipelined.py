@@ -9,10 +9,6 @@ from tests.integration.mockapi.wire.raw import Connection
 WAIT = {"name": "wait", "do": {"latency": "never"}}
 
 
-def in_flight(mock: Any) -> int:
-    return len(mock.ask("/__mock/journal/in-flight").json)
-
-
 def test_they_are_answered_in_their_order(mock: Any) -> None:
     with Connection(mock.port) as connection:
         connection.ask("/w/rest.php/v1/revision/28674/bare")
@@ -25,8 +21,8 @@ def test_each_learns_that_the_client_has_left(mock: Any) -> None:
     with Connection(mock.port) as connection:
         for _ in range(3):
             connection.ask()
-        mock.until("the first one is in flight", lambda: in_flight(mock) == 1)
-    mock.until("none is in flight", lambda: in_flight(mock) == 0)
+        mock.until_in_flight(1)
+    mock.until_in_flight(0)
 
 
 def test_the_end_of_the_server_ends_them_quietly(start_mock: Callable[..., Any]) -> None:
@@ -36,7 +32,7 @@ def test_the_end_of_the_server_ends_them_quietly(start_mock: Callable[..., Any])
     for connection in connections:
         connection.ask()
         connection.ask()
-    mock.until("the first of each is in flight", lambda: in_flight(mock) == len(connections))
+    mock.until_in_flight(len(connections))
     assert stop(mock) == ""
     for connection in connections:
         connection.socket.close()
