@@ -15,8 +15,8 @@ ON = date(2026, 11, 26)
 
 
 def outcome(contestant: str, cpu_ms: dict[str, float], *, rate: float, errors: int = 0, sample: str = "a") -> Outcome:
-    counts = {"events": 1000, "outputs": 1000 - errors, "errors": errors}
-    rates = {"whole": rate, "appending": rate, "steady": rate}
+    counts: dict[str, Any] = {"events": 1000, "outputs": 1000 - errors, "errors": errors}
+    rates: dict[str, Any] = {"whole": rate, "appending": rate, "steady": rate}
     times: dict[str, Any] = {"first_output_s": 8.0, "cpu_ms": 0.0, "usage": Usage({}, 0.0)}
     steady_cpu_ms = {"broker": 0.2, "mock": 1.0} | cpu_ms
     return Outcome(contestant=contestant, **counts, **rates, **times, sample=sample, steady_cpu_ms=steady_cpu_ms)
