@@ -148,15 +148,8 @@ def test_a_window_begins_when_its_rule_came_into_force_if_that_was_later(time: M
     book.replace([rule("before", window)])
     since_first[0] = 3600.0
     book.put(rule("late", window))
-    fired = {at_s: names(book.match(asked(at_s=at_s))) for at_s in (1.9, 2.0, 4.9, 5.0, 3601.9, 3602.0, 3604.9, 3605.0)}
-    assert fired == {
-        1.9: [],
-        2.0: ["before"],
-        4.9: ["before"],
-        5.0: [],
-        3601.9: [],
-        3602.0: ["late"],
-        3604.9: ["late"],
-        3605.0: [],
-    }
+    of_before = [names(book.match(asked(at_s=at_s))) for at_s in (1.9, 2.0, 4.9, 5.0)]
+    of_late = [names(book.match(asked(at_s=at_s))) for at_s in (3601.9, 3602.0, 3604.9, 3605.0)]
+    assert of_before == [[], ["before"], ["before"], []]
+    assert of_late == [[], ["late"], ["late"], []]
     assert (book.age_s("before", 3610.0), book.age_s("late", 3610.0), book.age_s("gone", 3610.0)) == (3610, 10, 3610)
