@@ -29,18 +29,18 @@ def test_the_host_names_the_wiki(wikis: Wikis, host: str, wiki: str | None) -> N
     assert (found.page.wiki if found else None) == wiki
 
 
-def test_without_a_wiki_the_revision_must_be_the_only_one(wikis: Wikis) -> None:
-    only = wikis.find(9 * 4096 + 2, host="127.0.0.1:4711")
-    assert only is not None
-    assert (only.page.wiki, only.revision.rev_id) == ("dewiki", 9 * 4096 + 2)
-    assert wikis.find(7 * 4096 + 2, host="127.0.0.1:4711") is None
-
-
-def test_a_named_wiki_wins_over_the_host(wikis: Wikis) -> None:
-    found = wikis.find(7 * 4096 + 1, host="en.wikipedia.org", wiki="dewiki")
-    assert found is not None
-    assert found.page.wiki == "dewiki"
-    assert wikis.find(7 * 4096 + 1, host="en.wikipedia.org", wiki="nowiki") is None
+@pytest.mark.parametrize(
+    ("rev_id", "host", "wiki", "found_in"),
+    [
+        pytest.param(9 * 4096 + 2, "127.0.0.1:4711", None, "dewiki", id="the only revision with that id"),
+        pytest.param(7 * 4096 + 2, "127.0.0.1:4711", None, None, id="one of two"),
+        pytest.param(7 * 4096 + 1, "en.wikipedia.org", "dewiki", "dewiki", id="a named wiki wins over the host"),
+        pytest.param(7 * 4096 + 1, "en.wikipedia.org", "nowiki", None, id="an unknown wiki"),
+    ],
+)
+def test_a_revision_is_found(wikis: Wikis, rev_id: int, host: str, wiki: str | None, found_in: str | None) -> None:
+    found = wikis.find(rev_id, host=host, wiki=wiki)
+    assert (found and (found.page.wiki, found.revision.rev_id)) == (found_in and (found_in, rev_id))
 
 
 @pytest.mark.parametrize("rev_id", [-1, 0, 7 * 4096, 7 * 4096 + 4, 10 * 4096 + 1, 2**62])
