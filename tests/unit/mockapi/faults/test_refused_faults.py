@@ -24,6 +24,10 @@ from tests.unit.mockapi.faults.planned import problem
         ({"body": {"size": 9, "force": True}}, "force without a coding"),
         ({"body": {"encoding": "identity", "force": True}}, "force without a coding"),
         ({"body": {"encoding": "gzip", "changed_bytes": 999}}, "changed_bytes without size"),
+        (
+            {"body": {"size": 9000, "changed_bytes": 9000}},
+            "changed_bytes 9000 does not fit into a document of 9000 bytes",
+        ),
         ({"content_length": {}}, "not a wrong length"),
         ({"content_length": {"off_by": 0}}, "not a wrong length"),
         ({"content_length": {"says": "absent", "off_by": 1}}, "not a wrong length"),

@@ -20,6 +20,7 @@ ONE_FORM = (
 )
 CONTINUE = "Invalid continue param. You should pass the original value returned by the previous query."
 NO_TOKEN = 'The "token" parameter must be set.'
+NO_BOT = 'You do not have the "bot" right, so the action could not be completed.'
 NOT_LOGGED_IN = 'You are no longer logged in as "Eve", so the action could not be completed.'
 
 
@@ -53,6 +54,7 @@ READS: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"action": "logout"}, "missingparam", NO_TOKEN),
     ({"action": "logout", "token": ""}, "missingparam", NO_TOKEN),
+    ({"action": "login"}, "mustbeposted", 'The "login" module requires a POST request.'),
     ({**QUERY, "titles": "A", "pageids": "1", "revids": "1"}, "multisource", not_with("pageids", "titles")),
     ({**REVISIONS, "revids": "4097", "rvlimit": 1}, "invalidparammix", NO_LIST),
     ({**REVISIONS, "titles": "Old harbour|To harbour", "rvlimit": 1}, "invalidparammix", ONE_PAGE),
@@ -78,6 +80,7 @@ READS: list[tuple[dict[str, Any], str, str]] = [
         'Cannot view all servers\' info unless "$wgShowHostnames" is true.',
     ),
     ({**QUERY, "assertuser": "Eve"}, "assertnameduserfailed", NOT_LOGGED_IN),
+    ({**QUERY, "assert": "bot"}, "assertbotfailed", NO_BOT),
     (
         {**QUERY, "assert": "user", "revids": "x"},
         "assertuserfailed",
@@ -94,6 +97,7 @@ def test_what_cannot_be_read_is_an_error(api: Any, parameters: dict[str, Any], c
 EDIT, DELETE, UNDELETE, MOVE = ({"action": action} for action in ("edit", "delete", "undelete", "move"))
 NEW = {**EDIT, "title": "A", "text": "x"}
 HIDE = {"action": "revisiondelete", "type": "revision", "ids": "4098"}
+NO_PAGE = "The page you specified doesn't exist."
 NO_SUCH_ID = "There is no page with ID 9999."
 ONE_OF_TITLE_AND_ID = 'One of the parameters "title" and "pageid" is required.'
 WRITES: list[tuple[dict[str, Any], str, str]] = [
@@ -110,13 +114,14 @@ WRITES: list[tuple[dict[str, Any], str, str]] = [
     ({**NEW, "title": "User:Admin/x.json", "text": "{"}, "invalid-json-data", "Invalid JSON: Syntax error"),
     ({**DELETE}, "missingparam", ONE_OF_TITLE_AND_ID),
     ({**DELETE, "pageid": 9999}, "nosuchpageid", NO_SUCH_ID),
+    ({**DELETE, "title": "Nope"}, "missingtitle", NO_PAGE),
     (
         {**UNDELETE, "title": "Old harbour"},
         "cantundelete",
         "Couldn't undelete: the requested revisions may not exist, or may have been undeleted already.",
     ),
     ({**UNDELETE, "title": "::"}, "invalidtitle", 'Bad title "::".'),
-    ({**MOVE, "from": "Special:A", "to": "A"}, "missingtitle", "The page you specified doesn't exist."),
+    ({**MOVE, "from": "Special:A", "to": "A"}, "missingtitle", NO_PAGE),
     (
         {**MOVE, "from": "Old harbour", "to": "old_harbour"},
         "selfmove",
@@ -143,7 +148,13 @@ ONLY_ADMINISTRATORS = (
     "The action you have requested is limited to users in the group: [[Wikipedia:Administrators|Administrators]]."
 )
 OTHERS_PAGE = "You do not have permission to edit this {} page because it contains another user's personal settings."
+INTERFACE = (
+    "This page provides interface text for the software on this wiki, and is protected to prevent abuse. To add or "
+    "change translations for all wikis, please use [https://translatewiki.net/ translatewiki.net], the MediaWiki "
+    "localisation project."
+)
 OF_VISITORS: list[tuple[dict[str, Any], str, str]] = [
+    ({**NEW, "title": "MediaWiki:Sidebar"}, "protectednamespace-interface", INTERFACE),
     ({**NEW, "title": "User:Ada/common.js"}, "customjsprotected", OTHERS_PAGE.format("JavaScript")),
     ({**NEW, "title": "User:Ada/common.css"}, "customcssprotected", OTHERS_PAGE.format("CSS")),
     ({**NEW, "title": "User:Ada/x.json", "text": "{}"}, "customjsonprotected", OTHERS_PAGE.format("JSON")),

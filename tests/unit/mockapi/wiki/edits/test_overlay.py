@@ -73,6 +73,8 @@ def test_an_editor_may_want_the_page_to_be_there_or_not(wiki: Wiki, overlay: Ove
     assert refused(overlay.edit, wiki.title("Quay"), "y", by=alice, createonly=True) == "articleexists"
     assert refused(overlay.edit, wiki.title("Special:Quay"), "y", by=alice) == "pagecannotexist"
     assert refused(overlay.move, wiki.title("Quay"), wiki.title("Special:X"), by=alice) == "immobile-target-namespace"
+    overlay.edit(wiki.title("Jetty"), "#REDIRECT [[Pier]]", by=alice)
+    assert refused(overlay.move, wiki.title("Quay"), wiki.title("Jetty"), by=alice) == "redirectexists"
     assert current(wiki, "Quay").text == "x"
 
 

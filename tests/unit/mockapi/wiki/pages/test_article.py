@@ -69,7 +69,7 @@ def test_sizes_are_log_normal_around_24_kb_and_lines_are_many() -> None:
     assert 100 <= median(page.count(b"\n") for page in pages) <= 200
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", [*LANGUAGES, "nl"])
 def test_the_size_does_not_depend_on_the_script(language: str) -> None:
     def size(code: str) -> int:
         pages = (make_page(number, domain=f"{code}.wikipedia.org", wiki="w") for number in range(1, 60))
