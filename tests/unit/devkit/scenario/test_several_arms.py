@@ -98,5 +98,5 @@ def test_arms_of_one_role_stand_for_themselves(role: ArmRole, holds: bool) -> No
 
 def test_each_incident_arm_needs_a_fault() -> None:
     arms = {arm: an_arm(holds=True) for arm in ROLES}
-    verdict = judge(arms, dict.fromkeys(ROLES, FIRED) | {"header": ()}, ROLES)
+    verdict = judge(arms, {**dict.fromkeys(ROLES, FIRED), "header": ()}, ROLES)
     assert (verdict.exit_code, verdict.reasons[0].partition(":")[0]) == (3, "header")

@@ -194,7 +194,7 @@ def test_a_cause_is_shown_by_what_was_seen_of_the_arms(
 ) -> None:
     scenario = load(*file)
     seen = {"incident": incident, "fixed": fixed}
-    found = shown(scenario, {arm: an_observation(**(confirmed(scenario, arm) | it)) for arm, it in seen.items()})
+    found = shown(scenario, {arm: an_observation(**{**confirmed(scenario, arm), **it}) for arm, it in seen.items()})
     assert (found.shown, found.did) == (is_shown, did)
 
 

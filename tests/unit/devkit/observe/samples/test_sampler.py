@@ -203,9 +203,9 @@ SILENT = PartError("the triple store did not answer", TRIPLE_STORE)
 def test_what_waits_for_a_follower_is_as_it_was_while_its_store_does_not_answer() -> None:
     sampler = Stack().sampler()
     # The last one has written more since the ends were asked for.
-    said = [SILENT, {("out", 0): 12}, SILENT, None, {("out", 0): 30}, {("out", 0): 31}]
-    sampler.followers = {"apply": Follower([*said])}
-    looks = [(sampler.look(1).sample.waiting, {*sampler.not_answered}) for _ in said]
+    follower = Follower([SILENT, {("out", 0): 12}, SILENT, None, {("out", 0): 30}, {("out", 0): 31}])
+    sampler.followers = {"apply": follower}
+    looks = [(sampler.look(1).sample.waiting, {*sampler.not_answered}) for _ in range(len(follower.said))]
     assert looks == [
         ({}, {"apply"}),
         ({"apply": 18}, set()),
