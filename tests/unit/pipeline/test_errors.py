@@ -1,6 +1,14 @@
 import pytest
 
-from pipeline.errors import RefusedError, TimestampBeyondSparkError, failure, root_cause
+from pipeline.errors import (
+    PipelineError,
+    PositionGoneError,
+    RefusedError,
+    TimestampBeyondSparkError,
+    UnreadableSourceError,
+    failure,
+    root_cause,
+)
 from pipeline.fetch.client import UnknownWikiError
 
 TRACE = """\
@@ -95,26 +103,33 @@ def caused_by(cause: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "exit_code", "told"),
+    ("text", "exit_code", "kind", "told"),
     [
         # No restart mends these.
-        (PYTHON.replace(ENDPOINT, UNKNOWN_WIKI), 2, ["'xxwiki' is not in mediawiki.wikis", "unknown_wiki: error"]),
-        *((caused_by(cause), 2, [cause, "checkpoint verify"]) for cause in GONE),
-        *((caused_by(cause), 2, [cause, "ACL"]) for cause in NO_ACL),
+        (
+            PYTHON.replace(ENDPOINT, UNKNOWN_WIKI),
+            2,
+            UnreadableSourceError,
+            ["'xxwiki' is not in mediawiki.wikis", "unknown_wiki: error"],
+        ),
+        *((caused_by(cause), 2, PositionGoneError, [cause, "checkpoint verify"]) for cause in GONE),
+        *((caused_by(cause), 2, RefusedError, [cause, "ACL"]) for cause in NO_ACL),
         # What may lie elsewhere.
-        (BEGIN, 1, ["TMPDIR"]),
-        (PYTHON.replace(ENDPOINT, f"OSError: [Errno 28] {FULL_DISK}"), 1, ["TMPDIR"]),
-        (f"Caused by: java.io.IOException: {FULL_DISK}\n", 1, ["TMPDIR"]),
-        *((caused_by(cause), 1, ["at the same path: the next start reads it"]) for cause in SHUT_OUT),
+        (BEGIN, 1, PipelineError, ["TMPDIR"]),
+        (PYTHON.replace(ENDPOINT, f"OSError: [Errno 28] {FULL_DISK}"), 1, PipelineError, ["TMPDIR"]),
+        (f"Caused by: java.io.IOException: {FULL_DISK}\n", 1, PipelineError, ["TMPDIR"]),
+        *((caused_by(cause), 1, PipelineError, ["at the same path: the next start reads it"]) for cause in SHUT_OUT),
     ],
     ids=[
         *("unknown wiki", "gone for Kafka", "gone for Spark", "gone for the job", "ACL of a topic", "ACL of a group"),
         *("ACL of a client", "no room for Hadoop", "no room for Python", "no room for Java", "TLS", "login"),
     ],
 )
-def test_a_failure_says_whether_a_restart_helps_and_what_else_does(text: str, exit_code: int, told: list[str]) -> None:
+def test_a_failure_says_whether_a_restart_helps_and_what_else_does(
+    text: str, exit_code: int, kind: type, told: list[str]
+) -> None:
     found = failure("query", text)
-    assert (found.exit_code, isinstance(found, RefusedError)) == (exit_code, exit_code == 2)
+    assert (found.exit_code, type(found)) == (exit_code, kind)
     assert [part for part in told if part not in found.render()] == []
 
 
