@@ -8,6 +8,7 @@ import orjson
 from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
+from devkit.errors import StackError
 from devkit.faults.claims import topic_claims
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, resolve_topic
@@ -57,6 +58,9 @@ class ChangedTopicSettings(Fault):
         with cluster(context.kafka) as kafka:
             kafka.partitions(topic)
             own, effective = kafka.settings(topic), kafka.effective_settings(topic)
+            if unknown := sorted(self.settings.keys() - effective.keys()):
+                # Before the plan: an undo with that name would be refused as well, at every try.
+                raise StackError(f"Kafka knows no such setting of a topic: {', '.join(unknown)}")
             before = {key: own.get(key) for key in self.settings}
             undo = Undo(
                 data={"kafka": context.kafka, "topic": topic, "before": orjson.dumps(before).decode()},

@@ -21,6 +21,14 @@ from devkit.faults.fault import Acting, Context, Fault, Undo
 EVERYBODY = None
 """The client of a quota that holds for each."""
 
+DEFAULTS = {
+    "segment.bytes": "1073741824",
+    "max.message.bytes": "1048588",
+    "retention.ms": "604800000",
+    "preallocate": "false",
+}
+"""Of a topic, as Kafka has them."""
+
 
 @dataclass
 class FakeTopic:
@@ -127,7 +135,7 @@ class FakeAdmin:
         kind = resource.resource_type.name
         own, source = self._settings(resource), f"DYNAMIC_{kind}_CONFIG"
         entries = {key: {"value": value, "config_source": source} for key, value in own.items()}
-        default = {"segment.bytes": {"value": "1073741824", "config_source": "DEFAULT_CONFIG"}}
+        default = {key: {"value": value, "config_source": "DEFAULT_CONFIG"} for key, value in DEFAULTS.items()}
         return {kind.lower(): {resource.name: default | entries}}
 
     def _settings(self, resource: ConfigResource) -> dict[str, str]:
