@@ -40,7 +40,7 @@ LATER = ("offsets/1", "offsets/2", "commits/0", "commits/1", "commits/2")
     ("without", "is_committed", "committed", "planned"),
     [
         pytest.param(("commits/2",), False, 16, 20, id="stopped in a batch"),
-        pytest.param(LATER, False, 0, 4, id="stopped in its first batch"),
+        pytest.param(LATER, False, 0, 8, id="stopped in its first batch"),
         pytest.param(LOGS, True, 0, None, id="planned nothing yet"),
         # Spark forgets old batches, and the last remain.
         pytest.param(("offsets/0", "commits/0", "sources/0/0"), True, 20, 20, id="old batches forgotten"),
