@@ -46,6 +46,7 @@ def test_what_was_seen_is_told_as_it_was(scenario: Scenario) -> None:
     assert played.evidence == (silent,)
     assert played.result.exceptions == ("process 2: RecordTooLargeException: The message is 23048294 bytes",)
     assert played.result.duration_s == 1.235
+    assert played.result.programs == ()  # which are told where there are several
 
 
 LATE = EndByDeadline(deadline_s=90)
