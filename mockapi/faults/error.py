@@ -70,7 +70,9 @@ def apply(plan: Plan, code: str, draw: Draw) -> Plan:  # noqa: ARG001 - nothing 
 
 def inaction(code: str, met: Met) -> str:
     """Nothing once a client got the error."""
-    return "" if met.changed_by.get(Effect.ERROR) else f"no answer was the error {code}"
+    if met.changed_by.get(Effect.ERROR):
+        return ""
+    return f"no answer was the error {code}: docs/faults.md says which requests can get it"
 
 
 FAULT = Fault(

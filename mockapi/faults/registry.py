@@ -1,6 +1,6 @@
 """All faults, by their keys in a rule's `do`, in the order in which a request meets them."""
 
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from located_config.registry import Registry
 from mockapi.faults import (
@@ -36,7 +36,7 @@ from mockapi.faults import (
     status,
     truncate,
 )
-from mockapi.faults.fault import Fault
+from mockapi.faults.fault import Fault, Group
 
 FAULTS: Final[Registry[Fault[Any]]] = Registry(
     "fault of the mock",
@@ -82,6 +82,8 @@ FAULTS: Final[Registry[Fault[Any]]] = Registry(
 def register(fault: Fault[Any]) -> None:
     """Adds a fault of another package after all others: from now on it is a key of `do`, and listed as they are.
 
-    Raises ValueError for a name that is taken.
+    Raises ValueError for a name that is taken, or a group that there is not.
     """
+    if fault.group not in get_args(Group):
+        raise ValueError(f"there is no group {fault.group!r} of faults; there are: {', '.join(get_args(Group))}")
     FAULTS.add(fault.name, fault)

@@ -1,4 +1,4 @@
-"""Status: answers with an error in place of the page.
+"""Status: answers with an error, or with an answer of one's own, in place of the page.
 
 `mockapi.api.status` has the words of those who give such an answer in production.
 """
@@ -17,6 +17,7 @@ from mockapi.faults.slots import ANSWER
 from mockapi.plan import Plan, StatusAnswer
 from mockapi.values.strict import Strict, spelled_out
 
+OK: Final = 200
 NO_CONTENT: Final = 204
 
 _BY_OTHER_FAULTS: Final = {
@@ -29,10 +30,9 @@ _BY_OTHER_FAULTS: Final = {
 
 
 def _no_page(code: int) -> int:
-    if code < 400 and code != NO_CONTENT:
-        raise PydanticCustomError(
-            "status_code", "status {code} is no error", {"code": code, "hint": "400 to 599, or 204 for no content"}
-        )
+    if code < 400 and code not in (OK, NO_CONTENT):
+        hint = "400 to 599, 200 with a body of your own, or 204 for no content"
+        raise PydanticCustomError("status_code", "status {code} is no error", {"code": code, "hint": hint})
     return code
 
 
@@ -53,8 +53,8 @@ class Status(Strict):
     """
 
     code: Annotated[int, Field(le=599), AfterValidator(_no_page)] = Field(
-        description="HTTP status of the answer: 400 to 599, or 204 for an answer without content.",
-        json_schema_extra={"minimum": NO_CONTENT},
+        description="HTTP status of the answer: 400 to 599, 200 with a `body`, or 204 for an answer without content.",
+        json_schema_extra={"minimum": OK},
     )
     body: str | None = Field(
         default=None,
@@ -73,6 +73,12 @@ class Status(Strict):
         description="Headers of the answer, in place of its own headers of these names.",
         examples=[{"Content-Type": "application/json", "X-Cache": "miss"}],
     )
+
+    @model_validator(mode="after")
+    def _own_body(self) -> Self:
+        if self.code == OK and self.body is None:
+            raise PydanticCustomError("status_code", "status 200 is no error", {"hint": "give it a body of your own"})
+        return self
 
     @model_validator(mode="after")
     def _one_of_a_name(self) -> Self:
@@ -112,7 +118,8 @@ FAULT = Fault(
     summary="answers with that status in the words of the part that would give it",
     docs=(
         "an error (or 204) instead of the page, in the words of the part that gives it in production; or `{code: 503, "
-        "retry_after: 5s, body: …, headers: {X-Cache: miss}}`, with `retry_after_as: date` for an HTTP date"
+        "retry_after: 5s, body: …, headers: {X-Cache: miss}}`, with `retry_after_as: date` for an HTTP date; 200 with "
+        "a `body` of your own"
     ),
     takes=Annotated[Status, spelled_out("code", int | Status)],
     example=504,

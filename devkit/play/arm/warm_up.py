@@ -64,7 +64,7 @@ def reason_against(arm: Arm) -> str | None:
     if readers := [run.name for run in arm.programs[1:] if run.configured.reads_source]:
         return f"program {readers[0]} reads the source as well, and what it makes of a warm-up is not observed"
     if not (view.says_when_it_runs and view.has_checkpoint):
-        return "nothing shows what the program has committed"
+        return "the program does not say when it runs, or keeps no checkpoint in Spark's layout"
     if scenario.traffic.generator != "page_change":
         return "a warm-up is made of page changes, and the source topic has other events"
     if scenario.traffic_begins != "when running":

@@ -1,10 +1,14 @@
 """The view of a command, which may show nothing but its output.
 
-Where no committed offsets are observable, an arm has drained when all events that have to be emitted are.
+Where no committed offsets are observable, an arm has drained when all events that have to be emitted are. Where they
+are, it has when all are committed; but a program may commit what it still works at, which is not lost before its time:
+unless all is emitted, nothing must have moved for `QUIET`.
 """
 
 import itertools
 from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Final
 
 from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.observe.checkpoint import Offsets
@@ -16,6 +20,8 @@ from devkit.programs.program_state import ProgramState
 from devkit.programs.program_topics import ProgramTopics
 from devkit.traffic.publish import Publisher
 
+QUIET: Final = timedelta(seconds=10)
+
 
 class CommandView:
     """`requests` counts those that the mock got."""
@@ -23,12 +29,13 @@ class CommandView:
     says_when_it_runs = False
     writes_events = True
     worker_events = ()
-    introduction = "the program under test: committed offsets and batches are observable only if it shows them"
+    introduction = "the program under test: what it does not show is not judged (docs/own-pipeline.md says how)"
     beginning = "it fetched or wrote anything"
 
     def __init__(self, state: ProgramState, bootstrap: str, topics: ProgramTopics, requests: Callable[[], int]) -> None:
         self._state, self._bootstrap, self._topics, self._requests = state, bootstrap, topics, requests
         self._emissions = Emissions(self._emitted)
+        self._moved, self._moved_at_s = (0, 0, 0), 0.0
 
     @property
     def shows_offsets(self) -> bool:
@@ -71,12 +78,21 @@ class CommandView:
         return frozenset(observable for observable, is_seen in seen.items() if not is_seen)
 
     def look(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:
-        """Sets the state's `emitted` and `drained`, but not where offsets decide that. Raises StackError."""
-        if self.shows_offsets:
+        """Sets the state's `drained`, and its `emitted` where it shows no offsets. Raises StackError."""
+        is_quiet = self._is_quiet(sample)
+        if self.shows_offsets and (is_quiet or not self._state.drained):
             return
         due = due_events(publisher.manifest())
         emitted = self._emissions.look(sample.outputs + sample.errors, due, exact=last)
-        self._state.emitted, self._state.drained = emitted, published_all and emitted.is_all
+        self._state.drained = published_all and emitted.is_all
+        if not self.shows_offsets:
+            self._state.emitted = emitted
+
+    def _is_quiet(self, sample: Sample) -> bool:
+        moved = sample.requests, sample.outputs, sample.errors
+        if sample.in_flight or moved != self._moved:
+            self._moved, self._moved_at_s = moved, sample.at_s
+        return sample.at_s - self._moved_at_s >= QUIET.total_seconds()
 
     def _emitted(self) -> Iterator[Arrival]:
         names = (self._topics.output, *self._topics.errors)

@@ -67,7 +67,11 @@ def test_a_fault_of_each_request_acts_on_all_it_meets(do: dict[str, Any]) -> Non
     ("do", "effect", "inaction"),
     [
         ({"body": {"size": "2MiB"}}, "body", "no answer had that document or coding"),
-        ({"error": "readonly"}, "error", "no answer was the error readonly"),
+        (
+            {"error": "readonly"},
+            "error",
+            "no answer was the error readonly: docs/faults.md says which requests can get it",
+        ),
         ({"content_encoding": "gzip"}, "content_encoding", "each answer had that header anyway"),
         ({"truncate": {"after": "50%"}}, "ending", "each answer was sent whole"),
         ({"bandwidth": "64KiB"}, "pace", "no answer had a body"),

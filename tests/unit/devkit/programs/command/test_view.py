@@ -33,7 +33,7 @@ class Stage:
     def read(self, _bootstrap: str, topic: str) -> list[Arrival]:
         return [Arrival(topic, 0, at, b"", {}, source, 0) for at, source in enumerate(self.left[topic])]
 
-    def look(self, fates: Sequence[str], *, published_all: bool = True, last: bool = False) -> None:
+    def look(self, fates: Sequence[str], *, published_all: bool = True, last: bool = False, **changes: float) -> None:
         """`fates` are those of the source's offsets, from 0."""
         entries = [
             SimpleNamespace(topic=SOURCE, partition=0, offset=offset, expected=SimpleNamespace(fate=fate))
@@ -41,7 +41,7 @@ class Stage:
         ]
         publisher = SimpleNamespace(manifest=lambda: SimpleNamespace(entries=entries))
         emitted = {"outputs": len(self.left[OUTPUT]), "errors": len(self.left[ERROR])}
-        sample = NOTHING_SEEN.model_copy(update={"source_end": 3} | emitted)
+        sample = NOTHING_SEEN.model_copy(update={"source_end": 3} | emitted | changes)
         self.view.look(cast(Publisher, publisher), sample, published_all=published_all, last=last)
 
 
@@ -85,6 +85,26 @@ def test_committed_offsets_count_where_they_are_shown(stage: Stage) -> None:
     stage.look(["output"])
     assert (stage.state.emitted, stage.state.drained) == (None, False)
     assert stage.view.committed() == {(SOURCE, 0): 1}
+
+
+def test_what_is_committed_and_not_emitted_may_still_be_at_work(stage: Stage) -> None:
+    """All offsets are committed: so says the arm before each look."""
+    stage.state.committed = {(SOURCE, 0): 3}
+    looks: list[tuple[float, dict[str, float], bool]] = [
+        (20, {"in_flight": 1, "requests": 3}, False),
+        (25, {"in_flight": 1, "requests": 3}, False),
+        (34.9, {"requests": 3}, False),
+        (35, {"requests": 3}, True),
+        (36, {"requests": 4}, False),
+        (46, {"requests": 4}, True),
+    ]
+    for at_s, seen, drained in looks:
+        stage.state.drained = True
+        stage.look(["output"], at_s=at_s, **seen)
+        assert (at_s, stage.state.drained, stage.state.emitted) == (at_s, drained, None)
+    stage.left[OUTPUT], stage.state.drained = [(SOURCE, 0, 0)], True
+    stage.look(["output"], at_s=46.1)
+    assert stage.state.drained
 
 
 def test_offsets_where_it_says_they_are_are_no_checkpoint(stage: Stage) -> None:
