@@ -1,4 +1,4 @@
-"""Status: answers with an error, or with an answer of one's own, in place of the page.
+"""Status: answers with an error, or with a given body, in place of the page.
 
 `mockapi.api.status` has the words of those who give such an answer in production.
 """
