@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -10,6 +11,10 @@ from tests.main_paths import is_main_path
 # Hypothesis' deadline for an example is an assertion on time, and fails where the machine is busy.
 settings.register_profile("no timing", deadline=None)
 settings.load_profile("no timing")
+
+# A shell's background processes ignore an interrupt, and so would all that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A run trains Spark's class cache after its verdict, which takes a minute and a Kafka: the tests of that say so.
 os.environ["DEVKIT_NO_TRAINING"] = "1"
