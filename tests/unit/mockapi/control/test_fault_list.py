@@ -45,7 +45,7 @@ def test_its_parameters_are_those_that_are_checked(name: str) -> None:
     [
         ("capacity", "parses", "whole number from 1", True),
         ("capacity", "overflow", "503 or 429", False),
-        ("status", "code", "whole number from 204 to 599", True),
+        ("status", "code", "whole number from 200 to 599", True),
         ("latency", "p50", "duration", False),
     ],
 )
