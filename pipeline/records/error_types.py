@@ -49,8 +49,7 @@ ERROR_TYPES: Mapping[ErrorType, str] = MappingProxyType(
         "body_too_large": "The answer is larger than `claim_check.max_bytes`.",
         "invalid_body": "The answer is not what was asked for: not UTF-8, or not the JSON that the API promises.",
         "upstream_error": "The wiki answered with a status or an API error that trying again does not change.",
-        "fetch_failed": "All requests for the content failed, by their own timeouts too; the message of the last one says "
-        "how.",
+        "fetch_failed": "All requests for the content failed, or timed out; the message of the last one says how.",
         "deadline_exceeded": "The deadline of the record was over before the content was there.",
         "breaker_open": "The breaker of the wiki, or of the endpoint, was open in every try.",
         "batch_budget": "The batch of the record was over `batch_budget`, and no later try succeeded.",
