@@ -30,7 +30,8 @@ class EndByCondition(_End):
 def _condition_text(name: str, count: float) -> str:
     if name in _TRUE:
         return name.replace("_", " ")
-    return f"{name.replace('_', ' ')} {count:g}" + ("s" if name in _SECONDS else "")
+    key, *written = name.split(" ", 1)  # the name of a metric or an event stays as it is
+    return " ".join([key.replace("_", " "), *written, f"{count:g}"]) + ("s" if name in _SECONDS else "")
 
 
 class EndByDeadline(_End):
