@@ -2,6 +2,7 @@
 
 from typing import Any, Final, get_args
 
+from located_config.near import near_miss
 from located_config.registry import Registry
 from mockapi.faults import (
     bandwidth,
@@ -85,5 +86,5 @@ def register(fault: Fault[Any]) -> None:
     Raises ValueError for a name that is taken, or a group that there is not.
     """
     if fault.group not in get_args(Group):
-        raise ValueError(f"there is no group {fault.group!r} of faults; there are: {', '.join(get_args(Group))}")
+        raise ValueError(f"there is no group {fault.group!r} of faults; {near_miss(fault.group, get_args(Group))}")
     FAULTS.add(fault.name, fault)

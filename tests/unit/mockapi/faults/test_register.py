@@ -152,3 +152,8 @@ def test_it_is_checked_and_written_as_the_others_are(found: Any) -> None:
 def test_a_name_is_given_once() -> None:
     with pytest.raises(ValueError, match="there is a fault of the mock 'latency' already, one of the project's own"):
         register(replace(LATENCY))
+
+
+def test_a_group_is_one_that_there_is() -> None:
+    with pytest.raises(ValueError, match="there is no group 'wikis' of faults; did you mean 'wiki'?"):
+        register(replace(LATENCY, name="mine", group="wikis"))  # type: ignore[arg-type]
