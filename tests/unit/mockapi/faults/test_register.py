@@ -155,5 +155,5 @@ def test_a_name_is_given_once() -> None:
 
 
 def test_a_group_is_one_that_there_is() -> None:
-    with pytest.raises(ValueError, match="there is no group 'wikis' of faults; did you mean 'wiki'?"):
+    with pytest.raises(ValueError, match=r"there is no group 'wikis' of faults; did you mean 'wiki'\?"):
         register(replace(LATENCY, name="mine", group="wikis"))  # type: ignore[arg-type]
