@@ -93,7 +93,7 @@ def messages(count: int) -> pa.RecordBatch:
 
 def work(port: int, bound: int, pages: int, buffer: int) -> None:
     """Prints how much resident memory there was when the worker was warm, and at most."""
-    from pipeline import worker
+    from pipeline.worker import spark_task as worker
     from pipeline.config.pipeline_config import PipelineConfig
 
     config = PipelineConfig.model_validate(
