@@ -93,8 +93,8 @@ def messages(count: int) -> pa.RecordBatch:
 
 def work(port: int, bound: int, pages: int, buffer: int) -> None:
     """Prints how much resident memory there was when the worker was warm, and at most."""
-    from pipeline.worker import spark_task as worker
     from pipeline.config.pipeline_config import PipelineConfig
+    from pipeline.worker import spark_task as worker
 
     config = PipelineConfig.model_validate(
         {
