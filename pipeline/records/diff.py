@@ -48,19 +48,26 @@ def unified_diff_of_bytes(before: Text, after: Text, *, before_name: str, after_
     if before == after:
         return b""
     start, old_end, new_end = _differing(before, after)
-    if before.count(b"\n", start, old_end) + after.count(b"\n", start, new_end) > MOST_LINES:
+    if _has_too_many_lines(before, after, start, old_end, new_end):
         hunks = _replaced(before, after, start, old_end, new_end)
     else:
         hunks = _matched(before, after, start, old_end, new_end)
     return f"--- {before_name}\n+++ {after_name}\n".encode() + hunks
 
 
+def _has_too_many_lines(before: Text, after: Text, start: int, old_end: int, new_end: int) -> bool:
+    if old_end - start + new_end - start <= MOST_LINES:
+        return False  # a line has a byte at least
+    return before.count(b"\n", start, old_end) + after.count(b"\n", start, new_end) > MOST_LINES
+
+
 def _differing(before: Text, after: Text) -> tuple[int, int, int]:
     """The beginning of the differing part in both texts, and its end in each: whole lines, as few as can be found
     cheaply.
     """
-    prefix = _common_prefix(before, after)
-    suffix = _common_suffix(before, after, min(len(before), len(after)) - prefix)
+    with memoryview(after) as view:
+        prefix = _common_prefix(before, view)
+        suffix = _common_suffix(before, view, min(len(before), len(after)) - prefix)
     start = before.rfind(b"\n", 0, prefix) + 1
     # The first line end within the suffix is one in both.
     line_end = before.find(b"\n", len(before) - suffix)
@@ -160,22 +167,25 @@ def _lines_on(text: Text, end: int, lines: int) -> int:
     return end
 
 
-def _common_prefix(left: Text, right: Text) -> int:
+def _common_prefix(left: Text, right: memoryview) -> int:
+    """`startswith` compares without a copy of either, as memoryviews do not."""
     equal, limit = 0, min(len(left), len(right))
-    while equal < limit and left[equal : equal + _STEP_BYTES] == right[equal : equal + _STEP_BYTES]:
-        equal += _STEP_BYTES
+    while equal < limit:
+        step = min(_STEP_BYTES, limit - equal)
+        if not left.startswith(right[equal : equal + step], equal):
+            break
+        equal += step
     end = min(equal + _STEP_BYTES, limit)
-    equal = min(equal, limit)
     while equal < end:
         middle = (equal + end + 1) // 2
-        if left[equal:middle] == right[equal:middle]:
+        if left.startswith(right[equal:middle], equal):
             equal = middle
         else:
             end = middle - 1
     return equal
 
 
-def _common_suffix(left: Text, right: Text, limit: int) -> int:
+def _common_suffix(left: Text, right: memoryview, limit: int) -> int:
     """At most `limit`."""
     equal = 0
     while equal < limit:
@@ -193,6 +203,6 @@ def _common_suffix(left: Text, right: Text, limit: int) -> int:
     return equal
 
 
-def _same_before(left: Text, right: Text, equal: int, length: int) -> bool:
-    left_end, right_end = len(left) - equal, len(right) - equal
-    return left[left_end - length : left_end] == right[right_end - length : right_end]
+def _same_before(left: Text, right: memoryview, equal: int, length: int) -> bool:
+    right_end = len(right) - equal
+    return left.startswith(right[right_end - length : right_end], len(left) - equal - length)
