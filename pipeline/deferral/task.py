@@ -21,7 +21,6 @@ from pipeline.fetch.deadline import notice_begin
 from pipeline.jobs.message import InTurn, Outcome, Processed, Processor, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
-from pipeline.records.size import output_size
 from pipeline.worker.ordered_writer import OrderedWriter
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -294,8 +293,8 @@ class Settled:
 
     @property
     def size(self) -> int:
-        """Bytes of the record, and of those that follow it."""
-        return output_size(self.record) if self.record else 0
+        """Bytes of the values of the record, and of those that follow it."""
+        return self.record.payload_bytes if self.record else 0
 
 
 @dataclass(frozen=True)

@@ -76,11 +76,14 @@ class Breakers:
         breaker = self._wikis.get(wiki_id)
         if breaker is None:
             breaker = self._wikis[wiki_id] = CircuitBreaker(wiki_id, self._settings, self._clock)
-        if wiki_id in self._refused or not self._endpoint.may_begin:
+        by_wiki = None if wiki_id in self._refused else breaker.begin(ask)
+        if by_wiki is None:
             return None
-        by_wiki = breaker.begin(ask)
-        by_endpoint = by_wiki and self._endpoint.begin(ask)
-        return Permit(by_wiki, by_endpoint) if by_wiki and by_endpoint else None
+        by_endpoint = self._endpoint.begin(ask)
+        if by_endpoint is None:
+            breaker.abandon(by_wiki)
+            return None
+        return Permit(by_wiki, by_endpoint)
 
     def end(self, wiki_id: str, permit: Permit, answer: Answer | None) -> None:
         """The request has ended; without an answer, such as one that was cancelled, it says nothing

@@ -32,8 +32,8 @@ from pipeline.fetch.route import HTML, Ask, Head, Route, TryAgainError
 from pipeline.fetch.sent_body import SentBody
 from pipeline.fetch.spool import Spool
 from pipeline.fetch.wiki_hosts import WikiHosts
-from pipeline.metrics.catalogue import RETRIES
-from pipeline.metrics.worker_metrics import RECORDER, measured_request, statuses_traced
+from pipeline.metrics.catalogue import RESPONSES, RETRIES
+from pipeline.metrics.worker_metrics import RECORDER, measured_request
 from pipeline.records.error_event import Failure
 from pipeline.records.error_types import ErrorType
 
@@ -167,6 +167,7 @@ class WikiClient:
         self._jitter = jitter
         self._hosts = WikiHosts(config.mediawiki, emit=log.emit)
         self._slots = asyncio.Semaphore(config.fetch.concurrency)
+        self._request_timeout_s = config.fetch.request_timeout.total_seconds()
         self._in_flight = in_flight or InFlightBytes(config.fetch.in_flight_bound)
         self._breakers = breakers or Breakers(None)
         budget = config.fetch.retry_budget
@@ -178,7 +179,7 @@ class WikiClient:
             auto_decompress=False,
             # All wikis answer at one address, and must not get each other's cookies.
             cookie_jar=aiohttp.DummyCookieJar(),
-            trace_configs=None if config.metrics.port is None else [statuses_traced()],
+            timeout=aiohttp.ClientTimeout(total=None),
         )
         # Else aiohttp sends a request again by itself when a kept connection turns out closed: `total_requests` would
         # be no total, and its attempts would depend on what else is under way. There is no public switch for it.
@@ -314,9 +315,7 @@ class WikiClient:
         inline_limit = self._config.fetch.inline_limit
         body = Spool(call.holding, inline_limit, sent=SentBody(call.holding, inline_limit) if call.compressed else None)
         try:
-            remaining_s = call.deadline.remaining_s()
-            async with asyncio.timeout(remaining_s):
-                answer = await self._request(call, body, remaining_s)
+            answer = await self._request(call, body)
         except BaseException:
             body.discard()
             raise
@@ -346,17 +345,19 @@ class WikiClient:
         )
 
     @measured_request(failed=_Retry)
-    async def _request(self, call: _Asked, body: Spool, remaining_s: float) -> _Answer | _Retry:
-        limit_s = self._config.fetch.request_timeout.total_seconds()
-        # Two timers for the same moment would race, and an error event must not tell which of them won.
-        timeout = aiohttp.ClientTimeout(total=limit_s if limit_s < remaining_s else None)
+    async def _request(self, call: _Asked, body: Spool) -> _Answer | _Retry:
+        limit_s, remaining_s = self._request_timeout_s, call.deadline.remaining_s()
         try:
-            async with self._session.get(
-                call.path,
-                headers={"Host": call.host, "X-Request-Id": call.request_id},
-                timeout=timeout,
-                allow_redirects=False,
-            ) as response:
+            # One timer: two for the same moment would race, and an error event must not tell which of them won.
+            async with (
+                asyncio.timeout(min(limit_s, remaining_s)),
+                self._session.get(
+                    call.path,
+                    headers={"Host": call.host, "X-Request-Id": call.request_id},
+                    allow_redirects=False,
+                ) as response,
+            ):
+                RECORDER.count(RESPONSES, str(response.status))
                 if response.status != 200:
                     return await self._refused(response, call)
                 encoding, limit_bytes = content_coding(response.headers), self._limit_bytes(response)
@@ -370,6 +371,8 @@ class WikiClient:
                     self._retry_after_s(response),
                 )
         except TimeoutError:
+            if remaining_s <= limit_s:
+                raise
             return _Retry(f"no answer within {limit_s:g} s")
         except (aiohttp.ClientError, BodyBrokenError) as error:
             return _Retry(f"{type(error).__name__}: {error}")

@@ -3,6 +3,7 @@
 aiohttp has made their names case-insensitive.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -22,6 +23,7 @@ def elements(headers: Headers, name: str) -> list[str]:
     return [word for line in headers.getall(name, ()) for word in _words(line)]
 
 
+@functools.lru_cache(maxsize=64)
 def media_type(content_type: str) -> str:
     """The media type of a `Content-Type` in lower case, without parameters; the first one where a proxy has joined
     several.
@@ -31,7 +33,12 @@ def media_type(content_type: str) -> str:
 
 def content_coding(headers: Headers) -> str:
     """The coding of `Content-Encoding` in lower case; `identity` where the body is not encoded."""
-    codings = [coding.lower() for coding in elements(headers, "Content-Encoding")]
+    return _coding(tuple(headers.getall("Content-Encoding", ())))
+
+
+@functools.lru_cache(maxsize=64)
+def _coding(lines: tuple[str, ...]) -> str:
+    codings = [word.lower() for line in lines for word in _words(line)]
     return ", ".join(coding for coding in codings if coding != "identity") or "identity"
 
 

@@ -24,7 +24,6 @@ from pipeline.records.error_event import error_type_in
 from pipeline.records.record import Record
 
 if TYPE_CHECKING:
-    import aiohttp
     import pyarrow as pa
     from pyspark.accumulators import Accumulator
 
@@ -135,18 +134,6 @@ def measured_request(
         return wrapper
 
     return decorate
-
-
-def statuses_traced(recorder: Recorder = RECORDER) -> "aiohttp.TraceConfig":
-    """For an aiohttp session: counts responses by status."""
-    import aiohttp
-
-    async def answered(_session: object, _context: object, params: "aiohttp.TraceRequestEndParams") -> None:
-        recorder.count(catalogue.RESPONSES, str(params.response.status))
-
-    trace = aiohttp.TraceConfig()
-    trace.on_request_end.append(answered)
-    return trace
 
 
 def reporting(

@@ -64,7 +64,14 @@ class Record:
         """It and those that follow."""
         return (self, *self.following)
 
+    @property
+    def payload_bytes(self) -> int:
+        """Bytes of their values together."""
+        return sum(len(record.value) for record in self.all)
+
     @classmethod
     def of(cls, records: Sequence["Record"]) -> "Record | None":
         """Several as the output of one event; None for none."""
-        return replace(records[0], following=tuple(records[1:])) if records else None
+        if len(records) < 2:
+            return records[0] if records else None
+        return replace(records[0], following=tuple(records[1:]))

@@ -5,7 +5,7 @@ header (61 bytes), the largest possible overhead of a record (21 bytes) and the 
 An upper bound, taken before compression, which therefore makes no difference.
 """
 
-from pipeline.records.record import Headers, Record
+from pipeline.records.record import Headers
 
 _BATCH_OVERHEAD = 61
 _MAX_RECORD_OVERHEAD = 21
@@ -13,8 +13,7 @@ _MAX_RECORD_OVERHEAD = 21
 
 def varint_size(value: int) -> int:
     """Bytes of a non-negative int as a zig-zag varint."""
-    zigzag = value << 1
-    return max(1, -(-zigzag.bit_length() // 7))
+    return (value.bit_length() + 7) // 7
 
 
 def serialized_size(key: bytes | None, value: bytes, headers: Headers) -> int:
@@ -27,8 +26,3 @@ def serialized_size(key: bytes | None, value: bytes, headers: Headers) -> int:
         encoded = name.encode()
         size += varint_size(len(encoded)) + len(encoded) + varint_size(len(content)) + len(content)
     return size
-
-
-def output_size(record: Record) -> int:
-    """Bytes of all records of an event together, each as `serialized_size`."""
-    return sum(serialized_size(each.key, each.value, each.headers) for each in record.all)

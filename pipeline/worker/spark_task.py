@@ -38,7 +38,6 @@ from pipeline.records.claim_check import ClaimStore
 from pipeline.records.lapsed_action import without_late
 from pipeline.records.passed_headers import passed_on
 from pipeline.records.record import Headers, Position, Record
-from pipeline.records.size import output_size, serialized_size
 from pipeline.worker import engine
 from pipeline.worker.arrow import ArrowFunction
 from pipeline.worker.ordered_writer import OrderedWriter, ordered_producer
@@ -315,7 +314,7 @@ class _Emission:
 
     @property
     def size(self) -> int:
-        return output_size(self.record)
+        return self.record.payload_bytes
 
 
 def _run(
@@ -412,7 +411,7 @@ def _arrow_batches(
             if not pending:
                 since = clock()
             pending.append(record)
-            pending_bytes += serialized_size(record.key, record.value, record.headers)
+            pending_bytes += len(record.value)
             if pending_bytes >= _BATCH_BYTES or len(pending) >= _BATCH_ROWS:
                 yield _to_arrow(pending)
                 pending, pending_bytes = [], 0

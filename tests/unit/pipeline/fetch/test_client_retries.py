@@ -7,6 +7,8 @@ import pytest
 from aiohttp import web
 
 from pipeline.fetch.client import FetchedText
+from pipeline.metrics.catalogue import RESPONSES
+from pipeline.metrics.worker_metrics import RECORDER
 from tests.unit.pipeline.fetch.answers import answering, at_once, failing, in_turn, never
 
 NEVER_THE_FIRST = in_turn(never, answering(200))
@@ -295,3 +297,10 @@ def test_every_first_request_earns_its_share_of_a_retry(fetching: Any) -> None:
     exchange = fetching(handler, steps, fetch={"backoff": "0ms"} | budget)
     assert set(exchange.outcomes) == {FetchedText("<p>", 3)}
     assert len(exchange.requests) == 60
+
+
+def test_responses_are_counted_by_status(fetching: Any) -> None:
+    RECORDER.drain()
+    fetching(answering(503, 404))
+    counts = RECORDER.drain().counts
+    assert {labels: by for (name, labels), by in counts.items() if name == RESPONSES.name} == {("503",): 1, ("404",): 1}

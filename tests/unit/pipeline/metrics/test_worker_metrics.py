@@ -18,11 +18,10 @@ from pipeline.metrics.catalogue import (
     FETCHES,
     IN_FLIGHT_PEAK,
     RECORD_SECONDS,
-    RESPONSES,
     WORKER_MEMORY,
 )
 from pipeline.metrics.measurements import Measurements, Recorder
-from pipeline.metrics.worker_metrics import Measured, measured_request, reporting, statuses_traced
+from pipeline.metrics.worker_metrics import Measured, measured_request, reporting
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Record
 from tests.unit.pipeline.making import make_config
@@ -165,19 +164,6 @@ def test_requests_in_flight_at_once() -> None:
 
     asyncio.run(ask())
     assert recorder.drain().level((IN_FLIGHT_PEAK.name, ())) == 3
-
-
-def test_responses_are_counted_by_status() -> None:
-    recorder = Recorder()
-    trace = statuses_traced(recorder)
-
-    async def respond() -> None:
-        for status in (200, 503, 200):
-            for on_end in trace.on_request_end:
-                await on_end(None, None, SimpleNamespace(response=SimpleNamespace(status=status)))
-
-    asyncio.run(respond())
-    assert counts(recorder.drain()) == {(RESPONSES.name, "200"): 2, (RESPONSES.name, "503"): 1}
 
 
 class Accumulator:
