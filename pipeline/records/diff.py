@@ -66,7 +66,7 @@ def _differing(before: Text, after: Text) -> tuple[int, int, int]:
     cheaply.
     """
     with memoryview(after) as view:
-        prefix = _common_prefix(before, view)
+        prefix = _common_prefix(before, 0, view)
         suffix = _common_suffix(before, view, min(len(before), len(after)) - prefix)
     start = before.rfind(b"\n", 0, prefix) + 1
     # The first line end within the suffix is one in both.
@@ -76,14 +76,32 @@ def _differing(before: Text, after: Text) -> tuple[int, int, int]:
 
 
 def _matched(before: Text, after: Text, start: int, old_end: int, new_end: int) -> bytes:
+    lead, start, shift = _lead(before, after, start, old_end, new_end)
     first = _lines_back(before, start, _AROUND_LINES)
     context = _lines_on(before, old_end, _AROUND_LINES) - old_end
     lines_before = before.count(b"\n", 0, first)
-    hunks = _hunks(_part(before, first, old_end + context), _part(after, first, new_end + context), lines_before)
+    new = first + shift
+    hunks = _hunks(_part(before, first, old_end + context), _part(after, new, new_end + context), lines_before)
     if old_end + context < len(before) and not _ends_with_context(hunks):
         # Among equal lines git moves a change down, here as far as it saw.
-        hunks = _hunks(_part(before, first), _part(after, first), lines_before)
-    return hunks
+        hunks = _hunks(_part(before, first), _part(after, new), lines_before)
+    return lead + hunks
+
+
+def _lead(before: Text, after: Text, start: int, old_end: int, new_end: int) -> tuple[bytes, int, int]:
+    """The hunk of a first line that differs far before the next, as the one does in which HTML says of which revision
+    it is: so the lines between need not be matched. Then where the rest begins in `before`, and how many bytes further
+    on in `after`.
+    """
+    old, new = before.find(b"\n", start, old_end) + 1, after.find(b"\n", start, new_end) + 1
+    if not old or not new:
+        return b"", start, 0
+    with memoryview(after)[new:new_end] as view:
+        equal = _common_prefix(before, old, view)
+    rest = before.rfind(b"\n", old, min(old + equal, old_end)) + 1
+    if _lines_back(before, rest, 2 * _AROUND_LINES) < old:
+        return b"", start, 0
+    return _replaced(before, after, start, old, new), rest, new - old
 
 
 def _part(text: Text, start: int, end: int | None = None) -> bytes:
@@ -167,18 +185,18 @@ def _lines_on(text: Text, end: int, lines: int) -> int:
     return end
 
 
-def _common_prefix(left: Text, right: memoryview) -> int:
-    """`startswith` compares without a copy of either, as memoryviews do not."""
-    equal, limit = 0, min(len(left), len(right))
+def _common_prefix(left: Text, start: int, right: memoryview) -> int:
+    """Of `left` from `start` on. `startswith` compares without a copy, and faster than memoryviews do."""
+    equal, limit = 0, min(len(left) - start, len(right))
     while equal < limit:
         step = min(_STEP_BYTES, limit - equal)
-        if not left.startswith(right[equal : equal + step], equal):
+        if not left.startswith(right[equal : equal + step], start + equal):
             break
         equal += step
     end = min(equal + _STEP_BYTES, limit)
     while equal < end:
         middle = (equal + end + 1) // 2
-        if left.startswith(right[equal:middle], equal):
+        if left.startswith(right[equal:middle], start + equal):
             equal = middle
         else:
             end = middle - 1

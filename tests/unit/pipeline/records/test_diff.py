@@ -112,10 +112,10 @@ def test_one_change_reads_as_difflib_writes_it(at: int, change: list[str]) -> No
     assert diff("".join(old), "".join(new)) == expected
 
 
-@pytest.mark.parametrize("gap", range(1, 10))
+@pytest.mark.parametrize("gap", range(1, 19))
 def test_two_changes_share_a_hunk_or_not_as_with_difflib(gap: int) -> None:
-    old = numbered(1, 30)
-    new = [*numbered(1, 10), "x\n", *numbered(12, 11 + gap), "y\n", *numbered(13 + gap, 30)]
+    old = numbered(1, 40)
+    new = [*numbered(1, 10), "x\n", *numbered(12, 11 + gap), "y\n", *numbered(13 + gap, 40)]
     expected = "".join(difflib.unified_diff(old, new, "revision/1", "revision/2"))
     assert diff("".join(old), "".join(new)) == expected
     assert expected.count("@@ -") == (1 if gap <= 6 else 2)
