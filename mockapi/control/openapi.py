@@ -137,8 +137,11 @@ def document(routes: Sequence[BaseRoute], given: Sequence[JsonBody[Any]]) -> dic
     schemas["Problems"] = _PROBLEMS
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
+    bodies = {body.reference["$ref"]: body for body in given}
     for operations in described["paths"].values():
         for operation in operations.values():
+            if "requestBody" in operation:
+                operation["requestBody"] = bodies[operation["requestBody"]["$ref"]].described
             _add_refusals(operation)
     described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     described["security"] = [{}, {"token": []}]

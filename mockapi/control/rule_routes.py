@@ -29,9 +29,11 @@ _EACH: Final = {
     for name, fault in FAULTS.items()
 }
 
-RULE: Final = JsonBody[Rule](Rule, {"slow page": _SLOW, **_EACH})
-RULES: Final = JsonBody[tuple[Rule, ...]](Rules, {"two": [_SLOW, {"name": "gone", "do": {"status": 404}}], "none": []})
-SWITCH: Final = JsonBody[Switch](Switch, {"off": {"enabled": False}, "on": {"enabled": True}})
+RULE: Final = JsonBody[Rule]("rule", Rule, {"slow page": _SLOW, **_EACH})
+RULES: Final = JsonBody[tuple[Rule, ...]](
+    "rules", Rules, {"two": [_SLOW, {"name": "gone", "do": {"status": 404}}], "none": []}
+)
+SWITCH: Final = JsonBody[Switch]("switch", Switch, {"off": {"enabled": False}, "on": {"enabled": True}})
 
 
 def rule_routes(worlds: Worlds) -> APIRouter:
@@ -43,7 +45,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         """All rules in their order, also those that are over or switched off."""
         return worlds.current.rules
 
-    @routes.put("/rules", response_model_exclude_defaults=True, openapi_extra=RULES.described)
+    @routes.put("/rules", response_model_exclude_defaults=True, openapi_extra=RULES.extra)
     async def put_rules(request: Request) -> tuple[Rule, ...]:
         """Puts these rules in place of all others."""
         rules = await RULES.read(request)
@@ -53,7 +55,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         worlds.changes.note(request, "replaced", names)
         return rules
 
-    @routes.post("/rules", status_code=201, response_model_exclude_defaults=True, openapi_extra=RULE.described)
+    @routes.post("/rules", status_code=201, response_model_exclude_defaults=True, openapi_extra=RULE.extra)
     async def add_rule(request: Request) -> Rule:
         """Adds a rule after all others."""
         rule = await RULE.read(request)
@@ -81,7 +83,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
     @routes.put(
         "/rules/{name:path}",
         response_model_exclude_defaults=True,
-        openapi_extra=RULE.described,
+        openapi_extra=RULE.extra,
         responses={201: {"model": Rule, "description": "It was not there before"}},
     )
     async def put_rule(name: str, request: Request, response: Response) -> Rule:
@@ -96,7 +98,7 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         worlds.changes.note(request, "replaced" if is_known else "added", (name,))
         return rule
 
-    @routes.patch("/rules/{name:path}", response_model_exclude_defaults=True, openapi_extra=SWITCH.described)
+    @routes.patch("/rules/{name:path}", response_model_exclude_defaults=True, openapi_extra=SWITCH.extra)
     async def switch_rule(name: str, request: Request) -> Rule:
         """Switches a rule on or off; it keeps its counts, and its ttl goes on."""
         switch = await SWITCH.read(request)

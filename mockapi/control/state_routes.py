@@ -40,6 +40,7 @@ class State(BaseModel):
 
 
 NEW_STATE: Final = JsonBody[NewState](
+    "new_state",
     NewState,
     {
         "one page that is always 404": {
@@ -72,7 +73,7 @@ def state_routes(worlds: Worlds) -> APIRouter:
         return _state(worlds.current)
 
     @routes.put(
-        "/state", response_model_exclude_defaults=True, dependencies=no_parameters, openapi_extra=NEW_STATE.described
+        "/state", response_model_exclude_defaults=True, dependencies=no_parameters, openapi_extra=NEW_STATE.extra
     )
     async def put_state(request: Request) -> State:
         """Populates the mock: seed, pages and rules at once, with an empty journal. Twice is the same as once."""
