@@ -15,7 +15,8 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -85,11 +86,17 @@ def load_from_environment(environment: Mapping[str, str]) -> None:
 def load_installed(*groups: str) -> None:
     """Load those of installed packages. Raises ExtensionError, which names the package."""
     for group in groups:
-        for point in entry_points(group=group):
+        for point in _entry_points(group):
             try:
                 load_extension(point.module, Path.cwd())
             except ExtensionError as error:
                 raise ExtensionError(f"{_package(point)}: {error}", hint=error.hint) from error
+
+
+@cache
+def _entry_points(group: str) -> EntryPoints:
+    """Those of installed packages, which take as long to find as a scenario to read."""
+    return entry_points(group=group)
 
 
 def loaded_with(*kinds: Kind) -> tuple[Extension, ...]:

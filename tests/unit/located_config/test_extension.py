@@ -188,7 +188,7 @@ class TestInstalledPackages:
     @pytest.fixture(autouse=True)
     def _installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         points = {"some.group": [EntryPoint("mine", "some_extension", "some.group")]}
-        monkeypatch.setattr(extension, "entry_points", lambda group: points.get(group, []))
+        monkeypatch.setattr(extension, "_entry_points", lambda group: points.get(group, []))
 
     def test_are_loaded_by_their_group(self, write: Write) -> None:
         write("some_extension.py", MINE)
