@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from devkit.errors import UsageError
 from devkit.scenario import new
-from devkit.scenario.load import load_file, load_scenario
+from devkit.scenario.load import load_file
 from devkit.scenario.model import Scenario
 from devkit.scenario.new import SCHEMA, TEMPLATE, modeline, write_new
 from devkit.scenario.resolve import resolve
@@ -39,10 +39,12 @@ def test_each_section_of_it_has_a_comment_before_it(tmp_path: Path) -> None:
         assert lines[lines.index(section) - 1].startswith("# "), section
 
 
-@pytest.mark.parametrize("source", SHIPPED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("source", [TEMPLATE, *SHIPPED], ids=lambda path: path.stem)
 def test_a_copy_differs_from_its_scenario_in_nothing_but_the_name(source: Path, tmp_path: Path) -> None:
-    copy, original = load_scenario(write_new("mine", tmp_path, source)), load_scenario(source)
-    assert copy.in_directory_of(original) == original.model_copy(update={"name": "mine"})
+    copy, original = load_file(write_new("2026-11-23", tmp_path / "a: place", source)), load_file(source)
+    renamed = original.scenario.model_copy(update={"name": "2026-11-23"})
+    assert copy.scenario.in_directory_of(original.scenario) == renamed
+    assert len(copy.warnings()) == len(original.warnings())
 
 
 def test_a_copy_keeps_the_comments_and_has_one_line_for_editors(tmp_path: Path) -> None:
@@ -197,15 +199,6 @@ def test_under_any_name(name: str) -> None:
             assert "is no name for a scenario" in str(error)  # noqa: PT017
         else:
             is_as_it_should_be(file, name)
-
-
-@pytest.mark.parametrize("source", [TEMPLATE, *SHIPPED], ids=lambda path: path.stem)
-@pytest.mark.parametrize("name", ["mine", "2026-11-23"])
-def test_from_any_scenario(source: Path, name: str, tmp_path: Path) -> None:
-    file = write_new(name, tmp_path / "a: place", source)
-    loaded = load_file(file)
-    assert loaded.scenario.name == name
-    assert len(loaded.warnings()) == len(load_file(source).warnings())
 
 
 @settings(

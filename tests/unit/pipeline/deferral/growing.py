@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pipeline.deferral.topic_move import Gathered
-from pipeline.deferral.wire import EpochMarker, Item, command_record, parse, to_record
+from pipeline.deferral.wire import EpochMarker, Item, command_record, to_record
 from tests.unit.pipeline.deferral.play import Play
 from tests.unit.pipeline.deferral.world import D_PARTITIONS, D, Stored, World
 
@@ -28,21 +28,20 @@ def grown(world: World, chance: random.Random) -> Scattered:
         since = chance.randrange(len(records) + 1)
         moved: dict[bytes, bool] = {}
         for place, record in enumerate(records):
-            item = _item(record, number)
             is_fresh = place >= since and chance.random() >= _STALE
-            if isinstance(item, EpochMarker):
+            if isinstance(record.item, EpochMarker):
                 into = [number, other] if is_fresh else [number]
             else:
                 goes = moved.setdefault(record.key, chance.random() < _MOVED_KEYS)
                 into = [other] if goes and is_fresh else [number]
             for one in into:
-                found[one].append(replace(record, offset=len(found[one])))
+                found[one].append(replace(record, partition=one, offset=len(found[one])))
     return found
 
 
 def items_in(scattered: Scattered) -> list[Item | None]:
     """As a driver reads them, one partition after the other."""
-    return [_item(record, number) for number, records in scattered.items() for record in records]
+    return [record.item for records in scattered.values() for record in records]
 
 
 def move_all(play: Play, gather: Gather, scattered: Scattered) -> Gathered:
@@ -66,11 +65,8 @@ def move_all(play: Play, gather: Gather, scattered: Scattered) -> Gathered:
         partition = world.to_ledger(record).payload[1]
         assert isinstance(partition, int)
         assert record.key is not None
-        world.stored[partition].append(Stored(world.ends[partition], record.key, record.value, record.headers))
+        stored = Stored(partition, world.ends[partition], record.key, record.value, record.headers)
+        world.stored[partition].append(stored)
         world.ends[partition] += 1
     world.check_committed()
     return found
-
-
-def _item(record: Stored, partition: int) -> Item | None:
-    return parse(record.key, record.value, record.headers, partition=partition, offset=record.offset)

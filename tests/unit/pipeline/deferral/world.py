@@ -25,6 +25,7 @@ would do.
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol, TypeVar
 from uuid import UUID
 
@@ -70,10 +71,15 @@ class Event:
 class Stored:
     """A record in a partition of the ledger's topic."""
 
+    partition: int
     offset: int
     key: bytes
     value: bytes | None
     headers: Headers
+
+    @cached_property
+    def item(self) -> Item | None:
+        return parse(self.key, self.value, self.headers, partition=self.partition, offset=self.offset)
 
 
 @dataclass(eq=False)
@@ -211,7 +217,7 @@ class World:
 
     def store(self, record: Record | NullRecord, partition: int) -> None:
         assert record.key is not None
-        stored = Stored(self.ends[partition], record.key, record.value, record.headers)
+        stored = Stored(partition, self.ends[partition], record.key, record.value, record.headers)
         self.stored[partition].append(stored)
         self.ends[partition] += 1
         self.check_committed()
@@ -225,7 +231,7 @@ class World:
     def read(self, since: dict[int, int]) -> list[Item | None]:
         """The ledger's topic from these offsets on, one partition after the other."""
         return [
-            parse(record.key, record.value, record.headers, partition=part, offset=record.offset)
+            record.item
             for part, records in self.stored.items()
             for record in records
             if record.offset >= since.get(part, 0)
