@@ -110,7 +110,7 @@ test-more *args: everything
 # Run all tests, slow ones too, and every scenario as one
 [no-exit-message]
 test-all *args: everything
-    @pytest -m "slow or not slow" tests scenarios "$@"
+    @pytest -m "slow or not slow" --hypothesis-profile=thorough tests scenarios "$@"
 
 # Switch each of the pipeline's rules off, and show which test fails: just mutants [--rule 6]
 [no-exit-message]

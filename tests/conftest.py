@@ -9,8 +9,9 @@ from hypothesis import settings
 from tests.main_paths import is_main_path
 
 # Hypothesis' deadline for an example is an assertion on time, and fails where the machine is busy.
-settings.register_profile("no timing", deadline=None)
-settings.load_profile("no timing")
+settings.register_profile("quick", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=200)
+settings.load_profile("quick")
 
 # A shell's background processes ignore an interrupt, and so would all that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
