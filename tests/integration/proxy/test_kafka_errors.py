@@ -217,12 +217,23 @@ def test_java_s_producer_and_consumer_meet_errors_and_get_through(bench: Bench, 
     assert bench.fault.end().requests == 3
     assert "NOT_LEADER_OR_FOLLOWER" in produced
     assert sorted(bench.stored() + bench.stored(1)) == [b"one", b"two"]
-    bench.begin("offset_out_of_range", "fetch", times=1)
     reading = ("--from-beginning", "--max-messages", "2")
-    consumed = console(bench, tmp_path, "org.apache.kafka.tools.consumer.ConsoleConsumer", *reading)
+    # It says nothing of the second one, and looks for the leader again.
+    for error, says in (("offset_out_of_range", "out of range"), ("fenced_leader_epoch", "")):
+        bench.begin(error, "fetch", times=1)
+        consumed = console(bench, tmp_path, "org.apache.kafka.tools.consumer.ConsoleConsumer", *reading)
+        assert bench.fault.end().requests == 1
+        assert says in consumed
+        assert sorted(line for line in consumed.splitlines() if line in ("one", "two")) == ["one", "two"]
+
+
+@pytest.mark.slow
+def test_java_s_producer_that_is_fenced_writes_nothing_more(bench: Bench, tmp_path: Path) -> None:
+    bench.begin("producer_fenced", "init_producer_id", times=1)
+    produced = console(bench, tmp_path, "org.apache.kafka.tools.ConsoleProducer", given="one\n")
     assert bench.fault.end().requests == 1
-    assert "out of range" in consumed
-    assert sorted(line for line in consumed.splitlines() if line in ("one", "two")) == ["one", "two"]
+    assert "ProducerFencedException" in produced
+    assert bench.stored() + bench.stored(1) == []
 
 
 def console(bench: Bench, directory: Path, tool: str, *options: str, given: str = "") -> str:
