@@ -33,6 +33,11 @@ CODES: Final = (
     "protectedpage",
     "editconflict",
 )
+OF_WRITES: Final = frozenset(code for code in CODES if code != "maxlag" and not code.startswith("assert"))
+"""Those for requests that write. The others are for requests that ask for a check, whatever else they do.
+
+There is one request of another kind: HTML that is to be stashed has a rate limit (`mockapi.api.rest.planned_error`).
+"""
 EXCEPTION: Final = "internal_api_error_"
 """Begins the code of an exception; the name of its class follows."""
 

@@ -18,6 +18,8 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from located_config.duration import PositiveDuration
 from located_config.schema import as_sentence
 from mockapi.faults.clashes import check_clashes
+from mockapi.faults.error import FAULT as ERROR
+from mockapi.faults.error import OF_WRITES
 from mockapi.faults.fault import Fault, Terms
 from mockapi.faults.registry import FAULTS
 from mockapi.rules.proof import Met
@@ -132,6 +134,12 @@ class Rule(Strict):
         examples=[3],
     )
     enabled: bool = Field(default=True, description="`false` keeps the rule, and it does nothing.")
+
+    @property
+    def error_of_writes(self) -> str | None:
+        """The code of its `error`, if MediaWiki has it for requests that write."""
+        code = self.do.of(ERROR)
+        return code if code in OF_WRITES else None
 
     @model_validator(mode="after")
     def _on_terms(self) -> Self:

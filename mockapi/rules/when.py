@@ -184,6 +184,12 @@ class When(Strict):
         by_client = (self.attempt, self.nth, self.header, self.query, self.form, self.json_, self.cookie, self.client)
         return any(condition is not None for condition in by_client)
 
+    @property
+    def selects_reads(self) -> bool:
+        """Whether no request that it selects writes. HTML that is to be stashed counts as written."""
+        actions = [parameters.get("action") for parameters in (self.query, self.form) if parameters]
+        return "query" in actions or (self.method in {"GET", "HEAD"} and "stash" not in (self.query or {}))
+
     method: Method | None = Field(default=None, description="Its HTTP method is this one.", examples=["GET"])
     path: str | None = Field(
         default=None,

@@ -59,6 +59,7 @@ def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
     for key in filter(can_be_cause, undeclared_differences(resolved)):
         text = f"incident and fix differ in {key} as well, so the verdict may rest on it"
         yield Problem(("cause",), text, "name it, or give all arms the same")
+    yield from _find_errors_of_writes(resolved)
     yield from _find_open_windows(scenario, configs.values())
     yield from _find_early_ends(resolved)
     yield from _find_documents_of_entities(scenario)
@@ -129,6 +130,20 @@ def _find_late_windows(scenario: Scenario) -> Iterator[Problem]:
             f"it counts from the first request, and events come for {lasts} after that: all requests may be over",
             remedy,
         )
+
+
+def _find_errors_of_writes(resolved: ResolvedScenario) -> Iterator[Problem]:
+    """Errors of the wiki for requests that write, in rules that select only others. The kit's programs never write."""
+    has_command = any(program.command for program in resolved.programs.values())
+    for place, rule in resolved.scenario.rules_at():
+        if (code := rule.error_of_writes) is not None and (rule.when.selects_reads or not has_command):
+            yield Problem(
+                (*place, "do", "error"),
+                f"MediaWiki has the error {code} for requests that write, and this rule selects only requests that "
+                "read: they are answered as without it",
+                "for a wiki that refuses reads so, write the answer: `status: { code: 200, body: … }`, as in "
+                "docs/faults.md",
+            )
 
 
 def _find_open_windows(scenario: Scenario, configs: Iterable[PipelineConfig]) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ from mockapi.api.action.module import Action
 from mockapi.api.action.parameters import Arguments
 from mockapi.api.action.tree import Tree
 from mockapi.api.error_words import ERROR_WORDS
-from mockapi.faults.error import EXCEPTION
+from mockapi.faults.error import EXCEPTION, OF_WRITES
 
 _READ_ONLY_REASON: Final = (
     "The database has been automatically locked while the replica database servers catch up to the primary"
@@ -64,6 +64,8 @@ def _error(code: str, call: Call, action: Action, main: Arguments) -> ApiError |
     """None where the request cannot get it."""
     if code.startswith(EXCEPTION):
         return uncaught(code.removeprefix(EXCEPTION), call.request_id)
+    if code in OF_WRITES and not action.writes:
+        return None
     match code:
         case "maxlag":
             most = main.integer("maxlag")
@@ -77,7 +79,7 @@ def _error(code: str, call: Call, action: Action, main: Arguments) -> ApiError |
         case "badtoken":
             return None if action.token is None else _of_action(action, bad_token())
         case "readonly":
-            return _worded(code, {"readonlyreason": _READ_ONLY_REASON}) if action.writes else None
+            return _worded(code, {"readonlyreason": _READ_ONLY_REASON})
     if action.name not in _ACTIONS[code]:
         return None
     return _of_action(action, _worded(code, {"blockinfo": _BLOCK} if code in {"blocked", "autoblocked"} else {}))

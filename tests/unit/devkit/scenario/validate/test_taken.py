@@ -232,6 +232,11 @@ def test_a_fault_is_taken_as_it_is_written(load: Load, changes: list[Change], te
     assert [str(item) for item in load(*changes).timeline] == [text]
 
 
+def erring(fault: str, when: str = "page: Huge") -> Change:
+    """Another rule of the mock."""
+    return "mock:\n  rules:\n", f"mock:\n  rules:\n    - {{ name: error, when: {{ {when} }}, do: {{ {fault} }} }}\n"
+
+
 INCIDENTS = still(", arms: [incident]")
 NOT_WARNED_OF: dict[str, list[Change]] = {
     "the file as it is": [],
@@ -259,6 +264,9 @@ NOT_WARNED_OF: dict[str, list[Change]] = {
         (UNTIL, "{ drained: true }"),
         ("kafka:\n", "traffic_begins: when running\nkafka:\n"),
     ],
+    "an error for requests that a command may write": [OWN, erring("error: readonly")],
+    "an error for stashed HTML": [OWN, erring("error: ratelimited", "method: GET, query: { stash: true }")],
+    "an error for requests that read": [erring("error: internal_api_error_DBQueryError", "method: GET")],
     "canaries that let the last events of rdf-decide go": [
         ("  generator: page_change\n", WIKIBASE),
         ("until:", DECIDE),
