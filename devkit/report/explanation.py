@@ -9,10 +9,11 @@
 Where the evidence is and the command that repeats the run come last; each report has a place of its own for them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from devkit.observe.arm_role import TWO_ARMS, ArmName
+from devkit.observe.audit.model import Audit
 from devkit.observe.audit.wrong_outcomes import FILE
 from devkit.observe.logs.first_errors import Complaint
 from devkit.observe.timeline.run_metadata import difference_text
@@ -143,24 +144,31 @@ def _more(name: ArmName, arm: ArmResult) -> list[str]:
     """Where the rest of what the main program's audit counted is."""
     audit = arm.audit
     problems = audit.problems() | ({"not_emitted": audit.not_emitted} if audit.not_emitted else {})
-    is_written = arm.holds is False and not audit.unaudited and len(audit.examples) < sum(problems.values())
+    is_written = examples(arm) and not audit.unaudited and len(audit.examples) < sum(problems.values())
     return [f"all such events are in {name}/{FILE}"] if is_written and problems.keys() - {"unattributed"} else []
 
 
 def examples(arm: ArmResult) -> tuple[str, ...]:
     """Events that the audit counted as a problem, of the main program first, then of others by their name; those of an
     arm that holds are left out. Of the main program's, those that a broken expectation is about come first.
+
+    Mismatched ones are left out unless the arm expects something of them: a program of the user's own may write other
+    values.
     """
     if arm.holds is not False:
         return ()
-    beside = [
-        f"{program.name}: {example}" for program in arm.programs if program.audit for example in program.audit.examples
-    ]
-    broken = [item.expected for item in arm.expectations if item.name == "audit" and item.holds is False]
+    counts = [item for item in arm.expectations if item.name == "audit"]
+    broken = [item for item in counts if item.holds is False]
+    expects_content = _are_about(counts, "mismatched: ")
 
-    def is_asked_for(example: str) -> bool:
-        kind = example.partition(":")[0]
-        return any(kind in expected or expected.startswith("clean") for expected in broken)
+    def shown(audit: Audit) -> list[str]:
+        return [example for example in audit.examples if expects_content or not example.startswith("mismatched: ")]
 
-    of_main = sorted(arm.audit.examples, key=is_asked_for, reverse=True)
+    of_main = sorted(shown(arm.audit), key=lambda example: _are_about(broken, example), reverse=True)
+    beside = (f"{program.name}: {line}" for program in arm.programs if program.audit for line in shown(program.audit))
     return (*of_main, *beside)[:MOST_EXAMPLES]
+
+
+def _are_about(expectations: Iterable[ExpectationResult], example: str) -> bool:
+    kind = example.partition(":")[0].replace(" ", "_")
+    return any(kind in item.expected or item.expected.startswith("clean") for item in expectations)

@@ -51,11 +51,33 @@ def test_examples_of_another_program_have_its_name(failed: Result) -> None:
     assert examples(changed(fixed, audit=nothing, programs=(beside,))) == ("content: lost: 7",)
 
 
-def test_what_a_broken_expectation_asks_for_comes_first(failed: Result) -> None:
+@pytest.mark.parametrize(
+    ("expected", "found", "shown"),
+    [
+        ("lost 0", ("duplicated: 1", "lost: 7"), ("lost: 7", "duplicated: 1")),
+        ("out_of_order 0", ("duplicated: 1", "out of order: 7"), ("out of order: 7", "duplicated: 1")),
+        ("lost 0", ("mismatched: 1", "lost: 7"), ("lost: 7",)),
+        ("lost 0, mismatched at most 2", ("mismatched: 1", "lost: 7"), ("mismatched: 1", "lost: 7")),
+        ("clean", ("mismatched: 1",), ("mismatched: 1",)),
+    ],
+    ids=["asked for first", "asked for in two words", "content not asked for", "content asked for", "all asked for"],
+)
+def test_examples_that_expectations_ask_for(
+    failed: Result, expected: str, found: tuple[str, ...], shown: tuple[str, ...]
+) -> None:
     fixed = failed.arms["fixed"]
-    audit = fixed.audit.model_copy(update={"examples": ("duplicated: 1", "lost: 7")})
-    broken = expectation("audit", "lost 0", "lost 1", False)
-    assert examples(changed(fixed, audit=audit, expectations=(broken,))) == ("lost: 7", "duplicated: 1")
+    beside = a_program("content", audit=fixed.audit.model_copy(update={"examples": found[:1]}))
+    audit = fixed.audit.model_copy(update={"examples": found})
+    broken = expectation("audit", expected, "lost 1", False)
+    arm = changed(fixed, audit=audit, programs=(beside,), expectations=(broken,))
+    named = tuple(f"content: {example}" for example in found[:1] if example in shown)
+    assert examples(arm) == (*shown, *named)
+
+
+def test_no_further_events_where_none_is_shown(failed: Result) -> None:
+    audit = failed.arms["fixed"].audit.model_copy(update={"mismatched": 7, "examples": ("mismatched: 1",)})
+    drained = expectation("drained", "true", "committed 1 of 2", False)
+    assert "what the audit found" not in titles(with_arm(failed, audit=audit, expectations=(drained,)))
 
 
 def test_an_arm_that_holds_is_not_quoted(failed: Result) -> None:
