@@ -70,7 +70,8 @@ def find_warnings(resolved: ResolvedScenario) -> Iterator[Problem]:
             for arm in (arm for arm in fixes if policy.holds(configs[arm])):
                 text = f"the {arm} arm has the unsafe {policy.text} as well"
                 place = location_of(scenario, arm, tuple(policy.key.split(".")))
-                yield Problem(place, text, "give it to the incident arm alone")
+                remedy = "give it to the incident arm alone, or leave it if your deployment keeps it with the fix"
+                yield Problem(place, text, remedy)
 
 
 def _find_documents_of_entities(scenario: Scenario) -> Iterator[Problem]:
