@@ -171,6 +171,7 @@ def list_(run_id: str | None, *, as_json: bool) -> None:
     """List the faults with their status, and how many requests each has matched."""
     from devkit.debug.mock_faults import FaultControl
     from devkit.faults.manual_faults import ManualFaults
+    from devkit.observe.figures import answers_text
 
     run = running_stack(run_id)
     by_hand = ManualFaults(run)
@@ -190,11 +191,11 @@ def list_(run_id: str | None, *, as_json: bool) -> None:
         click.echo(f"  {_shown(refusal.name)}: {refusal.text}")
         click.echo(f"      do {refusal.asked}")
     for mock_fault in mock_faults:
-        statuses = ", ".join(f"{status}: {count}" for status, count in sorted(mock_fault.counts.by_status.items()))
+        counts = mock_fault.counts
         last = "" if mock_fault.last_s_ago is None else f", the last {mock_fault.last_s_ago:.0f}s ago"
         met = (
-            f"matched {counted(mock_fault.counts.requests, 'request')} ({statuses}){last}"
-            if mock_fault.counts.requests
+            f"matched {counted(counts.requests, 'request')} ({answers_text(counts.by_status)}){last}"
+            if counts.requests
             else "matched no request yet"
         )
         click.echo(f"  {_shown(mock_fault.name)}: {_status(mock_fault)}{met}")

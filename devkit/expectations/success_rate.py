@@ -15,6 +15,7 @@ from devkit.expectations.bounds import Percentage
 from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.figures import answers_text
 from devkit.observe.observable import UPSTREAM, Observable
 from located_config.count import counted
 
@@ -50,8 +51,8 @@ class _SuccessRate(ExpectationKind):
                 "" if argument.of == "all" else " between the end of the fault and the end of the traffic"
             )
             return Finding(self.name, expected, measured, holds=False)
-        by_status = ", ".join(f"{status}: {count}" for status, count in answers.by_status.items())
-        measured = f"{answers.success_rate:.0%} of {counted(sum(answers.by_status.values()), 'request')} ({by_status})"
+        requests = counted(sum(answers.by_status.values()), "request")
+        measured = f"{answers.success_rate:.0%} of {requests} ({answers_text(answers.by_status)})"
         rate = answers.success_rate
         return Finding(self.name, expected, measured, argument.admits(rate), figures=(argument.bounded(rate),))
 

@@ -1,5 +1,6 @@
 """The measured figures of an arm, for `result.json` and the expectations."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
@@ -9,6 +10,13 @@ from devkit.container.kill import ContainerFigures
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def answers_text(by_status: Mapping[str, int]) -> str:
+    """`200: 204, no answer: 10`: requests by the status of their answer, `none` for those without one."""
+    return ", ".join(
+        f"{'no answer' if status == 'none' else status}: {count:,}" for status, count in sorted(by_status.items())
+    )
 
 
 class Answers(_Model):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
+from devkit.observe.figures import answers_text
 from devkit.observe.settings import not_as_shipped
 from devkit.report.explanation import CAUSE, also_differs, difference, explanation, headline, what_next
 from devkit.report.result import ArmResult, Result
@@ -128,8 +129,7 @@ def _describe_rule(item: Evidence, *, in_full: bool) -> str:
     if not item.fired:
         return f"{item.fault!r} matched no request{switched}{item.spans}"
     # Answers that are all 200 need no mention.
-    statuses = ", ".join(f"{status}: {count:,}" for status, count in sorted(item.by_status.items()))
-    answers = f" ({statuses})" if item.by_status.keys() - {"200"} else ""
+    answers = f" ({answers_text(item.by_status)})" if item.by_status.keys() - {"200"} else ""
     idle = f"; never acted: {item.inaction}" if item.acted is False else ""
     matched = f"{item.fault!r} matched {counted(item.requests, 'request')}{answers}{switched}"
     if not in_full:

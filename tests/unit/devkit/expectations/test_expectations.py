@@ -102,7 +102,7 @@ NO_PAGES = {"latencies": Latencies(slow_page()["latencies"].events, None)}
 LOST = an_audit(outputs=148, lost=2, out_of_order=1)
 # What was measured, where it is long.
 AMPLIFIED = "3.40 (680 requests for 200 fetches, at most 4 for a fetch)"
-OF_ALL_REQUESTS = "30% of 680 requests (200: 204, 504: 466, none: 10)"
+OF_ALL_REQUESTS = "30% of 680 requests (200: 204, 504: 466, no answer: 10)"
 NONE_ENDED = "no request ended between the end of the fault and the end of the traffic"
 FLAT = "18.5s at 50 of 161"
 IDLED = "0.12 (median; 0.41 on average) in 18.5s without a commit"

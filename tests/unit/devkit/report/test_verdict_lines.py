@@ -169,13 +169,14 @@ def test_equal_arms_have_no_difference(good: Result) -> None:
     ("evidence", "begin", "end"),
     [
         ({"by_status": {"504": 4, "200": 2}}, "matched 6 requests (200: 2, 504: 4); largest answer", "0.31s"),
+        ({"by_status": {"none": 6}}, "matched 6 requests (no answer: 6); largest answer", "0.31s"),
         (
             {"by_status": {"200": 6}, "acted": False, "inaction": "no answer was 504"},
             "matched 6 requests; largest answer",
             "slowest answer: 0.31s; never acted: no answer was 504",
         ),
     ],
-    ids=["answers that are more than 200s", "200s alone are not told"],
+    ids=["answers that are more than 200s", "no answer", "200s alone are not told"],
 )
 def test_of_a_failure_answers_are_told(failed: Result, evidence: dict[str, Any], begin: str, end: str) -> None:
     said = faults(failed, fired(**evidence)).splitlines()[0]
