@@ -11,6 +11,7 @@ RENAMED = {
     "retry": "total_requests",
     "max_retries": "total_requests",
     "max_attempts": "total_requests",
+    "attempts": "total_requests",
     "brokers": "bootstrap_servers",
     "copy": "fork",
 }

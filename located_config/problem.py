@@ -165,11 +165,12 @@ def _of_bare_key(detail: ErrorDetails, known: list[str]) -> str | None:
 
 
 def _shape(detail: ErrorDetails, root: Any) -> str | None:
-    """How a mapping looks that has to stand where something else does."""
-    if detail["type"] != "model_type" or not detail["loc"]:
+    """How a mapping looks, or a text of some pattern, that has to stand where something else does."""
+    shape = {"model_type": Mapping, "string_pattern_mismatch": str}.get(detail["type"])
+    if shape is None or not detail["loc"]:
         return None
     example = example_at(root, detail["loc"])
-    return f"write for example `{detail['loc'][-1]}: {flow(example)}`" if isinstance(example, Mapping) else None
+    return f"write for example `{detail['loc'][-1]}: {flow(example)}`" if isinstance(example, shape) else None
 
 
 def _message(detail: ErrorDetails, context: Mapping[str, Any]) -> str:
@@ -180,7 +181,11 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any]) -> str:
         message = message.replace("True", "true").replace("False", "false")
     if detail["type"] == "value_error":
         return message
-    return (message[:1].lower() + message[1:]).replace("input should be", "must be")
+    return (
+        (message[:1].lower() + message[1:])
+        .replace("input should be", "must be")
+        .replace("string should match pattern", "must match")
+    )
 
 
 def _got(detail: ErrorDetails, text: str) -> str:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from mockapi import faults_command
 from mockapi.clock import Clock
+from mockapi.command_parser import CommandParser
 from mockapi.control.access import Access, Network
 from mockapi.errors import MockapiError
 from mockapi.inputs import add_option, load_catalog, load_extensions, load_rules, load_token
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given[:1] == ["faults"]:
         return faults_command.main(given[1:])
-    return _serve(command_line().parse_args(given))
+    return _serve(command_line().parse(given))
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -68,13 +69,14 @@ def _end_with_stdin() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def command_line() -> argparse.ArgumentParser:
+def command_line() -> CommandParser:
     """The options of `python -m mockapi`."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m mockapi",
         description="A mock of MediaWiki's HTTP API with deterministic pages and injectable faults.",
         epilog="`python -m mockapi faults` lists the faults. While the mock runs, it serves an overview at "
         "/__mock/, a description of its control interface at /docs, and metrics at /metrics.",
+        commands=["faults"],
     )
     parser.add_argument(
         "--port",
@@ -84,7 +86,7 @@ def command_line() -> argparse.ArgumentParser:
     )
     parser.add_argument("--host", default="127.0.0.1", help="Address to listen on (default: %(default)s).")
     parser.add_argument(
-        "--seed", type=int, default=1, help="Seed of pages, draws and default catalog (default: %(default)s)."
+        "--seed", type=_seed, default=1, help="Seed of pages, draws and default catalog (default: %(default)s)."
     )
     parser.add_argument(
         "--catalog",
@@ -152,6 +154,13 @@ def _base_url(text: str) -> str:
             f"{text!r} is not a base URL: write scheme, host and port alone, such as http://127.0.0.1:8080"
         )
     return text.rstrip("/")
+
+
+def _seed(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
 
 
 def _port(text: str) -> int:

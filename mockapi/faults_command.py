@@ -1,6 +1,5 @@
 """`mockapi faults`: what a rule can do, for people and, with `--json`, for programs."""
 
-import argparse
 import json
 import sys
 import textwrap
@@ -8,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from located_config.near import near_miss
+from mockapi.command_parser import CommandParser
 from mockapi.control.fault_list import GROUPS, FaultDescription, described, rule_example
 from mockapi.errors import InputFileError
 from mockapi.inputs import add_option, load_extensions
@@ -17,7 +17,7 @@ _WIDTH = 100
 
 def main(arguments: Sequence[str]) -> int:
     """Prints all faults, or one; returns the exit code, 2 for a name that is no fault's."""
-    options = command_line().parse_args(arguments)
+    options = command_line().parse(arguments)
     try:
         load_extensions(options.extend)
     except InputFileError as error:
@@ -73,9 +73,9 @@ def _wrapped(name: str, text: str, *, indent: int) -> list[str]:
     return textwrap.wrap(text, _WIDTH, initial_indent=f"{name}  ", subsequent_indent=" " * indent)
 
 
-def command_line() -> argparse.ArgumentParser:
+def command_line() -> CommandParser:
     """The options of `python -m mockapi faults`."""
-    parser = argparse.ArgumentParser(prog="mockapi faults", description="Lists the faults that a rule can have.")
+    parser = CommandParser(prog="mockapi faults", description="Lists the faults that a rule can have.")
     parser.add_argument(
         "name", nargs="?", metavar="NAME", help="Show only this fault, with the values that its parameters accept."
     )

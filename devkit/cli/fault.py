@@ -34,7 +34,10 @@ def fault() -> None:
 @click.argument("faults", nargs=-1, metavar="[FILE|SCENARIO|YAML]...")
 @click.option("--do", "do_", metavar="YAML", help="What the fault does, as YAML, for example '{pause: {part: kafka}}'.")
 @click.option(
-    "--at", metavar="TIME", help="Begin a fault on a part after this time, for example 10s. Default: at once."
+    "--at",
+    metavar="TIME",
+    help="Begin the fault this long after the command, for example 10s. For faults on parts, such as a broker; a rule "
+    "of the mock has `window` instead. Default: at once.",
 )
 @click.option("--status", type=int, metavar="CODE", help="Answer with this status instead of the page.")
 @click.option("--latency", metavar="TIME", help="Wait this long before the answer, for example 300ms.")
@@ -48,7 +51,7 @@ def fault() -> None:
     "--for",
     "for_",
     metavar="TIME",
-    help="Keep the fault for this time from now on, for example 30s. Default: until it is removed.",
+    help="End the fault this long after it began, for example 30s. Default: it stays until it is removed.",
 )
 @click.option("--name", help="Name of the fault. Default: made of what it does.")
 @extend_option

@@ -54,7 +54,8 @@ def stack_options(command: F) -> F:
         click.option(
             "--addresses",
             type=click.Path(path_type=Path, dir_okay=False),
-            help="YAML file with the addresses of `--stack external`; by default they come from the environment.",
+            help="YAML file with the addresses of `--stack external`. Default: the environment variables "
+            "`DEVKIT_KAFKA`, `DEVKIT_S3_ENDPOINT` and `DEVKIT_MOCK_API`.",
         ),
         click.option(
             "--stack",
@@ -62,7 +63,8 @@ def stack_options(command: F) -> F:
             type=click.Choice(STACKS),
             default=STACKS[0],
             show_default=True,
-            help="What runs Kafka, object store and mock API.",
+            help="What runs Kafka, object store and mock API: local processes (`embedded`), containers (`compose`, "
+            "`testcontainers`), or servers of your own that already run (`external`).",
         ),
     ):
         command = option(command)

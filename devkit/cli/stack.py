@@ -70,7 +70,10 @@ def up(
     triple_store: bool,
     proxied: bool,
 ) -> None:
-    """Bring up Kafka, object store, mock API, the pipeline and the event bus, and leave them up."""
+    """Bring up Kafka, object store, mock API, the pipeline and the event bus, and leave them up.
+
+    With `--stack external` the first three are servers of your own, and only the others are started.
+    """
     from devkit.guardian import Guardian
     from devkit.headroom.load_average import busy_sentence
     from devkit.play.run_directory import make_run_directory

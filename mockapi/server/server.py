@@ -38,7 +38,8 @@ def bind(host: str, port: int) -> socket.socket:
         listener.close()
         elsewhere = isinstance(error, socket.gaierror) or getattr(error, "errno", None) == errno.EADDRNOTAVAIL
         remedy = "give --host an address of this machine" if elsewhere else "choose another --port, or 0 for a free one"
-        raise AddressError(f"cannot listen on {host}:{port}: {error}; {remedy}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise AddressError(f"cannot listen on {host}:{port}: {reason}; {remedy}") from None
     return listener
 
 
