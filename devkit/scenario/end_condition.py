@@ -38,7 +38,11 @@ class LogReached(ProgramArgument):
         default=None, description="Name of one of several programs. Default: the main one.", examples=["reader"]
     )
     event: str = Field(min_length=1, description="Name of the event, its field `event`.", examples=["waiting"])
-    at_least: PositiveInt = Field(default=1, description="Number of times, from the arm's start on.", examples=[2])
+    at_least: PositiveInt = Field(
+        default=1,
+        description="Number of times from the arm's start on, also before a restart or a step of the arm.",
+        examples=[2],
+    )
 
 
 def _as_list(value: Any) -> Any:
