@@ -3,9 +3,9 @@
     train_after_verdict   after the first verdict on a machine
     train_now             because a person asks for it, also where it failed before
 
-It takes about a minute, on a stack of its own, so that a run's is not kept up and nothing of it is left on an external
-one. It never comes before a verdict: a run without the cache takes less time than the training. When it is interrupted,
-it is tried again after the next run; when it failed, that is kept, and it is not.
+It takes one to two minutes, on a stack of its own, so that a run's is not kept up and nothing of it is left on an
+external one. It never comes before a verdict: a run without the cache takes less time than the training. When it is
+interrupted, it is tried again after the next run; when it failed, that is kept, and it is not.
 """
 
 import os
@@ -50,7 +50,10 @@ def train_after_verdict(say: Reporter) -> None:
     """
     if os.environ.get(NO_TRAINING_VARIABLE) or not class_cache().is_wanted:
         return
-    say("making Spark start faster takes about a minute; the next run starts faster (Ctrl-C skips this)")
+    say(
+        "the run is over. Making Spark's class cache takes one to two minutes, and the next run starts faster. Ctrl-C "
+        f"skips it this time and leaves the verdict; {NO_TRAINING_VARIABLE}=1 skips it always"
+    )
     try:
         train_now()
     except Exception as error:  # noqa: BLE001 - it is reported, and kept

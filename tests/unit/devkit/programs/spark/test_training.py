@@ -98,7 +98,8 @@ def raising(error: BaseException) -> Callable[[], None]:
 def test_the_first_verdict_is_followed_by_a_training_and_no_other_is(machine: Machine, tmp_path: Path) -> None:
     machine.after_verdict()
     (line,) = machine.printed
-    assert "the next run starts faster" in line
+    assert "the next run starts faster. Ctrl-C skips it this time" in line
+    assert "DEVKIT_NO_TRAINING=1 skips it always" in line
     assert there(tmp_path) == {".aot", ".sha256", ".lock"}
     machine.after_verdict()
     assert (machine.runs, len(machine.printed)) == (1, 1)
