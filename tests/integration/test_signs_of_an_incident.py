@@ -19,7 +19,7 @@ Cli = Callable[..., CliRun]
 @pytest.mark.slow
 def test_each_sign_is_measured(devkit_cli: Cli) -> None:
     run = devkit_cli("scenario", "run", str(SCENARIO))
-    assert run.wait(480) == 0, run.output()
+    assert run.wait(900) == 0, run.output()
     result = json.loads((run.evidence / "result.json").read_text())
     assert result["arms"]["incident"]["ended_by"].startswith("drained and log batch_written ")
     judged = [one for arm in result["arms"].values() for one in arm["expectations"]]
