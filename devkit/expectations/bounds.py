@@ -121,9 +121,9 @@ class Bytes(Range[Size]):
     example: ClassVar[str] = "a size such as 2GiB"
 
     @classmethod
-    def show(cls, value: int) -> str:
-        """In the largest binary unit without a fraction: `20MiB`."""
-        return format_size(value)
+    def show(cls, value: float) -> str:
+        """In the largest binary unit without a fraction: `20MiB`. A stretched slope is rounded to bytes."""
+        return format_size(round(value))
 
 
 def or_exactly(model: type[Range[Any]], written: Any, *alone: type) -> BeforeValidator:

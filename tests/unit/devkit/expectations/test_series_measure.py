@@ -135,6 +135,7 @@ def test_a_program_is_named() -> None:
 def test_in_a_stretched_run_a_minute_brings_less() -> None:
     sloped = Expectation.model_validate({"memory": {"of": "slope", "at_least": "30MiB"}})
     assert stretched(sloped, 3).argument.at_least == 10 * MIB
+    assert str(stretched(sloped, 7).argument) == "slope a minute at least 4493897B"
     level = Expectation.model_validate({"memory": {"at_least": "30MiB"}})
     assert stretched(level, 3).argument.at_least == 30 * MIB
 
