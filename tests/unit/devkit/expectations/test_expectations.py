@@ -275,10 +275,7 @@ def test_a_flat_time_that_a_gap_may_hide_is_between_two_bounds(bound: dict[str, 
 
 @pytest.mark.parametrize(
     ("audit", "measured"),
-    [
-        ({"inputs": 0}, "no inputs"),
-        ({"pending": 161}, "nothing was committed: all 161 inputs are still in the source"),
-    ],
+    [({"inputs": 0}, "no inputs"), ({"pending": 161}, "nothing was committed: all 161 inputs are still in the source")],
     ids=["of nothing", "of events that were never taken"],
 )
 def test_an_audit_that_shows_nothing(audit: dict[str, int], measured: str) -> None:

@@ -21,12 +21,7 @@ NOT_JUDGED: dict[Observable, tuple[dict[str, Any], ...]] = {
         {"partitions_read": "100%"},
         {"event_time_skew": {"at_most": "1m"}},
     ),
-    "checkpoint": (
-        {"replayed_offsets": 0},
-        {"past_failed_batch": 0},
-        {"checkpoint_size": 9},
-        {"checkpoint_files": 9},
-    ),
+    "checkpoint": ({"replayed_offsets": 0}, {"past_failed_batch": 0}, {"checkpoint_size": 9}, {"checkpoint_files": 9}),
     "batches": (
         {"replays": 0},
         {"replayed_offsets": 0},

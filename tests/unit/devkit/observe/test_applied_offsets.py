@@ -3,10 +3,8 @@
 from typing import Any
 
 import pytest
-from kafka.errors import KafkaError
-from kafka.structs import TopicPartition
 
-from devkit.errors import PartError, StackError
+from devkit.errors import PartError
 from devkit.observe.applied_offsets import OffsetInStore, OffsetOfGroup
 from devkit.observe.kafka.group_offsets import GroupOffsets
 from pipeline.apply.accumulate import Patch
@@ -14,8 +12,7 @@ from pipeline.apply.mutation_store import PARTITION
 from pipeline.apply.patch import StorePosition, write_update
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
 from tests.unit.devkit.observe.memory_store import MemoryStore
-
-TOPIC = "rdf.mutation"
+from tests.unit.devkit.observe.test_stated_offsets import TOPIC, Consumer
 
 
 @pytest.mark.parametrize("graph", [None, "http://wiki/graph"])
@@ -40,26 +37,9 @@ def test_a_store_that_does_not_answer_is_an_error_soon() -> None:
         OffsetInStore(Silent(), TOPIC).look()
 
 
-class Consumer:
-    def __init__(self, committed: int | KafkaError | None) -> None:
-        self._committed, self.is_closed = committed, False
-
-    def partitions_for_topic(self, topic: str) -> set[int]:
-        return {0} if topic == TOPIC else set()
-
-    def committed(self, place: TopicPartition) -> int | None:
-        assert place == TopicPartition(TOPIC, 0)
-        if isinstance(self._committed, KafkaError):
-            raise self._committed
-        return self._committed
-
-    def close(self) -> None:
-        self.is_closed = True
-
-
 @pytest.mark.parametrize(("committed", "found"), [(None, None), (-1, None), (0, {(TOPIC, 0): 0}), (9, {(TOPIC, 0): 9})])
 def test_what_the_group_has_committed(committed: int | None, found: dict[tuple[str, int], int] | None) -> None:
-    consumer, asked = Consumer(committed), list[Any]()
+    consumer, asked = Consumer({0: committed}), list[Any]()
 
     def connect(bootstrap: str, *, group_id: str) -> Any:
         asked.append((bootstrap, group_id))
@@ -70,9 +50,3 @@ def test_what_the_group_has_committed(committed: int | None, found: dict[tuple[s
     assert asked == [("127.0.0.1:1", "mine")]
     offsets.close()
     assert consumer.is_closed
-
-
-def test_a_broker_that_does_not_answer_is_an_error() -> None:
-    offsets = OffsetOfGroup(GroupOffsets("127.0.0.1:1", "mine", lambda _at, **_: Consumer(KafkaError("gone"))), TOPIC)
-    with pytest.raises(StackError, match="what group mine has committed"):
-        offsets.look()

@@ -22,7 +22,8 @@ class Consumer:
         self._committed, self.is_closed = committed, False
 
     def partitions_for_topic(self, topic: str) -> set[int]:
-        return {0, 1} if topic == TOPIC else set()
+        assert topic == TOPIC
+        return {0, 1}
 
     def committed(self, place: TopicPartition) -> int | None:
         if isinstance(self._committed, KafkaError):
@@ -75,7 +76,7 @@ def test_another_group_is_another_connection() -> None:
     assert [(group, consumer.is_closed) for group, consumer in asked] == [("a", True), ("b", False)]
 
 
-def test_a_broker_that_does_not_answer_is_an_error() -> None:
+def test_a_broker_that_does_not_say_it_is_an_error() -> None:
     with pytest.raises(StackError, match=r"what group mine has committed: .*gone"):
         reader(Consumer(KafkaError("gone"))).read({"group": "mine"})
 
@@ -104,17 +105,19 @@ def test_offsets_of_a_file(tmp_path: Path, content: object, offsets: dict[int, i
     assert found.size == (None if problem else CheckpointSize(file.stat().st_size, 1))
 
 
-def test_a_file_of_an_earlier_arm_shows_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "at_ms", "problem"),
+    [
+        (json.dumps({TOPIC: {"0": 40}}), BEGAN_MS - 1, "was not written in this arm"),
+        (" " * ((1 << 20) + 1), BEGAN_MS, "is larger than 1MiB"),
+    ],
+    ids=["of an earlier arm", "too large"],
+)
+def test_a_file_that_shows_nothing(tmp_path: Path, content: str, at_ms: int, problem: str) -> None:
     file = tmp_path / "offsets.json"
-    file.write_text(json.dumps({TOPIC: {"0": 40}}))
-    os.utime(file, ns=(0, (BEGAN_MS - 1) * 1_000_000))
-    assert reader().read({"file": str(file)}).problem == f"file {file} was not written in this arm"
-
-
-def test_a_file_that_is_too_large(tmp_path: Path) -> None:
-    file = tmp_path / "offsets.json"
-    file.write_bytes(b" " * ((1 << 20) + 1))
-    assert reader().read({"file": str(file)}).problem == f"file {file} is larger than 1MiB"
+    file.write_text(content)
+    os.utime(file, ns=(0, at_ms * 1_000_000))
+    assert reader().read({"file": str(file)}).problem == f"file {file} {problem}"
 
 
 @pytest.mark.parametrize(

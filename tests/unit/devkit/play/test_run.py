@@ -145,11 +145,7 @@ def test_what_is_chosen_is_said_with_what_no_stretch_reaches(
 ) -> None:
     instead = CommandProgram(CommandLine(("mine",), tmp_path)) if command else None
     attempt = Attempt(
-        scenario,
-        replace(options, instead=instead, stretch=chosen),
-        tmp_path,
-        Progress(io.StringIO()),
-        lambda *_: None,
+        scenario, replace(options, instead=instead, stretch=chosen), tmp_path, Progress(io.StringIO()), lambda *_: None
     )
     busy = IDLE.model_copy(update={"slowdown": 4.9})
     assert attempt._headroom(busy).text == f"the machine is 4.9 times slower than when it is free; {text}"

@@ -42,8 +42,7 @@ def test_an_older_revision_belongs_to_its_title(restbase: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "place"),
-    [("old%20harbour?x=1", "Old_harbour?x=1"), ("old_harbour/4097?x=1", "../Old_harbour/4097?x=1")],
+    ("asked", "place"), [("old%20harbour?x=1", "Old_harbour?x=1"), ("old_harbour/4097?x=1", "../Old_harbour/4097?x=1")]
 )
 def test_another_spelling_is_301_from_where_it_was(restbase: Any, asked: str, place: str) -> None:
     answer = restbase.ask(f"{HTML}/{asked}")

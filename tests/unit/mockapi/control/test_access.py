@@ -107,8 +107,7 @@ def test_without_a_token_a_header_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "name"),
-    [("A.example:80", "a.example"), ("[::1]:80", "::1"), ("::1", "::1"), ("a", "a"), ("", "")],
+    ("host", "name"), [("A.example:80", "a.example"), ("[::1]:80", "::1"), ("::1", "::1"), ("a", "a"), ("", "")]
 )
 def test_the_name_of_a_host(host: str, name: str) -> None:
     assert host_name(host) == name

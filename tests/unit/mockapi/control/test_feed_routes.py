@@ -77,8 +77,7 @@ def test_a_change_is_told_in_full(worlds: Worlds) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "path"),
-    [("after=-1", "after"), ("wait=61", "wait"), ("limit=0", "limit"), ("since=1", "since")],
+    ("query", "path"), [("after=-1", "after"), ("wait=61", "wait"), ("limit=0", "limit"), ("since=1", "since")]
 )
 def test_what_cannot_be_asked_is_refused(worlds: Worlds, query: str, path: str) -> None:
     answer = asked(worlds, query)

@@ -31,14 +31,7 @@ def change(page_id: int = 1) -> PageChange:
     )
     page = ChangePage(page_id=page_id, namespace_id=0, title="A", content_model="wikitext", revision_count=1)
     return PageChange(
-        kind="create",
-        wiki="w",
-        domain="w.org",
-        at=NOW,
-        request_id="f00d",
-        page=page,
-        revision=revision,
-        performer=USER,
+        kind="create", wiki="w", domain="w.org", at=NOW, request_id="f00d", page=page, revision=revision, performer=USER
     )
 
 

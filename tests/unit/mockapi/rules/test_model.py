@@ -36,12 +36,7 @@ def test_a_short_form_of_a_fault_means_the_long_one(short: dict[str, Any], long:
 
 @pytest.mark.parametrize(
     ("key", "short", "long"),
-    [
-        ("share", "1%", 0.01),
-        ("revision", 7, [7]),
-        ("attempt", 2, {"exactly": 2}),
-        ("probability", "5%", {"to": 0.05}),
-    ],
+    [("share", "1%", 0.01), ("revision", 7, [7]), ("attempt", 2, {"exactly": 2}), ("probability", "5%", {"to": 0.05})],
 )
 def test_a_short_form_of_a_condition_means_the_long_one(key: str, short: object, long: object) -> None:
     assert rule({"status": 404}, when={key: short}) == rule({"status": 404}, when={key: long})

@@ -73,10 +73,7 @@ def test_the_limit_is_in_bytes_and_not_of_the_namespace(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "english"),
-    [
-        ("a{b}", '^The requested page title contains invalid characters: "{".$'),
-        ("a" * 256, "no longer than 255 bytes"),
-    ],
+    [("a{b}", '^The requested page title contains invalid characters: "{".$'), ("a" * 256, "no longer than 255 bytes")],
 )
 def test_the_character_or_the_limit_is_named(text: str, english: str) -> None:
     with pytest.raises(InvalidTitle) as refused:

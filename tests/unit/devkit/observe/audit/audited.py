@@ -1,6 +1,6 @@
 """An audit of arrivals made by hand, and events that all tests of it know."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from devkit.observe.audit.arrivals import Arrival
@@ -9,7 +9,11 @@ from devkit.observe.audit.model import Audit
 from devkit.observe.audit.replays import NO_REPLAYS, Replays
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange, Offsets
-from tests.unit.devkit.observe.audit.events import ERROR, SOURCE, TRUTH, source_event
+from devkit.observe.expected_output.truth import JobTruth
+from devkit.observe.kafka.deferrals import DeferredEntries
+from tests.unit.devkit.observe.audit.events import ERROR, SOURCE, TRUTH, arrival, source_event
+
+LAPSED = "mediawiki.lapsed"
 
 EDIT = source_event(0)
 FAILING = source_event(1, fate="error", reason="malformed_json")
@@ -30,13 +34,28 @@ def audit(
     *arrivals: Arrival,
     committed: Offsets = ALL,
     resolve: Callable[[dict[str, bytes]], bytes] = no_store,
+    entries: DeferredEntries | None = None,
     replays: Replays = NO_REPLAYS,
     names_missing: bool = False,
+    truth: JobTruth | None = TRUTH,
+    grown: Collection[str] = (),
 ) -> Audit:
-    held = DeliveryAudit(events, truth=TRUTH, resolve=resolve)
+    held = DeliveryAudit(events, truth=truth, resolve=resolve, grown=grown)
     for one in arrivals:
-        (held.add_error if one.topic == ERROR else held.add_output)(one)
-    return held.finish(committed, replays=replays, names_missing=names_missing)
+        {ERROR: held.add_error, LAPSED: held.add_lapsed}.get(one.topic, held.add_output)(one)
+    return held.finish(committed, entries, replays, names_missing=names_missing)
+
+
+def deferred(*keys: str) -> DeferredEntries:
+    """What stands in the deferral topic."""
+    entries = DeferredEntries()
+    for key in keys:
+        entries.take(key.encode(), b"{}")
+    return entries
+
+
+def lapsed(event: SourceEvent, *, at: int = 0) -> Arrival:
+    return arrival(event, b"{}", topic=LAPSED, at=at)
 
 
 def nonzero(figures: Audit) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kafka.errors import KafkaConnectionError, KafkaTimeoutError
+from kafka.errors import KafkaConnectionError
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
 from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.stack import topic_reader as consumer_module
 
-Record = namedtuple("Record", "offset value headers timestamp key", defaults=[1_790_000_000_000, None])
+Record = namedtuple("Record", "offset value headers timestamp key", defaults=[b"", (), 1_790_000_000_000, None])
 SOURCE_HEADERS = [("source-topic", b"page_change"), ("source-partition", b"0000000003"), ("source-offset", b"0042")]
 
 
@@ -82,7 +82,7 @@ def read(monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> list[Arrival]:
 def test_every_record_of_every_partition_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     consumer = Consumer(
         {
-            1: [Record(0, b"c", [])],
+            1: [Record(0, b"c")],
             0: [Record(0, b"a", SOURCE_HEADERS), Record(1, b"b", [], 1_790_000_000_250, b"page")],
         },
         {0: 2, 1: 1},
@@ -93,33 +93,24 @@ def test_every_record_of_every_partition_in_order(monkeypatch: pytest.MonkeyPatc
         Arrival("enriched", 1, 0, b"c", {}, None, 1_790_000_000_000),
     ]
     assert consumer.closed
-
-
-def test_stops_at_the_end_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    records = [Record(number, b"", []) for number in range(5)]
-    assert len(read(monkeypatch, Consumer({0: records}, {0: 3}))) == 3
-
-
-@pytest.mark.parametrize("end", [8, 9, 20])
-def test_offsets_need_not_be_without_gaps(monkeypatch: pytest.MonkeyPatch, end: int) -> None:
-    """A transaction's marker takes an offset, also the last one."""
-    assert len(read(monkeypatch, Consumer({0: [Record(0, b"", []), Record(7, b"", [])]}, {0: end}))) == 2
-
-
-def test_a_log_of_which_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert read(monkeypatch, Consumer({0: []}, {0: 8}, begins=8)) == []
-
-
-def test_a_transaction_that_was_aborted_emitted_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The broker is asked to leave it out; that it does is in the integration tests."""
-    consumer = Consumer({0: []}, {0: 0})
-    read(monkeypatch, consumer)
+    # The broker is to leave an aborted transaction out; that it does is in the integration tests.
     assert consumer.settings["isolation_level"] == "read_committed"
 
 
-def test_an_empty_topic(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert read(monkeypatch, Consumer({0: [], 1: []}, {0: 0, 1: 0})) == []
-    assert read(monkeypatch, Consumer({}, {})) == []
+@pytest.mark.parametrize(
+    ("consumer", "count"),
+    [
+        pytest.param(Consumer({0: [*map(Record, range(5))]}, {0: 3}), 3, id="it stops at the end of now"),
+        pytest.param(Consumer({0: [Record(0), Record(7)]}, {0: 8}), 2, id="offsets with a gap"),
+        pytest.param(Consumer({0: [Record(0), Record(7)]}, {0: 9}), 2, id="the last offset is a transaction's marker"),
+        pytest.param(Consumer({0: [Record(0), Record(7)]}, {0: 20}), 2, id="a gap at the end"),
+        pytest.param(Consumer({0: []}, {0: 8}, begins=8), 0, id="a log of which nothing is left"),
+        pytest.param(Consumer({0: [], 1: []}, {0: 0, 1: 0}), 0, id="an empty topic"),
+        pytest.param(Consumer({}, {}), 0, id="a topic that is not there"),
+    ],
+)
+def test_reads_up_to_the_end_of_now(monkeypatch: pytest.MonkeyPatch, consumer: Consumer, count: int) -> None:
+    assert len(read(monkeypatch, consumer)) == count
 
 
 def test_no_value_and_empty_headers_are_empty_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,24 +132,15 @@ def test_headers_that_do_not_say_where_it_came_from(monkeypatch: pytest.MonkeyPa
     assert arrival.source is None
 
 
-def test_a_topic_that_cannot_be_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    consumer = Consumer({0: [Record(0, b"", [])]}, {0: 5}, sticks=True)
-    with pytest.raises(StackError, match="enriched ends at 5 but could be read only up to 1"):
+@pytest.mark.parametrize(
+    ("consumer", "message"),
+    [
+        (Consumer({0: [Record(0)]}, {0: 5}, sticks=True), "enriched ends at 5 but could be read only up to 1"),
+        (Consumer({0: []}, {0: 0}, fails=True), "enriched could not be read for the audit: .*gone"),
+    ],
+    ids=["a topic that cannot be read to its end", "a broker that goes away"],
+)
+def test_what_is_not_read_is_an_error(monkeypatch: pytest.MonkeyPatch, consumer: Consumer, message: str) -> None:
+    with pytest.raises(StackError, match=message):
         read(monkeypatch, consumer)
     assert consumer.closed
-
-
-def test_a_broker_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    consumer = Consumer({0: []}, {0: 0}, fails=True)
-    with pytest.raises(StackError, match=r"enriched could not be read for the audit: .*gone"):
-        read(monkeypatch, consumer)
-    assert consumer.closed
-
-
-def test_a_broker_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(**_settings: Any) -> Consumer:
-        raise KafkaTimeoutError("Unable to bootstrap")
-
-    monkeypatch.setattr(consumer_module, "KafkaConsumer", refuse)
-    with pytest.raises(StackError, match=r"Kafka at .* does not answer: .*Unable to bootstrap"):
-        list(read_topic("127.0.0.1:1", "enriched"))

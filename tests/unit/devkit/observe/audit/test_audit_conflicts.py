@@ -8,13 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.observe.audit.arrivals import Arrival
-from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.replays import NO_REPLAYS, Replays, RetriedTask
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange
-from devkit.observe.kafka.deferrals import DeferredEntries
-from tests.unit.devkit.observe.audit.audited import ALL, EDIT, FAILING, FIRST_TEN, audit, no_store, nonzero
-from tests.unit.devkit.observe.audit.events import ERROR, SOURCE, TRUTH, error_of, output_of, source_event
+from tests.unit.devkit.observe.audit.audited import EDIT, FAILING, FIRST_TEN, audit, deferred, nonzero
+from tests.unit.devkit.observe.audit.events import ERROR, SOURCE, error_of, output_of, source_event
 
 SECOND_OTHER = 5000
 """Milliseconds after which a restarted program writes again."""
@@ -33,14 +31,11 @@ class TestConflicts:
         """And the event ended as the first of the two, whichever topic is read first."""
         output, error = both_ways(EDIT, error_first=error_first)
         arrivals = [output, output_of(EDIT, at=1, timestamp_ms=9000), error, error_of(EDIT, at=1, timestamp_ms=9000)]
-        figures = audit(
-            [EDIT], *(sorted(arrivals, key=lambda one: one.topic != ERROR) if errors_are_read_first else arrivals)
-        )
+        if errors_are_read_first:
+            arrivals.sort(key=lambda one: one.topic != ERROR)
         ended = {"errors": 1, "misrouted": 1} if error_first else {"outputs": 1}
-        assert nonzero(figures) == {"inputs": 1, "duplicated": 2, "conflicting": 1} | ended | {
-            "timed_out": 1,
-            "timed_out_conflicts": 1,
-        }
+        ended |= {"inputs": 1, "duplicated": 2, "conflicting": 1, "timed_out": 1, "timed_out_conflicts": 1}
+        assert nonzero(audit([EDIT], *arrivals)) == ended
 
     @pytest.mark.parametrize(
         ("event", "error_first"), [(EDIT, False), (FAILING, True)], ids=["output, then error", "error, then output"]
@@ -84,10 +79,7 @@ class TestConflicts:
 
     @pytest.mark.parametrize(
         ("wrong", "example"),
-        [
-            ({"key": b"other"}, "its key is 'other'; expected 'page 1'"),
-            ({"value": b"garbage"}, "not JSON"),
-        ],
+        [({"key": b"other"}, "its key is 'other'; expected 'page 1'"), ({"value": b"garbage"}, "not JSON")],
     )
     def test_so_has_the_error_event_of_one(self, wrong: dict[str, Any], example: str) -> None:
         """What its type must be nobody knows, but it is a record of its page."""
@@ -129,14 +121,10 @@ class TestConflicts:
         assert audit([EDIT], *records, replays=replays).problems() == {"duplicated": 1}
 
     def test_one_of_a_deferred_event_is_excused_by_a_restart(self) -> None:
-        entries = DeferredEntries()
-        entries.take(b"page_change/0/0000000000", b"{}")
-        held = DeliveryAudit([EDIT], truth=TRUTH, resolve=no_store)
-        output, error = both_ways(EDIT, error_first=False)
-        held.add_output(output)
-        held.add_error(error)
-        assert held.finish(ALL, entries, Replays(0)).problems() == {"conflicting": 1}
-        assert held.finish(ALL, entries, Replays(1)).problems() == {}
+        entries = deferred("page_change/0/0000000000")
+        for restarts, problems in ((0, {"conflicting": 1}), (1, {})):
+            figures = audit([EDIT], *both_ways(EDIT, error_first=False), entries=entries, replays=Replays(restarts))
+            assert figures.problems() == problems
 
     @pytest.mark.parametrize(
         ("event", "second"),

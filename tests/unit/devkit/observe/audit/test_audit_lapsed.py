@@ -5,57 +5,32 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.audit.arrivals import Arrival
-from devkit.observe.audit.audit import DeliveryAudit
-from devkit.observe.audit.model import Audit
 from devkit.observe.audit.replays import NO_REPLAYS, Replays
-from devkit.observe.audit.source_event import SourceEvent
 from pipeline.schemas import LAPSED_URI
-from tests.unit.devkit.observe.audit.audited import ALL, CANARY, EDIT, FAILING, FIRST_TEN, no_store, nonzero
-from tests.unit.devkit.observe.audit.events import TRUTH, arrival, error_of, output_of
+from tests.unit.devkit.observe.audit.audited import CANARY, EDIT, FAILING, FIRST_TEN, LAPSED, audit, lapsed, nonzero
+from tests.unit.devkit.observe.audit.events import arrival, error_of, output_of
 
-LAPSED = "mediawiki.lapsed"
 SAID = {"topic": "page_change", "partition": 0, "offset": 0}
 
 
-def lapsed(event: SourceEvent, *, at: int = 0, timestamp_ms: int = 0) -> Arrival:
-    return arrival(event, b"{}", topic=LAPSED, at=at, timestamp_ms=timestamp_ms)
-
-
-def audited(
-    events: list[SourceEvent], *, late: list[Arrival], outputs: list[Arrival], replays: Replays = NO_REPLAYS
-) -> Audit:
-    audit = DeliveryAudit(events, truth=TRUTH, resolve=no_store)
-    for one in outputs:
-        audit.add_output(one)
-    audit.add_error(error_of(FAILING))
-    for one in late:
-        audit.add_lapsed(one)
-    return audit.finish(ALL, None, replays)
-
-
 def test_what_lapsed_is_counted_as_that_and_not_as_lost() -> None:
-    figures = audited([EDIT, FAILING, CANARY], late=[lapsed(EDIT)], outputs=[])
+    figures = audit([EDIT, FAILING, CANARY], error_of(FAILING), lapsed(EDIT))
     assert nonzero(figures) == {"inputs": 3, "errors": 1, "filtered": 1, "lapsed": 1}
     assert figures.problems() == {"lapsed": 1}
     (example,) = figures.examples
     assert example.startswith(f"lapsed: {EDIT.name}, record {LAPSED}/0/0: lapsed; expected an output")
 
 
-def test_an_output_of_what_lapsed_before_contradicts_it() -> None:
-    figures = audited([EDIT, FAILING], late=[lapsed(EDIT)], outputs=[output_of(EDIT, timestamp_ms=5)])
-    assert (figures.lapsed, figures.outputs, figures.conflicting) == (1, 0, 1)
-    again = audited(
-        [EDIT, FAILING],
-        late=[lapsed(EDIT)],
-        outputs=[output_of(EDIT, timestamp_ms=5)],
-        replays=Replays(1, (FIRST_TEN, FIRST_TEN)),
-    )
-    assert (again.lapsed, again.problems()) == (1, {"lapsed": 1})
+@pytest.mark.parametrize(
+    ("replays", "problems"), [(NO_REPLAYS, {"lapsed": 1, "conflicting": 1}), (Replays(1, (FIRST_TEN,)), {"lapsed": 1})]
+)
+def test_an_output_of_what_lapsed_before_contradicts_it(replays: Replays, problems: dict[str, int]) -> None:
+    figures = audit([EDIT], output_of(EDIT, timestamp_ms=5), lapsed(EDIT), replays=replays)
+    assert (figures.lapsed, figures.outputs, figures.conflicting, figures.problems()) == (1, 0, 1, problems)
 
 
 def test_a_lapsed_event_that_was_made_again_is_a_repeat() -> None:
-    figures = audited([EDIT, FAILING], late=[lapsed(EDIT), lapsed(EDIT, at=1)], outputs=[])
+    figures = audit([EDIT], lapsed(EDIT), lapsed(EDIT, at=1))
     assert (figures.lapsed, figures.duplicated, figures.conflicting) == (1, 1, 0)
 
 
@@ -74,6 +49,6 @@ def test_a_lapsed_event_that_was_made_again_is_a_repeat() -> None:
 def test_what_a_lapsed_event_says_is_of_its_own(said: dict[str, Any], key: bytes, wrong: str | None) -> None:
     """What lapsed is sent again by that."""
     late = replace(arrival(EDIT, said, topic=LAPSED), key=key)
-    figures = audited([EDIT, FAILING], late=[late], outputs=[])
+    figures = audit([EDIT, FAILING], error_of(FAILING), late)
     assert figures.mismatched == (wrong is not None)
     assert wrong is None or f"mismatched: {EDIT.name}, record {LAPSED}/0/0: {wrong}" in figures.examples[1]

@@ -8,14 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.observe.audit.arrivals import Arrival
-from devkit.observe.audit.audit import DeliveryAudit
-from devkit.observe.audit.model import Audit
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.kafka.deferrals import DeferredEntries
-from tests.unit.devkit.observe.audit.audited import ALL, no_store, nonzero
-from tests.unit.devkit.observe.audit.events import SOURCE, TRUTH, arrival, output_of, source_event
-
-LAPSED = "lapsed"
+from tests.unit.devkit.observe.audit.audited import audit, deferred, lapsed, nonzero
+from tests.unit.devkit.observe.audit.events import SOURCE, output_of, source_event
 
 
 def repeat_of(first: SourceEvent, offset: int) -> SourceEvent:
@@ -33,54 +28,34 @@ AGAIN = repeat_of(FIRST, 5)
 OTHER = source_event(1, page=2)
 
 
-def lapsed(event: SourceEvent) -> Arrival:
-    return arrival(event, {"lapsed": True}, topic=LAPSED)
-
-
-def audit(events: list[SourceEvent], *arrivals: Arrival, deferred: str | None = None) -> Audit:
-    held = DeliveryAudit(events, truth=TRUTH, resolve=no_store)
-    for one in arrivals:
-        (held.add_lapsed if one.topic == LAPSED else held.add_output)(one)
-    entries = DeferredEntries()
-    if deferred is not None:
-        entries.take(deferred.encode(), b"{}")
-    return held.finish(ALL, entries)
-
-
-@pytest.mark.parametrize("kept", [FIRST, AGAIN], ids=["the first", "the repeat"])
-def test_one_of_an_id_is_enough(kept: SourceEvent) -> None:
-    figures = audit([FIRST, OTHER, AGAIN], output_of(kept), output_of(OTHER, at=1))
-    assert nonzero(figures) == {"inputs": 3, "outputs": 2, "deduplicated": 1}
-    assert figures.problems() == {}
-
-
-def test_a_program_that_removes_none_emits_both() -> None:
-    figures = audit([FIRST, AGAIN], output_of(FIRST), output_of(AGAIN, at=1))
-    assert nonzero(figures) == {"inputs": 2, "outputs": 2, "repeats_emitted": 1}
-    assert figures.problems() == {}
-
-
-def test_where_none_of_an_id_left_all_are_lost() -> None:
-    assert nonzero(audit([FIRST, AGAIN])) == {"inputs": 2, "lost": 2}
+@pytest.mark.parametrize(
+    ("left", "counted", "problems"),
+    [
+        ([output_of(FIRST), output_of(OTHER, at=1)], {"outputs": 2, "deduplicated": 1}, {}),
+        ([output_of(AGAIN), output_of(OTHER, at=1)], {"outputs": 2, "deduplicated": 1}, {}),
+        ([output_of(FIRST), output_of(OTHER, at=1), output_of(AGAIN, at=2)], {"outputs": 3, "repeats_emitted": 1}, {}),
+        ([output_of(OTHER)], {"outputs": 1, "lost": 2}, {"lost": 2}),
+        ([output_of(FIRST)], {"outputs": 1, "lost": 1, "deduplicated": 1}, {"lost": 1}),
+        ([lapsed(FIRST), output_of(OTHER)], {"outputs": 1, "lapsed": 1, "lost": 1}, {"lapsed": 1, "lost": 1}),
+    ],
+    ids=[
+        "the first of an id is enough",
+        "the repeat is enough",
+        "a program that removes none emits both",
+        "where none of an id left all are lost",
+        "an event without a repeat is lost as ever",
+        "a repeat is not dropped for one that lapsed",
+    ],
+)
+def test_one_of_an_id_is_enough(left: list[Arrival], counted: dict[str, int], problems: dict[str, int]) -> None:
+    figures = audit([FIRST, OTHER, AGAIN], *left)
+    assert nonzero(figures) == {"inputs": 3, **counted}
+    assert figures.problems() == problems
 
 
 def test_one_that_waits_in_the_deferral_topic_is_enough() -> None:
-    figures = audit([FIRST, AGAIN], deferred="page_change/0/0000000000")
+    figures = audit([FIRST, AGAIN], entries=deferred("page_change/0/0000000000"))
     assert nonzero(figures) == {"inputs": 2, "deferred": 1, "deduplicated": 1}
-
-
-def test_an_event_without_a_repeat_is_lost_as_ever() -> None:
-    assert nonzero(audit([FIRST, OTHER, AGAIN], output_of(FIRST))) == {
-        "inputs": 3,
-        "outputs": 1,
-        "lost": 1,
-        "deduplicated": 1,
-    }
-
-
-def test_a_repeat_is_not_dropped_for_one_that_lapsed() -> None:
-    figures = audit([FIRST, AGAIN], lapsed(FIRST))
-    assert nonzero(figures) == {"inputs": 2, "lapsed": 1, "lost": 1}
 
 
 def test_what_may_lapse_is_no_problem_and_must_not_get_lost() -> None:
@@ -101,13 +76,9 @@ def test_each_event_ends_in_exactly_one_way(firsts: list[tuple[bool, str]], repe
     pairs = [*zip(events, repeats, strict=False)]
     events += [repeat_of(event, len(firsts) + number) for number, (event, _) in enumerate(pairs)]
     ends = [end for _, end in firsts] + repeats[: len(firsts)]
-    held = DeliveryAudit(events, truth=TRUTH, resolve=no_store)
-    for at, (event, end) in enumerate(zip(events, ends, strict=True)):
-        if end == "output":
-            held.add_output(output_of(event, at=at))
-        elif end == "lapsed":
-            held.add_lapsed(lapsed(event))
-    found = held.finish({(SOURCE, 0): committed})
+    leave = {"output": output_of, "lapsed": lapsed}
+    left = [leave[end](event, at=at) for at, (event, end) in enumerate(zip(events, ends, strict=True)) if end in leave]
+    found = audit(events, *left, committed={(SOURCE, 0): committed})
     ways = (found.outputs, found.errors, found.filtered, found.lapsed, found.deferred, found.pending, found.lost)
     assert sum(ways) + found.deduplicated == found.inputs == len(events)
     assert found.outputs == ends.count("output")

@@ -1,6 +1,12 @@
+"""What a person is told of problems: examples of them, their events, and what error events say."""
+
+import orjson
 import pytest
 
 from devkit.observe.audit.examples import MOST, Examples, error_text
+from devkit.observe.audit.source_event import SourceEvent
+from devkit.traffic.manifest import ManifestEntry
+from devkit.traffic.records import Expected, PageRef
 from tests.unit.devkit.observe.audit.events import ERROR, arrival
 
 
@@ -46,3 +52,26 @@ def test_an_error_event_in_words_and_never_its_bytes(value: bytes, text: str) ->
 
 def test_a_long_message_is_cut() -> None:
     assert len(error_text(arrival(None, {"message": "x" * 5000}, topic=ERROR))) == 200
+
+
+NAMED = Expected(fate="output", event_id="0b9e", page=PageRef(wiki="enwiki", page_id=3, title="Main_Page"))
+FAILING = Expected(fate="error", reason="schema_violation")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "name"),
+    [
+        (b"", NAMED, "page 'Main Page', event 0b9e, source t/0/17"),
+        # What the manifest does not say is read from its bytes.
+        (
+            orjson.dumps({"meta": {"id": "0b9e"}, "page": {"page_title": "Gone"}}),
+            FAILING,
+            "page 'Gone', event 0b9e, source t/0/17",
+        ),
+        *((value, FAILING, "source t/0/17") for value in (b"", b"\xff", b"[]", b"{}")),
+        (b'{"meta": 7, "page": {"page_title": 7}}', FAILING, "source t/0/17"),
+    ],
+)
+def test_an_event_is_called_by_its_page_its_id_and_its_place(value: bytes, expected: Expected, name: str) -> None:
+    entry = ManifestEntry(topic="t", partition=0, offset=17, expected=expected)
+    assert SourceEvent(entry, b"", value).name == name

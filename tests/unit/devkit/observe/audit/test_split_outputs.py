@@ -150,10 +150,7 @@ def test_a_prefix_that_comes_again_is_a_repeat(played: Played) -> None:
     ("change", "text"),
     [
         (lambda event: event | {"rev_id": 5}, "rev_id is 5; expected"),
-        (
-            lambda event: event | {"rdf_added_data": OTHER_TRIPLE},
-            "added lacks",
-        ),
+        (lambda event: event | {"rdf_added_data": OTHER_TRIPLE}, "added lacks"),
         (lambda event: event["meta"].update(request_id="x") or event, "meta.request_id is 'x'"),
         (lambda event: event | {"more": 1}, "not valid by"),
     ],
@@ -214,14 +211,7 @@ def test_a_fetch_failure_is_an_error(
 
 @pytest.mark.parametrize(
     ("numbers", "whole", "prefixes"),
-    [
-        ("012", [2], 0),
-        ("01012", [4], 1),
-        ("0012", [3], 1),
-        ("02", [], 1),
-        ("12", [], 0),
-        ("012012", [2, 5], 0),
-    ],
+    [("012", [2], 0), ("01012", [4], 1), ("0012", [3], 1), ("02", [], 1), ("12", [], 0), ("012012", [2, 5], 0)],
 )
 def test_when_an_output_is_complete(numbers: str, whole: list[int], prefixes: int) -> None:
     parts, complete, dropped = OutputParts(), [], 0

@@ -6,11 +6,10 @@ from typing import Any
 import orjson
 import pytest
 
-from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.claim_check import ClaimSuppressedError, may_suppress
-from devkit.observe.audit.model import Audit
 from devkit.observe.audit.source_event import SourceEvent
-from tests.unit.devkit.observe.audit.events import TRUTH, arrival, claim_headers, source_event, without_bodies
+from tests.unit.devkit.observe.audit.audited import audit
+from tests.unit.devkit.observe.audit.events import arrival, claim_headers, source_event, without_bodies
 
 EDIT = source_event(5)
 HIDDEN = {"is_comment_visible": False}
@@ -51,21 +50,12 @@ def test_a_hidden_parent_suppresses_its_child() -> None:
     assert may_suppress([child, hiding(10)], "page_change/0/6", child)
 
 
-def audited(later: SourceEvent) -> Audit:
+@pytest.mark.parametrize(("later", "is_right"), [(DELETE, True), (source_event(6), False)])
+def test_the_audit_names_what_was_removed_for_no_reason(later: SourceEvent, is_right: bool) -> None:
     def removed(_headers: dict[str, bytes]) -> bytes:
         raise ClaimSuppressedError("claims/payload was removed", "page_change/0/6")
 
-    audit = DeliveryAudit([EDIT, later], truth=TRUTH, resolve=removed)
-    audit.add_output(arrival(EDIT, without_bodies(EDIT), headers=claim_headers(b"payload")))
-    return audit.finish({("page_change", 0): 6})
-
-
-def test_the_audit_takes_it_for_right() -> None:
-    figures = audited(DELETE)
-    assert (figures.outputs, figures.mismatched, figures.claim_checks) == (1, 0, 0)
-
-
-def test_the_audit_names_what_was_removed_for_no_reason() -> None:
-    figures = audited(source_event(6))
-    assert figures.mismatched == 1
-    assert "no later event that deletes or hides it" in str(figures.examples)
+    left = arrival(EDIT, without_bodies(EDIT), headers=claim_headers(b"payload"))
+    figures = audit([EDIT, later], left, committed={("page_change", 0): 6}, resolve=removed)
+    assert (figures.outputs, figures.mismatched, figures.claim_checks) == (1, not is_right, 0)
+    assert ("no later event that deletes or hides it" in str(figures.examples)) is not is_right

@@ -31,14 +31,8 @@ def test_each_event_that_did_not_meet_its_fate_is_a_line(tmp_path: Path) -> None
     assert audit.problems() == {"lost": 10, "misrouted": 1, "duplicated": 1}
     write_wrong_outcomes(found, tmp_path / "audit.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
-    assert lines[0] == {
-        "problem": "lost",
-        "topic": SOURCE,
-        "partition": 0,
-        "offset": 20,
-        "event": lost[0].event_id,
-        "page": lost[0].page,
-    }
+    place = {"topic": SOURCE, "partition": 0, "offset": 20}
+    assert lines[0] == {"problem": "lost", **place, "event": lost[0].event_id, "page": lost[0].page}
     ends = [(line["problem"], line["offset"]) for line in lines]
     misrouted, duplicated = ("misrouted", CANARY.entry.offset), ("duplicated", EDIT.entry.offset)
     assert ends == [*(("lost", event.entry.offset) for event in lost), misrouted, duplicated]

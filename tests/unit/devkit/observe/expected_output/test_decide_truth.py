@@ -48,8 +48,7 @@ TOPICS = {
 }
 OPERATIONS, SIDE = "operations", "side"
 CONFIG = cast(
-    PipelineConfig,
-    SimpleNamespace(sink=SimpleNamespace(topic=OPERATIONS), rdf=SimpleNamespace(wiki="wikidatawiki")),
+    PipelineConfig, SimpleNamespace(sink=SimpleNamespace(topic=OPERATIONS), rdf=SimpleNamespace(wiki="wikidatawiki"))
 )
 
 

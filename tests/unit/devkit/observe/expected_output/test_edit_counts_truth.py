@@ -8,7 +8,6 @@ from typing import Any, cast
 import orjson
 import pytest
 
-from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.replays import NO_REPLAYS, BatchBegin, Replays, RetriedTask
 from devkit.observe.audit.source_event import SourceEvent
@@ -17,7 +16,7 @@ from devkit.observe.expected_output.edit_counts_truth import EditCountsTruth
 from devkit.observe.expected_output.truth import SourcesOfOutput, WikiAnswers
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
-from tests.unit.devkit.observe.audit.audited import ALL, no_store, nonzero
+from tests.unit.devkit.observe.audit.audited import audit, lapsed, nonzero
 from tests.unit.devkit.observe.audit.events import SOURCE, arrival, error_of, no_body, source_event, truth
 
 CONFIG = SimpleNamespace(sink=SimpleNamespace(topic="counts"), count=SimpleNamespace(window=timedelta(minutes=1)))
@@ -47,10 +46,8 @@ def count(*events: SourceEvent, **other: Any) -> bytes:
 
 
 def audited(*values: tuple[bytes, SourceEvent], replays: Replays = NO_REPLAYS) -> Audit:
-    audit = DeliveryAudit([ONE, TWO, THREE], truth=TRUTH, resolve=no_store)
-    for at, (value, named) in enumerate(values):
-        audit.add_output(arrival(named, value, topic="counts", at=at))
-    return audit.finish(ALL, replays=replays)
+    records = (arrival(named, value, topic="counts", at=at) for at, (value, named) in enumerate(values))
+    return audit([ONE, TWO, THREE], *records, truth=TRUTH, replays=replays)
 
 
 @pytest.mark.parametrize(
@@ -94,33 +91,29 @@ def test_a_window_may_leave_again_only_with_the_batch_that_it_left_with(
     everything = OffsetRange({}, {(SOURCE, 0): 3})
     tasks = tuple(RetriedTask((everything,), batch=batch) for batch in retried)
     replays = Replays(1, (everything,), tasks, BEGUN)
-    assert twice_from(first_ms).finish(ALL, replays=replays).problems() == left
+    assert left_from(first_ms, replays).problems() == left
 
 
-def test_of_the_retried_tasks_of_a_batch_one_wrote_the_window() -> None:
+@pytest.mark.parametrize(("times", "left"), [(2, {}), (3, {"duplicated": 2})])
+def test_of_the_retried_tasks_of_a_batch_one_wrote_the_window(times: int, left: dict[str, int]) -> None:
     tasks = tuple(RetriedTask((OffsetRange({}, {(SOURCE, n): 9}),), batch=0) for n in range(2))
-    assert twice_from(2000).finish(ALL, replays=Replays(retried=tasks, begun=BEGUN)).problems() == {}
-    assert twice_from(2000, times=3).finish(ALL, replays=Replays(retried=tasks, begun=BEGUN)).problems() == {
-        "duplicated": 2
-    }
+    assert left_from(2000, Replays(retried=tasks, begun=BEGUN), times=times).problems() == left
 
 
-def twice_from(first_ms: int, *, times: int = 2) -> DeliveryAudit:
+def left_from(first_ms: int, replays: Replays, *, times: int = 2) -> Audit:
     """Of a window of two events that left first at that time, and again behind it."""
-    audit = DeliveryAudit([ONE, TWO, THREE], truth=TRUTH, resolve=no_store)
-    for at in range(times):
-        record = arrival(TWO, count(ONE, TWO), topic="counts", at=at)
-        audit.add_output(replace(record, timestamp_ms=first_ms + 1000 * at))
-    audit.add_output(replace(arrival(THREE, count(THREE), topic="counts", at=times), timestamp_ms=9000))
-    return audit
+    again = (
+        arrival(TWO, count(ONE, TWO), topic="counts", at=at, timestamp_ms=first_ms + 1000 * at) for at in range(times)
+    )
+    last = arrival(THREE, count(THREE), topic="counts", at=times, timestamp_ms=9000)
+    return audit([ONE, TWO, THREE], *again, last, truth=TRUTH, replays=replays)
 
 
 def test_an_event_that_lapsed_is_not_counted_by_a_window_that_leaves_again() -> None:
-    held = DeliveryAudit([ONE, TWO, THREE], truth=TRUTH, resolve=no_store)
-    held.add_lapsed(arrival(ONE, b"{}", topic="lapsed"))
-    held.add_output(replace(arrival(THREE, count(ONE, TWO, THREE), topic="counts"), timestamp_ms=2000))
-    again = OffsetRange({(SOURCE, 0): 3}, {(SOURCE, 0): 3})
-    assert held.finish(ALL, replays=Replays(1, (again,))).problems()["conflicting"] == 1
+    window = arrival(THREE, count(ONE, TWO, THREE), topic="counts", timestamp_ms=2000)
+    replays = Replays(1, (OffsetRange({(SOURCE, 0): 3}, {(SOURCE, 0): 3}),))
+    figures = audit([ONE, TWO, THREE], lapsed(ONE), window, truth=TRUTH, replays=replays)
+    assert figures.problems()["conflicting"] == 1
 
 
 def test_a_window_that_a_task_wrote_again_is_excused_with_all_that_it_counts() -> None:
@@ -187,7 +180,6 @@ def test_edits_are_counted_and_nothing_else(event: SourceEvent, stated: Expected
 def test_what_lies_between_the_events_of_an_output_leaves_before_it(error_at: int, late: dict[str, int]) -> None:
     """An output has the place of the event that it names, the last one."""
     failing = source_event(1, fate="error", reason="malformed_json")
-    held = DeliveryAudit([ONE, failing, THREE], truth=TRUTH, resolve=no_store)
-    held.add_output(replace(arrival(THREE, count(ONE, THREE), topic="counts"), timestamp_ms=2000))
-    held.add_error(error_of(failing, timestamp_ms=error_at))
-    assert held.finish(ALL).problems() == late
+    output = arrival(THREE, count(ONE, THREE), topic="counts", timestamp_ms=2000)
+    error = error_of(failing, timestamp_ms=error_at)
+    assert audit([ONE, failing, THREE], output, error, truth=TRUTH).problems() == late

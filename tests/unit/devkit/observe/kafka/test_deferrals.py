@@ -17,12 +17,14 @@ from devkit.observe.kafka.deferrals import DeferralTopic, DeferredEntries, NoDef
 from devkit.stack import topic_reader as consumer_module
 
 Item = tuple[bytes | None, bytes | None]
+Items = tuple[Item | tuple[bytes, bytes | None, int], ...]
 
 
-def standing(*items: Item) -> DeferredEntries:
+def taken(*items: Item | tuple[bytes, bytes | None, int], partition: int = 0) -> DeferredEntries:
+    """The third of an item is the epoch of who wrote it."""
     folded = DeferredEntries()
-    for key, value in items:
-        folded.take(key, value)
+    for key, value, *epoch in items:
+        folded.take(key, value, {"epoch": b"%d" % epoch[0]} if epoch else {}, partition=partition)
     return folded
 
 
@@ -36,14 +38,14 @@ def standing(*items: Item) -> DeferredEntries:
     ids=["the last value decides", "what is resolved may come again", "the pipeline's own notes are no entries"],
 )
 def test_entries_are_those_that_are_not_resolved(items: tuple[Item, ...], now: set[int], ever: set[int]) -> None:
-    folded = standing(*items)
+    folded = taken(*items)
     assert folded.now == {("s", 0, offset) for offset in now}
     assert folded.ever == {("s", 0, offset) for offset in ever}
     assert (len(folded), folded.unreadable) == (len(now), ())
 
 
 def test_an_entry_holds_the_events_that_it_stands_for() -> None:
-    folded = standing((b"s/0/3", b"{}"))
+    folded = taken((b"s/0/3", b"{}"))
     folded.take(b"s/0/9", b"{}", {"counted": b'{"s":{"0":[7,9]},"t":{"1":[2]}}'})
     assert (folded.now, len(folded)) == ({("s", 0, 3), ("s", 0, 9)}, 2)
     assert folded.held == {("s", 0, 3), ("s", 0, 7), ("s", 0, 9), ("t", 1, 2)}
@@ -52,7 +54,7 @@ def test_an_entry_holds_the_events_that_it_stands_for() -> None:
 
 
 def test_events_of_a_batch_over_its_budget_are_told_by_their_cause() -> None:
-    folded = standing((b"s/0/1", b"{}"))
+    folded = taken((b"s/0/1", b"{}"))
     for offset, cause in ((2, b"too_large"), (3, b"batch_budget"), (4, None)):
         folded.take(b"s/0/%d" % offset, b"{}", {"cause": cause})
     folded.take(b"s/0/3", None)
@@ -61,7 +63,7 @@ def test_events_of_a_batch_over_its_budget_are_told_by_their_cause() -> None:
 
 @pytest.mark.parametrize("key", [None, b"", b"s/0", b"s/0/x", b"s/x/0", b"a/b/0/1", b"\xff/0/1"])
 def test_keys_that_name_no_event_are_told(key: bytes | None) -> None:
-    assert standing((key, b"{}"), (key, b"{}")).unreadable == (key or b"",)
+    assert taken((key, b"{}"), (key, b"{}")).unreadable == (key or b"",)
 
 
 positions = st.tuples(st.sampled_from(["page_change", "a.b_c-d"]), st.integers(0, 3), st.integers(0, 5))
@@ -82,14 +84,6 @@ A, B = ("s", 0, 1), ("s", 0, 2)
 ENTRY_A, ENTRY_B = (b"s/0/1", b"{}"), (b"s/0/2", b"{}")
 
 
-def taken(*items: tuple[bytes, bytes | None] | tuple[bytes, bytes | None, int], partition: int = 0) -> DeferredEntries:
-    """The third of an item is the epoch of who wrote it."""
-    folded = DeferredEntries()
-    for key, value, *epoch in items:
-        folded.take(key, value, {"epoch": b"%d" % epoch[0]} if epoch else {}, partition=partition)
-    return folded
-
-
 def marker(epoch: int) -> Item:
     return b"epoch/%d/%032x" % (epoch, epoch), b""
 
@@ -105,7 +99,7 @@ def marker(epoch: int) -> Item:
     ],
     ids=["what is unresolved then", "not known without a marker", "what one that was given up has resolved"],
 )
-def test_each_start_carries_over_entries(items: tuple[Any, ...], of_a: int | None, of_b: int) -> None:
+def test_each_start_carries_over_entries(items: Items, of_a: int | None, of_b: int) -> None:
     folded = taken(*items)
     assert (folded.takeovers(A), folded.takeovers(B), folded.takeovers(("s", 0, 9))) == (of_a, of_b, 0)
 
@@ -192,15 +186,6 @@ def test_reads_on_from_look_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_broker_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(StackError, match=r"d could not be read: .*gone"):
         topic(monkeypatch, Consumer({0: []}, fails=True)).catch_up()
-
-
-def test_a_broker_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(**_settings: Any) -> Consumer:
-        raise KafkaConnectionError("unable to bootstrap")
-
-    monkeypatch.setattr(consumer_module, "KafkaConsumer", refuse)
-    with pytest.raises(StackError, match=r"Kafka at 127.0.0.1:1 does not answer: .*unable to bootstrap"):
-        DeferralTopic("127.0.0.1:1", "d")
 
 
 def test_a_topic_that_cannot_be_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,8 +71,7 @@ def test_a_checkpoint_that_was_lost_is_looked_at_from_its_new_beginning() -> Non
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 100)), max_size=30),
-    st.lists(st.integers(0, 12), min_size=3),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 100)), max_size=30), st.lists(st.integers(0, 12), min_size=3)
 )
 def test_it_is_the_difference_of_the_two_moments(events: list[tuple[int, int]], ends: list[int]) -> None:
     landed: list[tuple[Position, int | None]] = []

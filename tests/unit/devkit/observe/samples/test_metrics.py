@@ -85,10 +85,7 @@ def test_what_never_was_a_number_is_known_all_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("failure", "message"),
-    [
-        (requests.ConnectionError("nobody listens"), "http://here/metrics: nobody listens"),
-        ("<html>", "ValueError"),
-    ],
+    [(requests.ConnectionError("nobody listens"), "http://here/metrics: nobody listens"), ("<html>", "ValueError")],
 )
 def test_a_scrape_that_fails_counts_as_none(failure: str | Exception, message: str) -> None:
     scraped = scraper("up 1\n", failure).scraped()

@@ -121,23 +121,12 @@ def test_a_line_says_when_what_and_where(tmp_path: Path) -> None:
     ]
 
 
-def test_a_line_is_on_disk_at_once(tmp_path: Path) -> None:
-    with Timeline(tmp_path / "events.jsonl") as timeline:
-        timeline.add(LINE)
-        assert [line["kind"] for line in lines(tmp_path / "events.jsonl")] == ["mine"]
-
-
-def test_text_of_any_kind_is_one_line(tmp_path: Path) -> None:
-    with Timeline(tmp_path / "events.jsonl") as timeline:
-        timeline.add(Failed(error="first\nsecond → «третий»"))
-    assert [line["error"] for line in lines(tmp_path / "events.jsonl")] == ["first\nsecond → «третий»"]
-
-
-def test_what_was_there_stays(tmp_path: Path) -> None:
-    for kind in ("one", "two"):
+def test_a_line_is_on_disk_at_once_and_what_was_there_stays(tmp_path: Path) -> None:
+    kinds = ["one", "two"]
+    for number, kind in enumerate(kinds, 1):
         with Timeline(tmp_path / "events.jsonl") as timeline:
             timeline.add(UnknownLine(kind, {}))
-    assert [line["kind"] for line in lines(tmp_path / "events.jsonl")] == ["one", "two"]
+            assert [line["kind"] for line in lines(tmp_path / "events.jsonl")] == kinds[:number]
 
 
 def test_lines_of_several_threads_are_whole_and_in_the_order_of_their_times(tmp_path: Path) -> None:
@@ -178,10 +167,18 @@ def test_every_event_of_the_kit_is_among_them() -> None:
     assert {type(event) for event in ALL} >= set(get_args(KitEvent))
 
 
-def test_a_sample_says_its_lag(tmp_path: Path) -> None:
+TEXT = "first\nsecond → «третий»"
+
+
+@pytest.mark.parametrize(
+    ("event", "key", "value"),
+    [(SAMPLE, "lag", 7), (Failed(error=TEXT), "error", TEXT)],
+    ids=["a sample says its lag", "text of any kind is one line"],
+)
+def test_what_a_line_says(tmp_path: Path, event: TimelineEvent, key: str, value: object) -> None:
     with Timeline(tmp_path / "events.jsonl") as timeline:
-        timeline.add(SAMPLE)
-    assert lines(tmp_path / "events.jsonl")[0]["lag"] == 7
+        timeline.add(event)
+    assert [line[key] for line in lines(tmp_path / "events.jsonl")] == [value]
 
 
 def test_what_another_program_says_cannot_pose_as_the_lines_own(tmp_path: Path) -> None:

@@ -39,10 +39,7 @@ def kept(turtle: str, entity: str) -> set[str]:
             {'Q1 version "5"', 'Q1 sitelinks "2"'},
         ),
         ('wd:Q2 rdfs:label "other" .', set[str]()),
-        (
-            "wd:Q1 p:P1 s:1 . s:1 a wikibase:Statement, wikibase:BestRank .",
-            {"Q1 P1 1", "1 type BestRank"},
-        ),
+        ("wd:Q1 p:P1 s:1 . s:1 a wikibase:Statement, wikibase:BestRank .", {"Q1 P1 1", "1 type BestRank"}),
         (
             'wd:Q1 p:P1 s:1 . s:1 prov:wasDerivedFrom ref:2 . ref:2 p:P2 v:3 . v:3 p:P3 "x" . ref:4 p:P2 "alone" .',
             {"Q1 P1 1", "1 wasDerivedFrom 2", "2 P2 3", '3 P3 "x"'},

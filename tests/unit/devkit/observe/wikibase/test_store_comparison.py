@@ -51,69 +51,47 @@ def without(*gone: Triple) -> tuple[Triple, ...]:
     return tuple(triple for triple in ALL if triple not in gone)
 
 
-@pytest.mark.parametrize(
-    ("stored", "differing", "orphans"),
-    [
-        pytest.param(ALL, (), 0, id="the same"),
-        pytest.param(without(LABEL), (EntityDifference("Q1", 1, 0),), 0, id="one triple is missing"),
-        pytest.param(
-            without(OF_REFERENCE),
-            (EntityDifference("Q1", 1, 0), EntityDifference("Q2", 1, 0)),
-            0,
-            id="a shared triple is missing to all that have it",
-        ),
-        pytest.param(
-            (*ALL, Triple(STATEMENT, "<http://rank>", "<http://best>")),
-            (EntityDifference("Q1", 0, 1),),
-            0,
-            id="a statement has too much",
-        ),
-        pytest.param(
-            (*without(ABOUT), Triple(PAGE, ABOUT.predicate, Q2)),
-            (EntityDifference("Q1", 1, 0), EntityDifference("Q2", 0, 1)),
-            0,
-            id="a sitelink is another entity's",
-        ),
-        pytest.param(
-            (*ALL, Triple(f"<{BASE}/entity/L7-F1>", "<http://label>", '"x"')),
-            (EntityDifference("L7", 0, 1),),
-            0,
-            id="a form of a lexeme that no event names",
-        ),
-        pytest.param(
-            (*ALL, *UNLINKED),
-            (),
-            len(UNLINKED),
-            id="shared nodes that nothing links are orphans",
-        ),
-        pytest.param(
-            (*ALL, OF_REFERENCE._replace(object="<http://other>"), OF_REFERENCE._replace(object='"http://source"')),
-            (EntityDifference("Q1", 0, 2), EntityDifference("Q2", 0, 2)),
-            0,
-            id="a shared node has too much for all that link it",
-        ),
-        pytest.param((*ALL, Triple(PAGE, BADGE, Q2)), (EntityDifference("Q1", 0, 1),), 0, id="a sitelink has too much"),
-        pytest.param(
-            (*ALL, FOREIGN, FOREIGN._replace(object='"2"')),
-            (EntityDifference(FOREIGN.subject, 0, 2),),
-            0,
-            id="a node of no known kind differs by itself",
-        ),
-        pytest.param(
-            (*ALL, *(Triple("<urn:enrichment:mutations:t:0>", f"<urn:enrichment:{name}>", '"7"') for name in POSITION)),
-            (),
-            0,
-            id="the position in the topic does not count",
-        ),
-    ],
-)
+STORES: dict[str, tuple[tuple[Triple, ...], dict[str, tuple[int, int]]]] = {
+    # What is stored, and of each entity that differs what is missing and what is too much.
+    "the same": (ALL, {}),
+    "one triple is missing": (without(LABEL), {"Q1": (1, 0)}),
+    "a shared triple is missing to all that have it": (without(OF_REFERENCE), {"Q1": (1, 0), "Q2": (1, 0)}),
+    "a statement has too much": ((*ALL, Triple(STATEMENT, "<http://rank>", "<http://best>")), {"Q1": (0, 1)}),
+    "a sitelink is another entity's": (
+        (*without(ABOUT), Triple(PAGE, ABOUT.predicate, Q2)),
+        {"Q1": (1, 0), "Q2": (0, 1)},
+    ),
+    "a form of a lexeme that no event names": (
+        (*ALL, Triple(f"<{BASE}/entity/L7-F1>", "<http://label>", '"x"')),
+        {"L7": (0, 1)},
+    ),
+    "shared nodes that nothing links are orphans": ((*ALL, *UNLINKED), {}),
+    "a shared node has too much for all that link it": (
+        (*ALL, OF_REFERENCE._replace(object="<http://other>"), OF_REFERENCE._replace(object='"http://source"')),
+        {"Q1": (0, 2), "Q2": (0, 2)},
+    ),
+    "a sitelink has too much": ((*ALL, Triple(PAGE, BADGE, Q2)), {"Q1": (0, 1)}),
+    "a node of no known kind differs by itself": (
+        (*ALL, FOREIGN, FOREIGN._replace(object='"2"')),
+        {FOREIGN.subject: (0, 2)},
+    ),
+    "the position in the topic does not count": (
+        (*ALL, *(Triple("<urn:enrichment:mutations:t:0>", f"<urn:enrichment:{name}>", '"7"') for name in POSITION)),
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize(("stored", "differing"), STORES.values(), ids=STORES)
 @pytest.mark.parametrize("graph", [None, GRAPH])
 def test_what_differs_is_counted_by_entity(
-    stored: tuple[Triple, ...], differing: tuple[EntityDifference, ...], orphans: int, graph: str | None
+    stored: tuple[Triple, ...], differing: dict[str, tuple[int, int]], graph: str | None
 ) -> None:
     store = store_with(*stored, graph=graph)
     before = {*store.data}
-    assert compare_store(store, TRUTH, graph) == StoreDifference(2, differing, orphans)
+    differences = tuple(EntityDifference(entity, *counts) for entity, counts in differing.items())
+    orphans = len({*stored} & {*UNLINKED})
+    assert compare_store(store, TRUTH, graph) == StoreDifference(2, differences, orphans)
     assert {*store.data} == before, "the truth was left in the store"
 
 

@@ -219,10 +219,7 @@ class TestReasonsAgainst:
             ({"traffic_begins": "at once"}, "begins at once, and its backlog"),
             ({"traffic_begins": "before the start"}, "begins before the start, and its backlog"),
             ({"tried_first": {"fixed": {}}}, "one of the start"),
-            (
-                {"arms": {"incident": ArmSettings(start="latest"), "fixed": ArmSettings()}},
-                "arm incident may begin",
-            ),
+            ({"arms": {"incident": ArmSettings(start="latest"), "fixed": ArmSettings()}}, "arm incident may begin"),
             (
                 {
                     "timeline": (

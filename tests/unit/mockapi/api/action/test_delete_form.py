@@ -36,10 +36,7 @@ def changes(api: Any) -> list[Any]:
     return [entry.change for entry in api.worlds.feed.page(0, 100).entries]
 
 
-@pytest.mark.parametrize(
-    ("fields", "hidden", "has_before"),
-    [({"wpSuppress": "1"}, HIDDEN, True), ({}, (), False)],
-)
+@pytest.mark.parametrize(("fields", "hidden", "has_before"), [({"wpSuppress": "1"}, HIDDEN, True), ({}, (), False)])
 def test_a_page_is_deleted_and_suppressed_where_it_is_asked_for(
     admin: Any, fields: dict[str, str], hidden: tuple[str, ...], has_before: bool
 ) -> None:

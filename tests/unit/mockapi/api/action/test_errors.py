@@ -129,11 +129,7 @@ WRITES: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({**MOVE, "from": "Old harbour", "to": ""}, "missingparam", 'The "to" parameter must be set.'),
     ({**HIDE}, "badparams", 'At least one value is required for "hide" and/or "show".'),
-    (
-        {**HIDE, "hide": "user", "show": "user"},
-        "badparams",
-        'The same field cannot be used in both "hide" and "show".',
-    ),
+    ({**HIDE, "hide": "user", "show": "user"}, "badparams", 'The same field cannot be used in both "hide" and "show".'),
     ({**HIDE, "type": "x"}, "badvalue", unknown_value("type", "x")),
     ({**HIDE, "ids": "x"}, "badinteger", no_integer("ids", "x")),
 ]

@@ -56,10 +56,7 @@ def test_the_body_wins_over_the_query_string() -> None:
     assert read.posted
 
 
-@pytest.mark.parametrize(
-    ("method", "content_type"),
-    [("GET", URLENCODED), ("POST", "application/json"), ("POST", "")],
-)
+@pytest.mark.parametrize(("method", "content_type"), [("GET", URLENCODED), ("POST", "application/json"), ("POST", "")])
 def test_other_bodies_say_nothing(method: str, content_type: str) -> None:
     assert form("a=1", method=method, body=b"a=3", content_type=content_type).values == {"a": "1"}
 

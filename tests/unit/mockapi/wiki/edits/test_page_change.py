@@ -67,10 +67,7 @@ WRITES: dict[str, tuple[list[Write], list[tuple[object, ...]]]] = {
     ),
     "a deletion": ([lambda it: it.delete()], [("delete", "Quay", FIRST, None, "why")]),
     "a suppressed deletion": ([lambda it: it.delete(suppress=True)], [("delete", "Quay", FIRST, FIRST, "why")]),
-    "an undeletion": (
-        [lambda it: it.delete(), lambda it: it.undelete()],
-        [("undelete", "Quay", FIRST, None, "why")],
-    ),
+    "an undeletion": ([lambda it: it.delete(), lambda it: it.undelete()], [("undelete", "Quay", FIRST, None, "why")]),
     "a hidden author": ([lambda it: it.hide("user")], [("visibility", "Quay", FIRST, FIRST, None)]),
     "the current text, which cannot be hidden": ([lambda it: it.hide("text")], []),
     "a hidden text of an earlier revision": ([lambda it: it.edit("two"), lambda it: it.hide("text")], []),

@@ -67,8 +67,7 @@ def test_a_title_in_a_url_is_as_recorded(title: str, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "href"),
-    [("Äpfel & Öl", "Äpfel_&amp;_Öl"), ("Why? 100%", "Why%3F_100%25"), ('"A"', "&quot;A&quot;")],
+    ("title", "href"), [("Äpfel & Öl", "Äpfel_&amp;_Öl"), ("Why? 100%", "Why%3F_100%25"), ('"A"', "&quot;A&quot;")]
 )
 def test_a_title_in_a_link_is_left_readable(title: str, href: str) -> None:
     assert title_href(title) == href

@@ -62,12 +62,7 @@ def test_suppression_is_told_where_it_shows(make_api: Any, rvprop: str, suppress
 
 @pytest.mark.parametrize(
     ("section", "expected"),
-    [
-        ("0", "lead"),
-        ("1", "== A ==\naa\n=== B ===\nbb"),
-        ("2", "=== B ===\nbb"),
-        ("3", "== C ==\ncc"),
-    ],
+    [("0", "lead"), ("1", "== A ==\naa\n=== B ===\nbb"), ("2", "=== B ===\nbb"), ("3", "== C ==\ncc")],
 )
 def test_a_section_is_what_is_below_its_heading(api: Any, section: str, expected: str) -> None:
     answer = revision(api, 4097, rvprop="content", rvslots="main", rvsection=section)
