@@ -15,7 +15,7 @@ from tests.unit.devkit.observed import an_observation
 LOGGED = "26/03/02 WARN TaskSetManager: Lost executor 1\n26/03/02 WARN Executor: Lost executor 2\n"
 FULL = LoggedException(1, "DiskFull", "no space on /data")
 IS_FULL, NO_LINE = f"DiskFull: {FULL.message}", "n/a: not observable: it wrote no line"
-LOST = {"text": "Lost executor"}
+LOST, NONE = {"text": "Lost executor"}, {"at_most": 0}
 
 
 def judged(stated: dict[str, Any], log: str | None, directory: Path, **changes: Any) -> Finding:
@@ -32,10 +32,10 @@ def judged(stated: dict[str, Any], log: str | None, directory: Path, **changes: 
         (LOST, "else\n", "at least 1 of 'Lost executor'", "0", False),
         (LOST | {"class": "TaskSetManager"}, LOGGED, "at least 1 of 'Lost executor' of TaskSetManager", "1", True),
         (LOST | {"class": "BlockManager"}, LOGGED, "at least 1 of 'Lost executor' of BlockManager", "0", False),
-        (LOST | {"at_most": 0}, LOGGED, "at most 0 of 'Lost executor'", "2", False),
-        (LOST | {"at_most": 0}, "else\n", "at most 0 of 'Lost executor'", "0", True),
-        (LOST | {"at_most": 0}, "", "at most 0 of 'Lost executor'", NO_LINE, None),
-        (LOST | {"at_most": 0}, None, "at most 0 of 'Lost executor'", NO_LINE, None),
+        (LOST | NONE, LOGGED, "at most 0 of 'Lost executor'", "2", False),
+        (LOST | NONE, "else\n", "at most 0 of 'Lost executor'", "0", True),
+        (LOST | NONE, "", "at most 0 of 'Lost executor'", NO_LINE, None),
+        (LOST | NONE, None, "at most 0 of 'Lost executor'", NO_LINE, None),
         (LOST, None, "at least 1 of 'Lost executor'", NO_LINE, None),
     ],
 )
@@ -71,7 +71,7 @@ def test_exceptions(
     assert (finding.expected, finding.measured, finding.holds) == (expected, measured, holds)
 
 
-@pytest.mark.parametrize("stated", [{"log": LOST | {"at_most": 0}}, {"exception": {"class": "X", "at_most": 0}}])
+@pytest.mark.parametrize("stated", [{"log": LOST | NONE}, {"exception": {"class": "X", "at_most": 0}}])
 def test_a_program_that_crashed_for_good_may_have_had_more_to_write(stated: dict[str, Any], tmp_path: Path) -> None:
     finding = judged(stated, "a line\n", tmp_path, ended_with=1)
     assert finding.holds is None

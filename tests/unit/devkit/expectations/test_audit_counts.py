@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from devkit.expectations import Expectation
 from devkit.headroom.shortage import Window
-from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.observable import Observable
 from located_config.problem import problems
-from tests.unit.devkit.expectations.test_audit import CONTENT
+from tests.unit.devkit.expectations.test_audit import CONTENT, NEVER_TAKEN
+from tests.unit.devkit.expectations.test_needs import HIDDEN, HIDING
 from tests.unit.devkit.observed import an_audit, an_observation
 
 LOST_TWO = an_audit(outputs=148, lost=2)
@@ -43,19 +43,20 @@ def test_programs_count_together() -> None:
     assert counts(lost=4).judge(both).holds is True
 
 
-NEVER_TAKEN = an_audit(outputs=0, errors=0, filtered=0, pending=161)
-HIDING = TimelineEvidence(
-    fault="new topic", fired=True, asked="recreate_topic", acted=True, did="", hides="what was in the output topic"
-)
+UNTOUCHED = an_audit(**NEVER_TAKEN)
 
 
 @pytest.mark.parametrize(
     ("changes", "bounds", "measured"),
     [
-        ({"audit": NEVER_TAKEN}, {"lost": 0}, "n/a: nothing was committed: all 161 inputs are still in the source"),
+        ({"audit": UNTOUCHED}, {"lost": 0}, "n/a: nothing was committed: all 161 inputs are still in the source"),
         ({"audit": an_audit(inputs=0)}, {"duplicated": 0}, "n/a: no inputs"),
         ({"audit": an_audit(unaudited=True)}, {"lost": 0}, "n/a: the main program is not audited, as no truth"),
-        ({"audit": LOST_TWO, "evidence": (HIDING,)}, {"lost": {"at_least": 1}}, "n/a: what was in the output topic"),
+        (
+            {"audit": LOST_TWO, "evidence": (HIDING,)},
+            {"lost": {"at_least": 1}},
+            "n/a: 9 records went with topic enriched",
+        ),
     ],
 )
 def test_no_data_is_undecided(changes: dict[str, Any], bounds: dict[str, Any], measured: str) -> None:
@@ -86,11 +87,19 @@ def test_where_records_were_hidden_only_what_was_seen_is_known(
 
 @pytest.mark.parametrize(
     ("changes", "holds"),
-    [({}, None), ({"outputs": 149, "lost": 1}, None), ({"out_of_order": 1}, None), ({"mismatched": 1}, False)],
+    [
+        ({}, None),
+        ({"outputs": 149, "lost": 1}, None),
+        ({"out_of_order": 1}, None),
+        ({"mismatched": 1}, False),
+        ({"conflicting": 1}, False),
+    ],
 )
 def test_nor_is_such_an_arm_clean(changes: dict[str, int], holds: bool | None) -> None:
     clean = Expectation.model_validate({"audit": "clean"})
-    assert clean.judge(an_observation(audit=an_audit(**changes), evidence=(HIDING,))).holds is holds
+    finding = clean.judge(an_observation(audit=an_audit(**changes), evidence=(HIDING,)))
+    assert finding.holds is holds
+    assert (HIDDEN in finding.measured) is (holds is None)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +127,7 @@ def test_undecided_without_what_it_is_counted_by(
         ({"lost": 0}, LOST_TWO, None, True),
         ({"lost": {"at_least": 3}}, LOST_TWO, "arm", False),
         ({"lost": 0}, an_audit(), None, False),
-        ({"lost": 0}, NEVER_TAKEN, "arm", False),
+        ({"lost": 0}, UNTOUCHED, "arm", False),
         ({"misrouted": 0}, an_audit(misrouted=1), "arm", False),
         ({"mismatched": 0}, an_audit(mismatched=1), "arm", False),
         ({"mismatched": 0}, an_audit(mismatched=1, mismatched_outputs=1), None, True),

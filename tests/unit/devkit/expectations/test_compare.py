@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from devkit.expectations import Expectation, Finding
 from devkit.headroom.shortage import Window
 from devkit.headroom.stretched_model import stretched
-from devkit.observe.arm_observation import ArmObservation, ComparedArm, TimelineEvidence
+from devkit.observe.arm_observation import ArmObservation, ComparedArm
 from devkit.observe.latency import EventLatency, Latencies
+from tests.unit.devkit.expectations.test_needs import HIDDEN, HIDING
 from tests.unit.devkit.observed import an_observation, some_figures
 
 
@@ -30,17 +31,14 @@ def judge(argument: dict[str, Any], **short: str) -> Finding:
 
 
 BOTH = ["fixed", "incident"]
+RATES = "rate of fixed / rate of incident at least 8"
+EIGHTFOLD = Expectation.model_validate({"compare": {"rate": {"arms": BOTH, "at_least": 8}}})
 
 
 @pytest.mark.parametrize(
     ("argument", "expected", "measured", "holds"),
     [
-        (
-            {"rate": {"of": "healthy", "arms": BOTH, "at_least": 8}},
-            "rate of fixed / rate of incident at least 8",
-            "10.00 (20 / 2)",
-            True,
-        ),
+        ({"rate": {"of": "healthy", "arms": BOTH, "at_least": 8}}, RATES, "10.00 (20 / 2)", True),
         ({"rate": {"arms": BOTH, "at_least": 11}}, None, "10.00 (20 / 2)", False),
         ({"latency": {"percentile": 50, "arms": ["incident", "fixed"], "at_least": 10}}, None, "10.00 (20 / 2)", True),
         ({"amplification": {"arms": BOTH, "at_most": 1}}, None, "1.00 (4 / 4)", True),
@@ -68,9 +66,8 @@ def test_a_figure_of_an_arm_that_was_short_of_time_says_nothing_where_it_depends
 def test_what_is_not_observable_of_an_arm_is_not_compared() -> None:
     blind = an_observation(not_observable=frozenset({"sources"}))
     arms = {"incident": ComparedArm(blind), "fixed": ComparedArm(FAST)}
-    stated = Expectation.model_validate({"compare": {"rate": {"arms": BOTH, "at_least": 8}}})
-    assert stated.judge(an_observation(arms=arms)).holds is None
-    assert stated.depends_on_time(an_observation(arms=arms)) == "arm"
+    assert EIGHTFOLD.judge(an_observation(arms=arms)).holds is None
+    assert EIGHTFOLD.depends_on_time(an_observation(arms=arms)) == "arm"
 
 
 @pytest.mark.parametrize(
@@ -87,8 +84,7 @@ def test_it_depends_on_time_where_its_figure_does(figure: dict[str, Any], window
 
 
 def test_a_ratio_is_not_stretched() -> None:
-    stated = Expectation.model_validate({"compare": {"rate": {"arms": BOTH, "at_least": 8}}})
-    assert str(stretched(stated, 3).argument) == str(stated.argument)
+    assert str(stretched(EIGHTFOLD, 3).argument) == str(EIGHTFOLD.argument)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +106,6 @@ def test_refused(argument: dict[str, Any], message: str) -> None:
 
 
 def test_not_where_a_fault_took_records_away() -> None:
-    hiding = TimelineEvidence(fault="t", fired=True, asked="", acted=True, did="", hides="9 records are gone")
-    arms = {"incident": ComparedArm(replace(SLOW, evidence=(hiding,)), ""), "fixed": ComparedArm(FAST, "")}
-    argument = {"compare": {"rate": {"arms": BOTH, "at_least": 8}}}
-    finding = Expectation.model_validate(argument).judge(an_observation(arms=arms))
-    assert (finding.holds, finding.measured) == (None, "n/a: of arm incident: 9 records are gone")
+    arms = {"incident": ComparedArm(replace(SLOW, evidence=(HIDING,))), "fixed": ComparedArm(FAST)}
+    finding = EIGHTFOLD.judge(an_observation(arms=arms))
+    assert (finding.holds, finding.measured) == (None, f"n/a: of arm incident: {HIDDEN}")

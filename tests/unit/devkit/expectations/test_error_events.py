@@ -7,12 +7,10 @@ from pydantic import ValidationError
 
 from devkit.expectations import Expectation
 from devkit.headroom.shortage import Window
-from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.kafka.error_events import ErrorEvents
 from tests.unit.devkit.observed import an_audit, an_observation
 
 NOT_FOUND, BROKEN = ErrorEvents("revision_not_found", 3, 900), ErrorEvents("malformed_json", 2, 5_000)
-HIDING = TimelineEvidence(fault="gone", fired=True, asked="recreate_topic", acted=True, did="", hides="earlier errors")
 
 
 def stated(argument: dict[str, Any]) -> Expectation:
@@ -36,11 +34,6 @@ def test_counts_and_sizes(argument: dict[str, Any], expected: str | None, measur
     assert finding.holds is holds
     assert finding.measured.startswith(measured)
     assert expected in (None, finding.expected)
-
-
-def test_undecided_where_a_fault_hid_some() -> None:
-    finding = stated({"at_most": 9}).judge(an_observation(evidence=(HIDING,)))
-    assert (finding.holds, finding.measured) == (None, "n/a: earlier errors")
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,8 @@ def test_a_series_that_never_was_a_number_exists_and_is_above_nothing() -> None:
 def test_what_was_there_and_has_gone_has_vanished() -> None:
     page = scraped(EVENTS, gone=(LAG_0,))
     finding = judge("metric_exists", {"name": "lag"}, page)
-    assert (finding.holds, finding.measured) == (
-        False,
-        'lag{partition="0", topic="t"}, at most 1 on 4 pages, and gone from the last',
-    )
+    text = 'lag{partition="0", topic="t"}, at most 1 on 4 pages, and gone from the last'
+    assert (finding.holds, finding.measured) == (False, text)
     assert judge("metric_missing", {"name": "lag"}, page).holds is False
 
 
@@ -89,17 +87,6 @@ def test_without_a_page_nobody_can_tell(name: str, page: Scraped, why: str) -> N
     assert finding.holds is None
     assert finding.measured.startswith("n/a: no page of metrics was read")
     assert why in finding.measured
-
-
-@pytest.mark.parametrize(
-    ("refusal", "holds", "measured"),
-    [(None, False, "it started"), ("no x", True, "no x"), ("another reason", False, "another reason")],
-)
-def test_without_a_start_that_was_tried_first_it_is_the_arms_own(
-    refusal: str | None, holds: bool, measured: str
-) -> None:
-    finding = Expectation.model_validate({"refused": {"message": "x"}}).judge(an_observation(refusal=refusal))
-    assert (finding.holds, finding.measured) == (holds, measured)
 
 
 NAMES = st.sampled_from(["a", "b", "c"])

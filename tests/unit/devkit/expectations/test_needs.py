@@ -102,12 +102,6 @@ def test_what_was_not_seen_is_neither_met_nor_broken_and_all_else_is(
     assert is_unknown == (finding.holds is None)
 
 
-@pytest.mark.parametrize(("name", "argument"), [("restarts", 0), ("peak_queue", 0), ("drained", True)])
-def test_what_shows_from_outside_is_judged_all_the_same(name: str, argument: object) -> None:
-    finding = Expectation.model_validate({name: argument}).judge(an_observation(not_observable=frozenset(ALL)))
-    assert finding.holds is True
-
-
 CHECKPOINTED = {"partitions_read": "100%"}, {"checkpoint_size": 90}, {"checkpoint_files": 1}
 IN_FILE = StatedOffsets("file /o.json", {("source", 0): 1}, CheckpointSize(90, 1))
 IN_GROUP = StatedOffsets("consumer group mine", {("source", 0): 1})
@@ -145,16 +139,24 @@ def test_drained_is_told_by_what_has_left_where_no_offsets_are_seen() -> None:
 class TestAudit:
     AUDIT = Expectation.model_validate({"audit": "clean"})
 
-    def test_nothing_can_be_told_without_sources(self) -> None:
-        audit = an_audit(unattributed=161, outputs=0, errors=0, lost=154)
-        assert self.AUDIT.judge(an_observation(not_observable=frozenset({"sources"}), audit=audit)).holds is None
-
-    def test_all_has_left_so_no_offsets_are_needed(self) -> None:
-        assert self.AUDIT.judge(an_observation(not_observable=frozenset({"offsets"}))).holds is True
-
-    def test_what_has_not_left_may_be_lost_or_not(self) -> None:
-        observation = an_observation(not_observable=frozenset({"offsets"}), drained=False, audit=an_audit(pending=9))
-        assert self.AUDIT.judge(observation).holds is None
+    @pytest.mark.parametrize(
+        ("hidden", "drained", "audit", "holds"),
+        [
+            ("sources", True, {"unattributed": 161, "outputs": 0, "errors": 0, "lost": 154}, None),
+            ("offsets", True, {}, True),
+            ("offsets", False, {"pending": 9}, None),
+            ("offsets", False, {"mismatched": 1}, False),
+        ],
+        ids=[
+            "nothing can be told without sources",
+            "all has left, so no offsets are needed",
+            "what has not left may be lost or not",
+            "a problem that shows is one",
+        ],
+    )
+    def test_what_it_needs(self, hidden: Observable, drained: bool, audit: dict[str, int], holds: bool | None) -> None:
+        seen = an_observation(not_observable=frozenset({hidden}), drained=drained, audit=an_audit(**audit))
+        assert self.AUDIT.judge(seen).holds is holds
 
     def test_what_of_other_programs_is_not_audited_is_told(self) -> None:
         other = a_program("content", run="pipeline content-enrichment", log={}, unaudited="content")
@@ -165,18 +167,13 @@ class TestAudit:
 
     @pytest.mark.parametrize("not_observable", ["batches", "checkpoint"])
     @pytest.mark.parametrize(("what", "excused"), [("duplicated", "excused"), ("conflicting", "excused_conflicts")])
+    @pytest.mark.parametrize(("count", "holds"), [(2, None), (3, False)], ids=["once a restart", "beyond that"])
     def test_what_left_again_may_have_been_read_again_or_not(
-        self, not_observable: Observable, what: str, excused: str
+        self, not_observable: Observable, what: str, excused: str, count: int, holds: bool | None
     ) -> None:
-        observation = an_observation(
-            not_observable=frozenset({not_observable}), restarts=1, audit=an_audit(**{what: 2, excused: 2})
-        )
-        assert self.AUDIT.judge(observation).holds is None
-        # Beyond once for each restart it was not.
-        beyond = an_observation(
-            not_observable=frozenset({not_observable}), restarts=1, audit=an_audit(**{what: 3, excused: 2})
-        )
-        assert self.AUDIT.judge(beyond).holds is False
+        audit = an_audit(**{what: count, excused: 2})
+        observation = an_observation(not_observable=frozenset({not_observable}), restarts=1, audit=audit)
+        assert self.AUDIT.judge(observation).holds is holds
 
     @pytest.mark.parametrize("argument", ["clean", {"duplicated": 0}])
     @pytest.mark.parametrize("not_observable", ["batches", "offsets"])
@@ -198,36 +195,26 @@ class TestAudit:
         observation = an_observation(programs=(replayed,))
         assert Expectation.model_validate({"audit": argument}).judge(observation).holds is holds
 
-    def test_a_problem_that_shows_is_one(self) -> None:
-        observation = an_observation(not_observable=frozenset({"offsets"}), drained=False, audit=an_audit(mismatched=1))
-        assert self.AUDIT.judge(observation).holds is False
 
-
-HIDING = TimelineEvidence(
-    fault="new topic",
-    fired=True,
-    asked="recreate_topic",
-    acted=True,
-    did="",
-    hides="9 records went with topic enriched",
-)
+HIDDEN = "9 records went with topic enriched"
+HIDING = TimelineEvidence(fault="gone", fired=True, asked="recreate_topic", acted=True, did="", hides=HIDDEN)
 
 
 @pytest.mark.parametrize(
-    "written",
+    ("written", "is_known"),
     [
-        {"latency": {"percentile": 50, "at_least": "0s"}},
-        {"latency": {"percentile": 50, "at_most": "1h"}},
-        {"rate": {"at_least": "1/d"}},
-        {"claim_checks": 0},
-        {"lag": {"page": "enwiki:1", "at_most": 9}},
+        ({"latency": {"percentile": 50, "at_least": "0s"}}, False),
+        ({"latency": {"percentile": 50, "at_most": "1h"}}, False),
+        ({"rate": {"at_least": "1/d"}}, False),
+        ({"claim_checks": 0}, False),
+        ({"error_events": {"at_most": 9}}, False),
+        ({"lag": {"page": "enwiki:1", "at_most": 9}}, False),
+        ({"restarts": 0}, True),
     ],
 )
-def test_what_is_read_off_records_is_not_known_where_a_fault_took_some_away(written: dict[str, Any]) -> None:
+def test_what_is_read_off_records_is_not_known_where_a_fault_took_some_away(
+    written: dict[str, Any], is_known: bool
+) -> None:
     """An event whose record is gone would count as one that never left."""
     finding = Expectation.model_validate(written).judge(an_observation(evidence=(HIDING,)))
-    assert (finding.holds, finding.measured) == (None, "n/a: 9 records went with topic enriched")
-
-
-def test_what_is_not_read_off_records_is() -> None:
-    assert Expectation.model_validate({"restarts": 0}).judge(an_observation(evidence=(HIDING,))).holds is True
+    assert (finding.holds, finding.measured) == ((True, "0") if is_known else (None, f"n/a: {HIDDEN}"))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -86,132 +87,109 @@ def test_none_is_left_out() -> None:
     assert {name for name, _, _ in EACH} == set(EXPECTATIONS)
 
 
-@pytest.mark.parametrize("name", ["restarts", "replays", "replayed_offsets"])
-def test_restarts_of_which_the_process_said_something_else_do_not(name: str) -> None:
-    too_large = observed_with(OBSERVED, restarts=2, failures=("too large", "too large"))
-    assert expecting(name, {"at_least": 2}).depends_on_time(too_large) is None
-    # One of the two was by a stall, so the count depends on time.
-    assert expecting(name, {"at_least": 2}).depends_on_time(observed_with(too_large, stalls=("too large",))) == "commit"
-    # Nobody knows of what the second one failed.
-    assert (
-        expecting(name, {"at_least": 2}).depends_on_time(observed_with(too_large, failures=("too large",))) == "commit"
-    )
-
-
 TIMED_OUT = "query failed: org.apache.kafka.common.errors.TimeoutException: Expiring 3 record(s) for out-0"
+RESTARTS: dict[str, tuple[dict[str, Any], Window | None]] = {
+    "of which the process said something else": ({"restarts": 2, "failures": ("too large", "too large")}, None),
+    "one of which was by a stall": (
+        {"restarts": 2, "failures": ("too large", "too large"), "stalls": ("too large",)},
+        "commit",
+    ),
+    "of the second of which nothing is known": ({"restarts": 2, "failures": ("too large",)}, "commit"),
+    "by the timeout of a client": ({"restarts": 2, "failures": ("too large", TIMED_OUT)}, "commit"),
+    "by a stall that names a timeout as well, which is one failure": (
+        {"restarts": 1, "failures": (TIMED_OUT, "too large"), "stalls": (TIMED_OUT,)},
+        None,
+    ),
+}
 
 
 @pytest.mark.parametrize("name", ["restarts", "replays", "replayed_offsets"])
-def test_restarts_by_the_timeout_of_a_client_do(name: str) -> None:
-    timed_out = observed_with(OBSERVED, restarts=2, failures=("too large", TIMED_OUT))
-    assert expecting(name, {"at_least": 2}).depends_on_time(timed_out) == "commit"
-    # A stall that names a timeout as well is one failure.
-    both = observed_with(OBSERVED, restarts=1, failures=(TIMED_OUT, "too large"), stalls=(TIMED_OUT,))
-    assert expecting(name, {"at_least": 1}).depends_on_time(both) is None
+@pytest.mark.parametrize(("changes", "window"), RESTARTS.values(), ids=RESTARTS)
+def test_a_count_of_restarts_does(name: str, changes: dict[str, Any], window: Window | None) -> None:
+    expectation = expecting(name, {"at_least": changes["restarts"]})
+    assert expectation.depends_on_time(observed_with(OBSERVED, **changes)) == window
 
 
-def test_a_failure_that_is_a_timeout_does() -> None:
-    timed_out = observed_with(OBSERVED, failures=("too large", TIMED_OUT))
-    assert expecting("failure", {"message": "Expiring"}).depends_on_time(timed_out) == "commit"
-    assert expecting("failure", {"message": "too large"}).depends_on_time(timed_out) is None
+def logged(name: str, *messages: str) -> dict[str, Any]:
+    return {"exceptions": tuple(LoggedException(1, name, text) for text in messages)}
 
 
-def test_an_exception_that_is_a_timeout_does() -> None:
-    def window(*messages: str) -> Window | None:
-        observed = observed_with(
-            OBSERVED, exceptions=tuple(LoggedException(1, "KafkaException", text) for text in messages)
-        )
-        return expecting("exception", {"class": "KafkaException"}).depends_on_time(observed)
-
-    assert (window("code=_TIMED_OUT"), window("code=_TIMED_OUT", "code=MSG_SIZE")) == ("commit", None)
-    expired = observed_with(OBSERVED, exceptions=(LoggedException(1, "TimeoutException", "Expiring 3 record(s)"),))
-    assert expecting("exception", {"class": "TimeoutException"}).depends_on_time(expired) == "commit"
-    assert expecting("exception", {"class": "TimeoutException", "message": "metadata"}).depends_on_time(expired) is None
-
-
-def test_a_failure_that_is_a_stall_does() -> None:
-    stalled = observed_with(OBSERVED, failures=("too large", STALLED), stalls=(STALLED,))
-    assert expecting("failure", {"message": "no commit within"}).depends_on_time(stalled) == "commit"
-    assert expecting("failure", {"message": "too large"}).depends_on_time(stalled) is None
-
-
-def test_a_metric_that_only_has_to_be_there_does_not() -> None:
-    assert expecting("metric_exists", {"name": "lag"}).depends_on_time(OBSERVED) is None
-    assert expecting("metric_exists", {"name": "lag", "above": 0}).depends_on_time(OBSERVED) is None
-
-
-def test_that_nothing_was_taken_by_the_end_does() -> None:
-    untouched = replace(OBSERVED, drained=False, audit=an_audit(outputs=0, errors=0, filtered=0, pending=161))
-    assert expecting("audit", "clean").depends_on_time(untouched) == "arm"
-
-
-@pytest.mark.parametrize("problem", [{"misrouted": 1}, {"mismatched": 2}, {"unattributed": 1}])
-def test_that_events_left_another_way_does(problem: dict[str, int]) -> None:
-    audit = expecting("audit", "clean")
-    timed_out = replace(OBSERVED, audit=an_audit(**problem))
-    assert audit.depends_on_time(timed_out) == "arm"
-    finding = audit.judge(timed_out)
-    assert (finding.holds, finding.decisive) == (False, False)
-
-
-def test_an_error_event_by_a_timeout_and_the_output_of_its_replay_do() -> None:
-    audit = expecting("audit", "clean")
-    replayed = replace(OBSERVED, audit=an_audit(misrouted=1, conflicting=1, timed_out=1, timed_out_conflicts=1))
-    assert audit.depends_on_time(replayed) == "commit"
-    finding = audit.judge(replayed)
-    assert (finding.holds, finding.decisive) == (False, False)
-    # What a replay excuses beside it is no problem.
-    others = {"conflicting": 3, "excused_conflicts": 2, "timed_out": 1, "timed_out_conflicts": 1}
-    assert audit.depends_on_time(replace(OBSERVED, audit=an_audit(misrouted=1, **others))) == "commit"
-
-
-FETCH_TIMED_OUT = replace(OBSERVED, audit=an_audit(misrouted=1, timed_out=1))
+EXPIRED = logged("TimeoutException", "Expiring 3 record(s)")
+STALL = {"failures": ("too large", STALLED), "stalls": (STALLED,)}
+STALL_BEFORE = {"failures": (STALLED, "too large"), "stalls": (STALLED,)}
+FETCH_TIMED_OUT = {"audit": an_audit(misrouted=1, timed_out=1)}
+# An event that left otherwise for another reason shows what any machine would have.
+LEFT_OTHERWISE = {"audit": an_audit(misrouted=1)}
 
 
 @pytest.mark.parametrize(
-    ("name", "argument"),
+    ("name", "argument", "changes", "window"),
     [
-        ("claim_checks", 1),
-        ("past_failed_batch", 0),
-        ("failure", {"message": "too large"}),
-        ("exception", {"class": "RecordTooLargeException"}),
+        ("failure", {"message": "Expiring"}, {"failures": ("too large", TIMED_OUT)}, "commit"),
+        ("failure", {"message": "too large"}, {"failures": ("too large", TIMED_OUT)}, None),
+        ("failure", {"message": "no commit within"}, STALL, "commit"),
+        ("failure", {"message": "too large"}, STALL, None),
+        ("exception", {"class": "KafkaException"}, logged("KafkaException", "code=_TIMED_OUT"), "commit"),
+        ("exception", {"class": "KafkaException"}, logged("KafkaException", "code=_TIMED_OUT", "code=MSG_SIZE"), None),
+        ("exception", {"class": "TimeoutException"}, EXPIRED, "commit"),
+        ("exception", {"class": "TimeoutException", "message": "metadata"}, EXPIRED, None),
+        # A metric that only has to be there.
+        ("metric_exists", {"name": "lag"}, {}, None),
+        ("metric_exists", {"name": "lag", "above": 0}, {}, None),
+        # What did not come as a fetch timed out.
+        ("claim_checks", 1, FETCH_TIMED_OUT, "commit"),
+        ("claim_checks", 1, LEFT_OTHERWISE, None),
+        ("past_failed_batch", 0, FETCH_TIMED_OUT, "commit"),
+        ("past_failed_batch", 0, LEFT_OTHERWISE, None),
+        ("failure", {"message": "too large"}, FETCH_TIMED_OUT, "commit"),
+        ("failure", {"message": "too large"}, LEFT_OTHERWISE, None),
+        ("exception", {"class": "RecordTooLargeException"}, FETCH_TIMED_OUT, "commit"),
+        ("exception", {"class": "RecordTooLargeException"}, LEFT_OTHERWISE, None),
+        # Which batch failed last, where it was by a stall.
+        ("past_failed_batch", 0, STALL, "commit"),
+        ("past_failed_batch", 0, STALL_BEFORE, None),
+        # What a stall kept from coming came when its batch was done again.
+        *(("failure", {"message": "another"}, changes, None) for changes in (STALL, STALL_BEFORE)),
+        *(("claim_checks", 1, changes, None) for changes in (STALL, STALL_BEFORE)),
     ],
 )
-def test_what_did_not_come_as_a_fetch_timed_out_does(name: str, argument: object) -> None:
-    expectation = expecting(name, argument)
-    assert expectation.depends_on_time(FETCH_TIMED_OUT) == "commit"
-    # An event that left otherwise for another reason shows what any machine would have.
-    assert expectation.depends_on_time(replace(OBSERVED, audit=an_audit(misrouted=1))) is None
+def test_what_was_observed_decides_whether_it_does(
+    name: str, argument: object, changes: dict[str, Any], window: Window | None
+) -> None:
+    assert expecting(name, argument).depends_on_time(observed_with(OBSERVED, **changes)) == window
 
 
-@pytest.mark.parametrize(("failures", "window"), [((STALLED, "too large"), None), (("too large", STALLED), "commit")])
-def test_which_batch_failed_last_does_where_it_was_by_a_stall(failures: tuple[str, ...], window: Window | None) -> None:
-    stalled = observed_with(OBSERVED, failures=failures, stalls=(STALLED,))
-    assert expecting("past_failed_batch", 0).depends_on_time(stalled) == window
-    # What the stall kept from coming came when its batch was done again.
-    assert expecting("failure", {"message": "another"}).depends_on_time(stalled) is None
-    assert expecting("claim_checks", 1).depends_on_time(stalled) is None
+NEVER_TAKEN = {"outputs": 0, "errors": 0, "filtered": 0, "pending": 161}
+REPLAYED = {"misrouted": 1, "timed_out": 1, "timed_out_conflicts": 1}
 
 
 @pytest.mark.parametrize(
-    "problem",
+    ("problem", "window"),
     [
-        {"lost": 1},
-        {"out_of_order": 1},
-        {"duplicated": 1},
-        {"conflicting": 1},
-        {"misrouted": 3, "out_of_order": 1},
-        {"conflicting": 2, "timed_out": 1, "timed_out_conflicts": 1},
-        {"lost": 1, "timed_out": 1, "misrouted": 1},
-        {"duplicated": 3, "excused": 2, "timed_out": 1},
+        (NEVER_TAKEN, "arm"),
+        ({"misrouted": 1}, "arm"),
+        ({"mismatched": 2}, "arm"),
+        ({"unattributed": 1}, "arm"),
+        # An error event by a timeout and the output of its replay; what a replay excuses beside it is no problem.
+        (REPLAYED | {"conflicting": 1}, "commit"),
+        (REPLAYED | {"conflicting": 3, "excused_conflicts": 2}, "commit"),
+        # What was lost or reordered is never excused.
+        ({"lost": 1}, None),
+        ({"out_of_order": 1}, None),
+        ({"duplicated": 1}, None),
+        ({"conflicting": 1}, None),
+        ({"misrouted": 3, "out_of_order": 1}, None),
+        ({"conflicting": 2, "timed_out": 1, "timed_out_conflicts": 1}, None),
+        ({"lost": 1, "timed_out": 1, "misrouted": 1}, None),
+        ({"duplicated": 3, "excused": 2, "timed_out": 1}, None),
     ],
 )
-def test_what_was_lost_or_reordered_is_never_excused(problem: dict[str, int]) -> None:
+def test_an_audit_that_is_not_clean_does_or_decides(problem: dict[str, int], window: Window | None) -> None:
     audit = expecting("audit", "clean")
-    broken = replace(OBSERVED, audit=an_audit(**problem))
-    assert audit.depends_on_time(broken) is None
-    finding = audit.judge(broken)
-    assert (finding.holds, finding.decisive) == (False, True)
+    observed = replace(OBSERVED, audit=an_audit(**problem))
+    assert audit.depends_on_time(observed) == window
+    finding = audit.judge(observed)
+    assert (finding.holds, finding.decisive) == (False, window is None)
     assert not audit.judge(OBSERVED).decisive
 
 
@@ -237,10 +215,9 @@ def test_an_end_at_some_moment_cuts_short_what_a_slow_machine_had_to_do(
 
 def test_a_restart_after_a_kill_by_the_container_is_no_matter_of_time() -> None:
     """A machine with more time would have come to the same limit; one restart more than kills is unexplained."""
-    memory = TreeMemory(rows=())
-    kill = ContainerKill(process=1, limit="memory", allowed=1, used=2, memory=memory)
+    kill = ContainerKill(process=1, limit="memory", allowed=1, used=2, memory=TreeMemory(rows=()))
     container = ContainerFigures(
-        memory_limit=1, disk_limit=None, measure=memory.measure, peak_memory=2, peak_disk=0, kills=(kill,)
+        memory_limit=1, disk_limit=None, measure=kill.memory.measure, peak_memory=2, peak_disk=0, kills=(kill,)
     )
     killed = observed_with(OBSERVED, restarts=1, failures=(), figures=some_figures(container=container))
     assert expecting("restarts", 1).depends_on_time(killed) is None
