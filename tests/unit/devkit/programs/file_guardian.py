@@ -43,11 +43,13 @@ class Process:
 
 @dataclass
 class FileGuardian:
-    """Starts nothing; hands out processes."""
+    """Starts nothing; hands out processes, which have said `lines` and ended with `exit_code` at once."""
 
     directory: Path
     run_id: str = "cafe"
     started: list[Process] = field(default_factory=list)
+    lines: tuple[dict[str, Any], ...] = ()
+    exit_code: int | None = None
 
     def spawn(
         self,
@@ -64,6 +66,8 @@ class FileGuardian:
         assert program, "the run's state is to list it"
         logs.mkdir(exist_ok=True)
         number = len(self.started) + 1
-        process = Process(argv, env, 1000 + number, number, logs / f"{name}.out", logs / f"{name}.log")
+        out, log = logs / f"{name}.out", logs / f"{name}.log"
+        process = Process(argv, env, 1000 + number, number, out, log, self.exit_code)
+        process.says(*self.lines)
         self.started.append(process)
         return process

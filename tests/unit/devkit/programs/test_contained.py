@@ -126,14 +126,7 @@ def test_its_first_process_is_that_of_the_engine_where_it_is_seen(
     client, driver = (cast(psutil.Process, Process((), {}, pid, 1, tmp_path, tmp_path)) for pid in (1001, 4242))
     assert spawned(guardian, tmp_path).pid == 1001, "an engine elsewhere has ids of its own"
     guardian.started.clear()
-    spawn = guardian.spawn
-
-    def with_processes(*arguments: object, **options: object) -> Process:
-        process = spawn(*arguments, **options)  # type: ignore[arg-type]
-        process.processes = [client, driver]
-        return process
-
-    monkeypatch.setattr(guardian, "spawn", with_processes)
+    monkeypatch.setattr(ManagedProcess, "tree", lambda _: [client, driver])
     process = spawned(guardian, tmp_path)
     assert process.pid == 4242
     assert process.tree() == [driver], "the docker command is none of the program's"
@@ -148,18 +141,8 @@ def test_its_end_is_the_containers(guardian: FileGuardian, engine: Engine, tmp_p
     assert "it went over its memory limit" in process.last_words(1)
 
 
-def test_one_that_could_not_be_made_has_ended(
-    guardian: FileGuardian, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine.pid, engine.state = 0, "false 125 false"
-    spawn = guardian.spawn
-
-    def fails(*arguments: object, **options: object) -> Process:
-        process = spawn(*arguments, **options)  # type: ignore[arg-type]
-        process.exit_code = 125
-        return process
-
-    monkeypatch.setattr(guardian, "spawn", fails)
+def test_one_that_could_not_be_made_has_ended(guardian: FileGuardian, engine: Engine, tmp_path: Path) -> None:
+    engine.pid, engine.state, guardian.exit_code = 0, "false 125 false", 125
     assert spawned(guardian, tmp_path).exit_code == 125
 
 
@@ -168,19 +151,16 @@ def test_signals_go_to_the_container(guardian: FileGuardian, engine: Engine, tmp
     assert engine.commands == [["kill", "--signal", "SIGTERM"]]
 
 
-def test_killed_it_is_removed_and_its_end_is_known(guardian: FileGuardian, engine: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ended", "exit_code"), [("", 137), ("false 1 false", 1)], ids=["it runs", "it has ended"])
+def test_killed_it_is_removed_and_its_end_is_known(
+    guardian: FileGuardian, engine: Engine, tmp_path: Path, ended: str, exit_code: int
+) -> None:
     process = spawned(guardian, tmp_path)
+    if ended:
+        engine.ends(ended)
     process.kill_tree()
     assert engine.commands == [["kill"], ["rm", "--force"]]
-    assert process.exit_code == 137
-
-
-def test_one_that_has_ended_by_itself_is_removed(guardian: FileGuardian, engine: Engine, tmp_path: Path) -> None:
-    process = spawned(guardian, tmp_path)
-    engine.ends("false 1 false")
-    process.kill_tree()
-    assert engine.commands[-1] == ["rm", "--force"]
-    assert process.exit_code == 1
+    assert process.exit_code == exit_code
 
 
 def test_the_consumer_runs_there_as_well(tmp_path: Path) -> None:

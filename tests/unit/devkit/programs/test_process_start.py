@@ -4,18 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import cast
 
 import pytest
 
-from devkit.guardian import Guardian
-from devkit.programs.launch import Addition, Launch
 from devkit.programs.process_start import ProcessStart, read_process_start
-from devkit.programs.program_state import ProgramState
-from devkit.programs.spark.view import SparkView
-from devkit.programs.supervisor import Supervisor
-from devkit.programs.supervisor_policy import SupervisorPolicy
-from tests.unit.devkit.programs.file_guardian import FileGuardian
+from tests.unit.devkit.programs.bench import Bench
 
 WAITS = (sys.executable, "-c", "print(flush=True); input()", "--at", "5 s")
 
@@ -49,12 +42,5 @@ def test_of_one_that_ended_before_it_was_looked_at_it_is_known_what_was_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("devkit.programs.supervisor.read_process_start", lambda *_: None)
-    supervisor = Supervisor(
-        cast(Guardian, FileGuardian(tmp_path)),
-        SparkView(ProgramState()),
-        logs=tmp_path,
-        policy=SupervisorPolicy(),
-        variables=("MODE", "OTHER"),
-    )
-    supervisor.start(Launch(("python", "-m", "pipeline"), {"MODE": "x"}, first=Addition(("--new", "earliest"))))
-    assert supervisor.process_start == ProcessStart({"MODE": "x"}, ("python", "-m", "pipeline", "--new", "earliest"))
+    supervisor = Bench(tmp_path, variables=("SPARK", "OTHER")).start().supervisor
+    assert supervisor.process_start == ProcessStart({"SPARK": "x"}, ("python", "-m", "pipeline", "--new", "earliest"))

@@ -2,10 +2,9 @@
 
 import json
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -13,63 +12,12 @@ from devkit.container.container_watch import ContainerWatch
 from devkit.container.kill import ContainerKill
 from devkit.container.memory import TreeMemory
 from devkit.errors import StackError
-from devkit.guardian import Guardian
 from devkit.observe.logs.logs import LoggedException
 from devkit.observe.timeline.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
 from devkit.programs.launch import Addition, Launch
-from devkit.programs.program_state import ProgramState
-from devkit.programs.spark.view import SparkView
-from devkit.programs.supervisor import Restart, Supervisor
-from devkit.programs.supervisor_policy import SupervisorPolicy
-from devkit.programs.view import View
+from devkit.programs.supervisor import Restart
 from pipeline.events import BatchStarted, ClaimStoreBack, Failed, Started
-from tests.unit.devkit.faults.fakes import Clock
-from tests.unit.devkit.programs.file_guardian import FileGuardian, Process
-
-POLICY = SupervisorPolicy(delay=timedelta(seconds=5))
-PIPELINE = Launch(("python", "-m", "pipeline"), {"SPARK": "x"}, first=Addition(("--new", "earliest")))
-
-
-class Bench:
-    """A supervisor, the processes that it starts, and its clock."""
-
-    def __init__(self, directory: Path, view: object = None, **settings: Any) -> None:
-        self.guardian, self.clock = FileGuardian(directory), Clock(100.0)
-        self.supervisor = Supervisor(
-            cast(Guardian, self.guardian),
-            cast(View, view) if view else SparkView(ProgramState()),
-            logs=directory / "logs",
-            policy=POLICY,
-            clock=self.clock,
-            **settings,
-        )
-
-    @property
-    def started(self) -> list[Process]:
-        return self.guardian.started
-
-    def poll(self) -> list[ProgramEvent]:
-        return list(self.supervisor.poll())
-
-    def begin(self) -> None:
-        """A first process whose query runs."""
-        self.supervisor.start(PIPELINE)
-        self.started[0].says({"event": "started"})
-        assert self.poll() == [Started()]
-
-    def end(self, exit_code: int = 1) -> list[ProgramEvent]:
-        """The newest process ends."""
-        self.started[-1].exit_code = exit_code
-        return self.poll()
-
-    def wait(self, seconds: float = 5) -> list[ProgramEvent]:
-        """By default as long as the supervisor waits before a restart."""
-        self.clock.now += seconds
-        return self.poll()
-
-    def restart(self) -> None:
-        self.end()
-        self.wait()
+from tests.unit.devkit.programs.bench import Bench
 
 
 @pytest.fixture
@@ -78,14 +26,14 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def test_an_end_before_the_query_began_says_nothing_of_the_incident(bench: Bench) -> None:
-    bench.supervisor.start(PIPELINE)
+    bench.start()
     with pytest.raises(StackError, match="exit code 1 before its query began: error: no such topic") as caught:
         bench.end()
     assert "doctor" in (caught.value.hint or "")
 
 
 def test_the_first_start_makes_the_checkpoint(bench: Bench) -> None:
-    bench.supervisor.start(PIPELINE)
+    bench.start()
     (process,) = bench.started
     assert process.argv == ["python", "-m", "pipeline", "--new", "earliest"]
     assert process.env == {"SPARK": "x"}
@@ -102,7 +50,7 @@ def test_the_process_is_the_newest(bench: Bench) -> None:
 
 
 def test_passes_on_what_the_pipeline_says(bench: Bench) -> None:
-    bench.supervisor.start(PIPELINE)
+    bench.start()
     assert bench.poll() == []
     bench.started[0].says({"event": "started"}, "a library that prints", {"event": "batch_started", "batch": 0})
     assert bench.poll() == [Started(), BatchStarted(batch=0)]
@@ -121,13 +69,6 @@ def test_what_the_dead_process_said_comes_before_its_end(bench: Bench) -> None:
     bench.begin()
     bench.started[0].says({"event": "batch_started", "batch": 0}, {"event": "failed", "error": "too large"})
     assert [event.event for event in bench.end()] == ["batch_started", "failed", "process_ended"]
-
-
-def test_the_end_is_told_once_with_its_exit_code(bench: Bench) -> None:
-    bench.begin()
-    assert bench.end(-9) == [ProcessEnded(process=1, exit_code=-9)]
-    assert bench.poll() == []
-    assert bench.supervisor.exit_codes == [-9]
 
 
 def test_the_rest_is_what_was_said_since_the_last_look(bench: Bench) -> None:
@@ -154,20 +95,17 @@ def test_one_that_was_never_started_has_no_rest(bench: Bench) -> None:
     assert (bench.supervisor.starts, bench.supervisor.restarts, bench.supervisor.exceptions()) == (0, 0, ())
 
 
-def test_what_outlives_the_driver_is_ended_before_the_restart(bench: Bench) -> None:
-    bench.begin()
-    bench.end()
-    assert bench.started[0].killed == 1
-
-
 def test_restarts_from_the_checkpoint_when_the_delay_is_over(bench: Bench) -> None:
     bench.begin()
     bench.end()
     assert bench.wait(4.999) == []
     assert len(bench.started) == 1
+    assert bench.started[0].killed == 1, "what outlives the driver"
     assert bench.wait(0.001) == [ProcessRestarted(process=2, pid=1002)]
     assert bench.started[1].argv == ["python", "-m", "pipeline"]
     assert (bench.supervisor.starts, bench.supervisor.restarts) == (2, 1)
+    bench.started[1].says({"event": "started"})
+    assert bench.poll() == [Started()]
 
 
 def test_every_end_is_followed_by_its_restart_in_order(bench: Bench) -> None:
@@ -175,7 +113,7 @@ def test_every_end_is_followed_by_its_restart_in_order(bench: Bench) -> None:
     events: list[ProgramEvent] = []
     for code in (1, -9, 137):
         bench.started[-1].says({"event": "batch_started", "batch": len(bench.started)})
-        events += [*bench.end(code), *bench.wait()]
+        events += [*bench.end(code), *bench.poll(), *bench.wait()]
         bench.clock.now += 5
     assert bench.supervisor.exit_codes == [1, -9, 137]
     assert events == [
@@ -189,15 +127,8 @@ def test_every_end_is_followed_by_its_restart_in_order(bench: Bench) -> None:
     ]
 
 
-def test_a_line_of_the_new_process_is_read_from_its_own_file(bench: Bench) -> None:
-    bench.begin()
-    bench.restart()
-    bench.started[1].says({"event": "started"})
-    assert bench.poll() == [Started()]
-
-
 def test_a_pipeline_that_refuses_to_run_is_not_restarted(bench: Bench) -> None:
-    bench.supervisor.start(PIPELINE)
+    bench.start()
     bench.started[0].says({"event": "failed", "refused": True})
     with pytest.raises(StackError, match=r"^the pipeline refused to run: error: no such topic$"):
         bench.end(2)
@@ -222,6 +153,25 @@ def test_a_program_that_reported_nothing_is_quoted_from_its_log(bench: Bench) ->
     assert complaint() == ("last lines of its log", "error: no such topic", 1)
     bench.started[0].stderr.write_text("x: java.lang.OutOfMemoryError: no room\n")
     assert complaint() == ("exception", "OutOfMemoryError: no room", 1)
+
+
+@pytest.mark.parametrize(
+    ("code", "printed"),
+    [(-9, "at offset 17\n"), (-9, ""), (-15, "at offset 17\n"), (1, "")],
+    ids=["killed", "killed in silence", "terminated", "ended in silence"],
+)
+def test_a_process_that_has_nothing_to_say_of_its_end_is_not_quoted(tmp_path: Path, code: int, printed: str) -> None:
+    """What one had printed that a fault killed names no problem; a later one may."""
+    bench = Bench(tmp_path, may_never_run=True).start()
+    bench.started[0].stderr.write_text(printed)
+    bench.end(code)
+    assert bench.supervisor.last_complaint() is None
+    bench.wait()
+    bench.started[1].stderr.write_text("error: no such topic\n")
+    bench.end()
+    complaint = bench.supervisor.last_complaint()
+    assert complaint is not None
+    assert complaint.process == 2
 
 
 def test_exceptions_of_each_process_are_kept_apart(bench: Bench) -> None:
@@ -289,14 +239,12 @@ class TestPolicy:
         assert bench.started[0].stdout.name == "reader-1.out"
 
     def test_one_that_is_not_restarted_may_end_before_it_did_anything(self, tmp_path: Path) -> None:
-        bench = Bench(tmp_path, restart="never")
-        bench.supervisor.start(PIPELINE)
+        bench = Bench(tmp_path, restart="never").start()
         assert bench.end(3) == [ProcessEnded(process=1, exit_code=3)]
         assert (bench.supervisor.is_over, bench.supervisor.ended_with) == (True, 3)
 
     def test_what_writes_no_events_is_not_read(self, tmp_path: Path) -> None:
-        bench = Bench(tmp_path, SimpleNamespace(writes_events=False, worker_events=()))
-        bench.supervisor.start(PIPELINE)
+        bench = Bench(tmp_path, SimpleNamespace(writes_events=False, worker_events=())).start()
         bench.started[0].says({"event": "started"})
         assert bench.poll() == []
 
@@ -342,7 +290,7 @@ class TestContainer:
         assert bench.supervisor.exit_codes == [137]
 
     def test_a_process_killed_before_its_query_began_is_started_again(self, bench: Bench, watch: Watch) -> None:
-        bench.supervisor.start(PIPELINE)
+        bench.start()
         watch.kill = self.OVER_LIMIT
         bench.end(-9)
         bench.wait()

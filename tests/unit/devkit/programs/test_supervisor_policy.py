@@ -4,69 +4,30 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from devkit.guardian import Guardian
-from devkit.observe.timeline.kit_events import ProcessEnded, ProgramEvent, StartRefused, SupervisorGaveUp
+from devkit.observe.timeline.kit_events import ProcessEnded, StartRefused, SupervisorGaveUp
 from devkit.programs.launch import NOTHING, Launch
-from devkit.programs.program_state import ProgramState
-from devkit.programs.spark.view import SparkView
-from devkit.programs.supervisor import Supervisor
 from devkit.programs.supervisor_policy import SupervisorPolicy
-from tests.unit.devkit.faults.fakes import Clock
-from tests.unit.devkit.programs.file_guardian import FileGuardian
+from tests.unit.devkit.programs.bench import Bench
 
-Make = Callable[..., "Crashing"]
-
-
-class Crashing:
-    """A program that is started and ends again."""
-
-    def __init__(self, supervisor: Supervisor, guardian: FileGuardian, clock: Clock) -> None:
-        self.supervisor, self._guardian, self._clock = supervisor, guardian, clock
-        supervisor.start(Launch(("python",), {}))
-
-    def ends_after(self, seconds: float) -> list[str]:
-        """The events of the end of a process that ran for this time, by name."""
-        return [event.event for event in self.events_after(seconds)]
-
-    def events_after(self, seconds: float) -> list[ProgramEvent]:
-        """The events themselves."""
-        process = self._guardian.started[-1]
-        process.says({"event": "started"})
-        list(self.supervisor.poll())
-        self._clock.now += seconds
-        process.exit_code = 1
-        return list(self.supervisor.poll())
-
-    def delay(self) -> float:
-        """Seconds until the next process is started; it is, then."""
-        began, starts = self._clock.now, self.supervisor.starts
-        while self.supervisor.starts == starts:
-            self._clock.now += 0.5
-            list(self.supervisor.poll())
-        return self._clock.now - began
+Make = Callable[..., Bench]
 
 
 @pytest.fixture
 def crashing(tmp_path: Path) -> Make:
-    def make(policy: SupervisorPolicy, **settings: Any) -> Crashing:
-        guardian, clock = FileGuardian(tmp_path), Clock()
-        view, logs = SparkView(ProgramState()), tmp_path / "logs"
-        supervisor = Supervisor(cast(Guardian, guardian), view, logs=logs, policy=policy, clock=clock, **settings)
-        return Crashing(supervisor, guardian, clock)
-
-    return make
+    """A program that is started and ends again."""
+    return lambda policy, **settings: Bench(tmp_path, policy=policy, **settings).start()
 
 
 def test_it_gives_up_at_the_end_after_its_last_attempt(crashing: Make) -> None:
     program = crashing(SupervisorPolicy(attempts=2))
     for _ in range(2):
-        assert program.ends_after(1) == ["process_ended"]
+        assert program.end_after(1) == ["process_ended"]
         program.delay()
-    assert program.ends_after(1) == ["process_ended", "supervisor_gave_up"]
+    assert program.end_after(1) == ["process_ended", "supervisor_gave_up"]
     supervisor = program.supervisor
     assert (supervisor.gave_up, supervisor.is_over, supervisor.ended_with, supervisor.restarts) == (True, True, 1, 2)
     assert list(supervisor.poll()) == []
@@ -74,9 +35,10 @@ def test_it_gives_up_at_the_end_after_its_last_attempt(crashing: Make) -> None:
 
 def test_it_says_how_many_restarts_were_in_vain(crashing: Make) -> None:
     program = crashing(SupervisorPolicy(attempts=1))
-    program.ends_after(1)
+    program.end_after(1)
     program.delay()
-    assert program.events_after(1)[-1] == SupervisorGaveUp(restarts=1, after="1 restart in a row", exit_code=1)
+    program.started[-1].says({"event": "started"})
+    assert program.end()[-1] == SupervisorGaveUp(restarts=1, after="1 restart in a row", exit_code=1)
     assert program.supervisor.gave_up_after == "1 restart in a row"
 
 
@@ -99,26 +61,26 @@ def test_attempts_count_restarts_of_a_row_or_of_a_time(
 ) -> None:
     program = crashing(SupervisorPolicy.model_validate({"delay": "500ms"} | policy))
     for ran in runs[:-1]:
-        assert program.ends_after(ran) == ["process_ended"]
+        assert program.end_after(ran) == ["process_ended"]
         program.delay()
-    assert program.ends_after(runs[-1]) == ["process_ended", *(["supervisor_gave_up"] if after else [])]
+    assert program.end_after(runs[-1]) == ["process_ended", *(["supervisor_gave_up"] if after else [])]
     assert program.supervisor.gave_up_after == after
 
 
 def test_a_start_by_an_operator_forgets_the_restarts_before_it(crashing: Make) -> None:
     program = crashing(SupervisorPolicy.model_validate({"attempts": 1, "within": "1h"}))
-    program.ends_after(1)
+    program.end_after(1)
     program.delay()
-    assert program.ends_after(1)[-1] == "supervisor_gave_up"
+    assert program.end_after(1)[-1] == "supervisor_gave_up"
     program.supervisor.start_again(Launch(("python",), {}), NOTHING)
     assert (program.supervisor.gave_up, program.supervisor.gave_up_after) == (False, "")
-    assert program.ends_after(1) == ["process_ended"]
+    assert program.end_after(1) == ["process_ended"]
 
 
 def test_without_a_number_of_attempts_it_never_gives_up(crashing: Make) -> None:
     program = crashing(SupervisorPolicy())
     for _ in range(20):
-        assert program.ends_after(1) == ["process_ended"]
+        assert program.end_after(1) == ["process_ended"]
         program.delay()
     assert not program.supervisor.gave_up
 
@@ -127,7 +89,7 @@ def test_the_delay_grows_by_the_backoff(crashing: Make) -> None:
     program = crashing(SupervisorPolicy(delay=timedelta(seconds=1), backoff=3))
     delays = []
     for _ in range(3):
-        program.ends_after(1)
+        program.end_after(1)
         delays.append(program.delay())
     assert delays == [1, 3, 9]
 
@@ -137,20 +99,19 @@ def test_a_process_that_ran_long_enough_begins_a_new_row(crashing: Make) -> None
     program = crashing(policy)
     delays = []
     for ran in (1, 1, 10, 1):
-        assert program.ends_after(ran) == ["process_ended"]
+        assert program.end_after(ran) == ["process_ended"]
         delays.append(program.delay())
     assert delays == [1, 2, 1, 2]
-    assert program.ends_after(9.5) == ["process_ended", "supervisor_gave_up"]
+    assert program.end_after(9.5) == ["process_ended", "supervisor_gave_up"]
 
 
-def test_one_that_is_never_to_be_started_again_is_not_given_up(tmp_path: Path) -> None:
-    guardian, view = FileGuardian(tmp_path), SparkView(ProgramState())
-    policy = SupervisorPolicy(attempts=0)
-    supervisor = Supervisor(cast(Guardian, guardian), view, logs=tmp_path, policy=policy, restart="never")
-    supervisor.start(Launch(("python",), {}))
-    guardian.started[0].exit_code = 1
-    assert [event.event for event in supervisor.poll()] == ["process_ended"]
-    assert (supervisor.is_over, supervisor.gave_up) == (True, False)
+@pytest.mark.parametrize(("settings", "gives_up"), [({"restart": "never"}, False), ({"may_never_run": True}, True)])
+def test_an_end_before_it_began_is_an_outcome(crashing: Make, settings: dict[str, Any], gives_up: bool) -> None:
+    """One that is never to be started again is not given up."""
+    program = crashing(SupervisorPolicy(attempts=0), **settings)
+    events = ["process_ended", *(["supervisor_gave_up"] if gives_up else [])]
+    assert [event.event for event in program.end()] == events
+    assert (program.supervisor.is_over, program.supervisor.gave_up) == (True, gives_up)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +146,7 @@ def test_jitter_repeats_with_the_seed(crashing: Make, seed: int, name: str, is_s
 
     def delays(**settings: Any) -> list[float]:
         program = crashing(policy, **settings)
-        return [program.ends_after(1) and program.delay() for _ in range(3)]
+        return [program.end_after(1) and program.delay() for _ in range(3)]
 
     assert (delays(seed=7, name="pipeline") == delays(seed=seed, name=name)) is is_same
 
@@ -198,38 +159,14 @@ def test_an_arm_changes_what_it_writes_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("log_lines", [({"event": "failed", "error": "two metrics of one name", "refused": True},), ()])
 def test_a_start_that_may_be_refused_is_an_outcome_with_its_reason(
-    tmp_path: Path, log_lines: tuple[dict[str, Any], ...]
+    crashing: Make, log_lines: tuple[dict[str, Any], ...]
 ) -> None:
-    guardian, view = FileGuardian(tmp_path), SparkView(ProgramState())
-    supervisor = Supervisor(
-        cast(Guardian, guardian), view, logs=tmp_path, policy=SupervisorPolicy(), may_refuse=True, clock=Clock()
-    )
-    supervisor.start(Launch(("python",), {}))
-    guardian.started[0].says(*log_lines)
-    guardian.started[0].exit_code = 2
+    program = crashing(SupervisorPolicy(), may_refuse=True)
+    program.started[0].says(*log_lines)
     reason = "two metrics of one name" if log_lines else "error: no such topic"
     ended = [ProcessEnded(process=1, exit_code=2), StartRefused(reason=reason)]
-    assert list(supervisor.poll())[len(log_lines) :] == ended
-    assert (supervisor.refusal, supervisor.is_over, supervisor.gave_up, supervisor.ended_with) == (
-        reason,
-        True,
-        False,
-        2,
-    )
-    assert list(supervisor.poll()) == []
-
-
-def test_where_it_may_never_run_an_end_before_it_began_is_an_outcome(tmp_path: Path) -> None:
-    guardian, clock = FileGuardian(tmp_path), Clock()
-    supervisor = Supervisor(
-        cast(Guardian, guardian),
-        SparkView(ProgramState()),
-        logs=tmp_path,
-        policy=SupervisorPolicy(attempts=0),
-        may_never_run=True,
-        clock=clock,
-    )
-    supervisor.start(Launch(("mine",), {}))
-    guardian.started[0].exit_code = 1
-    assert [event.event for event in supervisor.poll()] == ["process_ended", "supervisor_gave_up"]
-    assert supervisor.gave_up
+    assert program.end(2)[len(log_lines) :] == ended
+    supervisor = program.supervisor
+    outcome = (supervisor.refusal, supervisor.is_over, supervisor.gave_up, supervisor.ended_with)
+    assert outcome == (reason, True, False, 2)
+    assert program.poll() == []

@@ -61,6 +61,7 @@ def test_nothing_but_the_topics(stage: Stage) -> None:
     assert stage.view.not_observable(deferrals()) == {"offsets", "checkpoint", "batches", "words", "deferrals"}
     assert not stage.state.drained
     assert stage.view.committed() == {}
+    assert not any(map(stage.view.refused, (1, 2, -9))), "no exit code is a refusal"
 
 
 def test_it_is_done_when_all_that_is_due_has_left(stage: Stage) -> None:
@@ -130,8 +131,3 @@ def test_records_without_their_source_cannot_be_told_apart(stage: Stage, monkeyp
 def test_life_is_a_request_or_a_record(stage: Stage, requests: int, left: list[Position], alive: bool) -> None:
     stage.requests, stage.left[ERROR] = requests, left
     assert stage.view.shows_life() is alive
-
-
-@pytest.mark.parametrize("exit_code", [1, 2, -9])
-def test_no_exit_code_is_a_refusal(stage: Stage, exit_code: int) -> None:
-    assert not stage.view.refused(exit_code)
