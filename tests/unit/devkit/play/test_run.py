@@ -1,31 +1,40 @@
-"""A run that was short of time is played once more, and only then inconclusive."""
+"""What a run leaves to be read, however it ends, and that one which was short of time is played once more.
+
+Playing itself is in the integration tests.
+"""
 
 import io
 import json
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from devkit.errors import StackError
 from devkit.headroom.calibration import Calibration, StretchBy
 from devkit.headroom.headroom_figures import RunHeadroom
 from devkit.headroom.shortage import Headroom
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_role import ROLES, ArmName
+from devkit.observe.bounded_figure import BoundedFigure
 from devkit.observe.logs.logs import LoggedException
 from devkit.observe.timeline.run_metadata import RunMetadata
 from devkit.play.attempt import Attempt
 from devkit.play.options import RunOptions
-from devkit.play.run import run_scenario
+from devkit.play.run import FinishedRun, play_series, run_scenario
 from devkit.play.run_result import Played, judged
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
+from devkit.report.expectation_result import ExpectationResult
 from devkit.report.progress import Progress
+from devkit.report.run_record import read_run
 from devkit.scenario.model import Scenario
 from devkit.verdict.judgement import JudgedArm
 from tests.unit.devkit.headroom.readings import samples
 from tests.unit.devkit.observed import an_observation
+from tests.unit.devkit.report.conftest import a_good_result
 
 IDLE = Calibration(quantum_s=0.004, baseline="measured", measured_s=0.004, slowdown=1.0)
 LOOP = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes")
@@ -158,3 +167,64 @@ def test_a_stretch_that_somebody_chose_stays(
     machine = Machine(7, stretch_by=stretch_by)
     result, _, _ = run(scenario, options, machine, monkeypatch)
     assert (result["exit_code"], len(machine.attempts)) == (3, 1)
+
+
+def test_what_a_run_with_a_result_leaves(
+    scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, directory, output = run(scenario, options, Machine(1), monkeypatch)
+    for name in ("result.json", "report.html", "junit.xml", "summary.md", "events.jsonl"):
+        assert (directory / name).stat().st_size > 0
+    assert "could not be written" not in output
+    metadata, incident = read_run(directory).metadata, scenario.incident
+    told = (metadata.scenario, metadata.title, metadata.reference, metadata.quote, metadata.preserves)
+    assert told == ("an-incident", scenario.title, incident.reference, incident.quote, scenario.preserves)
+    assert (metadata.time_scale, metadata.repeat) == (scenario.time_scale, options.repeat)
+    assert "content_limit.measure" in metadata.config_difference
+
+
+@pytest.mark.parametrize("error", [StackError("kafka ended with exit code 1"), KeyboardInterrupt()], ids=repr)
+def test_a_run_that_breaks_off_or_is_killed_leaves_no_success(
+    scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """A kill leaves no time to write, so what stands there beforehand counts."""
+
+    def play(*_: Any) -> Played:
+        raise error
+
+    monkeypatch.setattr(Attempt, "_play_on_stack", play)
+    with pytest.raises(type(error)):
+        run_scenario(scenario, options, Progress(io.StringIO()), on_keep=lambda *_: None)
+    (directory,) = (options.out / "an-incident").iterdir()
+    assert ET.parse(directory / "junit.xml").getroot().attrib["errors"] == "3"
+    first = json.loads((directory / "events.jsonl").read_text().splitlines()[0])
+    assert (first["kind"], first["arms"]) == ("run", ["incident", "fixed"])
+    assert not (directory / "result.json").exists()
+    if isinstance(error, StackError):
+        assert "kafka ended with exit code 1" in (directory / "report.html").read_text()
+        assert "no verdict" in (directory / "summary.md").read_text()
+
+
+def test_each_run_has_the_next_seed_and_one_that_broke_off_is_inconclusive() -> None:
+    def play(seed: int) -> FinishedRun:
+        if seed == 8:
+            raise StackError("Kafka ended: no room\nits last lines")
+        return FinishedRun(a_good_result(), Path(f"runs/{seed}"))
+
+    runs = list(play_series(play, 7, 3))
+    assert [(run.seed, run.exit_code, run.reason, run.directory) for run in runs] == [
+        (7, 0, "", "runs/7"),
+        (8, 3, "Kafka ended: no room", None),
+        (9, 0, "", "runs/9"),
+    ]
+
+
+def test_a_run_keeps_what_its_expectations_held_against_a_bound() -> None:
+    result = a_good_result()
+    restarts = ExpectationResult(
+        name="restarts", expected="at least 2", measured="2", holds=True, figures=(BoundedFigure(value=2, at_least=2),)
+    )
+    arm = result.arms["incident"].model_copy(update={"expectations": (restarts,)})
+    measured = result.model_copy(update={"arms": {"incident": arm}})
+    (run,) = play_series(lambda _seed: FinishedRun(measured, Path("runs/7")), 7, 1)
+    assert [(one.arm, one.expectation, one.figure.value) for one in run.figures] == [("incident", "restarts", 2)]

@@ -30,15 +30,11 @@ class TestMaking:
         assert list(directory.iterdir()) == []
         assert directory.parent == tmp_path / "runs" / "slow-page"
 
-    def test_latest_leads_to_it_also_when_the_tree_is_moved(self, tmp_path: Path) -> None:
-        directory = make_run_directory(tmp_path / "runs", "slow-page")
+    def test_latest_leads_to_the_newest_also_when_the_tree_is_moved(self, tmp_path: Path) -> None:
+        make_run_directory(tmp_path / "runs", "slow-page")
+        directory = make_run_directory(tmp_path / "runs", "other")
         (tmp_path / "runs").rename(tmp_path / "moved")
-        assert (tmp_path / "moved/latest").resolve() == tmp_path / "moved" / "slow-page" / directory.name
-
-    def test_latest_is_moved_to_the_newest(self, tmp_path: Path) -> None:
-        make_run_directory(tmp_path, "slow-page")
-        second = make_run_directory(tmp_path, "other")
-        assert (tmp_path / "latest").resolve() == second
+        assert (tmp_path / "moved/latest").resolve() == tmp_path / "moved" / "other" / directory.name
 
     def test_runs_at_the_same_time_get_places_of_their_own(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -72,13 +68,10 @@ class TestMaking:
         make_run_directory(tmp_path, "x")
         assert seen == [True] * 3
 
-    def test_leaves_no_half_made_link(self, tmp_path: Path) -> None:
-        make_run_directory(tmp_path, "x")
-        assert {path.name for path in tmp_path.iterdir()} == {"latest", "x"}
-
-    def test_a_link_left_by_a_killed_run_is_no_obstacle(self, tmp_path: Path) -> None:
+    def test_a_link_left_by_a_killed_run_is_no_obstacle_and_no_half_made_one_is_left(self, tmp_path: Path) -> None:
         (tmp_path / f".latest-{os.getpid()}").symlink_to("nowhere")
         assert make_run_directory(tmp_path, "x").is_dir()
+        assert {path.name for path in tmp_path.iterdir()} == {"latest", "x"}
 
     def test_a_place_that_cannot_be_written_is_named_with_a_remedy(self, tmp_path: Path) -> None:
         # A file where the directory should be: the file mode would not keep the superuser out.
@@ -98,13 +91,10 @@ def test_a_series_is_beside_the_runs_and_latest_stays_with_the_newest_run(tmp_pa
 
 
 class TestSpace:
-    def test_enough(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(shutil, "disk_usage", lambda _place: Usage(0, 0, run_directory._NEEDED_BYTES))
-        require_space(tmp_path, tmp_path)
-
     def test_too_little_names_the_place(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        free = {tmp_path / "a": 2**40, tmp_path / "b": run_directory._NEEDED_BYTES - 1}
+        free = {tmp_path / "a": run_directory._NEEDED_BYTES, tmp_path / "b": run_directory._NEEDED_BYTES - 1}
         monkeypatch.setattr(shutil, "disk_usage", lambda place: Usage(0, 0, free[place]))
+        require_space(tmp_path / "a", tmp_path / "a")
         with pytest.raises(DevkitError, match=r"/b has 1023 MiB free, a run needs 1024 MiB") as caught:
             require_space(tmp_path / "a", tmp_path / "b")
         assert "TMPDIR" in (caught.value.hint or "")
@@ -128,11 +118,10 @@ class TestPruning:
         assert sorted(path.name for path in (runs / "a").iterdir()) == ["run0", "run1"]
         assert sorted(path.name for path in (runs / "b").iterdir()) == ["run0", "run1"]
 
-    def test_nothing_to_remove(self, runs: Path) -> None:
-        assert prune_runs(runs, 4) == []
-
-    def test_all(self, runs: Path) -> None:
-        assert len(prune_runs(runs, 0)) == 6
+    @pytest.mark.parametrize(("keep", "removed"), [(4, 0), (0, 6)])
+    def test_none_and_all(self, runs: Path, keep: int, removed: int) -> None:
+        assert len(prune_runs(runs, keep)) == removed
+        assert (runs / "latest").is_symlink() is (keep > 0), "a latest that leads nowhere is removed"
 
     def test_a_series_is_no_run_and_stays_as_long_as_one_of_its_runs(self, runs: Path) -> None:
         for names in (("run0", "run3"), ("run2", "run3")):
@@ -150,19 +139,12 @@ class TestPruning:
         removed = prune_runs(runs, 1, in_use=[(runs / "a/run3/stack").absolute(), (runs / "b/run1").absolute()])
         assert removed == [runs / "a/run2", runs / "a/run1"]
 
-    def test_latest_stays_while_it_leads_somewhere(self, runs: Path) -> None:
-        prune_runs(runs, 1)
-        assert (runs / "latest").resolve() == runs / "a/run0"
-
-    def test_a_latest_that_leads_nowhere_is_removed(self, runs: Path) -> None:
-        prune_runs(runs, 0)
-        assert not (runs / "latest").is_symlink()
-
-    def test_what_latest_leads_to_is_not_taken_for_a_scenario(self, runs: Path) -> None:
+    def test_what_latest_leads_to_stays_and_is_not_taken_for_a_scenario(self, runs: Path) -> None:
         for arm in ("incident", "fixed"):
             (runs / "a/run0" / arm).mkdir()
         age(runs / "a/run0", 0)
         prune_runs(runs, 1)
+        assert (runs / "latest").resolve() == runs / "a/run0"
         assert {path.name for path in (runs / "latest").iterdir()} == {"incident", "fixed", "result.json"}
 
     def test_files_are_left_alone(self, runs: Path) -> None:

@@ -13,8 +13,6 @@ from devkit.errors import InvalidFileError, StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.kafka.deferrals import NoDeferrals
-from devkit.observe.samples.sampler import SampledTopics, Sampler
-from devkit.observe.samples.usage import TreeUsage
 from devkit.play.arm import prepare as prepare_module
 from devkit.play.arm.clock import ArmClock
 from devkit.play.arm.prepare import prepare
@@ -25,7 +23,6 @@ from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from devkit.stack.stack import Stack
-from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
 from tests.unit.devkit.play.arm.stage import Stage, set_up
 from tests.unit.devkit.programs.elsewhere import SOURCE
@@ -117,15 +114,7 @@ def played(load: Callable[..., Scenario], tmp_path: Path, monkeypatch: pytest.Mo
         arm.deferrals = NoDeferrals()
         arm.publisher = cast(Publisher, SimpleNamespace(start=lambda: None, done=True, published=10, error=None))
         stage.ends = {"tally.source": {0: 10}}
-        arm.sampler = Sampler(
-            counts=lambda: stage.counts,
-            topics=SampledTopics(arm.topics.sources, arm.topics.output, arm.topics.errors),
-            ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: stage.ends.get(topic, {}))),
-            committed=arm.checkpoint.committed,
-            deferrals=arm.deferrals,
-            usage=TreeUsage(list),
-            clock=lambda: 1.0,
-        )
+        arm.sampler = stage.sampler(deferrals=arm.deferrals)
         now = iter(range(1000))
         arm.clock = ArmClock(lambda: float(next(now)), lambda: 0)
         yield made

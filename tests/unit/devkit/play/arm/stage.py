@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Position
-from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.samples.sampler import SampledTopics, Sampler
 from devkit.observe.samples.usage import TreeUsage
 from devkit.observe.timeline.kit_events import ProgramEvent
@@ -27,7 +26,6 @@ from devkit.scenario.resolve import resolve
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.parts.mock_api import MockChange
 from devkit.stack.stack import Stack
-from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
 from mockapi.client.journal_counts import JournalTotals, RuleTotals
 from tests.unit.devkit.observe.fake_s3 import FakeS3
@@ -76,16 +74,21 @@ class Stage:
     def commit(self, batch: int) -> None:
         self.store.put("checkpoints", f"incident/an-incident/commits/{batch}", "v1\n{}")
 
+    def sampler(self, **changes: Any) -> Sampler:
+        """Of what the stage shows."""
+        looks: dict[str, Any] = {
+            "counts": lambda: self.counts,
+            "topics": SampledTopics(self.arm.topics.sources, self.arm.topics.output, self.arm.topics.errors),
+            "ends": SimpleNamespace(of=lambda topic: self.ends.get(topic, {})),
+            "committed": self.arm.checkpoint.committed,
+            "deferrals": SimpleNamespace(catch_up=lambda: self.deferred),
+            "usage": TreeUsage(list),
+            "clock": lambda: 4.0,
+        }
+        return Sampler(**looks | changes)
+
     def sample(self, *, last: bool = False) -> None:
-        self.arm.sampler = Sampler(
-            counts=lambda: self.counts,
-            topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
-            ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: self.ends.get(topic, {}))),
-            committed=self.arm.checkpoint.committed,
-            deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.deferred)),
-            usage=TreeUsage(list),
-            clock=lambda: 4.0,
-        )
+        self.arm.sampler = self.sampler()
         fate = SimpleNamespace(fate="output")
         entries = [SimpleNamespace(topic=t, partition=p, offset=o, expected=fate) for t, p, o in self.due or (NEVER,)]
         manifest = SimpleNamespace(entries=entries)

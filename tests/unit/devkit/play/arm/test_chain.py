@@ -1,6 +1,6 @@
 """An arm whose programs read one another's output: which of them are followed, and when all of it has drained."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ from devkit.play.arm import arm as arm_module
 from devkit.play.arm import collect as collect_module
 from devkit.play.arm.observation import programs
 from devkit.play.arm.secondary_audit import audit_beside
-from devkit.scenario.load import load_scenario
+from tests.unit.devkit.conftest import Load
 from tests.unit.devkit.play.arm.stage import OUTPUT, SOURCE, Stage, set_up
 
 OPERATIONS, MUTATIONS = "rdf-streaming-updater.operation", "rdf-streaming-updater.mutation"
@@ -33,12 +33,9 @@ PROGRAMS = """programs:
 
 
 @pytest.fixture
-def stage(tmp_path: Path, edited: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+def stage(tmp_path: Path, load: Load, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     monkeypatch.setattr(arm_module, "DeferralTopic", lambda *_: NoDeferrals())
-    text = edited(("until:", f"{PROGRAMS}until:"))
-    path = tmp_path / "chain.yaml"
-    path.write_text(text)
-    with set_up(load_scenario(path), tmp_path, has_triple_store=True) as stage:
+    with set_up(load(("until:", f"{PROGRAMS}until:")), tmp_path, has_triple_store=True) as stage:
         yield stage
 
 

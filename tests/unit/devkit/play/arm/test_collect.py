@@ -12,7 +12,7 @@ from devkit.observe.latency import EventLatency, Latencies
 from devkit.play.arm.clock import ArmClock
 from devkit.play.arm.collect import jobs_beside, log_latencies
 from devkit.play.arm.collection import Collection
-from devkit.scenario.load import load_scenario
+from tests.unit.devkit.conftest import Load
 from tests.unit.devkit.play.arm.stage import Stage, set_up
 
 HTML_ERRORS = "mw_page_html_content_change_enrich.error"
@@ -59,10 +59,9 @@ def test_a_long_phase_is_told_again_while_it_lasts(stage: Stage, monkeypatch: py
     ],
 )
 def test_jobs_beside_are_those_that_share_its_error_topic(
-    tmp_path: Path, edited: Callable[..., str], run: str, configuration: str, found: set[str]
+    tmp_path: Path, load: Load, run: str, configuration: str, found: set[str]
 ) -> None:
     beside = f"beside: {{ run: {run}, configuration: {configuration} }}"
-    path = tmp_path / "beside.yaml"
-    path.write_text(edited(("until:", f"programs: {{ html: {{ run: pipeline html-enrichment }}, {beside} }}\nuntil:")))
-    with set_up(load_scenario(path), tmp_path) as stage:
+    programs = f"programs: {{ html: {{ run: pipeline html-enrichment }}, {beside} }}\nuntil:"
+    with set_up(load(("until:", programs)), tmp_path) as stage:
         assert jobs_beside(stage.arm) == found

@@ -14,7 +14,7 @@ from devkit.play.arm import collection as collection_module
 from devkit.play.arm.collection import Collection, Ended, collection, pages_matched
 from devkit.programs.program_topics import ProgramTopics
 from devkit.stack.parts.mock_api import JournalEntry, MockApi
-from mockapi.client.journal_counts import JournalTotals
+from mockapi.client.journal_counts import JournalTotals, RuleTotals
 from mockapi.rules.model import Rule
 from tests.unit.devkit.observe.audit.events import (
     ERROR,
@@ -128,6 +128,9 @@ def test_each_event_that_was_lost_is_found(collected: Collect) -> None:
     assert collected(lost, {}, committed=7).unmet == tuple(("lost", event) for event in lost)
 
 
+SEVENTH = {("enwiki", 7)}
+
+
 class TestPagesMet:
     """A journal that has kept three requests of each rule."""
 
@@ -138,28 +141,23 @@ class TestPagesMet:
     )
 
     def met(self, when: dict[str, Any], *, requests: int = 3) -> set[tuple[str, int]] | None:
-        counted = {
-            "requests": requests,
-            "completed": requests,
-            "max_real_bytes": 0,
-            "max_wire_bytes": 0,
-            "max_duration_s": 0,
-        }
-        counts = JournalTotals.model_validate(
-            {"requests": 9, "in_flight": 0, "by_status": {}, "rules": {"slow": counted}}
-        )
+        sizes = {"max_real_bytes": 0, "max_wire_bytes": 0, "max_duration_s": 0}
+        counted = RuleTotals(requests=requests, completed=requests, **sizes)
+        counts = JournalTotals(requests=9, in_flight=0, by_status={}, rules={"slow": counted})
         mock = cast(MockApi, SimpleNamespace(entries=lambda rule: list(self.ENTRIES)))
-        return pages_matched(
-            [Rule.model_validate({"name": "slow", "when": when, "do": {"latency": "4s"}})], mock, counts
-        )
+        rule = Rule.model_validate({"name": "slow", "when": when, "do": {"latency": "4s"}})
+        return pages_matched([rule], mock, counts)
 
-    @pytest.mark.parametrize("when", [{"share": "1%"}, {"page": "X"}, {"revision": 28673}, {"entity": "Q7"}])
-    def test_are_those_of_rules_that_pick_pages(self, when: dict[str, Any]) -> None:
-        assert self.met(when) == {("enwiki", 7)}
-
-    @pytest.mark.parametrize("when", [{}, {"wiki": "enwiki"}, {"window": {"for": "3s"}}])
-    def test_a_rule_for_all_pages_makes_none_of_them_special(self, when: dict[str, Any]) -> None:
-        assert self.met(when) == set()
+    @pytest.mark.parametrize(
+        ("when", "found"),
+        [
+            *((when, SEVENTH) for when in ({"share": "1%"}, {"page": "X"}, {"revision": 28673}, {"entity": "Q7"})),
+            # A rule for all pages makes none of them special.
+            *((when, set()) for when in ({}, {"wiki": "enwiki"}, {"window": {"for": "3s"}})),
+        ],
+    )
+    def test_are_those_of_rules_that_pick_pages(self, when: dict[str, Any], found: set[tuple[str, int]]) -> None:
+        assert self.met(when) == found
 
     def test_are_not_known_when_the_journal_has_forgotten_some(self) -> None:
         assert self.met({"share": "1%"}, requests=4) is None

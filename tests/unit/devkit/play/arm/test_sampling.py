@@ -12,17 +12,15 @@ from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.kafka.emitted import Emissions
 from devkit.observe.logs.logs import UnknownLine
-from devkit.observe.samples.sampler import SampledTopics, Sampler
-from devkit.observe.samples.usage import TreeUsage
+from devkit.observe.samples.metrics import Scraper
 from devkit.observe.timeline.kit_events import ProcessEnded, ProcessRestarted
 from devkit.play.arm.sampling import take_sample
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.programs.command.view import CommandView
 from devkit.scenario.model import Scenario
-from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
-from pipeline.events import BatchStarted, Started
+from pipeline.events import BatchStarted, MetricsServed, Started
 from tests.unit.devkit.play.arm.stage import ERROR, OUTPUT, SOURCE, Stage, set_up
 
 
@@ -104,15 +102,7 @@ class TestSamples:
         publisher = SimpleNamespace(done=False, published=160)
         stage.plan(0, p0=160)
         stage.commit(0)
-        stage.arm.sampler = Sampler(
-            counts=lambda: stage.counts,
-            topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
-            ends=cast(TopicEnds, SimpleNamespace(of=ends)),
-            committed=stage.arm.checkpoint.committed,
-            deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),
-            usage=TreeUsage(list),
-            clock=lambda: 4.0,
-        )
+        stage.arm.sampler = stage.sampler(ends=SimpleNamespace(of=ends))
         stage.arm.publisher = cast(Publisher, publisher)
         take_sample(stage.arm)
         assert stage.main.state.drained is False
@@ -142,6 +132,48 @@ class TestSamples:
         stage.published, stage.done = 161, True
         stage.sample()
         assert stage.arm.state.traffic_over_s == 4.0
+
+
+class TestMetrics:
+    """What the pipeline serves is read at each sample, from the newest process and only while it lives."""
+
+    @pytest.fixture
+    def asked(self, stage: Stage) -> list[str]:
+        urls: list[str] = []
+
+        def get(url: str) -> str:
+            urls.append(url)
+            return f"up {len(urls)}\n"
+
+        stage.arm.scrapers = {stage.arm.main.name: Scraper(get)}
+        return urls
+
+    def test_at_each_sample_once_it_is_served(self, stage: Stage, asked: list[str]) -> None:
+        stage.sample()
+        stage.take(MetricsServed(url="http://here/metrics"))
+        stage.sample()
+        stage.sample()
+        assert asked == ["http://here/metrics"] * 2
+        assert stage.arm.scrapers[stage.arm.main.name].scraped().pages == 2
+
+    def test_not_of_a_process_that_has_ended(self, stage: Stage, asked: list[str]) -> None:
+        stage.take(MetricsServed(url="http://here/metrics"))
+        stage.sample()
+        stage.sample(last=True)
+        stage.take(ProcessEnded(process=1, exit_code=1))
+        stage.sample()
+        stage.take(ProcessRestarted(process=2))
+        stage.take(MetricsServed(url="http://there/metrics"))
+        stage.sample()
+        assert asked == ["http://here/metrics", "http://there/metrics"]
+        stage.arm.scrapers[stage.arm.main.name].write(stage.directory)
+        assert (stage.directory / "metrics-1.txt").read_text() == "up 1\n"
+        assert (stage.directory / "metrics-2.txt").read_text() == "up 2\n"
+
+    def test_a_line_without_an_address_serves_nothing(self, stage: Stage, asked: list[str]) -> None:
+        stage.take(UnknownLine("metrics", {"url": 7}))
+        stage.sample()
+        assert asked == []
 
 
 class TestState:

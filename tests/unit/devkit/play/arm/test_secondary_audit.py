@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,11 +20,11 @@ from devkit.play.arm import secondary_audit as audit_beside_module
 from devkit.play.arm.observation import programs
 from devkit.play.arm.secondary_audit import audit_beside
 from devkit.programs.program_run import ProgramRun
-from devkit.scenario.load import load_scenario
 from devkit.stack.stack import Stack
 from devkit.traffic.publish import Publisher
 from devkit.traffic.records import Expected, PageRef, SourceRecord
 from pipeline.events import BatchStarted
+from tests.unit.devkit.conftest import Load
 from tests.unit.devkit.observe.audit.events import source_event
 from tests.unit.devkit.play.arm.stage import SOURCE, Stage, set_up
 
@@ -73,12 +73,10 @@ def left(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Arrival]]:
 
 
 @pytest.fixture
-def stage(tmp_path: Path, edited: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    path = tmp_path / "several.yaml"
-    path.write_text(edited(("until:", f"{PROGRAMS}until:")))
+def stage(tmp_path: Path, load: Load, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     topic = SimpleNamespace(entries=audit_beside_module.DeferredEntries(), catch_up=int, close=int)
     monkeypatch.setattr(audit_beside_module, "DeferralTopic", lambda *_: topic)
-    with set_up(load_scenario(path), tmp_path) as stage:
+    with set_up(load(("until:", f"{PROGRAMS}until:")), tmp_path) as stage:
         mock = SimpleNamespace(truth=len, truth_at=lambda wiki, path: json.dumps({"source": "a {}"}).encode())
         stack = {**vars(stage.arm.context.stack), "mock_api": mock}
         stage.arm.context = replace(stage.arm.context, stack=cast(Stack, SimpleNamespace(**stack)))

@@ -1,6 +1,6 @@
 """An arm with more than one program: each has its supervisor, and is known by its name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,8 +18,8 @@ from devkit.play.arm.warm_up import reason_against
 from devkit.programs.command import view as view_module
 from devkit.programs.program_run import ProgramRun
 from devkit.programs.spark import place as place_module
-from devkit.scenario.load import load_scenario
 from devkit.stack.stack import Stack
+from tests.unit.devkit.conftest import Load
 from tests.unit.devkit.play.arm.stage import Stage, set_up
 from tests.unit.devkit.programs.file_guardian import FileGuardian
 
@@ -36,14 +36,10 @@ def guardian(tmp_path: Path) -> FileGuardian:
 
 
 @pytest.fixture
-def stage(
-    tmp_path: Path, edited: Callable[..., str], guardian: FileGuardian, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Stage]:
+def stage(tmp_path: Path, load: Load, guardian: FileGuardian, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     monkeypatch.setattr(place_module, "_classpath", lambda: "a.jar")
     monkeypatch.setattr(view_module, "read_topic", lambda *_: ())
-    path = tmp_path / "several.yaml"
-    path.write_text(edited(("until:", f"{PROGRAMS}until:")))
-    with set_up(load_scenario(path), tmp_path) as stage:
+    with set_up(load(("until:", f"{PROGRAMS}until:")), tmp_path) as stage:
         store = SimpleNamespace(endpoint="http://127.0.0.1:1", credentials=dict)
         stack = cast(Stack, SimpleNamespace(**{**vars(stage.arm.context.stack), "object_store": store}))
         for run in stage.arm.programs:

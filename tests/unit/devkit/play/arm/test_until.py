@@ -17,21 +17,6 @@ def ended_by(*conditions: dict[str, Any], now_s: float = 0, **status: Any) -> st
     return end and end.text
 
 
-@pytest.mark.parametrize(("restarts", "text"), [(0, None), (1, None), (2, "restarts 2"), (3, "restarts 3")])
-def test_restarts(restarts: int, text: str | None) -> None:
-    assert ended_by({"restarts": 2}, restarts=restarts) == text
-
-
-@pytest.mark.parametrize(("replays", "text"), [(0, None), (1, None), (2, "replays 2")])
-def test_replays(replays: int, text: str | None) -> None:
-    assert ended_by({"replays": 2}, replays=replays) == text
-
-
-@pytest.mark.parametrize("drained", [True, False])
-def test_drained(drained: bool) -> None:
-    assert ended_by({"drained": True}, drained=drained) == ("drained" if drained else None)
-
-
 def test_any_of_them_is_enough() -> None:
     assert ended_by({"drained": True}, {"restarts": 9}, {"replays": 1}, replays=1) == "replays 1"
 
@@ -43,36 +28,35 @@ def test_all_of_an_item_has_to_be_reached() -> None:
     assert ended_by({"drained": True}, both, restarts=2, replays=1) == "restarts 2 and replays 1"
 
 
-def test_what_is_not_asked_for_does_not_end_it() -> None:
-    assert ended_by({"drained": True}, restarts=5, replays=2) is None
-
-
-@pytest.mark.parametrize(("now_s", "text"), [(59.9, None), (60.0, None), (60.1, "deadline of 60s")])
-def test_the_deadline_ends_what_reaches_no_condition(now_s: float, text: str | None) -> None:
-    assert ended_by({"drained": True}, now_s=now_s) == text
-
-
-def test_a_condition_that_is_reached_comes_before_the_deadline() -> None:
-    assert ended_by({"drained": True}, drained=True, now_s=61) == "drained"
-
-
 def test_what_it_was_is_a_value() -> None:
     until = Until.model_validate({"any": [{"restarts": 1}], "deadline": "60s"})
     nothing = ArmStatus(elapsed_s=9)
-    assert arm_end(until, ArmStatus(restarts=2, elapsed_s=1), "", deadline_s=60) == EndByCondition(
-        reached={"restarts": 2}
-    )
+    restarted = ArmStatus(restarts=2, elapsed_s=1)
+    assert arm_end(until, restarted, "", deadline_s=60) == EndByCondition(reached={"restarts": 2})
     assert arm_end(until, nothing, "", deadline_s=8) == EndByDeadline(deadline_s=8)
     assert arm_end(until, nothing, "", deadline_s=float("inf")) is None
 
 
 LAG: Series = ("lag", frozenset({("partition", "0")}))
 LAG_1: Series = ("lag", frozenset({("partition", "1")}))
+OF_SECOND, NO_LAG = {"name": "lag", "labels": {"partition": "1"}}, {"name": "lag", "at_most": 0}
+CAUGHT_UP = {"html": {LAG: 0}}
 
 
 @pytest.mark.parametrize(
     ("condition", "status", "text"),
     [
+        *(({"restarts": 2}, {"restarts": count}, None) for count in (0, 1)),
+        *(({"restarts": 2}, {"restarts": count}, f"restarts {count}") for count in (2, 3)),
+        *(({"replays": 2}, {"replays": count}, None) for count in (0, 1)),
+        ({"replays": 2}, {"replays": 2}, "replays 2"),
+        ({"drained": True}, {"drained": True}, "drained"),
+        # What is not asked for does not end it.
+        ({"drained": True}, {"drained": False, "restarts": 5, "replays": 2}, None),
+        # The deadline ends what reaches no condition.
+        *(({"drained": True}, {"now_s": now_s}, None) for now_s in (59.9, 60.0)),
+        ({"drained": True}, {"now_s": 60.1}, "deadline of 60s"),
+        ({"drained": True}, {"now_s": 61, "drained": True}, "drained"),
         ({"gave_up": True}, {}, None),
         ({"gave_up": True}, {"gave_up": True}, "gave up"),
         ({"elapsed": "30s"}, {"now_s": 29.9}, None),
@@ -86,29 +70,17 @@ LAG_1: Series = ("lag", frozenset({("partition", "1")}))
         ({"log": [{"event": "a"}, {"event": "b"}]}, {"log": {"html": {"a": 1}}}, None),
         ({"metric": {"name": "lag", "at_least": 5}}, {}, None),
         ({"metric": {"name": "lag", "at_least": 5}}, {"metrics": {"html": {LAG: 2.0, LAG_1: 3.0}}}, "metric lag 5"),
-        (
-            {"metric": {"name": "lag", "labels": {"partition": "1"}, "at_least": 5}},
-            {"metrics": {"html": {LAG: 9, LAG_1: 3}}},
-            None,
-        ),
-        ({"metric": {"name": "lag", "at_most": 0}, "restarts": 1}, {"metrics": {"html": {LAG: 0}}}, None),
-        (
-            {"metric": {"name": "lag", "at_most": 0}, "restarts": 1},
-            {"metrics": {"html": {LAG: 0}}, "restarts": 1},
-            "restarts 1 and metric lag 0",
-        ),
-        ({"metric": {"program": "apply", "name": "lag", "at_most": 0}}, {"metrics": {"html": {LAG: 0}}}, None),
-        (
-            {"metric": {"program": "apply", "name": "lag", "at_most": 0}},
-            {"metrics": {"apply": {LAG: 0}}},
-            "metric lag 0",
-        ),
+        ({"metric": OF_SECOND | {"at_least": 5}}, {"metrics": {"html": {LAG: 9, LAG_1: 3}}}, None),
+        ({"metric": NO_LAG, "restarts": 1}, {"metrics": CAUGHT_UP}, None),
+        ({"metric": NO_LAG, "restarts": 1}, {"metrics": CAUGHT_UP, "restarts": 1}, "restarts 1 and metric lag 0"),
+        ({"metric": NO_LAG | {"program": "apply"}}, {"metrics": CAUGHT_UP}, None),
+        ({"metric": NO_LAG | {"program": "apply"}}, {"metrics": {"apply": {LAG: 0}}}, "metric lag 0"),
         ({"running_for": "10s"}, {"now_s": 40}, None),
         ({"running_for": "10s"}, {"now_s": 40, "running_for_s": 9.9}, None),
         ({"running_for": "10s"}, {"now_s": 40, "running_for_s": 10.0}, "running for 10s"),
     ],
 )
-def test_other_ends(condition: dict[str, Any], status: dict[str, Any], text: str | None) -> None:
+def test_what_ends_it(condition: dict[str, Any], status: dict[str, Any], text: str | None) -> None:
     assert ended_by(condition, **status) == text
 
 
@@ -189,14 +161,13 @@ def test_what_is_no_until(until: dict[str, Any], problem: str) -> None:
         Until.model_validate({**until, "deadline": "9s"})
 
 
+CONDITIONS = "drained, restarts, replays, gave_up, elapsed, running_for, log, metric, any, all"
+
+
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        (
-            {},
-            "no condition; write one of drained, restarts, replays, gave_up, elapsed, running_for, log, metric, any, "
-            "all",
-        ),
+        ({}, f"no condition; write one of {CONDITIONS}"),
         ({"metric": {"name": "lag"}}, "write at_least, at_most"),
         ({"log": {"event": "a", "at_least": 0}}, "greater than 0"),
         ({"elapsed": None}, "elapsed says nothing"),

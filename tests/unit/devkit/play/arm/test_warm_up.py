@@ -11,8 +11,6 @@ import pytest
 from devkit.debug.debugger import Debugger
 from devkit.faults.timeline_item import TimelineItem
 from devkit.observe.kafka.deferrals import NoDeferrals
-from devkit.observe.samples.sampler import SampledTopics, Sampler
-from devkit.observe.samples.usage import TreeUsage
 from devkit.observe.timeline.kit_events import ProcessEnded, ProgramEvent
 from devkit.play.arm.clock import ArmClock
 from devkit.play.arm.sampling import take_sample
@@ -24,12 +22,15 @@ from devkit.scenario.arms import ArmSettings
 from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import Stack
-from devkit.stack.topics import TopicEnds
 from devkit.traffic.event_time import OwnEventTime
 from pipeline.events import BatchCommitted, BatchStarted, Started, Waiting
 from tests.unit.devkit.play.arm.stage import ERROR, OUTPUT, SOURCE, Stage, set_up
 
 WARM, OF_ARM = ["warm"], ["of the arm"]
+
+
+def killing(**when: str) -> TimelineItem:
+    return TimelineItem.model_validate({"name": "x", "do": {"kill": {"part": "kafka"}}, **when})
 
 
 class Warming:
@@ -53,15 +54,7 @@ class Warming:
         parts = vars(arm.context.stack) | {"mock_api": SimpleNamespace(**mock), "require_running": lambda: None}
         arm.context = replace(arm.context, stack=cast(Stack, SimpleNamespace(**parts)))
         cast(Any, arm.main).poll = self.poll
-        arm.sampler = Sampler(
-            counts=lambda: stage.counts,
-            topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
-            ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: stage.ends.get(topic, {}))),
-            committed=arm.checkpoint.committed,
-            deferrals=arm.deferrals,
-            usage=TreeUsage(list),
-            clock=arm.clock.now_s,
-        )
+        arm.sampler = stage.sampler(deferrals=arm.deferrals, clock=arm.clock.now_s)
 
     def populate(self, *, seed: int, catalog: list[str], rules: tuple[object, ...]) -> None:
         assert seed == self.stage.arm.scenario.traffic.seed
@@ -185,13 +178,10 @@ class TestWhatIsKeptOut:
         assert has_ended(warmed.arm, deadline_s) is not None
 
     def test_conditions_count_batches_from_the_one_after_it(self, warmed: Stage) -> None:
-        item = TimelineItem.model_validate(
-            {"name": "x", "do": {"kill": {"part": "kafka"}}, "when": "batch 0 committed"}
-        )
+        assert killing(when="batch 0 committed").when is not None
         seen: list[frozenset[int]] = []
         faults = warmed.arm.faults
         faults._runner = cast(Any, SimpleNamespace(look=lambda what: seen.append(what.batches)))
-        assert item.when is not None
         # Spark says late that the warm-up's batch is committed.
         for line in (BatchCommitted(batch=0, rows=2, durations_ms={}), BatchStarted(batch=1)):
             faults.note(line)
@@ -220,14 +210,7 @@ class TestReasonsAgainst:
             ({"traffic_begins": "before the start"}, "begins before the start, and its backlog"),
             ({"tried_first": {"fixed": {}}}, "one of the start"),
             ({"arms": {"incident": ArmSettings(start="latest"), "fixed": ArmSettings()}}, "arm incident may begin"),
-            (
-                {
-                    "timeline": (
-                        TimelineItem.model_validate({"name": "x", "do": {"kill": {"part": "kafka"}}, "at": "8s"}),
-                    )
-                },
-                "at a moment of the arm",
-            ),
+            ({"timeline": (killing(at="8s"),)}, "at a moment of the arm"),
         ],
     )
     def test_of_the_scenario(self, warming: Warming, change: dict[str, Any], reason: str) -> None:
@@ -238,17 +221,18 @@ class TestReasonsAgainst:
         assert (line["phase"], line["text"].startswith("none: ")) == ("warm-up", True)
         assert reason in line["text"]
 
-    def test_traffic_that_is_no_page_changes(self, warming: Warming) -> None:
+    @pytest.mark.parametrize(
+        ("change", "reason"),
+        [
+            ({"generator": "mine"}, "made of page changes"),
+            ({"event_times": OwnEventTime(published=60.0)}, "times of their own"),
+        ],
+    )
+    def test_of_its_traffic(self, warming: Warming, change: dict[str, Any], reason: str) -> None:
         arm = warming.stage.arm
-        traffic = arm.scenario.traffic.model_copy(update={"generator": "mine"})
+        traffic = arm.scenario.traffic.model_copy(update=change)
         arm.scenario = arm.scenario.model_copy(update={"traffic": traffic})
-        assert "made of page changes" in (reason_against(arm) or "")
-
-    def test_traffic_with_times_of_its_own(self, warming: Warming) -> None:
-        arm = warming.stage.arm
-        traffic = arm.scenario.traffic.model_copy(update={"event_times": OwnEventTime(published=60.0)})
-        arm.scenario = arm.scenario.model_copy(update={"traffic": traffic})
-        assert "times of their own" in (reason_against(arm) or "")
+        assert reason in (reason_against(arm) or "")
 
     def test_another_program_that_reads_the_source(self, warming: Warming) -> None:
         warming.stage.arm.programs *= 2

@@ -10,26 +10,26 @@ import pytest
 from devkit.debug.debugger import Debugger
 from devkit.errors import StackError
 from devkit.observe.arm_end import ArmEnd, EndByDeadline, EndByRefusal
-from devkit.observe.kafka.deferrals import Deferrals
-from devkit.observe.samples.sampler import SampledTopics, Sampler
-from devkit.observe.samples.usage import TreeUsage
 from devkit.play.arm.arm_faults import ArmFaults
 from devkit.play.arm.clock import ArmClock
 from devkit.play.arm.start import begin_traffic, publish_backlog, start
 from devkit.play.arm.watch import watch
 from devkit.scenario.end_condition import Until
 from devkit.stack.stack import Stack
-from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
-from tests.unit.devkit.play.arm.stage import ERROR, OUTPUT, SOURCE, Stage
+from tests.unit.devkit.play.arm.stage import SOURCE, Stage
 
 LONG_S = 1_000.0
 Watch = Callable[[], ArmEnd | None]
 
 
 class TestTraffic:
-    def begun(self, stage: Stage, when: str) -> list[bool]:
-        """Whether the traffic has begun before the query runs, when it does, and how often it was begun in the end."""
+    @pytest.mark.parametrize(
+        ("when", "begun"), [("at once", [True] * 5), ("when running", [False, True, True, True, True])]
+    )
+    def test_it_begins_once_at_once_or_when_the_first_query_runs(
+        self, stage: Stage, when: str, begun: list[bool]
+    ) -> None:
         stage.arm.scenario = stage.arm.scenario.model_copy(update={"traffic_begins": when})
         starts: list[None] = []
         stage.arm.publisher = cast(Publisher, SimpleNamespace(start=lambda: starts.append(None)))
@@ -38,12 +38,8 @@ class TestTraffic:
             stage.main.state.process = process
             begin_traffic(stage.arm)
             seen.append(bool(starts))
-        assert len(starts) == 1
+        assert (seen, len(starts)) == (begun, 1)
         assert [line["kind"] for line in stage.timeline()] == ["traffic_begins"]
-        return seen
-
-    def test_at_once(self, stage: Stage) -> None:
-        assert self.begun(stage, "at once") == [True] * 5
 
     def test_before_the_start(self, stage: Stage) -> None:
         stage.arm.scenario = stage.arm.scenario.model_copy(update={"traffic_begins": "before the start"})
@@ -57,9 +53,6 @@ class TestTraffic:
     def test_no_backlog_of_traffic_that_begins_later(self, stage: Stage) -> None:
         publish_backlog(stage.arm)
         assert not stage.arm.state.traffic_begun
-
-    def test_when_the_first_query_runs(self, stage: Stage) -> None:
-        assert self.begun(stage, "when running") == [False, True, True, True, True]
 
 
 class StillGoesOn(Exception):  # noqa: N818 - what a test may expect
@@ -89,15 +82,8 @@ def watched(stage: Stage, clock: Time) -> Watch:
     """Watches an arm, begun now, in which nothing happens; the reason of its end."""
     stage.arm.context = replace(stage.arm.context, stack=cast(Stack, SimpleNamespace(require_running=lambda: None)))
     stage.arm.programs = ()
-    stage.arm.sampler = Sampler(
-        counts=lambda: stage.counts,
-        topics=SampledTopics((SOURCE,), OUTPUT, (ERROR,)),
-        ends=cast(TopicEnds, SimpleNamespace(of=lambda _: {0: 161})),
-        committed=stage.arm.checkpoint.committed,
-        deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),
-        usage=TreeUsage(list),
-        clock=stage.arm.clock.now_s,
-    )
+    stage.ends = {SOURCE: {0: 161}}
+    stage.arm.sampler = stage.sampler(clock=stage.arm.clock.now_s)
     publisher = SimpleNamespace(start=lambda: None, error=None, done=False, published=0)
     stage.arm.publisher = cast(Publisher, publisher)
 
