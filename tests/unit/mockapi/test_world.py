@@ -1,12 +1,14 @@
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mockapi.clock import Clock
+from mockapi.clock import Clock, RequestClock
 from mockapi.journal.entry import Result
 from mockapi.rules.model import Rule
 from mockapi.upstream.load import UpstreamCounts
-from mockapi.world import World, Worlds
+from mockapi.world import Attempts, World, Worlds
 from tests.unit.mockapi.conftest import make_page
 from tests.unit.mockapi.journal_entries import asked
 from tests.unit.mockapi.manual_time import ManualTime
@@ -80,3 +82,27 @@ def test_reset_brings_the_start_back(world: World, clock: Clock) -> None:
     assert worlds.current is not world
     assert (worlds.current.seed, worlds.current.rules, worlds.current.wikis.page_count) == (1, (NARROW,), 1)
     assert worlds.current.counts().requests == 0
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=60))
+def test_each_key_counts_for_itself(keys: list[str]) -> None:
+    attempts = Attempts()
+    seen = [attempts.next(key) for key in keys]
+    assert seen == [keys[: n + 1].count(key) for n, key in enumerate(keys)]
+
+
+def test_the_key_not_used_for_longest_is_forgotten_first() -> None:
+    attempts = Attempts(limit=2)
+    for key in "abac":
+        attempts.next(key)
+    assert attempts.next("a") == 3
+    assert attempts.next("b") == 1
+
+
+def test_the_clock_stands_still_until_the_first_request() -> None:
+    readings = iter([50.0, 53.5, 54.0])
+    clock = RequestClock(lambda: next(readings))
+    assert clock.elapsed() is None
+    assert clock.arrive() == 0.0
+    assert clock.arrive() == 3.5
+    assert clock.elapsed() == 4.0

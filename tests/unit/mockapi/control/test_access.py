@@ -18,25 +18,16 @@ def status(
     return None if denial is None else denial.status
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"])
-def test_the_control_knows_its_own_machine(address: str) -> None:
-    assert may_control(address)
-    assert may_control(address, NETWORKS)
+OWN = ("127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1")
+ALLOWED = ("172.17.0.1", "::ffff:172.17.0.1", "fd00::5")
+STRANGERS = ("10.0.0.1", "::ffff:10.0.0.1", "172.32.0.1", "fd01::5", "localhost", "")
 
 
-@pytest.mark.parametrize("address", ["172.17.0.1", "::ffff:172.17.0.1", "fd00::5"])
-def test_networks_are_allowed_besides(address: str) -> None:
-    assert may_control(address, NETWORKS)
-    assert not may_control(address)
-
-
-@pytest.mark.parametrize("address", ["10.0.0.1", "::ffff:10.0.0.1", "172.32.0.1", "fd01::5", "localhost", ""])
-def test_other_addresses_are_strangers(address: str) -> None:
-    assert not may_control(address, NETWORKS)
-
-
-def test_nobody_known_is_a_stranger() -> None:
-    assert status(client="") == 403
+@pytest.mark.parametrize("address", [*OWN, *ALLOWED, *STRANGERS])
+def test_the_own_machine_may_control_and_networks_that_are_allowed(address: str) -> None:
+    assert may_control(address) is (address in OWN)
+    assert may_control(address, NETWORKS) is (address in (*OWN, *ALLOWED))
+    assert status(client=address) == (None if address in OWN else 403)
 
 
 @pytest.mark.parametrize(

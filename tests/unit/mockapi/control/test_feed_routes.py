@@ -28,51 +28,35 @@ def asked(worlds: Worlds, query: str = "") -> Answer:
 def test_a_change_is_told_in_full(worlds: Worlds) -> None:
     (wiki,) = worlds.current.wikis
     worlds.current.overlay(wiki, "f00d").edit(wiki.title("Quay"), "one", by=Author("Admin", 1), summary="made")
-    admin = {
-        "name": "Admin",
-        "id": 1,
-        "groups": ["bureaucrat", "interface-admin", "sysop", "*", "user", "autoconfirmed"],
+    at, groups = "2026-11-27T04:00:00Z", ["bureaucrat", "interface-admin", "sysop", "*", "user", "autoconfirmed"]
+    admin = {"name": "Admin", "id": 1, "groups": groups}
+    page = {"namespace_id": 0, "title": "Quay", "page_id": 1002, "content_model": "wikitext", "revision_count": 1}
+    revision = {
+        "rev_id": 4104193,
+        "parent_id": 0,
+        "content_rev_id": 4104193,
+        "timestamp": at,
+        "user": admin,
+        "comment": "made",
+        "minor": False,
+        "size": 3,
+        "sha1": "fe05bcdcdc4928012781a5f1a2a77cbb5398e106",
+        "hidden": [],
+        "suppressed": False,
     }
-    assert asked(worlds).json == {
-        "feed": "2026-11-27T04:00:00.000000+00:00",
-        "epoch": 1,
-        "first": 1,
-        "last": 1,
-        "entries": [
-            {
-                "n": 1,
-                "epoch": 1,
-                "change": {
-                    "kind": "create",
-                    "wiki": "enwiki",
-                    "domain": "en.wikipedia.org",
-                    "at": "2026-11-27T04:00:00Z",
-                    "request_id": "f00d",
-                    "page": {
-                        "namespace_id": 0,
-                        "title": "Quay",
-                        "page_id": 1002,
-                        "content_model": "wikitext",
-                        "revision_count": 1,
-                    },
-                    "revision": {
-                        "rev_id": 4104193,
-                        "parent_id": 0,
-                        "content_rev_id": 4104193,
-                        "timestamp": "2026-11-27T04:00:00Z",
-                        "user": admin,
-                        "comment": "made",
-                        "minor": False,
-                        "size": 3,
-                        "sha1": "fe05bcdcdc4928012781a5f1a2a77cbb5398e106",
-                        "hidden": [],
-                        "suppressed": False,
-                    },
-                    "performer": admin,
-                },
-            }
-        ],
+    change = {
+        "kind": "create",
+        "wiki": "enwiki",
+        "domain": "en.wikipedia.org",
+        "at": at,
+        "request_id": "f00d",
+        "page": page,
+        "revision": revision,
+        "performer": admin,
     }
+    entries = [{"n": 1, "epoch": 1, "change": change}]
+    feed = {"feed": "2026-11-27T04:00:00.000000+00:00", "epoch": 1, "first": 1, "last": 1, "entries": entries}
+    assert asked(worlds).json == feed
     assert asked(worlds, "after=1").json["entries"] == []
 
 

@@ -124,15 +124,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(ended.stdout)
 
 
-def test_it_acts_on_a_request(found: Any) -> None:
+def test_it_acts_says_itself_what_shows_that_it_did_and_is_a_key_of_every_schema(found: Any) -> None:
     assert (found["status"], found["body"]) == (418, "hot")
-
-
-def test_it_says_itself_what_shows_that_it_acted(found: Any) -> None:
     assert found["inactions"] == [["nobody saw a teapot"], []]
-
-
-def test_it_is_a_key_of_every_schema(found: Any) -> None:
     assert found["schemas"] == [True, True]
 
 
@@ -149,11 +143,13 @@ def test_it_is_checked_and_written_as_the_others_are(found: Any) -> None:
     assert "a body has one pace: keep one of them" in found["clash"]
 
 
-def test_a_name_is_given_once() -> None:
-    with pytest.raises(ValueError, match="there is a fault of the mock 'latency' already, one of the project's own"):
-        register(replace(LATENCY))
-
-
-def test_a_group_is_one_that_there_is() -> None:
-    with pytest.raises(ValueError, match=r"there is no group 'wikis' of faults; did you mean 'wiki'\?"):
-        register(replace(LATENCY, name="mine", group="wikis"))  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({}, "there is a fault of the mock 'latency' already, one of the project's own"),
+        ({"name": "mine", "group": "wikis"}, r"there is no group 'wikis' of faults; did you mean 'wiki'\?"),
+    ],
+)
+def test_a_name_is_given_once_and_a_group_is_one_that_there_is(changed: Any, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        register(replace(LATENCY, **changed))

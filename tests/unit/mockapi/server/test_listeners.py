@@ -1,6 +1,8 @@
 import asyncio
 import socket
 
+import pytest
+
 from mockapi.rules.model import Rule
 from mockapi.server.listeners import Listeners, RefusalWatch
 
@@ -94,35 +96,29 @@ def refusing(seconds: int | None, name: str = "r") -> Rule:
     return Rule.model_validate({"name": name, "do": {"refuse": refuse}, "ttl": "1h"})
 
 
-def test_no_rule_refuses() -> None:
+NOT_ONE = Rule.model_validate({"name": "r", "do": {"status": 503}})
+
+
+@pytest.mark.parametrize(
+    ("effective", "refused"),
+    [
+        pytest.param((NOT_ONE,), {0: False}, id="no rule refuses"),
+        pytest.param((refusing(5),), {1: True, 5: True, 6: False, 7: False}, id="from when it was first seen"),
+        pytest.param((refusing(None),), {0: True, 1_000: True}, id="without a time"),
+        pytest.param((refusing(5), refusing(9, "s")), {0: True, 8: True, 9: False}, id="the longer one counts"),
+    ],
+)
+def test_it_refuses_for_its_time(effective: tuple[Rule, ...], refused: dict[float, bool]) -> None:
     rules = Rules()
-    rules.effective = (Rule.model_validate({"name": "r", "do": {"status": 503}}),)
-    assert not rules.at(0)
+    rules.effective = effective
+    assert {seconds: rules.at(seconds) for seconds in refused} == refused
 
 
-def test_it_refuses_for_its_time_from_when_it_was_first_seen() -> None:
-    rules = Rules()
-    rules.effective = (refusing(5),)
-    assert [rules.at(seconds) for seconds in (1, 5, 6, 7)] == [True, True, False, False]
-
-
-def test_without_a_time_as_long_as_it_is_in_force() -> None:
-    rules = Rules()
-    rules.effective = (refusing(None),)
-    assert rules.at(1_000)
-    rules.effective = ()
-    assert not rules.at(1_001)
-
-
-def test_the_same_rule_put_again_begins_again() -> None:
+def test_the_same_rule_put_again_begins_again_and_without_it_nothing_is_refused() -> None:
     rules = Rules()
     rules.effective = (refusing(5),)
     assert [rules.at(0), rules.at(9)] == [True, False]
     rules.effective = (refusing(5),)
     assert rules.at(10)
-
-
-def test_of_two_rules_the_longer_one_counts() -> None:
-    rules = Rules()
-    rules.effective = (refusing(5), refusing(9, "s"))
-    assert [rules.at(seconds) for seconds in (0, 8, 9)] == [True, True, False]
+    rules.effective = ()
+    assert not rules.at(11)

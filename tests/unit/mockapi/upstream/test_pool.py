@@ -10,9 +10,8 @@ from mockapi.upstream.parser import Parse, Pool, QueueFull
 from tests.unit.mockapi.manual_time import ManualTime
 
 
-def pool_of(parses: int | None, timers: ManualTime, load: Load | None = None, **bounds: Any) -> Pool:
-    capacity = None if parses is None else Capacity(parses=parses, **bounds)
-    return Pool(capacity, load or Load(), timers.monotonic, timers.later)
+def pool_of(parses: int, timers: ManualTime, load: Load | None = None, **bounds: Any) -> Pool:
+    return Pool(Capacity(parses=parses, **bounds), load or Load(), timers.monotonic, timers.later)
 
 
 def over(parses: list[Parse]) -> list[bool]:
@@ -43,15 +42,6 @@ def test_who_comes_while_others_queue_goes_behind_them(timers: ManualTime) -> No
     assert over([*first, late]) == [True, True, False]
     timers.pass_s(0.1)
     assert late.over.is_set()
-
-
-def test_without_a_bound_all_begin_at_once(timers: ManualTime) -> None:
-    load = Load()
-    pool = pool_of(None, timers, load)
-    parses = [pool.begin(1.0) for _ in range(100)]
-    assert load.counts() == UpstreamCounts(busy=100)
-    timers.pass_s(1.0)
-    assert all(over(parses))
 
 
 @pytest.mark.parametrize(("queue", "overflow"), [(0, 503), (3, 429)])
@@ -202,34 +192,16 @@ def test_whatever_happens_every_parse_taken_ends_in_its_turn(
     assert len(parses) + turned_away == sum(what == "begin" for what, _ in taken)
 
 
-def test_it_adds_up() -> None:
+def test_it_adds_up_and_forgetting_keeps_what_is_so_now() -> None:
     load = Load()
     assert load.counts() == UpstreamCounts()
-    for _ in range(3):
-        load.queued()
-    load.dequeued()
-    load.began()
-    load.began()
+    for count in (load.queued, load.queued, load.queued, load.dequeued, load.began, load.began, load.began):
+        count()
     load.ended(0.5, awaited=False)
-    assert load.counts() == UpstreamCounts(busy=1, queued=2, parses=1, abandoned=1, parse_s=0.5, max_queued=3)
+    assert load.counts() == UpstreamCounts(busy=2, queued=2, parses=1, abandoned=1, parse_s=0.5, max_queued=3)
     load.ended(0.25, awaited=True)
-    assert load.counts() == UpstreamCounts(busy=0, queued=2, parses=2, abandoned=1, parse_s=0.75, max_queued=3)
-
-
-def test_forgetting_keeps_what_is_so_now() -> None:
-    load = Load()
-    load.queued()
-    load.queued()
-    load.dequeued()
-    load.began()
-    load.began()
-    load.ended(0.5, awaited=False)
+    assert load.counts() == UpstreamCounts(busy=1, queued=2, parses=2, abandoned=1, parse_s=0.75, max_queued=3)
     load.forget()
-    assert load.counts() == UpstreamCounts(busy=1, queued=1, max_queued=1)
-
-
-def test_a_parse_that_is_stopped_is_no_finished_one() -> None:
-    load = Load()
-    load.began()
+    assert load.counts() == UpstreamCounts(busy=1, queued=2, max_queued=2)
     load.stopped()
-    assert load.counts() == UpstreamCounts()
+    assert load.counts() == UpstreamCounts(queued=2, max_queued=2), "one that is stopped is no finished one"

@@ -96,14 +96,6 @@ def test_a_title_that_no_page_could_have_does_no_harm(title: str) -> None:
     assert wiki.page(wiki.title_of(page)) is page
 
 
-@pytest.mark.parametrize(
-    ("domain", "sitename"),
-    [("fr.wiktionary.org", "Wiktionary"), ("wiki.example.org", "Wiki"), ("localhost", "Localhost")],
-)
-def test_a_wiki_is_named_after_its_domain(domain: str, sitename: str) -> None:
-    assert Wiki("x", domain).sitename == sitename
-
-
 def test_put_replaces_a_page_and_its_title() -> None:
     wiki = wiki_of(make_page(7, title="A"))
     wiki.put(make_page(7, title="B", revisions=5))
@@ -120,17 +112,18 @@ def test_a_revision_of_a_page_is_found_even_when_it_is_deleted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("domain", "language"),
+    ("domain", "language", "sitename"),
     [
-        ("de.wikipedia.org", "de"),
-        ("zh-min-nan.wikipedia.org", "zh-min-nan"),
-        ("www.wikidata.org", "en"),
-        ("commons.wikimedia.org", "en"),
-        ("localhost", "en"),
+        ("fr.wiktionary.org", "fr", "Wiktionary"),
+        ("zh-min-nan.wikipedia.org", "zh-min-nan", "Wikipedia"),
+        ("www.wikidata.org", "en", "Wikidata"),
+        ("commons.wikimedia.org", "en", "Commons"),
+        ("wiki.example.org", "en", "Wiki"),
+        ("localhost", "en", "Localhost"),
     ],
 )
-def test_the_domain_names_the_language(domain: str, language: str) -> None:
-    assert language_of(domain) == language
+def test_the_domain_names_language_and_wiki(domain: str, language: str, sitename: str) -> None:
+    assert (language_of(domain), Wiki("x", domain).sitename) == (language, sitename)
 
 
 def test_a_message_is_there_without_a_page() -> None:

@@ -238,13 +238,6 @@ def test_what_is_larger_than_the_cache_is_not_kept() -> None:
     assert (cache.get("a"), cache.get("b"), cache.held_bytes) == ("A", None, ENTRY_BYTES + 1)
 
 
-def test_empty_values_are_bounded_too() -> None:
-    cache: ByteLru[bytes] = ByteLru(10 * ENTRY_BYTES)
-    for number in range(100):
-        cache.put(number, b"", 0)
-    assert sum(cache.get(number) is not None for number in range(100)) == 10
-
-
 def test_work_is_done_in_another_thread() -> None:
     async def threads() -> tuple[bytes, bytes]:
         def make() -> Iterator[bytes]:
