@@ -154,25 +154,11 @@ def test_what_ends_as_soon_as_it_has_drained(condition: dict[str, Any], alone: b
         ({}, "no condition; write `any`"),
         ({"any": []}, "at least 1 item"),
         ({"any": [{"all": []}]}, "at least 1 item"),
+        ({"any": [{"metric": {"name": "lag"}}]}, "write at_least, at_most"),
+        ({"any": [{"log": {"event": "a", "at_least": 0}}]}, "greater than 0"),
     ],
 )
 def test_what_is_no_until(until: dict[str, Any], problem: str) -> None:
+    """More of it is in tests/unit/golden/scenario_files.txt."""
     with pytest.raises(ValidationError, match=problem):
         Until.model_validate({**until, "deadline": "9s"})
-
-
-CONDITIONS = "drained, restarts, replays, gave_up, elapsed, running_for, log, metric, any, all"
-
-
-@pytest.mark.parametrize(
-    ("condition", "message"),
-    [
-        ({}, f"no condition; write one of {CONDITIONS}"),
-        ({"metric": {"name": "lag"}}, "write at_least, at_most"),
-        ({"log": {"event": "a", "at_least": 0}}, "greater than 0"),
-        ({"elapsed": None}, "elapsed says nothing"),
-    ],
-)
-def test_what_is_no_condition(condition: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        Condition.model_validate(condition)
