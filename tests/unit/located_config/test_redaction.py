@@ -204,7 +204,7 @@ def test_a_long_text_takes_no_long_time() -> None:
     began = time.process_time()
     for text in (
         "a" * 1_000_000,
-        "token" * 200_000,
+        "token" * 50_000,
         "://" * 300_000,
         'password="' * 2000,
         "LoginModule required " * 2000,

@@ -272,6 +272,7 @@ def test_which_topics_grew(arm_with: Make, monkeypatch: pytest.MonkeyPatch) -> N
     """Kafka itself gives their keys other partitions then, which is no program's doing."""
     grown = SimpleNamespace(end=lambda: Proof(acted=True, did="it has 6 partitions"))
     monkeypatch.setattr(AddPartitions, "begin", lambda _self, _context: grown)
+    monkeypatch.setattr("devkit.play.arm.arm_faults.cluster_id", lambda _bootstrap: "a cluster")
     arm = arm_with(
         item(do={"add_partitions": {"topic": "page_html", "partitions": 6}}, at="1s"),
         item(name="y", do={"add_partitions": {"topic": "source", "partitions": 6}}, at="9s"),
