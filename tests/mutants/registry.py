@@ -217,7 +217,7 @@ MUTANTS: tuple[Mutant, ...] = (
                 "pipeline/deferral/batch_budget.py", "asyncio.timeout(self.remaining_s())", "asyncio.timeout(None)"
             ),
         ),
-        test=f"{_STORE_DOWN}::test_a_batch_over_its_budget_goes_on_without_what_it_still_holds",
+        test=f"{_STORE_DOWN}::test_a_batch_over_its_budget_goes_on_without_what_it_still_holds[keep]",
         says="beyond its budget",
         where=_WORKER,
     ),

@@ -70,6 +70,8 @@ SETTINGS: dict[str, Any] = {
     "batch": {"max_offsets": 1000},
     # What fails here is the fault of single pages, and the wiki is well.
     "breaker": {"minimum_requests": 100_000},
+    # An event that waits for its parent to be published cannot overtake it, whatever else keeps the order.
+    "parent_cache": {"policy": "none"},
     "fetch": {
         "concurrency": CONCURRENCY,
         # What is not the allowance must not end a request either: else a page that hangs would hold nothing for long.
