@@ -92,7 +92,7 @@ def job(stack: tuple[Guardian, Stack], tmp_path: Path, request: pytest.FixtureRe
 def test_a_missing_checkpoint_is_refused_with_the_choices(job: Job) -> None:
     code, output = job.run_to_end()
     assert code == 2
-    assert "holds no position to continue from" in output
+    assert "holds no position to continue from" in output, "it goes on without a position"
     assert "--new earliest, latest or timestamp=" in output
 
 

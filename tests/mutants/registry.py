@@ -299,7 +299,7 @@ MUTANTS: tuple[Mutant, ...] = (
         what="a missing checkpoint is no error",
         replacements=(Replacement("pipeline/config/start_position.py", "if new is None and not exists:", "if False:"),),
         test=f"{_PROCESS}::test_a_missing_checkpoint_is_refused_with_the_choices",
-        says="it began all the same",
+        says="it goes on without a position",
         where=_DRIVER,
     ),
     Mutant(
