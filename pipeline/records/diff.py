@@ -12,6 +12,7 @@ It does not release the GIL, so what it is asked is bounded: where nothing is in
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import chain, count
 
 from pygit2 import Patch
@@ -187,40 +188,36 @@ def _lines_on(text: Text, end: int, lines: int) -> int:
 
 def _common_prefix(left: Text, start: int, right: memoryview) -> int:
     """Of `left` from `start` on. `startswith` compares without a copy, and faster than memoryviews do."""
-    equal, limit = 0, min(len(left) - start, len(right))
-    while equal < limit:
-        step = min(_STEP_BYTES, limit - equal)
-        if not left.startswith(right[equal : equal + step], start + equal):
-            break
-        equal += step
-    end = min(equal + _STEP_BYTES, limit)
-    while equal < end:
-        middle = (equal + end + 1) // 2
-        if left.startswith(right[equal:middle], start + equal):
-            equal = middle
-        else:
-            end = middle - 1
-    return equal
+
+    def same(equal: int, length: int) -> bool:
+        return left.startswith(right[equal : equal + length], start + equal)
+
+    return _equal_bytes(same, min(len(left) - start, len(right)))
 
 
 def _common_suffix(left: Text, right: memoryview, limit: int) -> int:
     """At most `limit`."""
+
+    def same(equal: int, length: int) -> bool:
+        right_end = len(right) - equal
+        return left.startswith(right[right_end - length : right_end], len(left) - equal - length)
+
+    return _equal_bytes(same, limit)
+
+
+def _equal_bytes(same: Callable[[int, int], bool], limit: int) -> int:
+    """The number that are equal, at most `limit`. `same(equal, length)`: whether the next `length` bytes are, too."""
     equal = 0
     while equal < limit:
         step = min(_STEP_BYTES, limit - equal)
-        if not _same_before(left, right, equal, step):
+        if not same(equal, step):
             break
         equal += step
     end = min(equal + _STEP_BYTES, limit)
     while equal < end:
         middle = (equal + end + 1) // 2
-        if _same_before(left, right, equal, middle - equal):
+        if same(equal, middle - equal):
             equal = middle
         else:
             end = middle - 1
     return equal
-
-
-def _same_before(left: Text, right: memoryview, equal: int, length: int) -> bool:
-    right_end = len(right) - equal
-    return left.startswith(right[right_end - length : right_end], len(left) - equal - length)
