@@ -22,7 +22,7 @@ class JsonBody(Generic[T]):
     """
 
     def __init__(self, name: str, shape: Any, examples: Mapping[str, object]) -> None:
-        self.reference: Mapping[str, str] = {"$ref": f"#/components/requestBodies/{name}"}
+        self.reference = f"#/components/requestBodies/{name}"
         self._shape = shape
         self._adapter: TypeAdapter[T] = TypeAdapter(shape)
         self._examples = examples
@@ -38,7 +38,7 @@ class JsonBody(Generic[T]):
     @property
     def extra(self) -> dict[str, Any]:
         """What a route says of it in `openapi_extra`. The schema takes longer to make than a start should."""
-        return {"requestBody": self.reference}
+        return {"requestBody": {"$ref": self.reference}}
 
     @property
     def described(self) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def document(routes: Sequence[BaseRoute], given: Sequence[JsonBody[Any]]) -> dic
     schemas["Problems"] = _PROBLEMS
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
-    bodies = {body.reference["$ref"]: body for body in given}
+    bodies = {body.reference: body for body in given}
     for operations in described["paths"].values():
         for operation in operations.values():
             if "requestBody" in operation:

@@ -179,6 +179,7 @@ class WikiClient:
             auto_decompress=False,
             # All wikis answer at one address, and must not get each other's cookies.
             cookie_jar=aiohttp.DummyCookieJar(),
+            # Each request has a timer of ours.
             timeout=aiohttp.ClientTimeout(total=None),
         )
         # Else aiohttp sends a request again by itself when a kept connection turns out closed: `total_requests` would

@@ -312,10 +312,6 @@ class _Emission:
     record: Record
     in_order: bool
 
-    @property
-    def size(self) -> int:
-        return self.record.payload_bytes
-
 
 def _run(
     config: PipelineConfig,
@@ -350,7 +346,7 @@ def _run(
             thread=_loop_thread(),
             key_of=page_of,
             max_started=max_started,
-            buffer=engine.ResultBuffer(config.result_buffer, lambda emission: emission.size),
+            buffer=engine.ResultBuffer(config.result_buffer, lambda emission: emission.record.payload_bytes),
             ahead=config.batch.page_order == "together",
             around=in_flight.record,
             in_turn=measured.in_turn,
