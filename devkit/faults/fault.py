@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.checkpoint import Checkpoint
 from devkit.programs.hosts_file import HostsFile
-from devkit.programs.program import Role
+from devkit.programs.role import Role
 from devkit.stack.parts.part import Lever, Part
 from devkit.stack.parts.triple_store import TripleStore
 

@@ -22,11 +22,12 @@ from devkit.observe.observable import OBSERVABLES, Observable
 from devkit.observe.samples.sample import Sample
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.places import Places, merge
-from devkit.programs.program import Program, Role, ServedMetrics
+from devkit.programs.program import Program, ServedMetrics
 from devkit.programs.program_base import ProgramBase
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_state import ProgramState
 from devkit.programs.program_topics import ProgramTopics
+from devkit.programs.role import Role
 from devkit.programs.served_metrics import served_metrics
 from devkit.programs.spark.configuration import write_json
 from devkit.stack.parts.triple_store import TripleStore

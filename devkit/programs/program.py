@@ -9,7 +9,7 @@ A kind is registered in `devkit.programs.registry`.
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Protocol
 
 import psutil
 from pydantic import BaseModel
@@ -22,12 +22,9 @@ from devkit.programs.places import Places
 from devkit.programs.program_context import ProgramContext, Reporter
 from devkit.programs.program_state import ProgramState
 from devkit.programs.program_topics import ProgramTopics
+from devkit.programs.role import Role
 from devkit.programs.view import View
 from pipeline.config.pipeline_config import PipelineConfig
-
-Role = Literal["driver", "executor", "worker"]
-ROLES: tuple[Role, ...] = get_args(Role)
-
 
 ServedMetrics = Mapping[str, frozenset[str]]
 """The labels of each series by its name."""

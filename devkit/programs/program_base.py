@@ -12,9 +12,10 @@ from devkit.observe.applied_offsets import FollowerOffsets
 from devkit.observe.arm_observation import FirstTry
 from devkit.observe.expected_output.registry import TRUTHS
 from devkit.observe.expected_output.truth import ArmTruth
-from devkit.programs.program import Role, ServedMetrics
+from devkit.programs.program import ServedMetrics
 from devkit.programs.program_context import ProgramContext, Reporter
 from devkit.programs.program_topics import ProgramTopics
+from devkit.programs.role import Role
 from devkit.programs.spark.configuration import GIVEN_BY_STACK, effective, topics_of
 from pipeline.config.pipeline_config import PipelineConfig
 

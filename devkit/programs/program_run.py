@@ -15,9 +15,10 @@ from devkit.observe.program_observation import ONLY
 from devkit.observe.timeline.kit_events import ProgramEvent
 from devkit.programs.contained import ContainedProcess
 from devkit.programs.launch import Addition, Launch
-from devkit.programs.program import ConfiguredProgram, Role
+from devkit.programs.program import ConfiguredProgram
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_state import ProgramState
+from devkit.programs.role import Role
 from devkit.programs.supervisor import Restart, Supervisor
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.programs.view import View

@@ -15,7 +15,7 @@ from devkit.errors import WaitTimeoutError
 from devkit.faults.fault import Acting, Context, Need, Proof
 from devkit.faults.programs.target import ProcessFault
 from devkit.guardian.processes import is_alive
-from devkit.programs.program import Role
+from devkit.programs.role import Role
 from devkit.waiting import wait_until
 
 _DYING = timedelta(seconds=5)

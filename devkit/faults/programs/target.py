@@ -7,7 +7,7 @@ from pydantic import Field
 
 from devkit.errors import StackError
 from devkit.faults.fault import Context, Fault
-from devkit.programs.program import Role
+from devkit.programs.role import Role
 
 
 class ProcessFault(Fault):

@@ -24,7 +24,7 @@ from devkit.observe.observable import UPSTREAM, Observable
 from devkit.observe.timeline.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProcessEnded, ProgramEvent
 from devkit.play.arm.run_context import ArmInPlay
 from devkit.programs.hosts_file import HostsFile
-from devkit.programs.program import Role
+from devkit.programs.role import Role
 from devkit.stack.stack import Stack
 from pipeline.events import BatchCommitted, BatchStarted, BatchWritten
 

@@ -13,10 +13,11 @@ from devkit.jvm import jars
 from devkit.observe.arm_observation import FirstTry
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.places import Places
-from devkit.programs.program import Program, Role, ServedMetrics
+from devkit.programs.program import Program, ServedMetrics
 from devkit.programs.program_base import ConfiguredProgramBase, ProgramBase
 from devkit.programs.program_context import ProgramContext, Reporter
 from devkit.programs.program_state import ProgramState
+from devkit.programs.role import Role
 from devkit.programs.served_metrics import served_metrics
 from devkit.programs.spark.configuration import configuration, find_job
 from devkit.programs.spark.roles import role_of

@@ -10,7 +10,7 @@ import contextlib
 import psutil
 
 from devkit.container.process_kind import process_kind
-from devkit.programs.program import Role
+from devkit.programs.role import Role
 
 _DRIVER, _EXECUTOR = "org.apache.spark.deploy.SparkSubmit", "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
