@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 import signal
 
@@ -25,6 +26,16 @@ os.environ["DEVKIT_NO_TRAINING"] = "1"
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`: one more than there are cores, as some tests wait for processes; more than 8 do not pay."""
     return min(8, (os.cpu_count() or 1) + 1)
+
+
+# Full collections would walk all tests that are there, over and over: a tenth of the suite's processor time.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """The tests stay until the end: no collection looks at them."""
+    gc.freeze()
+    gc.enable()
 
 
 # As each is collected, since xdist reads the groups before a conftest may change the whole list.
