@@ -173,7 +173,6 @@ def test_one_that_waited_and_acted_was_not_refused(hand: ManualFaults, server: S
 
 
 NETWORK = {"network_cut": {"part": "store"}}
-GROWS = {"add_partitions": {"topic": "t", "partitions": 3}}
 
 
 @pytest.mark.parametrize("part", ["kafka", "mock-api"])
@@ -209,7 +208,7 @@ def test_a_fault_of_the_network_is_refused_where_the_proxy_stands_before_another
         ({"pause": {"part": "kafka"}}, UsageError, "it is not ours to stop", ""),
         ({"kill": {"part": "mock-api"}}, UsageError, "its pages and rules are in its memory", ""),
         (NETWORK, UsageError, "no proxy stands in front of store of stack hand", "`devkit up --proxied`"),
-        (GROWS, StackError, r"add_partitions: .*Kafka at 127\.0\.0\.1:1 does not answer", ""),
+        ({"kill_process": {"process": "worker"}}, StackError, "kill_process: .*no worker process of a program", ""),
     ],
 )
 def test_what_the_stack_cannot_is_refused_and_leaves_nothing(
