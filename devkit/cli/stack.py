@@ -82,7 +82,7 @@ def up(
     from devkit.programs.stack_job import DEFAULT, find_stack_job, reorder_note
     from devkit.programs.standalone_apply import start_apply
     from devkit.report.progress import heartbeat
-    from devkit.stack.registry import add_event_bus, start_stack
+    from devkit.stack.registry import add_event_bus, start_line, start_stack
     from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
     from devkit.stack.wikibase_pages import SEED, wikibase_pages
     from devkit.waiting import explaining_timeouts
@@ -114,7 +114,7 @@ def up(
 
     directory = make_run_directory(out, "stack").absolute()
     with Guardian() as guardian, explaining_timeouts(busy_sentence):
-        click.echo("starting Kafka, object store and mock API", err=True)
+        click.echo(start_line(backend), err=True)
         with waiting_for():
             stack = start_stack(backend, guardian, directory, request)
         awaited.append("the pipeline")

@@ -43,7 +43,7 @@ from devkit.scenario.resolve import ResolvedScenario, resolve
 from devkit.scenario.stretch import not_stretched, stretch_scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.undeclared_differences import undeclared_differences
-from devkit.stack.registry import start_stack
+from devkit.stack.registry import start_line, start_stack
 from devkit.stack.stack import Stack
 from devkit.verdict.distinguishable import find_indistinguishable
 from devkit.verdict.judgement import JudgedArm
@@ -154,7 +154,7 @@ class Attempt:
             scenario = stretch_scenario(self.resolved, headroom.stretch)
             resolved = self.resolved if scenario is self.scenario else resolve(scenario, options.instead)
             traffic = ScenarioTraffic(scenario.traffic)
-            progress.line("stack", "starting Kafka, object store and mock API")
+            progress.line("stack", start_line(options.stack))
             awaited = ["the stack"]
             request = replace(stack_request(resolved, options), awaiting=awaited.append)
             with (

@@ -36,6 +36,11 @@ BACKENDS: Mapping[str, Start] = MappingProxyType(
 )
 
 
+def start_line(backend: str) -> str:
+    """What `start_stack` does, for a line of progress."""
+    return "connecting to the external stack" if backend == "external" else "starting Kafka, object store and mock API"
+
+
 def start_stack(backend: str, guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
     """Start the stack called `backend`, and have the run's state say what it consists of. Raises StackError."""
     if request.proxied and request.ports != Ports():

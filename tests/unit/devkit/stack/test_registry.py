@@ -10,7 +10,7 @@ from devkit.errors import StackError, UsageError
 from devkit.stack import embedded
 from devkit.stack.parts.process import ProcessPart
 from devkit.stack.ports import LOOPBACK, claim_port, free_port
-from devkit.stack.registry import BACKENDS, DEFAULT, start_stack
+from devkit.stack.registry import BACKENDS, DEFAULT, start_line, start_stack
 from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
 from tests.unit.devkit.stack.fakes import FakeGuardian
 
@@ -96,3 +96,8 @@ def test_what_is_asked_for_meanwhile_is_done_while_the_parts_start(
     names = ["object-store", "mock-api", "kafka"]
     assert done == [*(f"{name} begun" for name in names), "meanwhile", *(f"{name} ready" for name in names)]
     assert awaited == names
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_line_of_progress_says_that_parts_are_started_except_where_they_are_there(backend: str) -> None:
+    assert start_line(backend).startswith("connecting to" if backend == "external" else "starting Kafka")
