@@ -21,8 +21,10 @@ PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:900
 
 
 @pytest.fixture(autouse=True)
-def no_jars(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no class cache, which is the user's, and 200 MB to read."""
     monkeypatch.setattr(place_module, "_classpath", lambda: "a.jar")
+    monkeypatch.setenv("DEVKIT_CACHE", str(tmp_path / "cache"))
 
 
 class TestConfiguration:

@@ -100,7 +100,7 @@ def test_the_first_verdict_is_followed_by_a_training_and_no_other_is(machine: Ma
     (line,) = machine.printed
     assert "the next run starts faster. Ctrl-C skips it this time" in line
     assert "DEVKIT_NO_TRAINING=1 skips it always" in line
-    assert there(tmp_path) == {".aot", ".sha256", ".lock"}
+    assert there(tmp_path) == {".aot", ".crc32", ".lock"}
     machine.after_verdict()
     assert (machine.runs, len(machine.printed)) == (1, 1)
 
@@ -137,7 +137,7 @@ def test_an_interrupted_one_leaves_nothing_and_is_tried_again(machine: Machine, 
     machine.end = lambda: None
     machine.after_verdict()
     assert machine.runs == 2
-    assert there(tmp_path) == {".aot", ".sha256", ".lock"}
+    assert there(tmp_path) == {".aot", ".crc32", ".lock"}
 
 
 def test_a_person_has_it_tried_again(machine: Machine, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_person_has_it_tried_again(machine: Machine, tmp_path: Path) -> None:
     assert there(tmp_path) == {".failed", ".lock"}
     machine.end = lambda: None
     assert train_now()
-    assert there(tmp_path) == {".aot", ".sha256", ".lock"}
+    assert there(tmp_path) == {".aot", ".crc32", ".lock"}
 
 
 def test_beside_the_training_of_another_run_nothing_is_started(machine: Machine) -> None:
