@@ -33,8 +33,9 @@ gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """The tests stay until the end: no collection looks at them."""
+    """The tests stay until the end, so no collection looks at them; and what a test leaves can wait for a while."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 
