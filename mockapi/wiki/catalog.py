@@ -13,6 +13,7 @@ second revision of page 7 is 7 · 4096 + 2 = 28674, for every seed. Titles and t
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
@@ -161,8 +162,11 @@ _LONGEST_PAUSE = timedelta(days=30)
 _MOST_REVISIONS = 6
 
 
+@lru_cache(maxsize=4)
 def default_catalog(seed: int, *, pages: int = PAGES) -> tuple[CatalogPage, ...]:
-    """`pages` pages; the same seed gives the same catalog in every process."""
+    """`pages` pages; the same seed gives the same catalog in every process. Kept, as a reset asks
+    for it again.
+    """
     return tuple(_page(seed, page_id) for page_id in range(1, pages + 1))
 
 
