@@ -15,7 +15,7 @@ from devkit.expectations.audit_counts import (
     is_open,
     time_window,
 )
-from devkit.expectations.base import ExpectationKind, Finding
+from devkit.expectations.base import ExpectationKind, Finding, always_holds
 from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
@@ -77,10 +77,11 @@ class _Audit(ExpectationKind):
         return Finding(self.name, expected, measured, not wrong, decisive=is_final, figures=figures)
 
     def check(self, argument: str | AuditCounts, arm: CheckedArm) -> Iterator[Flaw]:
-        """A job without a registered truth, and more events than the traffic has."""
+        """A job without a registered truth, a bound that always holds, and more events than the traffic has."""
         if arm.main.configured is not None and arm.main.configured.truth is None:
             yield Flaw(f"the main program is {NOT_AUDITED}: docs/extend.md shows how a job brings it")
         bounds, events = argument.bounds if isinstance(argument, AuditCounts) else {}, arm.traffic.event_count
+        yield from (always_holds(name, "at_least") for name, bound in bounds.items() if bound.always_holds)
         for name in _EVENT_COUNTS:
             least = bounds[name].at_least if name in bounds else None
             if least is not None and least > events:

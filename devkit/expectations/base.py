@@ -88,6 +88,11 @@ def check_argument(kind: ExpectationKind, argument: Any, arm: CheckedArm) -> Ite
         yield from kind.check(argument, arm)
 
 
+def always_holds(*place: str) -> Flaw:
+    """Of a bound, at its place in the argument."""
+    return Flaw("it is never below 0: write a higher bound, or at_most", place)
+
+
 def observation_of_program(argument: Any, observation: ArmObservation) -> ArmObservation:
     """What was observed of the program that the argument names; by default the main one."""
     name = named_program(argument)

@@ -27,6 +27,8 @@ class Range(BaseModel, Generic[T]):
     value: ClassVar[str] = "number"
     unit: ClassVar[str] = ""
     example: ClassVar[str] = "a number"
+    has_negative: ClassVar[bool] = True
+    """Whether a value may be below 0."""
 
     at_least: T | None = Field(default=None, description="Lower bound, inclusive.")
     at_most: T | None = Field(default=None, description="Upper bound, inclusive.")
@@ -40,7 +42,16 @@ class Range(BaseModel, Generic[T]):
                 f"no {self.value} is at least {self.show(self.at_least)} and at most {self.show(self.at_most)}; "
                 "swap them?"
             )
+        if not self.has_negative and any(
+            bound is not None and _number(bound) < 0 for bound in (self.at_least, self.at_most)
+        ):
+            raise ValueError(f"no {self.value} is below 0")
         return self
+
+    @property
+    def always_holds(self) -> bool:
+        """Whether no value is outside of the bounds."""
+        return not self.has_negative and self.at_most is None and not _number(self.at_least or 0)
 
     def admits(self, value: T) -> bool:
         """Compares the exact value, not the rounded one that a person is shown."""
@@ -75,7 +86,9 @@ def _number(value: float | timedelta) -> float:
 
 
 class Count(Range[int]):
-    """Whole numbers."""
+    """Whole numbers of something."""
+
+    has_negative: ClassVar[bool] = False
 
 
 class Number(Range[float]):
@@ -90,6 +103,7 @@ class Number(Range[float]):
 class Percentage(Range[Share]):
     """Shares of a whole."""
 
+    has_negative: ClassVar[bool] = False
     value: ClassVar[str] = "share"
     unit: ClassVar[str] = "share"
     example: ClassVar[str] = "a share such as 50%"
@@ -103,6 +117,7 @@ class Percentage(Range[Share]):
 class Time(Range[Duration]):
     """Durations."""
 
+    has_negative: ClassVar[bool] = False
     value: ClassVar[str] = "duration"
     unit: ClassVar[str] = "s"
     example: ClassVar[str] = "a duration such as 8s"

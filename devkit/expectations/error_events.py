@@ -43,6 +43,11 @@ class ErrorEventPattern(Count):
             raise ValueError("no error event has a size; leave max_size out, or allow some")
         return self
 
+    @property
+    def always_holds(self) -> bool:
+        """A size alone is a bound."""
+        return super().always_holds and self.max_size is None
+
     def __str__(self) -> str:
         parts = [super().__str__()] if self.at_least or self.at_most is not None else []
         parts += [f"of type {self.type}"] if self.type else []

@@ -48,12 +48,10 @@ class _Requests(ExpectationKind):
         return evidence.requests if evidence is not None and observation.figures.requests else None
 
     def check(self, argument: Requested, arm: CheckedArm) -> Iterator[Flaw]:
-        """The arm must have the rule; at least 0 requests is always true."""
+        """The arm must have the rule."""
         if argument.rule not in arm.rules:
             hint = near_miss(argument.rule, arm.rules) if arm.rules else "`mock.rules` has none for it"
             yield Flaw(f"the arm has no rule {argument.rule!r}; {hint}", ("rule",))
-        if argument.at_least == 0 and argument.at_most is None:
-            yield Flaw("a number is never below 0: write a higher bound, or at_most", ("at_least",))
 
     def depends_on_time(self, argument: Requested, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return "arm"
