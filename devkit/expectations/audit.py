@@ -87,6 +87,10 @@ class _Audit(ExpectationKind):
             if least is not None and least > events:
                 yield Flaw(f"no run has {least}: its traffic has {counted(events, 'event')}", (name,))
 
+    def bounds_loss(self, argument: str | AuditCounts) -> bool:
+        """`clean` allows none."""
+        return not isinstance(argument, AuditCounts) or argument.lost is not None
+
     def depends_on_time(self, argument: str | AuditCounts, observation: ArmObservation) -> Window | None:
         """Unread and misrouted events do; events that were lost, reordered or falsified do not."""
         audits = _audits(observation).values()

@@ -78,6 +78,10 @@ class ExpectationKind(ABC):
         """Whether an arm that did too little breaks it."""
         return False
 
+    def bounds_loss(self, argument: Any) -> bool:  # noqa: ARG002
+        """Whether it says how many events may be lost."""
+        return False
+
 
 def check_argument(kind: ExpectationKind, argument: Any, arm: CheckedArm) -> Iterator[Flaw]:
     """Why the argument decides nothing, its program included."""

@@ -86,7 +86,7 @@ def _number(value: float | timedelta) -> float:
 
 
 class Count(Range[int]):
-    """Whole numbers of something."""
+    """Whole numbers."""
 
     has_negative: ClassVar[bool] = False
 

@@ -67,6 +67,11 @@ class Expectation(BaseModel):
         """Whether an arm that did too little breaks it."""
         return EXPECTATIONS[self.kind].bounds_progress(self.argument, arm)
 
+    @property
+    def bounds_loss(self) -> bool:
+        """Whether it says how many events may be lost."""
+        return EXPECTATIONS[self.kind].bounds_loss(self.argument)
+
     def depends_on_time(self, observation: ArmObservation) -> Window | None:
         """The time whose shortage would make the finding say nothing; None where time has no part in it."""
         observed = observation_of_program(self.argument, observation)

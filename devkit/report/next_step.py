@@ -19,11 +19,8 @@ def next_step(result: Result) -> str:
     repeat = result.repeat
     if result.broke_off:
         return f"see to that, then `{repeat}`"
-    if slow := [name for name, arm in result.arms.items() if arm.unfinished]:
-        return (
-            f"write under `expect` how far {slow[0]} has to come (`drained`, or a bound of `rate` or `lag`), or let it "
-            "go on for longer in `until`; then repeat the run"
-        )
+    if unproven := [name for name, arm in result.arms.items() if arm.unproven]:
+        return f"write under `expect` what {unproven[0]} has to do, as the reason says, and repeat the run"
     if cut_short := _cut_short(result):
         return cut_short
     if any(not cause.shown for cause in result.cause):

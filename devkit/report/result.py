@@ -96,9 +96,10 @@ class ArmResult(_Model):
     first warnings and errors of the programs. `caveats` are manual interventions (a debugger, a fault by hand), so that
     the arm shows nothing of the scenario. `cold` says why it was not warm, where it was to be. `short` says that the
     machine was too busy for the end that was reached, and is empty where it was not; `headroom` is None where it was
-    not measured. `unfinished` says that a time ended a fixed arm with unread events, although no expectation is broken
-    and none bounds its progress. `programs` has each of several; restarts, exceptions and failures are those of the
-    first. `steps` are the arm's steps, each of which is among its `expectations` as well.
+    not measured. `unproven` says why a fixed arm that breaks no expectation is not known to hold: a time ended it
+    with unread events, or it lost events, and no expectation bounds that. `programs` has each of several; restarts,
+    exceptions and failures are those of the first. `steps` are the arm's steps, each of which is among its
+    `expectations` as well.
     """
 
     holds: bool | None
@@ -118,7 +119,7 @@ class ArmResult(_Model):
     duration_s: float
     headroom: ArmHeadroom | None = None
     short: str = ""
-    unfinished: str = ""
+    unproven: str = ""
     programs: tuple[ProgramResult, ...] = ()
     gave_up: bool = False
     gave_up_after: str = ""

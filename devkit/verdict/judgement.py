@@ -20,6 +20,7 @@ from devkit.report.expectation_result import ExpectationResult
 from devkit.report.result import ArmResult, ProgramResult
 from devkit.scenario.model import Scenario
 from devkit.verdict.incomplete_drain import incomplete_drain
+from devkit.verdict.unbounded_loss import unbounded_loss
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,12 @@ class JudgedArm:
         """Judge the observation. Without `headroom` nothing counts as short of time."""
         expected = scenario.expected_of(arm)
         judged = judge_arm(expected, observation, headroom)
-        unfinished = incomplete_drain(arm, scenario.roles[arm], expected, observation) if judged.holds else ""
+        role = scenario.roles[arm]
+        unproven = ""
+        if judged.holds:
+            unproven = incomplete_drain(arm, role, expected, observation) or unbounded_loss(role, expected, observation)
         result = ArmResult(
-            holds=None if unfinished else judged.holds,
+            holds=None if unproven else judged.holds,
             expectations=judged.expectations,
             ended_by=observation.end.text,
             end=observation.end,
@@ -116,7 +120,7 @@ class JudgedArm:
             duration_s=round(observation.duration_s, 3),
             headroom=ArmHeadroom.of(headroom),
             short=judged.short,
-            unfinished=unfinished,
+            unproven=unproven,
             programs=tuple(map(ProgramResult.of, observation.programs)) if len(observation.programs) > 1 else (),
             gave_up=observation.main.gave_up,
             gave_up_after=observation.main.gave_up_after,

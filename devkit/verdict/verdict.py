@@ -5,7 +5,8 @@
 2. Every incident arm must hold, else "not reproduced"; then every fixed arm, else "fix does not hold". One broken
    expectation refutes an arm. One that cannot be judged makes the run inconclusive.
 3. Events that a fixed arm lost, reordered or falsified refute the fix in any case. A fixed arm that ended by time must
-   have kept up with its traffic, or its file must bound its progress (`devkit.verdict.incomplete_drain`).
+   have kept up with its traffic, or its file must bound its progress (`devkit.verdict.incomplete_drain`). One that
+   lost events must have an expectation that says how many it may lose (`devkit.verdict.unbounded_loss`).
 4. If all arms hold, expectations must distinguish incident and fixed arms (`devkit.verdict.distinguishable`), and fixed
    arms must have met the faults of incident arms (`devkit.verdict.unmet_faults`).
 """
@@ -108,7 +109,7 @@ def judge(
 
 
 def _was_late(result: ArmResult) -> bool:
-    return not result.holds and not result.unfinished and isinstance(result.end, EndByDeadline)
+    return not result.holds and not result.unproven and isinstance(result.end, EndByDeadline)
 
 
 def _broken_sentences(arm: ArmName, result: ArmResult) -> list[str]:
@@ -117,7 +118,7 @@ def _broken_sentences(arm: ArmName, result: ArmResult) -> list[str]:
 
 def _undecided_sentences(arm: ArmName, result: ArmResult) -> list[str]:
     reasons = [f"{arm}: {item.sentence}" for item in result.expectations if item.holds is None]
-    ended = result.unfinished or result.short
+    ended = result.unproven or result.short
     return reasons + ([f"{arm}: {ended}"] if ended and not reasons else [])
 
 
@@ -128,4 +129,4 @@ def _is_decisively_broken(fixed: ArmResult) -> bool:
 
 def _is_short(arm: ArmResult) -> bool:
     """Unknown only as the machine was short of time."""
-    return not arm.unfinished and all(item.short for item in arm.expectations if item.holds is None)
+    return not arm.unproven and all(item.short for item in arm.expectations if item.holds is None)

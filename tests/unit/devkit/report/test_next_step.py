@@ -42,7 +42,7 @@ def slower(slowdown: float) -> ArmHeadroom:
 CUT = EndByCondition(reached={"elapsed": 9})
 UNSEEN = (CauseResult(cause="fault 'x'", shown=False, did="it never began"),)
 UNPROVEN = {"outcome": "inconclusive", "reasons": ("fixed: fault 'x' is in arm incident",)}
-UNFINISHED = {"holds": None, "unfinished": "ended by its running for 15s", "end": EndByCondition(reached={"a": 9})}
+UNFINISHED = {"holds": None, "unproven": "ended by its running for 15s", "end": EndByCondition(reached={"a": 9})}
 STRETCHED = {"repeat": f"{REPEAT} --stretch 1"}
 
 
@@ -58,7 +58,7 @@ STRETCHED = {"repeat": f"{REPEAT} --stretch 1"}
         ({"short": "the machine was short", "holds": None, "end": CUT}, {}, f"`{REPEAT} --stretch 2`"),
         ({}, {"pipeline": "python mine.py"}, "docs/own-pipeline.md"),
         ({"end": CUT}, {"cause": UNSEEN}, "let fixed go on for longer"),
-        (UNFINISHED, {}, "write under `expect` how far fixed has to come (`drained`, or a bound"),
+        (UNFINISHED, {}, "write under `expect` what fixed has to do, as the reason says"),
         ({}, UNPROVEN, "change the scenario as the reason says, and repeat the run"),
     ],
     ids=[

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from devkit.errors import INCONCLUSIVE
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
-from devkit.observe.arm_observation import ComparedArm
+from devkit.observe.arm_observation import ComparedArm, TimelineEvidence
 from devkit.observe.logs.logs import LoggedException
 from devkit.observe.observable import Observable
 from devkit.observe.samples.sample import Sample
@@ -85,7 +85,7 @@ class TestAFixedArmThatATimeEnded:
     @pytest.mark.parametrize("expects", [None, {"audit": "clean"}])
     def test_is_not_known_to_hold(self, scenario: Scenario, expects: dict[str, Any] | None) -> None:
         result = self.result(scenario, expects=expects)
-        assert (result.holds, result.unfinished) == (None, self.UNFINISHED)
+        assert (result.holds, result.unproven) == (None, self.UNFINISHED)
         verdict = judge({"fixed": result}, {"fixed": (some_evidence(),)})
         assert (verdict.exit_code, verdict.short_of_time) == (INCONCLUSIVE, False)
         assert verdict.reasons[0] == f"fixed: {self.UNFINISHED}"
@@ -103,7 +103,7 @@ class TestAFixedArmThatATimeEnded:
     )
     def test_holds_where_nothing_waits_or_it_ended_otherwise(self, scenario: Scenario, seen: dict[str, Any]) -> None:
         result = self.result(scenario, **seen)
-        assert (result.holds, result.unfinished) == (True, "")
+        assert (result.holds, result.unproven) == (True, "")
 
     @pytest.mark.parametrize(
         ("end", "inputs", "how"),
@@ -123,7 +123,7 @@ class TestAFixedArmThatATimeEnded:
         }
         result = self.result(scenario, **seen, last_sample=IDLE)
         assert result.holds is None
-        assert result.unfinished.startswith(f"ended by its {how}, and nothing that it expects bounds")
+        assert result.unproven.startswith(f"ended by its {how}, and nothing that it expects bounds")
         assert self.result(scenario, **seen).holds is (None if inputs else True)
         assert self.result(scenario, **seen, last_sample=IDLE, expects={"drained": False}).holds is True
 
@@ -204,11 +204,51 @@ class TestAFixedArmThatATimeEnded:
     ) -> None:
         result = self.result(scenario, end=end, samples=samples, last_sample=samples[-1], **seen)
         assert result.holds is (True if has_kept_up else None)
-        assert bool(result.unfinished) is not has_kept_up
+        assert bool(result.unproven) is not has_kept_up
 
     def test_is_refuted_all_the_same(self, scenario: Scenario) -> None:
         result = self.result(scenario, expects={"drained": True})
-        assert (result.holds, result.unfinished) == (False, "")
+        assert (result.holds, result.unproven) == (False, "")
 
     def test_an_incident_arm_may_stand_still(self, scenario: Scenario) -> None:
         assert self.result(scenario, "incident").holds is True
+
+
+EMPTIED = TimelineEvidence(fault="x", fired=True, asked="", acted=True, did="", hides="topic t was emptied")
+
+
+class TestAFixedArmThatLostEvents:
+    """A program that does no work breaks few expectations."""
+
+    UNPROVEN = (
+        "10 of 161 events were lost, and nothing that it expects says how many may be: write `audit: { lost: 0 }` "
+        "there, or the bound that the fix keeps"
+    )
+    LOST = an_audit(outputs=140, lost=10, errors=4, filtered=7)
+
+    @pytest.mark.parametrize(
+        ("expects", "seen", "holds"),
+        [
+            ({"drained": True}, {}, None),
+            ({"audit": {"duplicated": 0}}, {}, None),
+            ({"audit": {"lost": {"at_most": 10}}}, {}, True),
+            ({"audit": {"lost": 0}}, {}, False),
+            ({"audit": "clean"}, {}, False),
+            ({"drained": True}, {"audit": an_audit()}, True),
+            # Nothing says which events the records are of, or which must come.
+            ({"drained": True}, {"not_observable": frozenset({"sources"})}, True),
+            ({"restarts": 0}, {"not_observable": frozenset({"offsets"}), "drained": False}, True),
+            ({"drained": True}, {"audit": LOST.model_copy(update={"unaudited": True})}, True),
+            ({"drained": True}, {"evidence": (EMPTIED,)}, True),
+        ],
+    )
+    def test_holds_if_an_expectation_allows_it(
+        self, scenario: Scenario, expects: dict[str, Any], seen: dict[str, Any], holds: bool | None
+    ) -> None:
+        observation = an_observation(**{"audit": self.LOST} | seen)
+        result = JudgedArm.of(expecting(scenario, expects), "fixed", observation).result
+        assert (result.holds, result.unproven) == (holds, self.UNPROVEN if holds is None else "")
+
+    def test_an_incident_arm_may_lose_them(self, scenario: Scenario) -> None:
+        observation = an_observation(audit=self.LOST)
+        assert JudgedArm.of(expecting(scenario, {"drained": True}), "incident", observation).result.holds is True
