@@ -9,7 +9,7 @@ or that came to the object store.
 import json
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
@@ -56,13 +56,14 @@ class Seen:
 @dataclass(frozen=True)
 class Bounds:
     """Limits of what a scenario can reach: the number of `events` published; the names of programs, of the events that
-    they log (`logged`), and of the mock's rules.
+    they log (`logged`), and of the mock's rules; arms of the fault in which nothing is ever deferred.
     """
 
     events: int
     programs: frozenset[str] = frozenset()
     logged: frozenset[str] = frozenset()
     rules: frozenset[str] = frozenset()
+    without_deferral: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,18 @@ class Reached:
         return now is not None and _OPERATORS[self.comparison](now, self.count(events))
 
     def never(self, bounds: Bounds) -> str | None:
-        """Why no arm can reach it, None where one can. Only `lag` and `committed` have a known maximum."""
+        """Why no arm can reach it, None where one can. `lag` and `committed` have a known maximum, and
+        `deferred` where nothing is.
+        """
         count, holds = self.count(bounds.events), _OPERATORS[self.comparison]
         if self.comparison == "<" and count <= 0:
             return f"{self.figure} is never below 0"
+        is_more = self.comparison in (">", ">=")
+        if self.figure == "deferred" and is_more and bounds.without_deferral and not holds(0, count):
+            arms = " and ".join(bounds.without_deferral)
+            return f"nothing is deferred in {arms}, where deferral.policy is none; name the other arms in `arms`"
         most = bounds.events if self.figure in ("lag", "committed") else None
-        if most is not None and self.comparison in (">", ">=") and not holds(most, count):
+        if most is not None and is_more and not holds(most, count):
             return f"{self.figure} is never more than the {most} events of `traffic`"
         return None
 

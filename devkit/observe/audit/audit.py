@@ -76,6 +76,8 @@ class DeliveryAudit:
         self._numbered = _numbered_landings(truth)
         self._resolve = resolve
         self._emitted: dict[Position, EventRecords] = {}
+        # A record without a value is no output, and behind one it is another record of its event.
+        self._valueless: dict[Position, Landing] = {}
         # Of those, the events that are a part of a record which names another one.
         self._parts: set[Position] = set()
         self._parts_of_outputs = OutputParts()
@@ -239,8 +241,10 @@ class DeliveryAudit:
                 counts["deduplicated"] += 1
             else:
                 counts["lost"] += 1
-                wrong = f"committed, and never emitted; expected {_FATES[event.entry.expected.fate]}"
-                examples.add("lost", event.name, wrong, position)
+                empty = self._valueless.get(position)
+                how = "emitted without a value" if empty else "committed, and never emitted"
+                wrong = f"{how}; expected {_FATES[event.entry.expected.fate]}"
+                examples.add("lost", _which(event, empty) if empty else event.name, wrong, position)
         for problem, position in examples.events() if self._truth is not None else ():
             report_problem(problem, self._events[position])
         return Audit(
@@ -255,6 +259,9 @@ class DeliveryAudit:
         if event is None:
             source = f"source {place(arrival.source)}, which was never published" if arrival.source else "no source"
             self._count("unattributed", arrival, f"its headers name {source}")
+            return None, None
+        if not arrival.value and KEY_HEADER not in arrival.headers and event.position not in self._emitted:
+            self._valueless[event.position] = Landing.of(arrival)
             return None, None
         return event, self._emitted.setdefault(event.position, EventRecords())
 

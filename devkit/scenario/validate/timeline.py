@@ -1,6 +1,7 @@
 """Checks for faults and programs that can never begin, or not as intended."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from devkit.faults.claims import clashes
@@ -16,7 +17,7 @@ from devkit.programs.unknown_program import unknown_program
 from devkit.scenario.launch_settings import SCRATCH
 from devkit.scenario.placeholders import OF_CONFIG, known_places, misspelt_places, unknown_places
 from devkit.scenario.programs import never_started
-from devkit.scenario.resolve import ResolvedScenario
+from devkit.scenario.resolve import ResolvedArm, ResolvedScenario
 from devkit.scenario.rule_window import impossible_windows
 from devkit.scenario.validate.steps import check_steps
 from devkit.stack.parts.part import part_names
@@ -77,7 +78,8 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
             if arms & other_arms and (both := _find_overlap(item, other)):
                 held = f"acts on {', '.join(both)}, as {other.name!r} does then"
                 yield (*place, "do", item.do.name), f"{held}; let one end before the other begins"
-        if item.when is not None and (text := item.when.never(bounds)):
+        without_deferral = sorted(arm for arm in arms if not _may_defer(resolved.arms[arm]))
+        if item.when is not None and (text := item.when.never(replace(bounds, without_deferral=without_deferral))):
             yield (*place, "when"), text
     for arm, settings in scenario.arms.items():
         for name in settings.programs.keys() - scenario.programs.keys():
@@ -86,6 +88,10 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
     yield from _check_launches(resolved)
     for place, text in never_started(scenario.programs):
         yield ("programs", *place), text
+
+
+def _may_defer(arm: ResolvedArm) -> bool:
+    return any(program.refusal or program.configured.topics.defers for program in arm.programs.values())
 
 
 def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:

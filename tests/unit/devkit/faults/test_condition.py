@@ -120,7 +120,8 @@ def test_when_one_holds_of_an_arm_with_100_events(written: object, seen: Seen, h
     assert parse_condition(written).holds(seen, 100) is holds
 
 
-BOUNDS = Bounds(100, frozenset({"enricher"}), frozenset({"started", "stalled"}), frozenset({"slow page"}))
+NAMES = (frozenset({"enricher"}), frozenset({"started", "stalled"}), frozenset({"slow page"}))
+BOUNDS = Bounds(100, *NAMES, without_deferral=["incident"])
 
 
 @pytest.mark.parametrize(
@@ -133,6 +134,7 @@ BOUNDS = Bounds(100, frozenset({"enricher"}), frozenset({"started", "stalled"}),
         ("program enricherr running", "there is no program 'enricherr'; did you mean 'enricher'?"),
         ("event: stalld", "no program logs an event 'stalld'; did you mean 'stalled'?"),
         ("event: xyz", "there are: stalled, started"),
+        ("deferred >= 2", "nothing is deferred in incident, where deferral.policy is none; name the other arms"),
         ("met: slow pge", "there is no rule 'slow pge' in mock.rules; did you mean 'slow page'?"),
     ],
 )
@@ -143,7 +145,7 @@ def test_a_condition_that_never_can_be_is_told(written: str, message: str) -> No
 @pytest.mark.parametrize(
     "written",
     ["lag > 99", "committed: 100%", "requests > 1000", "lag < 1", "program enricher running", "program running",
-     "event: stalled", "batch 9 committed", "met: slow page"],
+     "event: stalled", "batch 9 committed", "met: slow page", "deferred >= 0", "deferred < 2"],
 )  # fmt: skip
 def test_others_may_be(written: str) -> None:
     assert parse_condition(written).never(BOUNDS) is None

@@ -1,6 +1,7 @@
 """The audit over arrivals made by hand, and its balance over random ones."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -51,6 +52,16 @@ def test_lost_is_committed_and_never_seen(event: SourceEvent) -> None:
     name = {EDIT: "page 'X', event id-0-0, source page_change/0/0", FAILING: "event id-0-1, source page_change/0/1"}
     kind = {EDIT: "an output", FAILING: "an error event"}
     assert example == f"lost: {name[event]}: committed, and never emitted; expected {kind[event]}"
+
+
+@pytest.mark.parametrize("record", [output_of(EDIT), error_of(EDIT)], ids=["output", "error"])
+def test_a_record_without_a_value_is_no_output(record: Arrival) -> None:
+    """A program that publishes null for everything would else have lost nothing."""
+    figures = audit([EDIT], replace(record, value=b""))
+    assert nonzero(figures) == {"inputs": 1, "lost": 1}
+    assert figures.examples[0].endswith("emitted without a value; expected an output")
+    behind = audit([EDIT], output_of(EDIT, at=0), replace(output_of(EDIT, at=1), value=b""))
+    assert nonzero(behind) == {"inputs": 1, "outputs": 1, "conflicting": 1}
 
 
 def test_pending_is_not_committed_yet() -> None:
@@ -275,7 +286,7 @@ class TestRouting:
         assert nonzero(figures) == {"inputs": 1, "errors": 1, "mismatched": 1}
         assert figures.examples[0].endswith("error_type is 'timeout'; expected 'malformed_json'")
 
-    @pytest.mark.parametrize("value", [b"", b"not json", b"[1]", b"{}"])
+    @pytest.mark.parametrize("value", [b"not json", b"[1]", b"{}"])
     def test_an_error_that_is_none(self, value: bytes) -> None:
         assert audit([FAILING], arrival(FAILING, value, topic=ERROR)).mismatched == 1
 
