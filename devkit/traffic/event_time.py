@@ -114,9 +114,13 @@ class Repeats(_Model):
     )
     after: PositiveDuration = Field(description="How long after its event each repeat is received.", examples=["4s"])
 
+    def count(self, drawn: int) -> int:
+        """How many of the drawn events are repeated."""
+        return round(self.share * drawn)
+
     def indices(self, drawn: int) -> tuple[int, ...]:
         """Which of the drawn events are repeated: evenly spaced, under every seed the same."""
-        count = round(self.share * drawn)
+        count = self.count(drawn)
         return tuple((2 * n + 1) * drawn // (2 * count) for n in range(count))
 
 

@@ -238,9 +238,10 @@ class Paced(_Model):
         unfit = sum(counts[kind] for kind in UNREPEATED)
         # A move and the redirect that it leaves stay together, so neither takes the place of another event.
         most = max(0, self.drawn_count - 2 * (unfit + counts["move"]))
-        if not self.repeats.indices(self.drawn_count):
+        repeats = self.repeats.count(self.drawn_count)
+        if not repeats:
             raise ValueError(f"repeats: share is of {counted(self.drawn_count, 'event')}, which gives none")
-        if len(self.repeats.indices(self.drawn_count)) > most:
+        if repeats > most:
             raise ValueError(f"repeats: of {counted(self.drawn_count, 'event')} of this mix {most} can be repeated")
         return self
 
@@ -281,7 +282,7 @@ class Paced(_Model):
     def event_count(self) -> int:
         """All events, those of named pages and canaries included."""
         canaries = self.canaries.count(self.for_) * self._topic_count if self.canaries else 0
-        repeats = len(self.repeats.indices(self.drawn_count)) if self.repeats else 0
+        repeats = self.repeats.count(self.drawn_count) if self.repeats else 0
         edits = sum(page.edits for page in self.pages.values() if page.share is None)
         return self.drawn_count + canaries + repeats + edits
 

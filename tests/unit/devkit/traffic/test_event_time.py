@@ -249,6 +249,7 @@ def test_what_is_no_pace(text: object) -> None:
         ({"repeats": {"share": "0.01%", "after": "1s"}}, "which gives none"),
         ({"repeats": {"share": "0%", "after": "1s"}}, "must be above 0"),
         ({"repeats": {"share": "90%", "after": "1s"}}, "can be repeated"),
+        ({"rate": "1e9/s", "repeats": {"share": "20%", "after": "1s"}}, "events are more than 200000, lower rate"),
         ({"canaries": {}}, "no canary; write every, closing or both"),
     ],
 )
