@@ -23,7 +23,7 @@ def last_lines(file: Path, most: int) -> tuple[str, ...]:
         log.seek(max(0, size - _TAIL_BYTES))
         text = log.read().decode(errors="replace")
     lines = text.splitlines()[1 if size > _TAIL_BYTES else 0 :]
-    return tuple(_cut(line) for line in _without_frames(lines)[-most:])
+    return tuple(shorten(line, _LONGEST_LINE) for line in _without_frames(lines)[-most:])
 
 
 def written(*logs: Path) -> str:
@@ -65,8 +65,9 @@ def _without_frames(lines: Iterable[str]) -> list[str]:
     return [*kept, _frames(frames)] if frames else kept
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"
+def shorten(text: str, longest: int) -> str:
+    """At most `longest` characters of it; where some are left out, the last one is a mark."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _frames(count: int) -> str:

@@ -1,4 +1,7 @@
-"""Logs of a pipeline process: events on standard output, exceptions and its workers' lines on standard error."""
+"""Logs of a pipeline process: events on standard output, exceptions and its workers' lines on standard error.
+
+Texts in them are shortened as they are read, so that no part of the kit repeats megabytes; the log has all of them.
+"""
 
 import json
 import re
@@ -9,7 +12,11 @@ from pathlib import Path
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
+from devkit.observe.logs.log_end import shorten
 from pipeline.events import EVENT_CLASSES, PipelineEvent
+
+LONGEST_TEXT = 2000
+"""Characters of a text in an event, and of the message of an exception."""
 
 # A nested class is named behind its outer one, `KafkaOffsets$StaleException`; a message may be missing.
 _EXCEPTION = re.compile(r"(?:^|: )(?:[a-z_]\w*\.)+(?:\w+\$)*([A-Z]\w*(?:Exception|Error))(?:: (.+)|$)")
@@ -20,13 +27,15 @@ _OF_TRACEBACK = re.compile(r"(?:\w+\.)*([A-Z]\w*)(?:: (.+)|$)")
 
 _EVENTS: TypeAdapter[PipelineEvent] = TypeAdapter(PipelineEvent)
 
+_CONFIGURATION = "configuration"
+
 LOGGED = frozenset(EVENT_CLASSES)
 """The events of the pipeline by name."""
 
 
 @dataclass(frozen=True)
 class LoggedException:
-    """An exception in a log: the class without its package, and the first line of its message."""
+    """An exception in a log: the class without its package, and the beginning of the first line of its message."""
 
     process: int
     class_name: str
@@ -48,7 +57,7 @@ def exceptions_in(log: Path, process: int) -> tuple[LoggedException, ...]:
                     in_traceback, match = False, match or _OF_TRACEBACK.match(text)
                 in_traceback |= text.endswith(_TRACEBACK)
                 if match:
-                    exceptions[LoggedException(process, match[1], match[2] or "")] = None
+                    exceptions[LoggedException(process, match[1], shorten(match[2] or "", LONGEST_TEXT))] = None
     except FileNotFoundError:
         return ()
     return tuple(exceptions)
@@ -99,6 +108,8 @@ class LineTail:
 
 
 def _event(line: bytes) -> PipelineEvent | UnknownLine | None:
+    if len(line) > LONGEST_TEXT:
+        line = _shorten_texts(line)
     try:
         return _EVENTS.validate_json(line, strict=True)
     except ValidationError:
@@ -112,3 +123,24 @@ def _event(line: bytes) -> PipelineEvent | UnknownLine | None:
     if not isinstance(parsed, dict) or not isinstance(parsed.get("event"), str):
         return None
     return UnknownLine(parsed["event"], {name: value for name, value in parsed.items() if name not in ("event", "at")})
+
+
+def _shorten_texts(line: bytes) -> bytes:
+    """The line of an event with shorter texts; as it is where it is none, or an effective configuration, of which
+    values are compared.
+    """
+    try:
+        parsed = json.loads(line)
+        if isinstance(parsed, dict) and parsed.get("event") != _CONFIGURATION:
+            return json.dumps(_shortened(parsed)).encode()
+    except (ValueError, RecursionError):
+        pass
+    return line
+
+
+def _shortened(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return shorten(value, LONGEST_TEXT)
+    if isinstance(value, list):
+        return [_shortened(item) for item in value]
+    return {key: _shortened(item) for key, item in value.items()} if isinstance(value, dict) else value

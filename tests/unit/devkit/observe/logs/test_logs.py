@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.observe.logs.logs import LineTail, LoggedException, UnknownLine, exceptions_in
-from pipeline.events import BatchStarted
+from pipeline.events import BatchStarted, Failed
 
 TOO_LARGE = (
     "The message is 23048294 bytes when serialized which is larger than 20971520, "
@@ -29,6 +30,9 @@ pyspark.errors.exceptions.captured.StreamingQueryException: [STREAM_FAILED] Quer
 py4j.protocol.Py4JJavaError: An error occurred while calling o87.awaitTermination.
 : org.apache.spark.sql.streaming.StreamingQueryException: Job aborted
 """
+
+LONG = "x" * 2_000_000
+SHORTENED = f"{'x' * 1999}…"
 
 
 def seen(tmp_path: Path, text: str) -> list[tuple[str, str]]:
@@ -78,6 +82,7 @@ def test_exceptions_of_a_program_in_python_also_those_that_are_built_in(tmp_path
         ("setting spark.sql.SomeException=true", None),
         ("RecordTooLargeException is what one would see here", None),
         ("org.apache.kafka.common.errors.RecordTooLargeExceptionHandler: no", None),
+        pytest.param(f"a.OneException: {LONG}", ("OneException", SHORTENED), id="a long message"),
         ("KeyError: 'rev_id'\nTraceback (most recent call last):\nstopped by hand\nHint: no", None),
         ("", None),
     ],
@@ -154,6 +159,19 @@ class TestTail:
             UnknownLine("mine", {"figure": [1, None]}),
         ]
 
+    @pytest.mark.parametrize(
+        ("line", "event"),
+        [
+            ({"event": "failed", "error": LONG}, Failed(error=SHORTENED)),
+            ({"event": "mine", "a": [{"b": LONG}], "n": 1}, UnknownLine("mine", {"a": [{"b": SHORTENED}], "n": 1})),
+            ({"event": "configuration", "of": LONG}, UnknownLine("configuration", {"of": LONG})),
+        ],
+        ids=["error", "nested", "configuration"],
+    )
+    def test_long_texts_are_shortened(self, tmp_path: Path, line: object, event: Failed | UnknownLine) -> None:
+        (tmp_path / "out").write_text(json.dumps(line))
+        assert list(LineTail(tmp_path / "out").new_events()) == [event]
+
     def test_of_a_log_of_spark_only_what_is_asked_for(self, tmp_path: Path) -> None:
         (tmp_path / "err").write_text(
             "26/11/23 10:00:00 WARN TaskSetManager: Lost task\n"
@@ -175,8 +193,6 @@ class TestTail:
     def test_however_the_file_grows_each_line_comes_whole(
         self, tmp_path_factory: pytest.TempPathFactory, names: list[str], data: st.DataObject
     ) -> None:
-        import json
-
         content = "".join(json.dumps({"event": name}, ensure_ascii=False) + "\n" for name in names).encode()
         path = tmp_path_factory.mktemp("tail") / "out"
         tail, got, written = LineTail(path), list[str](), 0
