@@ -121,7 +121,8 @@ class Sample(BaseModel):
     @property
     def lag(self) -> int:
         """Source offsets that are not committed."""
-        return self.source_end - self.committed
+        # A partition whose commits are ahead of its end takes nothing off the lag of others.
+        return sum(self.lags.values()) if self.lags else max(0, self.source_end - self.committed)
 
 
 NOTHING_SEEN = Sample(at_s=0, committed=0, source_end=0, outputs=0, errors=0, requests=0, in_flight=0)

@@ -66,9 +66,10 @@ class Sampler:
     def look(self, process: int | None) -> Look:
         """A look now, while the query of pipeline process `process` runs. Raises StackError."""
         counts = self.counts()
-        source_ends = self._ends_of(*self.topics.sources)
-        # In this order: what a committed batch deferred is in the topic before its commit is.
+        # In this order: what is committed lies before ends that are read later, and what a committed batch deferred is
+        # in the topic before its commit is.
         committed = self.committed()
+        source_ends = self._ends_of(*self.topics.sources)
         deferred = self.deferrals.catch_up()
         answers = counted_since(self._answers, counts.latency.counts)
         self._answers = tuple(counts.latency.counts)
@@ -145,7 +146,7 @@ class Sampler:
 
     def _lags(self, committed: Offsets, source_ends: Offsets) -> Offsets:
         return {
-            partition: end - max(committed.get(partition, 0), self._first.get(partition, 0))
+            partition: max(0, end - max(committed.get(partition, 0), self._first.get(partition, 0)))
             for partition, end in source_ends.items()
         }
 

@@ -263,7 +263,7 @@ def _caption(panel: Panel, arm: ArmRecord, lines: Sequence[Line]) -> str:
         return f"{number(arm.samples[-1].source_end)} published; committed offsets could not be observed"
     if panel.filled:
         last = arm.samples[-1]
-        lag = max(sample.source_end - sample.committed for sample in arm.samples)
+        lag = max(sample.lag for sample in arm.samples)
         return f"{number(last.committed)} of {number(last.source_end)} committed at the end; lag up to {number(lag)}"
     parts = []
     for line in lines:
@@ -303,7 +303,7 @@ def _summary(panel: Panel, arm: ArmRecord, lines: Sequence[Line]) -> str:
                 f" (at {moment(highest_at)} s), last {last}"
             )
     if panel.filled and arm.shows_offsets:
-        lags = [sample.source_end - sample.committed for sample in arm.samples]
+        lags = [sample.lag for sample in arm.samples]
         parts.append(f"lag up to {number(max(lags))}, last {number(lags[-1])}")
     return "; ".join(parts)
 

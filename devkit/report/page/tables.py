@@ -134,7 +134,7 @@ def _committed(arm: ArmRecord) -> str:
 def _peak_lag(arm: ArmRecord) -> str:
     if not arm.shows_offsets:
         return _NOT_OBSERVABLE
-    return number(max(sample.source_end - sample.committed for sample in arm.samples)) if arm.samples else _ABSENT
+    return number(max(sample.lag for sample in arm.samples)) if arm.samples else _ABSENT
 
 
 def _amplification(figures: Figures) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from devkit.errors import PartError
 from devkit.observe.kafka.deferrals import Deferrals
 from devkit.observe.samples import sampler as sampler_module
-from devkit.observe.samples.sample import Sample
+from devkit.observe.samples.sample import NOTHING_SEEN, Sample
 from devkit.observe.samples.sampler import SampledTopics, Sampler, counted_since, percentile
 from devkit.observe.samples.usage import TreeUsage, Usage
 from devkit.observe.timeline.timeline import TimelineEntry, line_of
@@ -46,6 +46,7 @@ class Stack:
     """Notes the order in which it is looked at."""
 
     counts: dict[str, Any] = field(default_factory=lambda: COUNTS)
+    committed: dict[tuple[str, int], int] = field(default_factory=lambda: COMMITTED)
     looked: list[str] = field(default_factory=list)
 
     def sampler(self) -> Sampler:
@@ -53,8 +54,8 @@ class Stack:
         return Sampler(
             counts=lambda: JournalTotals.model_validate(self.counts),
             topics=SampledTopics(("in", "in2"), "out", ("err", "err2")),
-            ends=cast(TopicEnds, SimpleNamespace(of=ends.__getitem__)),
-            committed=lambda: self.look("committed", COMMITTED),
+            ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: self.look(topic, ends[topic]))),
+            committed=lambda: self.look("committed", self.committed),
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.look("deferred", 3))),
             usage=cast(TreeUsage, SimpleNamespace(look=lambda: Usage(1.23456, 700, 1, {"JVM": 600}))),
             clock=lambda: 12.3456,
@@ -111,11 +112,19 @@ def test_answer_times_are_of_the_requests_since_the_look_before() -> None:
     assert sampler.look(None).sample.answer_p50_s == 5.5
 
 
-def test_what_was_deferred_is_read_after_what_was_committed() -> None:
-    """The other way round, a batch that defers and commits between the two would look as if it had deferred nothing."""
+def test_ends_and_deferrals_are_read_after_what_was_committed() -> None:
+    """The other way round, a batch that commits between the two would be ahead of the end, and one that defers as well
+    would look as if it had deferred nothing.
+    """
     stack = Stack()
     stack.sampler().look(None)
-    assert stack.looked == ["committed", "deferred"]
+    assert stack.looked[:4] == ["committed", "in", "in2", "deferred"]
+
+
+def test_no_lag_is_negative() -> None:
+    ahead = Stack(committed={("in", 0): 130, ("in", 1): 10}).sampler().look(None).sample
+    assert (ahead.lags, ahead.lag) == ({"in/0": 0, "in/1": 30, "in2/0": 10}, 40)
+    assert NOTHING_SEEN.model_copy(update={"committed": 24, "source_end": 21}).lag == 0
 
 
 def test_before_the_first_request() -> None:
