@@ -227,6 +227,11 @@ class Paced(_Model):
                 "raise one of them or name a page"
             )
         if self.event_count > MAX_EVENTS:
+            if 2 * self._canary_count > self.event_count:
+                raise ValueError(
+                    f"canaries.every gives {self._canary_count} of {self.event_count} events, which are more than "
+                    f"{MAX_EVENTS}; raise it"
+                )
             raise ValueError(f"{self.event_count} events are more than {MAX_EVENTS}, lower rate, for or edits")
         return self
 
@@ -281,10 +286,14 @@ class Paced(_Model):
     @property
     def event_count(self) -> int:
         """All events, those of named pages and canaries included."""
-        canaries = self.canaries.count(self.for_) * self._topic_count if self.canaries else 0
         repeats = self.repeats.count(self.drawn_count) if self.repeats else 0
         edits = sum(page.edits for page in self.pages.values() if page.share is None)
-        return self.drawn_count + canaries + repeats + edits
+        return self.drawn_count + self._canary_count + repeats + edits
+
+    @property
+    def _canary_count(self) -> int:
+        """The canaries of `canaries`, in all topics."""
+        return self.canaries.count(self.for_) * self._topic_count if self.canaries else 0
 
     @property
     def _topic_count(self) -> int:

@@ -47,6 +47,10 @@ def test_moments_are_spread_evenly_by_default() -> None:
         ({"rate": "1/h"}, "rate 1/h for 10s gives no event"),
         ({"rate": "1000000/s"}, f"10000000 events are more than {MAX_EVENTS}, lower rate, for or edits"),
         ({"rate": "1e308/s"}, f"rate times for is more than {MAX_EVENTS} events, lower one of them"),
+        (
+            {"canaries": {"every": "1us"}},
+            f"canaries.every gives 10000000 of 10000200 events, which are more than {MAX_EVENTS}",
+        ),
         ({"seed": -1}, "seed: Input should be greater than or equal to 0"),
         ({"sede": 1}, "sede: Extra inputs are not permitted"),
         ({"generator": "edits"}, "generator: there is no generator 'edits'"),
