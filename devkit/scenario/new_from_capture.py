@@ -87,9 +87,8 @@ def _source_settings(outline: Outline) -> Iterator[tuple[str, str]]:
     partitions = max(outline.topics.values())
     if partitions > 1:
         yield "partitions", str(partitions)
-    largest = max(outline.largest.values())
-    if largest > _DEFAULT_BYTES:
-        yield "max.message.bytes", f"{math.ceil(largest / _MIB) + 1}MiB"
+    if outline.largest_bytes > _DEFAULT_BYTES:
+        yield "max.message.bytes", f"{math.ceil(outline.largest_bytes / _MIB) + 1}MiB"
 
 
 def _output_limit(settings: Mapping[str, str]) -> str:

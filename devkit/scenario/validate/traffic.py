@@ -127,11 +127,12 @@ def _limit_bytes(scenario: Scenario) -> int:
 
 def _check_capture_size(scenario: Scenario) -> Iterator[Problem]:
     capture, limit = scenario.traffic.from_, _limit_bytes(scenario)
-    largest = max(capture.outline.largest.values(), default=0) if capture is not None else 0
-    if largest + _BATCH_OVERHEAD_BYTES > limit:
+    if capture is not None and capture.outline.largest_bytes + _BATCH_OVERHEAD_BYTES > limit:
+        outline = capture.outline
         yield Problem(
             ("traffic", "from"),
-            f"its largest event of {largest} bytes is more than the source topic takes ({limit})",
+            f"{capture.path}:{outline.largest_line}:1: its largest event of {outline.largest_bytes} bytes is more than "
+            f"the source topic takes ({limit})",
             "raise kafka.topics.source.max.message.bytes",
         )
 

@@ -28,8 +28,8 @@ class CaptureReader:
         self.header: CaptureHeader
         self.end: CaptureEnd
 
-    def records(self) -> Iterator[tuple[int, CapturedRecord]]:
-        """Each record that is as it has to be, and where its line begins, in bytes.
+    def records(self) -> Iterator[tuple[int, int, CapturedRecord]]:
+        """Each record that is as it has to be, with the number of its line, and where that begins, in bytes.
 
         Raises UsageError where there is no such file, and at its end InvalidFileError that names each line that is
         wrong, and where it is unfinished.
@@ -49,7 +49,7 @@ class CaptureReader:
                         end = self._parsed(CaptureEnd, line, number)
                     elif line.strip() and (record := self._parsed(CapturedRecord, line, number)) is not None:
                         count += 1
-                        yield at, record
+                        yield number, at, record
                     at += len(line)
         except OSError as error:
             hint = "`devkit capture` makes one; the path is relative to the scenario's file"

@@ -21,8 +21,9 @@ _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 class Outline:
     """`length` is the time from the first event to the last; `titles` are those that pages have in the end.
 
-    `topics` has the numbers of partitions, the topic that is the first source's first; `largest` by topic the number of
-    bytes of the largest value; `crowded` tells of pages with more revisions than can be played.
+    `topics` has the numbers of partitions, the topic that is the first source's first; `largest_bytes` is the size of
+    the largest value, and `largest_line` the number of its line; `crowded` tells of pages with more revisions than can
+    be played.
     """
 
     count: int
@@ -30,7 +31,8 @@ class Outline:
     wikis: Mapping[str, str]
     titles: tuple[str, ...]
     topics: Mapping[str, int]
-    largest: Mapping[str, int]
+    largest_bytes: int
+    largest_line: int
     crowded: tuple[str, ...]
 
 
@@ -50,11 +52,12 @@ def _version(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=4)
 def _outline(path: Path, _changed: int, _bytes: int) -> Outline:
     reader, index, wikis = CaptureReader(path), CaptureIndex(), _Wikis()
-    largest: dict[str, int] = {}
-    for line, record in reader.records():
-        index.add(line, record)
+    largest_bytes = largest_line = 0
+    for number, place, record in reader.records():
+        index.add(place, record)
         wikis.note(record.event)
-        largest[record.topic] = max(largest.get(record.topic, 0), record.bytes)
+        if record.bytes > largest_bytes:
+            largest_bytes, largest_line = record.bytes, number
     index.arrivals.sort()
     return Outline(
         count=len(index.arrivals),
@@ -62,7 +65,8 @@ def _outline(path: Path, _changed: int, _bytes: int) -> Outline:
         wikis=wikis.domains,
         titles=index.pages.titles,
         topics=reader.header.source.topics,
-        largest=largest,
+        largest_bytes=largest_bytes,
+        largest_line=largest_line,
         crowded=tuple(f"page {page} of {wiki} has {count} revisions" for (wiki, page), count in index.pages.crowded),
     )
 

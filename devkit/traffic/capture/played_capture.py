@@ -30,7 +30,7 @@ def play_capture(playback: Playback, wikis: Mapping[str, str], length: timedelta
     The file is read twice, as ids depend on all events: so their parsed form is never held, only what is published.
     """
     reader, index = CaptureReader(playback.path), CaptureIndex()
-    for line, record in reader.records():
+    for _, line, record in reader.records():
         index.add(line, record)
     index.arrivals.sort()
     ids = IdMap(index.pages, wikis)

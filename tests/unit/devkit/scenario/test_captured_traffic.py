@@ -69,11 +69,13 @@ def test_fewer_partitions_than_were_captured_are_doubtful(written: Written) -> N
     assert "s.yaml:5:12: warning: traffic.from: its topic has 3 partitions, and the source topic here 1" in warning
 
 
-def test_an_event_that_the_topic_does_not_take_is_refused(written: Written) -> None:
-    with pytest.raises(
-        InvalidFileError, match=r"traffic.from: its largest event of 5120 bytes is more than the source"
-    ):
-        load_scenario(written(limit="5KiB"))
+def test_an_event_that_the_topic_does_not_take_is_refused(written: Written, tmp_path: Path) -> None:
+    path = written(limit="5KiB")
+    lines = (tmp_path / "captures" / "c.jsonl").read_text().splitlines()
+    number = next(number for number, line in enumerate(lines, 1) if '"bytes":5120' in line)
+    problem = rf"traffic.from: .*c.jsonl:{number}:1: its largest event of 5120 bytes is more than the source"
+    with pytest.raises(InvalidFileError, match=problem):
+        load_scenario(path)
 
 
 def test_a_further_topic_has_to_be_a_source_of_the_program(written: Written) -> None:

@@ -52,5 +52,5 @@ class ReadCapture:
 def read_capture(path: Path) -> ReadCapture:
     """As a reader of it finds it."""
     reader = CaptureReader(path)
-    records = tuple(record for _, record in reader.records())
+    records = tuple(record for *_, record in reader.records())
     return ReadCapture(reader.header, records, reader.end)

@@ -208,7 +208,7 @@ def test_a_file_that_was_cut_off_or_is_not_there_is_seen(tmp_path: Path) -> None
 
 def test_records_can_be_read_in_another_order(tmp_path: Path) -> None:
     path = written(tmp_path / "c.jsonl", GOOD, BROKEN, GOOD.model_copy(update={"offset": 18}))
-    places = [place for place, _ in CaptureReader(path).records()]
+    places = [place for _, place, _ in CaptureReader(path).records()]
     assert [one.offset for one in records_at(path, reversed(places))] == [18, 0, 17]
     path.write_bytes(path.read_bytes()[3:])
     with pytest.raises(UsageError, match="has changed since it was checked"):
