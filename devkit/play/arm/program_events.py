@@ -104,7 +104,7 @@ class ProgramEvents:
                     state.watermarks.append((self._clock(), seconds))
             case TaskRetried():
                 state.retried.append(retried_task(event))
-                say(self._label, f"Spark lost an executor and ran a task again{_format_batch(event.batch)}")
+                say(self._label, self._format_retry(event.batch))
             case MetricsServed():
                 state.metrics_url = event.url
             case UnknownLine(event=name, fields=fields) if name == STATED_BY:
@@ -147,6 +147,14 @@ class ProgramEvents:
             state.warm_batches.append((at_s, at_s - state.batch_began_s))
         state.written, state.batch_began_s, state.is_warm = None, None, False
 
+    def _format_retry(self, batch: int | None) -> str:
+        """A program that is not the kit's may have no Spark, and has no slow lane."""
+        is_of_kit = self._view.says_when_it_runs
+        text = "Spark lost an executor and ran a task again" if is_of_kit else "ran a task again"
+        if batch is not None:
+            return f"{text}, of batch {batch}"
+        return f"{text}, of a round of the slow lane" if is_of_kit else text
+
     def _format_offsets(self, batch: int) -> str:
         if not self._view.has_checkpoint:
             return ""
@@ -156,10 +164,6 @@ class ProgramEvents:
             if self._is_main:
                 raise
             return ""
-
-
-def _format_batch(batch: int | None) -> str:
-    return ", of a round of the slow lane" if batch is None else f", of batch {batch}"
 
 
 def describe(batch: OffsetRange) -> str:

@@ -183,10 +183,20 @@ def test_what_a_person_wants_to_know_is_told(stage: Stage, line: ProgramEvent, m
     assert " ".join(stage.output.getvalue().split()).endswith(f"s incident {message}")
 
 
-def test_a_restart_of_one_without_a_checkpoint_names_none(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(stage.main.view), "has_checkpoint", False)
-    stage.take(ProcessRestarted(process=2))
-    assert stage.output.getvalue().rstrip().endswith("restart: process 2")
+@pytest.mark.parametrize(
+    ("shown", "line", "message"),
+    [
+        ("has_checkpoint", ProcessRestarted(process=2), "restart: process 2"),
+        ("says_when_it_runs", TaskRetried(batch=3, attempts=1, read=()), "pipeline: ran a task again, of batch 3"),
+        ("says_when_it_runs", TaskRetried(attempts=1, read=()), "pipeline: ran a task again"),
+    ],
+)
+def test_what_a_program_does_not_show_is_not_told(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, shown: str, line: ProgramEvent, message: str
+) -> None:
+    monkeypatch.setattr(type(stage.main.view), shown, False)
+    stage.take(line)
+    assert " ".join(stage.output.getvalue().split()).endswith(f"s incident {message}")
 
 
 @pytest.mark.parametrize(("limit", "complaints"), [(None, []), (2 << 20, ["limits_disagree"])])
