@@ -28,12 +28,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(8, (os.cpu_count() or 1) + 1)
 
 
-# Full collections would walk all tests that are there, over and over: a tenth of the suite's processor time.
+# Full garbage collections would walk all collected tests, over and over: a tenth of the suite's processor time.
 gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """The tests stay until the end, so no collection looks at them; and what a test leaves can wait for a while."""
+    """The tests stay until the end, so no garbage collection looks at them; what a test leaves can wait for a while."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
