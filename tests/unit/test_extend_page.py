@@ -15,6 +15,9 @@ import pytest
 from tests.unit.extend_page import examples, write_examples
 from tests.unit.pipeline.least_config import write_config
 
+# One process runs them, which prepares them once.
+pytestmark = pytest.mark.xdist_group("extend page")
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 CHECKED = """
 import json, sys
