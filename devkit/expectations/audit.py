@@ -15,7 +15,7 @@ from devkit.expectations.audit_counts import (
     is_open,
     time_window,
 )
-from devkit.expectations.base import ExpectationKind, Finding, always_holds
+from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
@@ -77,11 +77,10 @@ class _Audit(ExpectationKind):
         return Finding(self.name, expected, measured, not wrong, decisive=is_final, figures=figures)
 
     def check(self, argument: str | AuditCounts, arm: CheckedArm) -> Iterator[Flaw]:
-        """A job without a registered truth, a bound that always holds, and more events than the traffic has."""
+        """A job without a registered truth, and more events than the traffic has."""
         if arm.main.configured is not None and arm.main.configured.truth is None:
             yield Flaw(f"the main program is {NOT_AUDITED}: docs/extend.md shows how a job brings it")
         bounds, events = argument.bounds if isinstance(argument, AuditCounts) else {}, arm.traffic.event_count
-        yield from (always_holds(name, "at_least") for name, bound in bounds.items() if bound.always_holds)
         for name in _EVENT_COUNTS:
             least = bounds[name].at_least if name in bounds else None
             if least is not None and least > events:
@@ -154,11 +153,7 @@ def _unknown_observables(observation: ArmObservation, has_problems: bool) -> fro
 
 def _unknown_of_replays(observation: ArmObservation) -> frozenset[Observable]:
     """What must be observable, and is not, of each program whose restarts excuse something."""
-    audited = [(observation.audit, observation.not_observable)]
-    audited += [
-        (program.audit, program.not_observable) for program in observation.programs if program.audit is not None
-    ]
-    missing = [not_observable & _BY_BATCH for audit, not_observable in audited if audit.excused_by_restart]
+    missing = [not_observable & _BY_BATCH for audit, not_observable in observation.audited if audit.excused_by_restart]
     return frozenset().union(*missing)
 
 

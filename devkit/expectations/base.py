@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar, cast
 
+from pydantic import BaseModel
+
 from devkit.expectations.bounds import Bound, Range
 from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.program_argument import named_program
@@ -16,6 +18,7 @@ from devkit.observe.arm_role import ArmName
 from devkit.observe.bounded_figure import BoundedFigure
 from devkit.observe.observable import Observable
 from devkit.programs.unknown_program import unknown_program
+from located_config.place import Location
 
 T = TypeVar("T")
 NOTHING: frozenset[Observable] = frozenset()
@@ -85,6 +88,9 @@ class ExpectationKind(ABC):
 
 def check_argument(kind: ExpectationKind, argument: Any, arm: CheckedArm) -> Iterator[Flaw]:
     """Why the argument decides nothing, its program included."""
+    for key, bound in _bounds_in(argument):
+        if bound.always_holds:
+            yield Flaw("it is never below 0: write a higher bound, or at_most", (*key, "at_least"))
     program = named_program(argument)
     if program is not None and program not in arm.programs:
         yield Flaw(unknown_program(program, [name for name in arm.programs if name]), ("program",))
@@ -92,9 +98,12 @@ def check_argument(kind: ExpectationKind, argument: Any, arm: CheckedArm) -> Ite
         yield from kind.check(argument, arm)
 
 
-def always_holds(*place: str) -> Flaw:
-    """Of a bound, at its place in the argument."""
-    return Flaw("it is never below 0: write a higher bound, or at_most", place)
+def _bounds_in(argument: Any) -> Iterator[tuple[Location, Range[Any]]]:
+    """The argument itself, or those of its fields that are bounds, with their places."""
+    if isinstance(argument, Range):
+        yield (), argument
+    elif isinstance(argument, BaseModel):
+        yield from (((name,), value) for name, value in argument if isinstance(value, Range))
 
 
 def observation_of_program(argument: Any, observation: ArmObservation) -> ArmObservation:

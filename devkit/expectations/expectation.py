@@ -10,15 +10,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 from ruamel.yaml import YAML
 
-from devkit.expectations.base import (
-    ExpectationKind,
-    Finding,
-    always_holds,
-    check_argument,
-    hidden_records,
-    observation_of_program,
-)
-from devkit.expectations.bounds import Range
+from devkit.expectations.base import ExpectationKind, Finding, check_argument, hidden_records, observation_of_program
 from devkit.expectations.checked_arm import CheckedArm, Flaw
 from devkit.expectations.program_argument import named_program
 from devkit.expectations.registry import EXPECTATIONS
@@ -59,8 +51,6 @@ class Expectation(BaseModel):
 
     def check(self, arm: CheckedArm) -> Iterator[Flaw]:
         """Why it decides nothing, whatever happens in a run of the arm."""
-        if isinstance(self.argument, Range) and self.argument.always_holds:
-            yield always_holds("at_least")
         yield from check_argument(EXPECTATIONS[self.kind], self.argument, arm)
 
     def bounds_progress(self, arm: ArmName) -> bool:

@@ -197,6 +197,12 @@ class ArmObservation:
         return self.main.metrics
 
     @property
+    def audited(self) -> tuple[tuple[Audit, frozenset[Observable]], ...]:
+        """The audit of each program that has one, the main one's first, and what is not observable of the program."""
+        others = ((one.audit, one.not_observable) for one in self.programs if one.audit is not None)
+        return ((self.audit, self.not_observable), *others)
+
+    @property
     def hidden(self) -> tuple[str, ...]:
         """What faults made not observable."""
         return tuple(item.hides for item in self.evidence if isinstance(item, TimelineEvidence) and item.hides)

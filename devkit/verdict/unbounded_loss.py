@@ -7,11 +7,13 @@ fix that loses some is known to hold only if its file bounds the loss.
 from collections.abc import Iterator, Sequence
 
 from devkit.expectations import Expectation
+from devkit.expectations.audit_counts import AuditCounts
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmRole
 from devkit.observe.audit.model import Audit
-from devkit.observe.observable import Observable
 from located_config.count import counted
+
+_NONE_LOST = AuditCounts.model_validate({"lost": 0})
 
 
 def unbounded_loss(role: ArmRole, expectations: Sequence[Expectation], observation: ArmObservation) -> str:
@@ -32,7 +34,7 @@ def _reliable_audits(observation: ArmObservation) -> Iterator[Audit]:
     """Those of programs whose records name their events; none where a fault removed records, or no truth is known."""
     if observation.hidden:
         return
-    needed: set[Observable] = {"sources"} if observation.drained else {"sources", "offsets"}
-    found = [(observation.audit, observation.not_observable)]
-    found += [(program.audit, program.not_observable) for program in observation.programs if program.audit is not None]
-    yield from (audit for audit, not_observable in found if not audit.unaudited and not not_observable & needed)
+    needed = _NONE_LOST.needs(drained=observation.drained)
+    for audit, not_observable in observation.audited:
+        if not audit.unaudited and not not_observable & needed:
+            yield audit

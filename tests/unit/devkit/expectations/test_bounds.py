@@ -37,7 +37,7 @@ def test_a_share_and_a_duration_bound_values_in_their_units() -> None:
     assert [duration.admits(timedelta(seconds=value)) for value in (1, 2, 2.1)] == [True, True, False]
 
 
-bounds = st.none() | st.integers(1, 9)
+bounds = st.none() | st.integers(0, 9)
 
 
 @given(bounds, bounds, st.integers(0, 12), st.integers(0, 9))
