@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from devkit.short_text import shorten
 from located_config.count import counted
 
 _LONGEST_LINE = 320
@@ -63,11 +64,6 @@ def _without_frames(lines: Iterable[str]) -> list[str]:
             frames, in_python = 0, False
             kept.append(line)
     return [*kept, _frames(frames)] if frames else kept
-
-
-def shorten(text: str, longest: int) -> str:
-    """At most `longest` characters of it; where some are left out, the last one is a mark."""
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _frames(count: int) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from devkit.observe.logs.log_end import shorten
+from devkit.short_text import shorten
 from pipeline.events import EVENT_CLASSES, PipelineEvent
 
-LONGEST_TEXT = 2000
+_LONGEST_TEXT = 2000
 """Characters of a text in an event, and of the message of an exception."""
 
 # A nested class is named behind its outer one, `KafkaOffsets$StaleException`; a message may be missing.
@@ -57,7 +57,7 @@ def exceptions_in(log: Path, process: int) -> tuple[LoggedException, ...]:
                     in_traceback, match = False, match or _OF_TRACEBACK.match(text)
                 in_traceback |= text.endswith(_TRACEBACK)
                 if match:
-                    exceptions[LoggedException(process, match[1], shorten(match[2] or "", LONGEST_TEXT))] = None
+                    exceptions[LoggedException(process, match[1], shorten(match[2] or "", _LONGEST_TEXT))] = None
     except FileNotFoundError:
         return ()
     return tuple(exceptions)
@@ -108,7 +108,7 @@ class LineTail:
 
 
 def _event(line: bytes) -> PipelineEvent | UnknownLine | None:
-    if len(line) > LONGEST_TEXT:
+    if len(line) > _LONGEST_TEXT:
         line = _shorten_texts(line)
     try:
         return _EVENTS.validate_json(line, strict=True)
@@ -140,7 +140,7 @@ def _shorten_texts(line: bytes) -> bytes:
 
 def _shortened(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
-        return shorten(value, LONGEST_TEXT)
+        return shorten(value, _LONGEST_TEXT)
     if isinstance(value, list):
         return [_shortened(item) for item in value]
     return {key: _shortened(item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from devkit.observe.settings import setting_text
 from devkit.report.page.numbers import duration, number
+from devkit.short_text import shorten
 
 _HERE = Path(__file__).parent
 _LONGEST_TEXT = 2000
@@ -58,8 +59,7 @@ def source_link(reference: str) -> str | None:
 
 def _cut(value: object) -> str:
     """The run's files have the whole text."""
-    text = str(value)
-    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+    return shorten(str(value), _LONGEST_TEXT)
 
 
 def _prose(value: object) -> Markup:

@@ -14,6 +14,7 @@ from devkit.observe.samples.sample import ProgramUse, Sample
 from devkit.report.arm_record import ArmRecord
 from devkit.report.page.numbers import Unit
 from devkit.report.page.series import WINDOW_S, Points, rate, share
+from devkit.short_text import shorten
 
 MIB = 1024 * 1024
 _LONGEST_NAME = 12
@@ -168,16 +169,12 @@ def short_names(names: Sequence[str]) -> list[str]:
         first = min(_common_parts(split_names), shortest - 1)
         last = min(_common_parts([parts[::-1] for parts in split_names]), shortest - 1 - first)
         split_names = [parts[first : len(parts) - last] for parts in split_names]
-    return [_cut(".".join(parts)) for parts in split_names]
+    return [shorten(".".join(parts), _LONGEST_NAME) for parts in split_names]
 
 
 def _common_parts(split_names: Sequence[Sequence[str]]) -> int:
     """How many parts all names begin with."""
     return sum(1 for _ in takewhile(lambda parts: len({*parts}) == 1, zip(*split_names, strict=False)))
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _event_times(arm: ArmRecord) -> list[Line]:
