@@ -78,9 +78,10 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
             if arms & other_arms and (both := _find_overlap(item, other)):
                 held = f"acts on {', '.join(both)}, as {other.name!r} does then"
                 yield (*place, "do", item.do.name), f"{held}; let one end before the other begins"
-        without_deferral = sorted(arm for arm in arms if not _may_defer(resolved.arms[arm]))
-        if item.when is not None and (text := item.when.never(replace(bounds, without_deferral=without_deferral))):
-            yield (*place, "when"), text
+        if item.when is not None:
+            without_deferral = sorted(arm for arm in arms if not _may_defer(resolved.arms[arm]))
+            if text := item.when.never(replace(bounds, without_deferral=without_deferral)):
+                yield (*place, "when"), text
     for arm, settings in scenario.arms.items():
         for name in settings.programs.keys() - scenario.programs.keys():
             yield ("arms", arm, "programs", name), unknown_program(name, scenario.programs)
@@ -91,7 +92,8 @@ def check_timeline(resolved: ResolvedScenario) -> Iterator[tuple[tuple[int | str
 
 
 def _may_defer(arm: ResolvedArm) -> bool:
-    return any(program.refusal or program.configured.topics.defers for program in arm.programs.values())
+    configured = [program.if_valid for program in arm.programs.values()]
+    return any(one is None or one.topics.defers for one in configured)
 
 
 def _check_launches(resolved: ResolvedScenario) -> Iterator[tuple[Location, str]]:
