@@ -2,8 +2,8 @@
 
 A restart of the pipeline then takes about two thirds of the time. The JVM writes such a cache at the end of a training
 run, which follows the first verdict on a machine, and later runs use it. It belongs to one Java runtime, one classpath
-and one set of flags, from which its name comes. A damaged cache can end the JVM, so its checksum is
-compared before each use.
+and one set of flags, from which its name comes. A damaged cache can end the JVM, so its checksum
+is compared before each use.
 
 A training that failed would most likely fail again, a minute or more after each run. So its reason is kept under the
 same name, and with another runtime, classpath or flag there is another try.

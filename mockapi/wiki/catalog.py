@@ -164,9 +164,7 @@ _MOST_REVISIONS = 6
 
 @lru_cache(maxsize=4)
 def default_catalog(seed: int, *, pages: int = PAGES) -> tuple[CatalogPage, ...]:
-    """`pages` pages; the same seed gives the same catalog in every process. Kept, as a reset asks
-    for it again.
-    """
+    """`pages` pages; the same seed gives the same catalog in every process. Kept, as a reset asks for it again."""
     return tuple(_page(seed, page_id) for page_id in range(1, pages + 1))
 
 
