@@ -14,11 +14,12 @@ TOP: Final = Path(__file__).parents[1]
 DISTRIBUTIONS: Final = ("devkit", "located_config", "mockapi", "pipeline")
 OTHER_ROOMS: Final = {
     "deploy": ("deploy", "Dockerfile", "docker-compose.yml", ".dockerignore"),
+    "docs/runbooks": ("docs/runbooks",),
     "docs": ("docs", "mkdocs.yml", "README.md"),
     "justw": ("justw", "justfile", "locks"),
     "scenarios": ("scenarios",),
 }
-"""Each with its files and directories at the top of the checkout."""
+"""Each with its files and directories. A path is of the first that has it."""
 DIRECTORIES: Final = ("tests/integration", "tests/conformance")
 
 
@@ -38,12 +39,13 @@ def room_of(path: PurePath | str) -> str | None:
 
     The file need not exist: a room of which the last file was removed has its name still.
     """
-    top, *below = PurePath(path).parts
+    path = PurePath(path)
+    top, *below = path.parts
     if top in DISTRIBUTIONS:
         return f"{top}/{below[0]}" if len(below) > 1 else top
     if top == "pyproject.toml":  # the kit's own; those of the other distributions are in their directories
         return "devkit"
-    return next((room for room, places in OTHER_ROOMS.items() if top in places), None)
+    return next((room for room, places in OTHER_ROOMS.items() if any(map(path.is_relative_to, places))), None)
 
 
 def files_with_rooms() -> list[Path]:
