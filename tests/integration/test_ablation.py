@@ -15,6 +15,7 @@ from devkit.compare.find_run import find_run
 from tests.integration.cli_run import CliRun
 from tests.integration.poisoned_scenario import write_scenario
 
+ROOMS = ("devkit/compare", "devkit/play")
 Cli = Callable[..., CliRun]
 
 

@@ -23,6 +23,7 @@ from devkit.waiting import wait_until
 from pipeline.events import OF_WORKERS
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/records", "pipeline/worker")
 TRAFFIC: dict[str, Any] = {
     "generator": "page_change",
     "seed": 9,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/container",)
 SCENARIO = str(Path(__file__).parent / "scenarios" / "small-container.yaml")
 
 

@@ -15,6 +15,7 @@ import pytest
 from tests.integration.crash.bench import Bench, Run
 from tests.integration.crash.point import CrashPoint
 
+ROOMS = ("pipeline/deferral",)
 MakeBench = Callable[..., Bench]
 Crash = Callable[[Bench, Run], int]
 

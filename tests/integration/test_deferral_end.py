@@ -11,6 +11,7 @@ import pytest
 from devkit.waiting import wait_until
 from tests.integration.crash.bench import DEADLINE, Bench, Run
 
+ROOMS = ("pipeline/deferral", "pipeline/driver")
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {

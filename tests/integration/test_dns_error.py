@@ -15,6 +15,7 @@ import pytest
 from devkit.programs.hosts_file import refusal_of_hosts_file
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/faults", "devkit/programs")
 HERE = Path(__file__).parent
 SCENARIO = str(HERE / "scenarios" / "unresolved-name.yaml")
 OWN = shlex.join([sys.executable, str(HERE / "own_pipeline.py")])

@@ -17,6 +17,8 @@ import pytest
 
 from tests.unit.extend_page import write_examples
 
+ROOMS = ("docs", "devkit", "devkit/expectations", "located_config", "pipeline/jobs")
+
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:

@@ -13,6 +13,7 @@ import pytest
 from devkit.waiting import wait_until
 from tests.integration.crash.bench import DEADLINE, Bench, Run
 
+ROOMS = ("pipeline/driver",)
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 11, "rate": "400/s", "for": "500ms", "population": 60}

@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.test_scenario_verdict import result_of
 
+ROOMS = ("scenarios", "devkit/verdict")
 SCENARIOS = (
     "vanished-metric",
     "renamed-metric",

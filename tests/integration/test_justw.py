@@ -21,6 +21,7 @@ import pytest
 
 from devkit.waiting import wait_until
 
+ROOMS = ("justw",)
 TOP = Path(__file__).parents[2]
 NEEDED = (
     "justw",

@@ -10,6 +10,7 @@ import pytest
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("pipeline/fetch",)
 SCENARIO = Path(__file__).parent / "scenarios" / "lagging-replica.yaml"
 
 

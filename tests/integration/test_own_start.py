@@ -14,6 +14,7 @@ import pytest
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/play", "devkit/programs", "devkit/scenario")
 SCENARIOS = Path(__file__).parent / "scenarios"
 Cli = Callable[..., CliRun]
 

@@ -16,6 +16,7 @@ from devkit.stack.parts.liveness import answers
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
 
+ROOMS = ("devkit/faults",)
 TOPIC = "faulty"
 DEADLINE_S = 30.0
 

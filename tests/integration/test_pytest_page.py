@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+ROOMS = ("docs", "devkit/pytest")
 PAGE = Path(__file__).parents[2] / "docs" / "pytest.md"
 DEADLINE_S = 300
 

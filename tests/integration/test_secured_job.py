@@ -32,6 +32,7 @@ from pipeline.records.record import SourcePartition
 from pipeline.worker.ordered_writer import ordered_producer
 from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, secured_with
 
+ROOMS = ("pipeline/kafka",)
 SOURCE, OUTPUT, ERROR, LEDGER = "job.source", "job.output", "job.error", "job.deferred"
 RECORDS = 10
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/observe", "devkit/play", "devkit/programs")
 SCENARIOS = Path(__file__).parent / "scenarios"
 SCENARIO = str(SCENARIOS / "several.yaml")
 Cli = Callable[..., CliRun]

@@ -13,6 +13,7 @@ from devkit.report.series_directory import read_series, runs_of
 from tests.integration.cli_run import CliRun
 from tests.integration.poisoned_scenario import write_scenario
 
+ROOMS = ("devkit/cli", "devkit/report")
 Cli = Callable[..., CliRun]
 
 

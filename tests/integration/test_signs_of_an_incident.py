@@ -12,6 +12,7 @@ import pytest
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/expectations", "devkit/observe")
 SCENARIO = Path(__file__).parent / "scenarios" / "signs-of-an-incident.yaml"
 Cli = Callable[..., CliRun]
 

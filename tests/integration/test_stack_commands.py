@@ -19,6 +19,7 @@ from devkit.guardian.run_state import known_runs
 from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun, alive, devkit
 
+ROOMS = ("devkit/cli", "devkit/guardian")
 Cli = Callable[..., CliRun]
 GONE = timedelta(seconds=30)
 

@@ -12,6 +12,7 @@ import pytest
 from tests.integration.crash.bench import Bench, Run
 from tests.integration.test_graceful_stop import TRAFFIC, assert_nothing_is_left
 
+ROOMS = ("pipeline/driver",)
 MakeBench = Callable[..., Bench]
 
 pytestmark = pytest.mark.slow

@@ -23,6 +23,7 @@ from devkit.stack.stack import CLAIM_CHECKS
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
 
+ROOMS = ("pipeline/claims", "pipeline/consumer", "pipeline/records")
 TRAFFIC: dict[str, Any] = {
     "generator": "page_change",
     "seed": 9,

@@ -13,6 +13,7 @@ import pytest
 from tests.integration.cli_run import CliRun
 from tests.integration.poisoned_scenario import write_scenario
 
+ROOMS = ("devkit/play", "devkit/programs", "devkit/verdict")
 Cli = Callable[..., CliRun]
 
 

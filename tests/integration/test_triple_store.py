@@ -17,6 +17,7 @@ from devkit.stack.parts.part import Part
 from devkit.stack.parts.triple_store import TripleStore
 from devkit.stack.stack import Stack, StackRequest
 
+ROOMS = ("devkit/faults", "devkit/stack")
 PART = "triple-store"
 A, B = '<http://a> <http://p> "1" .', '<http://b> <http://p> "2"@en .'
 

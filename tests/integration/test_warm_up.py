@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/play",)
 SCENARIO = str(Path(__file__).parent / "scenarios" / "warm.yaml")
 EVENTS, PARTITIONS = 20, 2
 

@@ -1,16 +1,14 @@
 """The rooms of the project and what may go from one to another."""
 
-import ast
 import re
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from devkit.expectations.registry import EXPECTATIONS
+from tests.import_graph import Import, depends, imports
 
 TOP = Path(__file__).parents[2]
 ROOMS = ("devkit", "located_config", "mockapi", "pipeline")
@@ -54,30 +52,8 @@ REGISTRY = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Import:
-    file: str
-    line: int
-    module: str
-
-
 def sources(room: str) -> list[Path]:
     return sorted((TOP / room).rglob("*.py"))
-
-
-def imports(text: str, file: Path, package: str) -> Iterator[Import]:
-    """All modules that `text` imports, wherever in it; a name imported from a package may be a module of it."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield Import(str(file), node.lineno, alias.name)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = package.split(".")[: len(package.split(".")) - node.level + 1]
-                base = ".".join([*above, *([node.module] if node.module else [])])
-            for alias in node.names:
-                yield Import(str(file), node.lineno, f"{base}.{alias.name}")
 
 
 def trespasses(room: str, found: Import) -> bool:
@@ -132,16 +108,6 @@ def test_the_rule_itself(room: str, line: str, wrong: bool) -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_is_not_empty(room: str) -> None:
     assert [path for path in sources(room) if path.name != "__init__.py"]
-
-
-def depends(sources: dict[str, str]) -> dict[str, set[str]]:
-    """Which of the modules, given by name and text, each of them imports, for types only as well."""
-    found: dict[str, set[str]] = {}
-    for name, text in sources.items():
-        modules = (one.module for one in imports(text, Path(name), name.rpartition(".")[0]))
-        named = {module if module in sources else module.rpartition(".")[0] for module in modules}
-        found[name] = (named & sources.keys()) - {name}
-    return found
 
 
 def circles(graph: dict[str, set[str]]) -> list[list[str]]:

@@ -17,6 +17,7 @@ from devkit.stack.parts.local_kafka import start_kafka
 from devkit.waiting import wait_until
 from tests.integration.proxy.fault import PlayedFault
 
+ROOMS = ("devkit/faults", "devkit/proxy")
 DEADLINE = timedelta(seconds=30)
 TOPIC = "proxied"
 PARTITION = TopicPartition(TOPIC, 0)
