@@ -16,16 +16,20 @@ class Import:
 def imports(text: str, file: Path, package: str) -> Iterator[Import]:
     """All modules that `text` imports, wherever in it; a name imported from a package may be a module of it."""
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield Import(str(file), node.lineno, alias.name)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = package.split(".")[: len(package.split(".")) - node.level + 1]
-                base = ".".join([*above, *([node.module] if node.module else [])])
-            for alias in node.names:
-                yield Import(str(file), node.lineno, f"{base}.{alias.name}")
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (Import(str(file), node.lineno, module) for module in imported_by(node, package))
+
+
+def imported_by(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[str]:
+    """As `imports`, of one statement."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+        return
+    base = node.module or ""
+    if node.level:
+        above = package.split(".")[: len(package.split(".")) - node.level + 1]
+        base = ".".join([*above, *([node.module] if node.module else [])])
+    yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
 def depends(sources: dict[str, str]) -> dict[str, set[str]]:

@@ -36,7 +36,6 @@ NEEDED = (
     "locks/bootstrap.lock",
 )
 DEADLINE = timedelta(seconds=60)
-
 STAND_IN = """#!/bin/sh
 case "$1 $2" in
   "-m venv")
