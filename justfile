@@ -102,10 +102,12 @@ mock *args: ready
 test *args: everything
     @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n auto --dist loadgroup -m "main_path or (unit and not slow)" tests/unit tests/integration tests/conformance; fi
 
-# Run the tests that `test` leaves out, except slow ones
+# Of the integration tests, those that the change since the last whole run calls for, and a third of the others, in two
+# processes; slow ones and main paths are left out. `--whole` runs all, `--list` only says which.
+# Run integration tests near the change: just test-more [--whole]
 [no-exit-message]
 test-more *args: everything
-    @pytest --ignore=tests/unit -m "not slow and not main_path" "$@"
+    @python -m tests.rota "$@"
 
 # Run all tests, slow ones too, and every scenario as one
 [no-exit-message]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.main_paths import MAIN_PATHS, is_main_path
+from tests.rota import PYTEST
 
 TOP = Path(__file__).parents[2]
 
@@ -46,8 +47,8 @@ def test_the_recipes_leave_no_test_out() -> None:
     (quick,) = re.findall(r"pytest .*? tests/unit.*", justfile)
     assert '-m "main_path or (unit and not slow)"' in quick
     assert quick.endswith("tests/unit tests/integration tests/conformance; fi")
-    (more,) = re.findall(r'pytest --ignore=tests/unit -m "not slow and not main_path".*', justfile)
-    assert more
+    assert "@python -m tests.rota" in justfile
+    assert PYTEST[-2:] == ("-m", "not slow and not main_path")
 
 
 def test_one_process_runs_them_all(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
