@@ -30,10 +30,10 @@ def test_each_is_a_test_that_is_not_slow(node_id: str) -> None:
     ("node_id", "is_one"),
     [
         ("tests/integration/rules/test_rules.py::test_a_rule", True),
-        ("tests/integration/test_parts.py::test_a_broker_that_was_started_again_has_its_records[kill]", True),
-        ("tests/integration/test_parts.py::test_a_broker_that_was_started_again_has_its_records", True),
-        ("tests/integration/test_parts.py::test_a_broker_that_was_started_again_has_its_records_too", False),
-        ("tests/integration/test_parts.py::test_another", False),
+        ("tests/integration/test_scenario_verdict.py::test_the_incident_is_reproduced_and_fixed[case]", True),
+        ("tests/integration/test_scenario_verdict.py::test_the_incident_is_reproduced_and_fixed", True),
+        ("tests/integration/test_scenario_verdict.py::test_the_incident_is_reproduced_and_fixed_too", False),
+        ("tests/integration/test_scenario_verdict.py::test_another", False),
         ("tests/unit/test_rooms.py::test_the_rule_itself", False),
     ],
 )
