@@ -36,7 +36,7 @@ def test_the_batch_at_work_is_finished_and_none_follows(make_bench: MakeBench) -
     settings = {"batch": {"max_offsets": 50}, "fetch": {"concurrency": 16}}
     bench = make_bench(traffic=TRAFFIC, rules=UNEVEN, settings=settings)
     bench.publish(wait=True)
-    run = bench.start(own_jvm=True)
+    run = bench.start()
     run.await_line("batch_started", batch=1)
     run.await_condition(lambda: bench.in_flight("uneven"), "requests to be under way")
     assert run.terminate() == 0, run.process.last_words(20)
@@ -45,7 +45,7 @@ def test_the_batch_at_work_is_finished_and_none_follows(make_bench: MakeBench) -
     assert run.logged("stopped")
     assert sum(bench.committed().values()) == 100, "the batch at work is committed"
     assert_what_left_is_what_is_committed(bench)
-    assert "Exception" not in run.process.stderr.read_text(), "a stop is no failure"
+    assert "Exception" not in run.standard_error(), "a stop is no failure"
     again = bench.start()
     bench.await_drained(again)
     assert again.terminate() == 0

@@ -46,7 +46,7 @@ from mockapi.rules.model import Rule, Rules
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.events import TaskRetried
 from tests.integration.crash.point import CONSTANTS_VARIABLE, CRASH_VARIABLE, CrashPoint
-from tests.integration.crash.warm_jvm import WarmJvm
+from tests.integration.crash.warm_jvm import LogPart, WarmJvm
 from tests.integration.json_lines import json_lines
 
 DEADLINE = timedelta(seconds=180)
@@ -64,7 +64,8 @@ class Run:
 
     process: ManagedProcess
     run_id: str
-    has_own_jvm: bool
+    jvm_log: LogPart | None = None
+    """Of a JVM that is not the job's own."""
     lines: list[dict[str, Any]] = field(default_factory=list)
 
     def logged(self, event: str, **fields: Any) -> list[dict[str, Any]]:
@@ -97,9 +98,13 @@ class Run:
         assert self.process.exit_code is not None
         return self.process.exit_code
 
+    def standard_error(self) -> str:
+        """What the driver, Spark and the Python workers have written there."""
+        return self.process.stderr.read_text(errors="replace") + (self.jvm_log.read() if self.jvm_log else "")
+
     def tree(self) -> list[psutil.Process]:
         """What runs of it: the driver, its JVM, the Python workers."""
-        assert self.has_own_jvm, "JVM and workers are the session's: start the job with own_jvm=True"
+        assert self.jvm_log is None, "JVM and workers are the session's: start the job with own_jvm=True"
         return marked(TREE_VARIABLE, f"{self.run_id}/{self.process.request}")
 
     def workers(self) -> list[psutil.Process]:
@@ -208,9 +213,8 @@ class Bench:
         name = f"pipeline-{len(self._runs) + 1}"
         addition = launch.again if self._runs or bootstrapped else None
         process = launch.spawn(self.guardian, name, logs=self._directory / "logs", addition=addition)
-        if self._warm_jvm and lent:
-            self._warm_jvm.lent_to(process)
-        self._runs.append(Run(process, self.guardian.run_id, has_own_jvm=not lent))
+        log = self._warm_jvm.lent_to(process) if self._warm_jvm and lent else None
+        self._runs.append(Run(process, self.guardian.run_id, log))
         return self._runs[-1]
 
     def _lend_jvm(self) -> dict[str, str]:

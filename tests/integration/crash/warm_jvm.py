@@ -12,6 +12,7 @@ log where the JVM does, and the guardian does not count them among the job's pro
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,23 @@ from pipeline.driver.spark_conf import given_settings
 from tests.integration.crash import gateway
 from tests.integration.crash.gateway import GATEWAY_VARIABLE, Gateway
 
+_NAME = "warm-jvm"
 _STARTING = timedelta(seconds=60)
 _REPOSITORY = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True)
+class LogPart:
+    """The log of the JVM from an offset in bytes on."""
+
+    file: Path
+    start: int
+
+    def read(self) -> str:
+        """To its end now."""
+        with self.file.open("rb") as log:
+            log.seek(self.start)
+            return log.read().decode(errors="replace")
 
 
 class WarmJvm:
@@ -36,6 +52,7 @@ class WarmJvm:
 
     def __init__(self, guardian: Guardian, stack: Stack, directory: Path) -> None:
         self._guardian, self._stack, self._directory = guardian, stack, directory
+        self._log = directory / f"{_NAME}.log"
         self._gateway: Gateway | None = None
         self._client: Any = None
         self._borrower: ManagedProcess | None = None
@@ -55,9 +72,10 @@ class WarmJvm:
             system.setProperty(key, given.value)
         return {GATEWAY_VARIABLE: self._gateway.model_dump_json()}
 
-    def lent_to(self, job: ManagedProcess) -> None:
-        """The process that was started with it."""
+    def lent_to(self, job: ManagedProcess) -> LogPart:
+        """The process that was started with it; returns what Spark and its workers write from now on."""
         self._borrower = job
+        return LogPart(self._log, self._log.stat().st_size)
 
     def clear(self) -> None:
         """Stop what a job has left in it, and forget that job's settings."""
@@ -87,7 +105,7 @@ class WarmJvm:
         write_spark_conf(place, self._directory)
         environment = spark_environment(self._directory, self._stack.object_store.credentials())
         process = self._guardian.spawn(
-            "warm-jvm",
+            _NAME,
             [sys.executable, "-m", gateway.__name__],
             logs=self._directory,
             env={**environment, "PYTHONPATH": str(_REPOSITORY)},
