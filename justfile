@@ -93,10 +93,9 @@ clean *args: ready
 mock *args: ready
     @python -m mockapi "$@"
 
-# All unit tests on all cores, and beside them, in one process, one test with real parts for each main path: five minutes
-# on 2 cores. tests/main_paths.py lists those and says why; all other integration tests (each part, fault,
-# limit and way to fail for itself, containers, browser, other clients) moved to `test-more`, for they take four times as
-# long and break seldom alone.
+# All unit tests on all cores, and beside them, in one process, one test with real parts for each main path.
+# tests/main_paths.py lists those and says why; all other integration tests (each part, fault, limit and way to fail for
+# itself, containers, browser, other clients) are in `test-more`, for they take four times as long.
 # Run the quick tests, or the tests that the arguments select: just test tests/integration/mockapi
 [no-exit-message]
 test *args: everything
