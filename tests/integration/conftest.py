@@ -19,6 +19,7 @@ from devkit.stack.stack import Stack
 from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.warm_jvm import WarmJvm
+from tests.integration.shared_stack import play_scenario, shared_addresses  # noqa: F401 - fixtures
 
 # Parts of tests here, and no scenarios to be collected as such.
 collect_ignore_glob = ["scenarios/*.yaml"]

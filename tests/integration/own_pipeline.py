@@ -22,9 +22,11 @@ def main() -> None:
     consumer = KafkaConsumer(
         env("SOURCE_TOPIC"),
         bootstrap_servers=env("KAFKA_BOOTSTRAP"),
-        group_id=f"own-{env('ARM')}",
+        group_id=env("CHECKPOINT"),  # of this arm of this run: an earlier run's member may not have left its group yet
         auto_offset_reset="earliest",
         enable_auto_commit=False,
+        session_timeout_ms=6000,  # after a crash, for the lost member
+        heartbeat_interval_ms=2000,
     )
     producer = KafkaProducer(bootstrap_servers=env("KAFKA_BOOTSTRAP"), acks="all", max_request_size=32 << 20)
     for done, record in enumerate(consumer, 1):

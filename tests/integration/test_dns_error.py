@@ -1,19 +1,18 @@
 """A name that does not resolve, for programs under test alone.
 
-Set-up: a program in Python that fetches with urllib; real Kafka and mock. Checked: what it sees, what the fault proves,
-and that the name resolves again after its end.
+Set-up: a program in Python that fetches with urllib; the session's Kafka and mock. Checked: what it sees, what the
+fault proves, and that the name resolves again after its end.
 """
 
 import json
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from devkit.programs.hosts_file import refusal_of_hosts_file
-from tests.integration.cli_run import CliRun
+from tests.integration.shared_stack import PlayScenario
 
 ROOMS = ("devkit/faults", "devkit/programs")
 HERE = Path(__file__).parent
@@ -24,9 +23,9 @@ pytestmark = pytest.mark.skipif(bool(refusal_of_hosts_file()), reason="the syste
 
 
 def test_a_program_fails_at_its_look_up_and_goes_on_when_the_name_resolves_again(
-    devkit_cli: Callable[..., CliRun],
+    play_scenario: PlayScenario,
 ) -> None:
-    run = devkit_cli("scenario", "run", SCENARIO, "--pipeline", OWN)
+    run = play_scenario(SCENARIO, "--pipeline", OWN)
     assert run.wait(500) == 0, run.output()
     result = json.loads((run.evidence / "result.json").read_text())
     arms = result["arms"]

@@ -1,8 +1,10 @@
-"""The levers of the embedded stack's parts: a real broker, object store and mock that are stopped, killed, started.
+"""The levers of the embedded stack's parts, and faults by them: a real broker, object store and mock that are stopped,
+killed, started.
 
 Each test has the stack of its module as it found it: paused parts go on, dead ones are started again.
 """
 
+import re
 import signal
 import socket
 from collections.abc import Iterator
@@ -13,11 +15,15 @@ from datetime import timedelta
 import pytest
 import requests
 from kafka import KafkaConsumer, KafkaProducer
+from kafka.errors import KafkaError
 
 from devkit.errors import StackError
+from devkit.faults.do import parse_do
+from devkit.faults.fault import Context, Undo
 from devkit.guardian import Guardian
 from devkit.guardian.run_state import known_runs
 from devkit.stack.embedded import start_embedded
+from devkit.stack.parts.liveness import answers
 from devkit.stack.parts.part import Part
 from devkit.stack.stack import CHECKPOINTS, Stack
 from devkit.stack.topics import recreate_topics
@@ -140,3 +146,47 @@ def test_an_object_store_that_was_started_again_has_its_objects(running: tuple[G
     assert [one["Key"] for one in listed["Contents"]] == [f"{first}/0"]
     found = client.get_object(Bucket=CHECKPOINTS, Key=f"{first}/0")
     assert (found["Body"].read(), found["Metadata"]) == (b"v1\n{}", {"sha": "1"})
+
+
+@pytest.mark.parametrize(
+    ("written", "did"),
+    [
+        ({"pause": {"part": "kafka"}}, r"was stopped for \d+\.\d s, and it answered nothing"),
+        ({"kill": {"part": "kafka"}}, "it ended with signal 9, and was started again: away for .* s of them its start"),
+    ],
+)
+def test_a_broker_answers_nothing_until_the_fault_ends(
+    running: tuple[Guardian, Stack], written: dict[str, object], did: str
+) -> None:
+    _, stack = running
+    recreate_topics(stack.kafka.direct, {"faulty": (1, {})})
+    plans: list[Undo] = []
+    fault = parse_do(written)
+    with closing(KafkaProducer(bootstrap_servers=stack.kafka.bootstrap, acks="all")) as producer:
+        producer.send("faulty", b"before").get(DEADLINE.total_seconds())
+        acting = fault.begin(Context(stack.parts, stack.kafka.direct, plans.append))
+        assert plans
+        assert not answers(stack.parts["kafka"].address)
+        waiting = producer.send("faulty", b"meanwhile")
+        with pytest.raises(KafkaError):
+            waiting.get(SILENT_S)
+        proof = acting.end()
+        assert proof.acted
+        assert re.search(f"{did}$", proof.did), proof.did
+        assert waiting.get(DEADLINE.total_seconds()).offset >= 1
+    stack.require_running()
+
+
+def test_a_fault_that_restarts_a_broker_leaves_a_new_process_with_the_same_records(
+    running: tuple[Guardian, Stack],
+) -> None:
+    _, stack = running
+    recreate_topics(stack.kafka.direct, {"faulty": (1, {})})
+    with closing(KafkaProducer(bootstrap_servers=stack.kafka.bootstrap, acks="all")) as producer:
+        producer.send("faulty", b"before").get(DEADLINE.total_seconds())
+        before = stack.parts["kafka"].life.pid
+        fault = parse_do({"restart": {"part": "kafka"}})
+        proof = fault.begin(Context(stack.parts, stack.kafka.direct, lambda _undo: None)).end()
+        assert proof.acted
+        assert stack.parts["kafka"].life.pid != before
+        assert producer.send("faulty", b"after").get(DEADLINE.total_seconds()).offset == 1

@@ -1,6 +1,7 @@
 """`devkit up`, `status`, `logs`, `down`, and what `clean` does for a run whose guardian was killed.
 
-Set-up: a kept stack without the pipeline. Checked: addresses answer, logs show every part, all is gone after `down`.
+Set-up: a kept stack without the pipeline, and one that a scenario kept. Checked: addresses answer, logs show every
+part, all is gone after `clean` and after `down`.
 """
 
 import json
@@ -14,10 +15,13 @@ from pathlib import Path
 import pytest
 import requests
 
+from devkit.guardian import Guardian
 from devkit.guardian.processes import RUN_VARIABLE, marked
 from devkit.guardian.run_state import known_runs
+from devkit.stack.stack import Stack
 from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun, alive, devkit
+from tests.integration.poisoned_scenario import write_scenario
 
 ROOMS = ("devkit/cli", "devkit/guardian")
 Cli = Callable[..., CliRun]
@@ -34,7 +38,7 @@ def kept(devkit_cli: Cli) -> Iterator[str]:
     devkit("down", "--run-id", match[1])  # a test that failed half-way must not leave it
 
 
-def test_a_kept_stack_can_be_seen_followed_and_ended(kept: str) -> None:
+def test_a_kept_stack_is_seen_followed_and_cleaned_up_once_its_guardian_was_killed(kept: str, tmp_path: Path) -> None:
     status = devkit("status")
     # It tells of every stack of the machine, and another one may be silent meanwhile.
     assert status.returncode == (3 if "DOES NOT ANSWER" in status.stdout else 0)
@@ -46,17 +50,8 @@ def test_a_kept_stack_can_be_seen_followed_and_ended(kept: str) -> None:
     assert requests.get(f"{endpoint[1]}/__mock/journal/counts", timeout=10).status_code == 200
     logs = devkit("logs", "--run-id", kept)
     assert {line.split()[0] for line in logs.stdout.splitlines()} >= {"kafka", "object-store", "mock-api"}
-    processes = marked(RUN_VARIABLE, kept)
-    assert len(processes) >= 4
+    assert len(marked(RUN_VARIABLE, kept)) >= 4
 
-    down = devkit("down", "--run-id", kept)
-
-    assert (down.returncode, down.stdout) == (0, f"stack {kept} is down\n")
-    assert alive(processes) == []
-    assert devkit("down", "--run-id", kept).returncode == 2
-
-
-def test_clean_ends_what_a_killed_guardian_left(kept: str, tmp_path: Path) -> None:
     (state,) = [run for run in known_runs() if run.run_id == kept]
     os.kill(state.guardian_pid, signal.SIGKILL)
     wait_until(lambda: not state.guardian_is_alive(), what="the guardian to be gone", deadline=GONE)
@@ -67,17 +62,16 @@ def test_clean_ends_what_a_killed_guardian_left(kept: str, tmp_path: Path) -> No
     assert kept not in {run.run_id for run in known_runs()}
 
 
-def test_a_port_that_is_taken_is_named(devkit_cli: Cli, kept: str) -> None:
-    address = re.search(rf"stack {kept}.*?kafka +127.0.0.1:(\d+)", devkit("status").stdout, re.DOTALL)
-    assert address
-    run = devkit_cli("up", "--no-pipeline", "--kafka-port", address[1])
+def test_a_port_that_is_taken_is_named(devkit_cli: Cli, stack: tuple[Guardian, Stack]) -> None:
+    _, _, port = stack[1].kafka.bootstrap.rpartition(":")
+    run = devkit_cli("up", "--no-pipeline", "--kafka-port", port)
     assert run.wait(60) == 3
-    assert f"port {address[1]} for Kafka cannot be used" in run.output()
-    assert devkit("down", "--run-id", kept).returncode == 0
+    assert f"port {port} for Kafka cannot be used" in run.output()
 
 
-def test_a_scenario_can_print_json_keep_its_stack_and_be_played_on_it(tmp_path: Path) -> None:
-    run = devkit("scenario", "run", "oversized-message", "--arm", "fixed", "--json", "--keep", "--out", str(tmp_path))
+def test_a_scenario_can_print_json_keep_its_stack_and_be_played_on_it_until_it_is_down(tmp_path: Path) -> None:
+    command = ["scenario", "run", write_scenario("poisoned", tmp_path), "--arm", "fixed", "--out", str(tmp_path)]
+    run = devkit(*command, "--json", "--keep")
     match = re.search(r"stack (\w+) stays up", run.stderr)
     assert match, run.stderr
     try:
@@ -89,12 +83,13 @@ def test_a_scenario_can_print_json_keep_its_stack_and_be_played_on_it(tmp_path: 
         assert f"stack {match[1]}" in devkit("status").stdout  # its exit code is of all stacks that are up
         assert "mock-api" in devkit("logs", "--run-id", match[1]).stdout
 
-        again = devkit(
-            "scenario", "run", "oversized-message", "--arm", "fixed", "--on", match[1], "--out", str(tmp_path)
-        )
+        again = devkit(*command, "--on", match[1])
 
         assert again.returncode == 0, again.stdout + again.stderr
         assert f"stack {match[1]}" in devkit("status").stdout, "it stays up"
     finally:
-        assert devkit("down", "--run-id", match[1]).returncode == 0
-    assert marked(RUN_VARIABLE, match[1]) == []
+        processes = marked(RUN_VARIABLE, match[1])
+        down = devkit("down", "--run-id", match[1])
+    assert (down.returncode, down.stdout) == (0, f"stack {match[1]} is down\n")
+    assert alive(processes) == marked(RUN_VARIABLE, match[1]) == []
+    assert devkit("down", "--run-id", match[1]).returncode == 2

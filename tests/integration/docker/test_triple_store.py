@@ -86,9 +86,9 @@ def test_one_that_was_started_again_has_its_triples(store: TripleStore, stack: S
 
 def test_a_restored_one_has_the_triples_of_its_copy(store: TripleStore, stack: Stack) -> None:
     write(store, A)
-    assert play(stack, {"copy": {"part": PART}}).acted
+    assert play(stack.parts, store, {"copy": {"part": PART}}).acted
     write(store, B)
-    restored = play(stack, {"restore": {"part": PART}})
+    restored = play(stack.parts, store, {"restore": {"part": PART}})
     assert (restored.acted, "without 1 triple written since" in restored.did) == (True, True)
     assert read_triples(store) == (A,)
     stack.require_running()

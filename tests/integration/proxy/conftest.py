@@ -7,6 +7,8 @@ import pytest
 from devkit.guardian import Guardian
 from devkit.proxy.client import ProxyControl
 from devkit.stack.front import Front
+from devkit.stack.parts.kafka import KafkaBroker
+from devkit.stack.parts.local_kafka import start_kafka
 
 
 @pytest.fixture(scope="package")
@@ -26,6 +28,16 @@ def front(guardian: Guardian, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="package")
 def control(front: Front) -> ProxyControl:
     return front.control
+
+
+@pytest.fixture(scope="package")
+def broker(guardian: Guardian, front: Front, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+    """Its advertised address leads through both listeners of the proxy."""
+    broker, [part] = start_kafka(guardian, tmp_path_factory.mktemp("kafka"), lead=front.lead)
+    part.await_ready()
+    yield broker
+    for listener in ("kafka", "kafka.protocol"):
+        front.control.close(listener)
 
 
 @pytest.fixture(autouse=True)

@@ -11,13 +11,13 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import KafkaError, KafkaTimeoutError
 
-from devkit.guardian import Guardian
 from devkit.stack.front import Front
-from devkit.stack.parts.local_kafka import start_kafka
+from devkit.stack.parts.kafka import KafkaBroker
 from devkit.waiting import wait_until
 from tests.integration.proxy.fault import PlayedFault
 
 ROOMS = ("devkit/faults", "devkit/proxy")
+pytestmark = pytest.mark.xdist_group("proxy")
 DEADLINE = timedelta(seconds=30)
 TOPIC = "proxied"
 PARTITION = TopicPartition(TOPIC, 0)
@@ -67,14 +67,11 @@ RECONNECT = {"reconnect_backoff_ms": 20, "reconnect_backoff_max_ms": 100, "retry
 
 
 @pytest.fixture(scope="module")
-def address(guardian: Guardian, front: Front, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(broker: KafkaBroker) -> str:
     """Where clients reach the broker: the proxy, whose address the broker advertises."""
-    broker, [part] = start_kafka(guardian, tmp_path_factory.mktemp("kafka"), lead=front.lead)
-    part.await_ready()
     with closing(KafkaAdminClient(bootstrap_servers=broker.direct)) as admin:
         admin.create_topics([NewTopic(TOPIC, 1, 1)])
-    yield broker.bootstrap
-    front.control.close("kafka")
+    return broker.bootstrap
 
 
 @pytest.fixture

@@ -18,17 +18,16 @@ from kafka.errors import (
     OffsetOutOfRangeError,
 )
 
-from devkit.guardian import Guardian
 from devkit.jvm import jars
 from devkit.jvm.runtime import java_command
 from devkit.proxy.kafka.api import APIS
 from devkit.stack.front import Front
 from devkit.stack.parts.kafka import KafkaBroker
-from devkit.stack.parts.local_kafka import start_kafka
 from devkit.waiting import wait_until
 from tests.integration.proxy.fault import PlayedFault
 
 ROOMS = ("devkit/faults", "devkit/proxy")
+pytestmark = pytest.mark.xdist_group("proxy")
 DEADLINE = timedelta(seconds=30)
 RECONNECT = {"reconnect_backoff_ms": 20, "reconnect_backoff_max_ms": 100, "retry_backoff_ms": 50}
 
@@ -80,16 +79,6 @@ class Bench:
 
     def close(self) -> None:
         self._open.close()
-
-
-@pytest.fixture(scope="module")
-def broker(guardian: Guardian, front: Front, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
-    """Its advertised address leads through both listeners of the proxy."""
-    broker, [part] = start_kafka(guardian, tmp_path_factory.mktemp("kafka"), lead=front.lead)
-    part.await_ready()
-    yield broker
-    for listener in ("kafka", "kafka.protocol"):
-        front.control.close(listener)
 
 
 @pytest.fixture
