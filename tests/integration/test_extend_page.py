@@ -144,6 +144,7 @@ def test_devkit_lists_a_fault_of_the_mock(run: Run) -> None:
     """The mock, which devkit asks, is a process of its own."""
     ended = run("-m", "devkit.cli.main", "faults", "maintenance", "--extend", "./maintenance.py")
     assert "the maintenance page" in ended.stdout, ended.stderr
+    assert run("-m", "devkit.cli.main", "faults", "status").stdout.startswith("status")
 
 
 def test_a_python_worker_finds_the_job_by_the_environment_alone(run: Run, directory: Path) -> None:
