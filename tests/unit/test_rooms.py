@@ -200,6 +200,7 @@ def test_no_scenario_is_known_to_the_code(room: str) -> None:
     } == set()
 
 
+@pytest.mark.starts_process("git lists the files")
 def test_no_file_names_a_package_registry() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.mutants.model import Mutant, Process, Replacement
+from tests.mutants.tree import process_kind
 from tests.mutants.trial import Outcome, Trial, judge
 
 TEST = "tests/a/test_b.py::test_c[d]"
@@ -37,3 +38,16 @@ def test_not_caught(given: Trial, loaded_in: frozenset[Process], why: str) -> No
     verdict = judge(MUTANT, given, loaded_in)
     assert not verdict.caught
     assert why in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("argv", "kind"),
+    [
+        (["python", "-m", "pytest", "-q"], "test"),
+        (["python", "-m", "pipeline.worker.daemon", "pyspark.worker"], "worker"),
+        (["python", "/tree/tests/integration/crash/launcher.py", "run"], "driver"),
+        (["python", "-m", "pipeline", "run"], "driver"),
+    ],
+)
+def test_a_process_is_known_by_its_command_line(argv: list[str], kind: Process) -> None:
+    assert process_kind(argv) == kind

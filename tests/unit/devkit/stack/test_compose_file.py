@@ -101,6 +101,7 @@ def test_the_triple_store_is_started_only_where_it_is_asked_for() -> None:
     assert f'"{TRIPLE_STORE_VOLUME}/data"' in stage
 
 
+@pytest.mark.starts_process("a line of the Dockerfile is run by sh")
 def test_the_image_of_the_triple_store_takes_its_wheel_from_the_lock() -> None:
     stage = (REPOSITORY / "Dockerfile").read_text().partition(" AS triple-store\n")[2].partition("FROM")[0]
     (script,) = re.findall(r"RUN (sed -n '.*' \S+)", stage)

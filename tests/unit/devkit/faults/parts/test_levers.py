@@ -45,6 +45,7 @@ class TestPause:
         assert (proof.acted, proof.did) == (status == "paused", did)
 
     @pytest.mark.usefixtures("silent")
+    @pytest.mark.starts_process("the docker command is a script that gives the answers")
     def test_a_container_is_looked_at_and_resumed_by_the_engine_of_its_run(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
