@@ -8,20 +8,21 @@ or if the change is of what every test stands on, all files run. The turn is a n
 raises it, so that three landings run every file at least once.
 """
 
+import functools
 import os
 import re
 import subprocess
 import sys
 import tomllib
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from tests.import_graph import depends
+from tests.import_graph import imports
 from tests.integration_rooms import TOP, files_with_rooms, room_of, rooms_of
 
 FILE: Final = TOP / ".ci" / "rota.toml"
@@ -104,21 +105,26 @@ def _is_of_all(path: str) -> bool:
 
 def integration_files() -> IntegrationFiles:
     """Those of the checkout. Raises ValueError where one does not name its rooms."""
-    sources = {_module(path): path for path in (TOP / "tests").rglob("*.py") if "unit" not in path.parts}
-    graph = depends({name: path.read_text() for name, path in sources.items()})
+    sources = {_module(path): path for path in (TOP / "tests").rglob("*.py")}
+    needed = functools.cache(lambda name: _imported(name, sources))
     files = files_with_rooms()
     return IntegrationFiles(
         {_relative(file): rooms_of(file) for file in files},
-        {_relative(file): {_relative(sources[name]) for name in _reached(graph, _module(file))} for file in files},
+        {_relative(file): {_relative(sources[name]) for name in _reached(_module(file), needed)} for file in files},
     )
 
 
-def _reached(graph: Mapping[str, Collection[str]], name: str) -> set[str]:
+def _imported(name: str, sources: Mapping[str, Path]) -> frozenset[str]:
+    modules = {one.module for one in imports(sources[name].read_text(), sources[name], name.rpartition(".")[0])}
+    return frozenset((modules | {module.rpartition(".")[0] for module in modules}) & sources.keys())
+
+
+def _reached(name: str, needed: Callable[[str], Collection[str]]) -> set[str]:
     found: set[str] = set()
     ahead = {name}
     while ahead:
         found |= ahead
-        ahead = {needed for module in ahead for needed in graph[module]} - found
+        ahead = {other for module in ahead for other in needed(module)} - found
     return found
 
 

@@ -49,26 +49,3 @@ def test_the_recipes_leave_no_test_out() -> None:
     assert quick.endswith("tests/unit tests/integration tests/conformance; fi")
     assert "@python -m tests.rota" in justfile
     assert PYTEST[-2:] == ("-m", "not slow and not main_path")
-
-
-def test_one_process_runs_them_all(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests under the names of two main paths, with this conftest's hook: all say the same worker."""
-    monkeypatch.setenv("PYTHONPATH", str(TOP))
-    pytester.makeconftest("from tests.conftest import pytest_itemcollected\n")
-    pytester.makeini("[pytest]\nmarkers =\n    main_path: a mark\n    unit: a mark\n")
-    for file in ("tests/conformance/test_conformance.py", "tests/integration/rules/test_rules.py"):
-        path = pytester.path / file
-        path.parent.mkdir(parents=True)
-        path.write_text(
-            "import os, pathlib, pytest\n\n"
-            "@pytest.mark.parametrize('number', range(8))\n"
-            "def test_a_worker(number):\n"
-            "    with pathlib.Path('workers').open('a') as workers:\n"
-            "        workers.write(os.environ['PYTEST_XDIST_WORKER'] + '\\n')\n"
-        )
-    pytester.runpytest_subprocess("-n", "2", "--dist", "loadgroup", "--import-mode=importlib").assert_outcomes(
-        passed=16
-    )
-    workers = (pytester.path / "workers").read_text().split()
-    assert len(workers) == 16
-    assert len(set(workers)) == 1
