@@ -15,9 +15,11 @@ from devkit.faults.machine.cpu_load import CpuLoad
 from devkit.guardian.processes import is_alive
 from devkit.headroom.machine_use import fault_usage, load_processes
 from devkit.waiting import wait_until
+from tests.side_by_side import MACHINE
 from tests.unit.devkit.faults.fakes import context
 
 ROOMS = ("devkit/faults",)
+pytestmark = MACHINE
 
 PATIENCE = timedelta(seconds=20)
 
