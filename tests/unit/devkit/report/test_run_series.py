@@ -38,7 +38,7 @@ EMPTY = Series(
 )
 
 
-def of(*codes: int) -> Series:
+def series_of(*codes: int) -> Series:
     return reduce(Series.with_run, [a_run(seed, code) for seed, code in enumerate(codes, 7)], EMPTY)
 
 
@@ -61,16 +61,16 @@ def test_the_interval_of_a_rate(hits: int, runs: int, low: float, high: float) -
     ("codes", "worst"), [((0, 0), 0), ((0, 1), 1), ((1, 3, 0), 3), ((3, 1), 3)], ids=lambda value: str(value)
 )
 def test_the_exit_code_is_that_of_the_worst_run(codes: tuple[int, ...], worst: int) -> None:
-    assert of(*codes).exit_code == worst
+    assert series_of(*codes).exit_code == worst
 
 
 def test_each_code_has_its_rate_also_one_that_did_not_come() -> None:
-    rates = {rate.exit_code: (rate.runs, rate.share) for rate in of(0, 0, 0, 1).rates}
+    rates = {rate.exit_code: (rate.runs, rate.share) for rate in series_of(0, 0, 0, 1).rates}
     assert rates == {0: (3, 0.75), 1: (1, 0.25), 3: (0, 0.0)}
 
 
 def test_as_text(tmp_path: Path) -> None:
-    series = of(0, 1).with_run(a_run(9, 3, finished=False))
+    series = series_of(0, 1).with_run(a_run(9, 3, finished=False))
     assert list(series_lines(series, Path("runs/a/series-1"))) == [
         "",
         "a-storm: 3 runs",
@@ -97,7 +97,7 @@ def test_columns_are_aligned_and_lines_have_no_trailing_spaces() -> None:
 
 def test_an_unknown_field_is_refused() -> None:
     with pytest.raises(ValidationError, match="more"):
-        Series.model_validate({**of(0, 3).model_dump(), "more": 1})
+        Series.model_validate({**series_of(0, 3).model_dump(), "more": 1})
 
 
 def test_a_series_without_a_run_says_nothing_of_the_scenario() -> None:
@@ -106,7 +106,7 @@ def test_a_series_without_a_run_says_nothing_of_the_scenario() -> None:
 
 class TestDirectory:
     def test_what_was_written_is_read_with_the_runs_beside_it(self, tmp_path: Path) -> None:
-        series = of(0).with_run(a_run(9, 3, finished=False))
+        series = series_of(0).with_run(a_run(9, 3, finished=False))
         write_series(tmp_path, series)
         assert is_series(tmp_path)
         assert read_series(tmp_path) == series
@@ -123,7 +123,7 @@ class TestDirectory:
 
 class TestPage:
     def test_it_has_the_rates_and_a_row_for_each_run(self) -> None:
-        page = render_series(of(0, 1).with_run(a_run(9, 3, finished=False)))
+        page = render_series(series_of(0, 1).with_run(a_run(9, 3, finished=False)))
         rows = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr.*?</tr>", page)]
         assert rows == [
             "verdict exit code runs share interval",
@@ -140,7 +140,7 @@ class TestPage:
         assert '<section class="verdict unknown"' in page
 
     def test_what_others_wrote_is_escaped_and_nothing_is_fetched(self) -> None:
-        page = render_series(of(0).model_copy(update={"title": "<script>alert(1)</script>"}))
+        page = render_series(series_of(0).model_copy(update={"title": "<script>alert(1)</script>"}))
         assert "<script" not in page
         assert "script-src" not in page  # so that the default, none, is that of scripts too
         assert "default-src 'none'" in html.unescape(page)
