@@ -1,4 +1,4 @@
-"""Error events by type and size: what counts, what cannot be measured, and what a slow machine may have made."""
+"""Requests of a rule, and error events by type and size: what counts, and what cannot be measured."""
 
 from typing import Any
 
@@ -7,8 +7,9 @@ from pydantic import ValidationError
 
 from devkit.expectations import Expectation
 from devkit.headroom.shortage import Window
+from devkit.observe.arm_observation import Evidence, TimelineEvidence
 from devkit.observe.kafka.error_events import ErrorEvents
-from tests.unit.devkit.observed import an_audit, an_observation
+from tests.unit.devkit.observed import an_audit, an_observation, some_figures
 
 NOT_FOUND, BROKEN = ErrorEvents("revision_not_found", 3, 900), ErrorEvents("malformed_json", 2, 5_000)
 
@@ -55,3 +56,45 @@ def test_depends_on_time_where_not_all_have_ended(
 def test_what_there_is_none_of_has_no_size() -> None:
     with pytest.raises(ValidationError, match="no error event has a size"):
         stated({"at_most": 0, "max_size": "1KiB"})
+
+
+def met(requests: int, rule: str = "slow page") -> Evidence:
+    return Evidence(
+        fault=rule,
+        fired=requests > 0,
+        requests=requests,
+        completed=requests,
+        max_content_length_bytes=None,
+        max_wire_bytes=0,
+        max_real_bytes=0,
+        max_duration_s=0.1,
+        by_status={},
+    )
+
+
+@pytest.mark.parametrize(
+    ("bounds", "evidence", "of_all", "measured", "holds"),
+    [
+        ({"at_least": 3}, (met(3),), 9, "3 of 9 requests", True),
+        ({"at_least": 3}, (met(2), met(5, "another")), 9, "2 of 9 requests", False),
+        ({"at_most": 3}, (met(3),), 9, "3 of 9 requests", True),
+        ({"at_most": 3}, (met(4),), 9, "4 of 9 requests", False),
+        ({"at_most": 0}, (met(0),), 9, "0 of 9 requests", True),
+        ({"at_most": 3}, (met(0),), 0, "no request came", False),
+        ({"at_most": 3}, (), 9, "the arm had no rule 'slow page'", False),
+        (
+            {"at_most": 3},
+            (TimelineEvidence(fault="slow page", fired=True, asked="pause: {part: kafka}", acted=True, did="paused"),),
+            9,
+            "the arm had no rule 'slow page'",
+            False,
+        ),
+    ],
+)
+def test_it_counts_the_requests_of_one_rule(
+    bounds: dict[str, int], evidence: tuple[Any, ...], of_all: int, measured: str, holds: bool
+) -> None:
+    expectation = Expectation.model_validate({"requests": {"rule": "slow page", **bounds}})
+    observation = an_observation(evidence=evidence, figures=some_figures(requests=of_all))
+    finding = expectation.judge(observation)
+    assert (finding.measured, finding.holds) == (measured, holds)
