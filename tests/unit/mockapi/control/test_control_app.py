@@ -1,4 +1,4 @@
-"""The control as requests meet it: each that changes something is counted, with who made it."""
+"""The control as requests meet it: each that changes something is counted, and `/__mock/page-changes` is followed."""
 
 import json
 from datetime import UTC, datetime
@@ -7,14 +7,18 @@ from typing import Any
 import pytest
 
 from mockapi.clock import Clock
+from mockapi.control.access import LOOPBACK
+from mockapi.control.control_app import control_app
 from mockapi.rules.model import Rule
 from mockapi.server.app import create_app
+from mockapi.wiki.people import Author
 from mockapi.world import ProcessOptions, World, Worlds
-from tests.unit.mockapi.asgi import ask
+from tests.unit.mockapi.asgi import Answer, ask
 from tests.unit.mockapi.conftest import make_page
 
 GONE = {"name": "gone", "do": {"status": 404}}
 SLOW = {"name": "slow", "do": {"latency": "40ms"}}
+NOW = datetime(2026, 11, 27, 4, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -88,3 +92,57 @@ def test_a_catalog_that_does_not_fit_the_base_url_is_refused(worlds: Worlds) -> 
 def test_what_is_refused_or_only_reads_is_no_change(worlds: Worlds, method: str, path: str, body: object) -> None:
     asked(worlds, method, path, body)
     assert worlds.changes.revision == 0
+
+
+@pytest.fixture
+def fed_worlds() -> Worlds:
+    clock = Clock(now=lambda: NOW)
+    return Worlds(World(1, None, (), clock), clock)
+
+
+def ask_feed(fed_worlds: Worlds, query: str = "") -> Answer:
+    app = control_app(fed_worlds, LOOPBACK)
+    return ask(app, "/__mock/page-changes", query=query, headers={"host": "127.0.0.1"})
+
+
+def test_a_change_is_told_in_full(fed_worlds: Worlds) -> None:
+    (wiki,) = fed_worlds.current.wikis
+    fed_worlds.current.overlay(wiki, "f00d").edit(wiki.title("Quay"), "one", by=Author("Admin", 1), summary="made")
+    at, groups = "2026-11-27T04:00:00Z", ["bureaucrat", "interface-admin", "sysop", "*", "user", "autoconfirmed"]
+    admin = {"name": "Admin", "id": 1, "groups": groups}
+    page = {"namespace_id": 0, "title": "Quay", "page_id": 1002, "content_model": "wikitext", "revision_count": 1}
+    revision = {
+        "rev_id": 4104193,
+        "parent_id": 0,
+        "content_rev_id": 4104193,
+        "timestamp": at,
+        "user": admin,
+        "comment": "made",
+        "minor": False,
+        "size": 3,
+        "sha1": "fe05bcdcdc4928012781a5f1a2a77cbb5398e106",
+        "hidden": [],
+        "suppressed": False,
+    }
+    change = {
+        "kind": "create",
+        "wiki": "enwiki",
+        "domain": "en.wikipedia.org",
+        "at": at,
+        "request_id": "f00d",
+        "page": page,
+        "revision": revision,
+        "performer": admin,
+    }
+    entries = [{"n": 1, "epoch": 1, "change": change}]
+    feed = {"feed": "2026-11-27T04:00:00.000000+00:00", "epoch": 1, "first": 1, "last": 1, "entries": entries}
+    assert ask_feed(fed_worlds).json == feed
+    assert ask_feed(fed_worlds, "after=1").json["entries"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "path"), [("after=-1", "after"), ("wait=61", "wait"), ("limit=0", "limit"), ("since=1", "since")]
+)
+def test_what_cannot_be_asked_is_refused(fed_worlds: Worlds, query: str, path: str) -> None:
+    answer = ask_feed(fed_worlds, query)
+    assert (answer.status, [problem["path"] for problem in answer.json]) == (422, [path])
