@@ -25,16 +25,17 @@ def test_a_page_tells_what_happens_and_how_to_play_it(name: str) -> None:
     assert f"]({name}.svg)" in text
 
 
-def test_an_expectation_stands_as_the_file_has_it_and_in_words() -> None:
-    assert "| `restarts: {at_least: 2}` | Number of times that the supervisor" in incident("stalled-progress")
-
-
-def test_the_difference_is_that_of_the_effective_configurations() -> None:
-    assert '| `none` | `{"share": 0.1, "burst": 10}` |' in incident("retry-storm")
-
-
-def test_what_is_tried_first_is_told() -> None:
-    assert "In the fixed arm, the operator first tries `{metrics: {rename:" in incident("vanished-metric")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("stalled-progress", "| `restarts: {at_least: 2}` | Number of times that the supervisor"),
+        ("retry-storm", '| `none` | `{"share": 0.1, "burst": 10}` |'),
+        ("vanished-metric", "In the fixed arm, the operator first tries `{metrics: {rename:"),
+    ],
+    ids=["an expectation in words", "the difference of effective configurations", "an attempt of the operator"],
+)
+def test_a_page_says(name: str, text: str) -> None:
+    assert text in incident(name)
 
 
 def test_each_drawing_belongs_to_a_page_and_has_all_arms() -> None:

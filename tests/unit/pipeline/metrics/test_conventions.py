@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
@@ -133,17 +134,33 @@ def test_a_metric_may_have_another_name() -> None:
     assert EVENTS.name not in named
 
 
-def test_a_name_used_twice_is_refused() -> None:
-    settings = Metrics(rename={DEFERRED.name: LAG_EVENTS.name})
-    with pytest.raises(RefusedError, match=f"{DEFERRED.name} and {LAG_EVENTS.name} would both") as caught:
-        names_of(settings)
-    assert "metrics.rename" in str(caught.value.hint)
+SECONDS = RECORD_SECONDS.name
+TO_LAG = {DEFERRED.name: LAG_EVENTS.name}
+DROPPED: dict[str, Any] = {"rename": {LAG_EVENTS.name: DEFERRED.name}, "on_collision": "drop"}
+NO_METRIC = "no metric is reported as"
 
 
-@pytest.mark.parametrize("ending", ["_bucket", "_sum", "_count"])
-def test_a_histogram_has_more_names_than_its_own(ending: str) -> None:
-    with pytest.raises(RefusedError, match="two metrics of one name"):
-        names_of(Metrics(rename={DEFERRED.name: RECORD_SECONDS.name + ending}))
+@pytest.mark.parametrize(
+    ("settings", "message", "hint"),
+    [
+        ({"rename": TO_LAG}, f"{DEFERRED.name} and {LAG_EVENTS.name} would both", "metrics.rename"),
+        ({"rename": {DEFERRED.name: f"{SECONDS}_bucket"}}, "two metrics of one name", ""),
+        ({"rename": {DEFERRED.name: f"{SECONDS}_sum"}}, "two metrics of one name", ""),
+        ({"rename": {DEFERRED.name: f"{SECONDS}_count"}}, "two metrics of one name", ""),
+        ({"rename": {"enrichment_event": "x"}}, "no metric 'enrichment_event'", "enrichment_events"),
+        ({"required": ["enrichment_event_total"]}, f"{NO_METRIC} enrichment_event_total", "enrichment_events_total"),
+        ({"required": [LAG_EVENTS.name], **DROPPED}, f"{NO_METRIC} {LAG_EVENTS.name}", ""),
+        ({"required": [f"{SECONDS}_count"], "rename": {SECONDS: "s"}}, f"{SECONDS}_count: .* {SECONDS} as s\\b", ""),
+    ],
+    ids=[
+        *("a name used twice", "a histogram's bucket", "a histogram's sum", "a histogram's count"),
+        *("an unknown metric", "one that never was", "one that a collision dropped", "one that a release renamed"),
+    ],
+)
+def test_names_that_fit_no_metric_are_refused(settings: dict[str, Any], message: str, hint: str) -> None:
+    with pytest.raises(RefusedError, match=message) as caught:
+        names_of(Metrics(**settings))
+    assert hint in str(caught.value.hint)
 
 
 def test_a_counter_has_another_name_for_its_samples() -> None:
@@ -154,17 +171,10 @@ def test_a_counter_has_another_name_for_its_samples() -> None:
 
 
 def test_the_incidents_policy_drops_the_second_in_silence() -> None:
-    settings = Metrics(rename={LAG_EVENTS.name: DEFERRED.name}, on_collision="drop")
-    named = names_of(settings)
+    named = names_of(Metrics(**DROPPED))
     assert named[DEFERRED.name] is DEFERRED
     assert LAG_EVENTS not in named.values()
     assert len(named) == len(METRICS) - 1
-
-
-def test_an_unknown_metric_is_refused_with_the_near_miss() -> None:
-    with pytest.raises(RefusedError, match="no metric 'enrichment_event'") as caught:
-        names_of(Metrics(rename={"enrichment_event": "x"}))
-    assert "enrichment_events" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("name", [RECORD_SECONDS.name, RECORD_SECONDS.name + "_bucket", EVENTS.name + "_total"])
@@ -172,23 +182,5 @@ def test_a_required_metric_may_be_asked_for_as_a_query_does(name: str) -> None:
     assert len(names_of(Metrics(required=(name,)))) == len(METRICS)
 
 
-def test_a_required_metric_that_a_release_renamed_is_refused_with_its_new_name() -> None:
-    settings = Metrics(required=(f"{RECORD_SECONDS.name}_count",), rename={RECORD_SECONDS.name: "event_seconds"})
-    with pytest.raises(RefusedError, match=f"{RECORD_SECONDS.name}_count: .* {RECORD_SECONDS.name} as event_seconds"):
-        names_of(settings)
-
-
 def test_a_required_metric_may_be_the_new_name_of_another() -> None:
     assert "events" in names_of(Metrics(required=("events_total",), rename={EVENTS.name: "events"}))
-
-
-def test_a_required_metric_that_a_collision_dropped_is_refused() -> None:
-    settings = Metrics(required=(LAG_EVENTS.name,), rename={LAG_EVENTS.name: DEFERRED.name}, on_collision="drop")
-    with pytest.raises(RefusedError, match=f"no metric is reported as {LAG_EVENTS.name}"):
-        names_of(settings)
-
-
-def test_a_required_metric_that_never_was_is_refused_with_the_near_miss() -> None:
-    with pytest.raises(RefusedError, match="no metric is reported as enrichment_event_total") as caught:
-        names_of(Metrics(required=("enrichment_event_total",)))
-    assert "enrichment_events_total" in str(caught.value.hint)
