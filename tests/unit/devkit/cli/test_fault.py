@@ -1,3 +1,5 @@
+"""`devkit fault` and `devkit edit`: what cannot be done is said before anything is changed."""
+
 import json
 from collections.abc import Iterator
 from pathlib import Path

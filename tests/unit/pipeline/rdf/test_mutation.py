@@ -1,4 +1,4 @@
-"""Operations, mutations and failed fetches: valid by their schemas, the same in a replay, and no larger than allowed."""
+"""Operations, mutations and failed fetches: valid by their schemas, the same in a replay, and not too large."""
 
 import uuid
 from datetime import UTC, datetime
