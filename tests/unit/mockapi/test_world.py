@@ -20,11 +20,6 @@ texts = st.text(max_size=20)
 
 
 @pytest.fixture
-def time() -> ManualTime:
-    return ManualTime()
-
-
-@pytest.fixture
 def clock(time: ManualTime) -> Clock:
     return Clock(now=lambda: datetime(2026, 11, 21, tzinfo=UTC), monotonic=time.monotonic, later=time.later)
 

@@ -20,6 +20,7 @@ from devkit.programs.stack_job import DEFAULT, find_stack_job, stack_jobs
 from devkit.programs.unknown_program import unknown_program
 from devkit.stack.parts.mock_api import MockApi
 from pipeline.jobs.names import JOB_DEFAULTS, JobDefaults
+from tests.unit.devkit.programs.context import leaves_of
 
 keys = st.sampled_from("abcd")
 leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=3), st.lists(st.integers(), max_size=2))
@@ -142,7 +143,7 @@ class TestMerge:
     @given(trees, trees)
     def test_each_leaf_of_the_overlay_stands(self, base: dict[str, Any], overlay: dict[str, Any]) -> None:
         merged = merge(base, overlay)
-        assert all(_at(merged, path) == value for path, value in _leaves(overlay))
+        assert all(_at(merged, path) == value for path, value in leaves_of(overlay))
 
     @given(trees, trees)
     def test_neither_side_is_changed(self, base: dict[str, Any], overlay: dict[str, Any]) -> None:
@@ -156,13 +157,6 @@ class TestMerge:
             "b": 3,
             "c": {},
         }
-
-
-def _leaves(tree: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
-    leaves: list[tuple[tuple[str, ...], Any]] = []
-    for key, value in tree.items():
-        leaves += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
-    return leaves
 
 
 def _at(tree: Any, path: tuple[str, ...]) -> Any:

@@ -22,11 +22,6 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
 @pytest.fixture
-def time() -> ManualTime:
-    return ManualTime()
-
-
-@pytest.fixture
 def journal(time: ManualTime) -> Journal:
     return Journal(now=lambda: NOW, monotonic=time.monotonic, capacity=3)
 

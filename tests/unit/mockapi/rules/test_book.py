@@ -20,11 +20,6 @@ RULES: TypeAdapter[tuple[Rule, ...]] = TypeAdapter(Rules)
 
 
 @pytest.fixture
-def time() -> ManualTime:
-    return ManualTime()
-
-
-@pytest.fixture
 def changes() -> list[list[str]]:
     """The names effective, each time the book told of a change."""
     return []

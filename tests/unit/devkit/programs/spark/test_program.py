@@ -19,7 +19,7 @@ from devkit.programs.spark import place as place_module
 from devkit.programs.spark.configuration import CONFIG, raw_configuration
 from devkit.programs.spark.program import SPARK, SparkKind, SparkProgram
 from devkit.programs.spark.view import SparkView
-from tests.unit.devkit.programs.context import program_context
+from tests.unit.devkit.programs.context import leaves_of, program_context
 
 PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:9000", "s3a://checkpoints/x", "claims")
 
@@ -42,7 +42,7 @@ class TestConfiguration:
 
     def test_every_place_is_a_key_that_a_scenario_may_not_set(self) -> None:
         places = [value for value in vars(PLACES).values() if isinstance(value, str)]
-        assert {path for path, value in _leaves(raw_configuration(PLACES, {})) if value in places} == set(
+        assert {path for path, value in leaves_of(raw_configuration(PLACES, {})) if value in places} == set(
             SPARK.given_by_stack
         )
 
@@ -201,13 +201,6 @@ class TestRoles:
     )
     def test_each_process_has_one(self, process: FakeProcess, role: str | None) -> None:
         assert SPARK.configure(NOWHERE, {}).role_of(cast(psutil.Process, process), 1) == role
-
-
-def _leaves(tree: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
-    leaves: list[tuple[tuple[str, ...], Any]] = []
-    for key, value in tree.items():
-        leaves += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
-    return leaves
 
 
 def test_without_spark_it_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
