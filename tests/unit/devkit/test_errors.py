@@ -1,10 +1,11 @@
-"""Errors of the kit, and what a person reads of a request that failed: the innermost cause."""
+"""Errors of the kit, waits that end with one, and what a person reads of a request that failed: the innermost cause."""
 
 import contextlib
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,10 @@ from devkit.errors import (
 )
 from devkit.loopback import loopback_session
 from devkit.network_cause import network_cause
+from devkit.waiting import explaining_timeouts, wait_until
+
+AT_ONCE = timedelta(0)
+LONG = timedelta(seconds=30)
 
 
 @pytest.mark.parametrize(
@@ -150,3 +155,56 @@ def test_a_proxy_that_cannot_be_reached() -> None:
 def test_anything_else_in_its_own_words() -> None:
     assert network_cause(OSError("no CA bundle at /x")) == "no CA bundle at /x"
     assert network_cause(requests.Timeout()) == "Timeout"
+
+
+def after(looks: int, value: str) -> Callable[[], str | None]:
+    """A condition that comes true at the given look."""
+    left = iter([None] * (looks - 1) + [value])
+    return lambda: next(left)
+
+
+def test_returns_what_the_condition_returned() -> None:
+    assert wait_until(after(1, "ready"), what="it", deadline=LONG) == "ready"
+
+
+def test_asks_until_it_is_true() -> None:
+    assert wait_until(after(4, "ready"), what="it", deadline=LONG, interval=AT_ONCE) == "ready"
+
+
+def test_a_condition_that_is_true_at_once_needs_no_time() -> None:
+    assert wait_until(after(1, "ready"), what="it", deadline=timedelta(seconds=-1)) == "ready"
+
+
+@pytest.mark.parametrize("never", [None, False, 0, ""])
+def test_names_condition_deadline_and_hint_when_in_vain(never: object) -> None:
+    with pytest.raises(WaitTimeoutError, match=r"^waited 0.001 s for Kafka to answer, in vain$") as caught:
+        wait_until(
+            lambda: never,
+            what="Kafka to answer",
+            deadline=timedelta(milliseconds=1),
+            interval=AT_ONCE,
+            hint="its log is here",
+        )
+    assert caught.value.hint == "its log is here"
+
+
+def test_an_error_of_the_condition_ends_the_wait() -> None:
+    def dead() -> bool:
+        raise StackError("Kafka ended")
+
+    with pytest.raises(StackError, match="Kafka ended"):
+        wait_until(dead, what="it", deadline=LONG)
+
+
+@pytest.mark.parametrize(
+    ("reason", "message"), [("", "in vain"), ("the machine is busy", "in vain: the machine is busy")]
+)
+def test_a_wait_in_vain_says_why_it_may_be(reason: str, message: str) -> None:
+    with pytest.raises(WaitTimeoutError, match=rf"{message}$") as caught, explaining_timeouts(lambda: reason):
+        wait_until(lambda: False, what="it", deadline=AT_ONCE, interval=AT_ONCE, hint="its log is here")
+    assert caught.value.hint == "its log is here"
+
+
+def test_another_error_stays_as_it_is() -> None:
+    with pytest.raises(StackError, match=r"^Kafka ended$"), explaining_timeouts(lambda: "the machine is busy"):
+        raise StackError("Kafka ended")
