@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from kafka import KafkaAdminClient
@@ -16,6 +17,7 @@ from devkit.faults.kafka import recreate_topic
 from tests.unit.devkit.faults.kafka.fake_cluster import EVERYBODY, FakeCluster, Play
 
 AGAIN = {"recreate_topic": {"topic": "output"}}
+GROWS = {"add_partitions": {"topic": "output", "partitions": 5}}
 SETS = {"topic_settings": {"topic": "output", "settings": {"max.message.bytes": 1000, "retention.ms": "5"}}}
 BEFORE = {"retention.ms": "86400000"}
 MOVES = {"move_leader": {"topic": "output", "partition": 1}}
@@ -64,44 +66,36 @@ def test_it_waits_for_a_deletion_that_takes_its_time(cluster: FakeCluster, play:
     assert cluster.calls() == ["delete_topics", *["create_topics"] * 3]
 
 
-@pytest.mark.parametrize(("records", "unreached"), [(0, "the new topic out"), (1, "")])
-def test_the_new_topic_needs_a_record(cluster: FakeCluster, play: Play, records: int, unreached: str) -> None:
+@pytest.mark.parametrize(
+    ("written", "records", "unreached"),
+    [
+        (AGAIN, {"records": 0}, "the new topic out"),
+        (AGAIN, {"records": 1}, ""),
+        (GROWS, {"records_above": {}}, "partitions 2 to 4 of topic out"),
+        (GROWS, {"records_above": {1: 9}}, "partitions 2 to 4 of topic out"),  # an old one
+        ({"add_partitions": {"topic": "output", "partitions": 3}}, {"records_above": {}}, "partition 2 of topic out"),
+        (GROWS, {"records_above": {4: 1}}, ""),
+    ],
+)
+def test_what_is_new_needs_a_record(
+    cluster: FakeCluster, play: Play, written: dict[str, object], records: dict[str, Any], unreached: str
+) -> None:
     cluster.topics["out"].records = 7
-    acting = play(AGAIN).begin()
+    acting = play(written).begin()
     acting.end()
-    cluster.topics["out"].records = records
+    vars(cluster.topics["out"]).update(records)
     assert isinstance(acting, MadeTopic)
     assert acting.unreached() == unreached
 
 
 @pytest.mark.parametrize("is_guest", [False, True], ids=["with its cluster", "outlives the run"])
 def test_a_topic_grows_and_that_cannot_be_undone(cluster: FakeCluster, play: Play, *, is_guest: bool) -> None:
-    case = play({"add_partitions": {"topic": "output", "partitions": 5}}, is_guest=is_guest)
+    case = play(GROWS, is_guest=is_guest)
     case.begin()
     assert cluster.asked == [("create_partitions", {"out": 5})]
     (plan,) = case.plans
     assert (plan.irreversible, plan.outlives_run) == ("topic out has 5 partitions where it had 2", is_guest)
     assert not case.fault.lasts
-
-
-@pytest.mark.parametrize(
-    ("asked", "records", "unreached"),
-    [
-        (5, {}, "partitions 2 to 4 of topic out"),
-        (5, {1: 9}, "partitions 2 to 4 of topic out"),  # an old one
-        (3, {}, "partition 2 of topic out"),
-        (5, {4: 1}, ""),
-    ],
-)
-def test_the_new_partitions_need_a_record(
-    cluster: FakeCluster, play: Play, asked: int, records: dict[int, int], unreached: str
-) -> None:
-    cluster.topics["out"].records = 7
-    acting = play({"add_partitions": {"topic": "output", "partitions": asked}}).begin()
-    acting.end()
-    cluster.topics["out"].records_above = records
-    assert isinstance(acting, MadeTopic)
-    assert acting.unreached() == unreached
 
 
 def test_settings_change_until_the_end(cluster: FakeCluster, play: Play) -> None:
