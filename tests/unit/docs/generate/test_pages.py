@@ -112,7 +112,11 @@ def undescribed(schema: dict[str, Any]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("takes", [*(fault.takes for fault in MOCK_FAULTS.values()), *PART_FAULTS.values()])
+@pytest.mark.parametrize(
+    "takes",
+    [*(fault.takes for fault in MOCK_FAULTS.values()), *PART_FAULTS.values()],
+    ids=[*MOCK_FAULTS, *PART_FAULTS],
+)
 def test_each_parameter_of_a_fault_says_what_it_means(takes: Any) -> None:
     assert undescribed(TypeAdapter(takes).json_schema()) == []
 
