@@ -1,20 +1,33 @@
-"""The documents beside the README cannot rot either: what they name exists, and what they promise is so."""
+"""The documents cannot rot: what they name exists, what exists is named, and their examples are valid."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 import yaml
 from markdown import Markdown
+from pydantic import TypeAdapter
+from ruamel.yaml import YAML
 
 from devkit.cli.exit_codes import ExitCodes
 from devkit.cli.main import cli
+from devkit.faults.registry import FAULTS
+from devkit.faults.timeline_item import Timeline
+from devkit.proxy.kafka.errors import ERRORS
 from devkit.report.run_reports import JOB_SUMMARY_VARIABLE, JUNIT, REPORT, SUMMARY
 from devkit.scenario.load import load_scenario
-from mockapi.rules.model import Rule
+from devkit.scenario.placeholders import OF_CONFIG, filled
+from devkit.traffic.generate import generate
+from devkit.traffic.model import TrafficSpec
+from mockapi.faults.error import CODES, EXCEPTION
+from mockapi.rules.model import Rule, Rules
+from pipeline.config.config_file import load_config
+from tests.readme_sample import missing_from, sample
+from tests.unit.devkit.traffic.capture.captures import capture_of
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
@@ -43,6 +56,12 @@ OTHERS = {
     "test-more",
     "test-all",
 }
+FAULTS_PAGE = (DOCS / "faults.md").read_text()
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+JUSTFILE = (REPOSITORY / "justfile").read_text()
+FILES = {"expecting.md": "expecting.md", "traffic.md": "traffic.md", "scenarios.md": "expecting.md"}
+"""Each page, and the page on which the file stands that its examples are put into."""
+CAPTURE = "capture.jsonl"
 
 
 def command(*names: str) -> click.Command | None:
@@ -172,3 +191,121 @@ def test_the_faults_that_are_shown_by_task_exist() -> None:
     assert len(shown) > 3
     for do in shown:
         Rule.model_validate({"name": "r", "do": yaml.safe_load(do)})
+
+
+def test_what_each_fault_on_a_part_proves_is_described() -> None:
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", FAULTS_PAGE.split("### What each proves")[1], re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"\w+", row)} == FAULTS.keys()
+
+
+def test_the_timeline_of_the_example_is_one() -> None:
+    block = re.search(r"```yaml\n(timeline:.*?)```", FAULTS_PAGE, re.DOTALL)
+    assert block is not None
+    items = TypeAdapter(Timeline).validate_python(YAML(typ="safe", pure=True).load(block[1])["timeline"])
+    assert [item.do.name for item in items] == ["network_cut", "store_error"]
+
+
+def test_the_rules_of_the_first_example_are_rules() -> None:
+    block = re.search(r"```yaml\n(.*?)```", FAULTS_PAGE, re.DOTALL)
+    assert block is not None
+    assert len(TypeAdapter(Rules).validate_python(YAML(typ="safe", pure=True).load(block[1]))) == 1
+
+
+def test_mediawiki_s_own_errors_are_those_that_a_rule_can_want() -> None:
+    rows = re.findall(
+        r"^\| ((?:`\w+`(?:, )?)+) \|",
+        FAULTS_PAGE.split("### MediaWiki's own errors")[1].split("## When")[0],
+        re.MULTILINE,
+    )
+    assert {name for row in rows for name in re.findall(r"\w+", row)} == {*CODES, f"{EXCEPTION}CLASS"}
+
+
+def test_the_errors_of_kafka_s_protocol_are_those_that_the_proxy_knows() -> None:
+    rows = re.findall(
+        r"^\| ((?:`\w+`(?:, )?)+) \| ([\d, ]+) \|", FAULTS_PAGE.split("### Kafka's own errors")[1], re.MULTILINE
+    )
+    codes = {
+        name: int(code)
+        for names, numbers in rows
+        for name, code in zip(re.findall(r"\w+", names), numbers.split(","), strict=True)
+    }
+    assert codes == {name: error.code for name, error in ERRORS.items()}
+
+
+def test_every_link_into_the_repository_leads_somewhere() -> None:
+    links = [target for target in re.findall(r"\]\(([^)]+)\)", README) if "://" not in target]
+    assert links
+    assert [target for target in links if not (REPOSITORY / target).exists()] == []
+
+
+def test_every_recipe_that_is_named_exists() -> None:
+    recipes = set(re.findall(r"^([a-z]+)(?: [*a-z]+)*:", JUSTFILE, re.MULTILINE))
+    named = set(re.findall(r"\./justw ([a-z]+)", README))
+    assert named
+    assert named <= recipes
+
+
+def test_it_is_short_enough_to_be_read() -> None:
+    assert len(README.encode()) <= 6.5 * 1024
+
+
+def test_scenarios_are_all_named() -> None:
+    shipped = {path.stem for path in (REPOSITORY / "scenarios").glob("*.yaml")}
+    assert shipped
+    assert {name for name in shipped if f"[`{name}`](docs/incidents/{name}.md)" not in README} == set()
+    table = (REPOSITORY / "docs" / "incidents.md").read_text(encoding="utf-8")
+    assert {name for name in shipped if f"| [`{name}`](incidents/{name}.md) |" not in table} == set()
+
+
+def test_its_output_may_have_other_figures_but_no_other_words() -> None:
+    parts = sample()
+    assert len(parts) >= 2
+    assert missing_from("\n…\n".join(parts).replace("161", "77").replace(" ", "\n  ")) == []
+    assert missing_from("\n".join(parts).replace("restart", "start anew")) != []
+    assert missing_from("\n".join(reversed(parts))) != []
+
+
+def blocks(page: str) -> list[str]:
+    return re.findall(r"^```yaml\n(.*?)^```$", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)
+
+
+def is_configuration(block: str) -> bool:
+    """Whether an example is a program's own file, and no part of a scenario."""
+    return "\njob: " in f"\n{block}"
+
+
+EXAMPLES = [
+    (page, number) for page in FILES for number, block in enumerate(blocks(page)) if not is_configuration(block)
+]
+CONFIGURATIONS = [block for page in FILES for block in blocks(page) if is_configuration(block)]
+
+
+def over(below: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]:
+    """The page's file with an example in it; of `expect` and `arms` the example may have one arm alone."""
+    merged = {**below, **example}
+    for key in ("expect", "arms"):
+        merged[key] = {**below[key], **example.get(key, {})}
+    return merged
+
+
+@pytest.mark.parametrize(("page", "number"), EXAMPLES)
+def test_can_be_played(page: str, number: int, tmp_path: Path) -> None:
+    file, example = (yaml.safe_load(one) for one in (blocks(FILES[page])[0], blocks(page)[number]))
+    scenario = tmp_path / "s.yaml"
+    capture_of(generate(TrafficSpec.model_validate({"seed": 3, "rate": "20/s", "for": "5s"})), tmp_path / CAPTURE)
+    scenario.write_text(yaml.safe_dump(over(file, example), sort_keys=False))
+    load_scenario(scenario)
+
+
+@pytest.mark.parametrize("block", CONFIGURATIONS)
+def test_a_programs_own_file_is_one_that_it_takes(block: str, tmp_path: Path) -> None:
+    values = {word: f"a-{word.replace('_', '-')}" for word in OF_CONFIG}
+    values |= {"bootstrap": "127.0.0.1:1", "checkpoint": str(tmp_path / "checkpoint")}
+    values |= dict.fromkeys(("mock", "object_store"), "http://127.0.0.1:2")
+    file = tmp_path / "job.yaml"
+    file.write_text(*filled([block], values.__getitem__))
+    assert load_config(file).job == "html-enrichment"
+
+
+def test_there_is_one() -> None:
+    assert CONFIGURATIONS

@@ -1,10 +1,22 @@
+"""Files that the kit reads and writes, and the extensions that they ask for."""
+
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from devkit.errors import InvalidFileError, UsageError
+from devkit.extensions import GROUPS, load_extensions_of, require_here
+from devkit.owner_file import write_for_owner
 from devkit.yaml_input import read_yaml, refused
+from located_config import extension, registry
 from located_config.problem import Problem
+from located_config.registry import Addition
+from mockapi import inputs as of_mock
+from pipeline.jobs import extensions as of_pipeline
+
+BODY = Addition("fault of the mock", "body", "my_fault", "/home/me/my_fault.py:7")
 
 
 def write(directory: Path, content: str | bytes) -> Path:
@@ -72,3 +84,45 @@ def test_problems_are_told_once_and_in_the_order_of_the_file(tmp_path: Path) -> 
         f"{path}:1:1: a: worse",
         f"{path}:2:5: b.c: wrong; mend it",
     ]
+
+
+@pytest.mark.parametrize("mode", [None, 0o644])
+def test_the_owner_alone_may_read_it(tmp_path: Path, mode: int | None) -> None:
+    file = tmp_path / "pipeline.yaml"
+    if mode is not None:
+        file.write_text("something that was longer before")
+        file.chmod(mode)
+    write_for_owner(file, b"password: x")
+    assert file.read_bytes() == b"password: x"
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.fixture
+def body_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the fault `body` were of an extension."""
+    monkeypatch.setattr(registry, "_additions", [BODY])
+    monkeypatch.setattr(extension, "_loaded", {})
+
+
+def test_the_kit_loads_what_each_of_the_other_two_loads() -> None:
+    assert {of_mock.GROUP, of_pipeline.GROUP} < set(GROUPS)
+
+
+@pytest.mark.usefixtures("body_added")
+def test_what_an_image_does_not_have_is_refused_with_its_place() -> None:
+    with pytest.raises(UsageError, match=r"fault of the mock 'body' is added at /home/me/my_fault.py:7, and the image"):
+        require_here("fault of the mock", ["latency", "body"], where="the image")
+
+
+@pytest.mark.usefixtures("body_added")
+def test_what_it_has_is_not() -> None:
+    require_here("fault of the mock", ["latency"], where="the image")
+    require_here("job", ["body"], where="the image")
+
+
+@pytest.mark.usefixtures("body_added")
+@pytest.mark.parametrize("written", ["./my_fault.py", None, {"a": 1}])
+def test_what_is_no_list_is_left_to_the_model(written: Any) -> None:
+    document: Any = SimpleNamespace(get=lambda _key: written)
+    load_extensions_of(Path("scenario.yaml"), document)
+    assert extension._loaded == {}

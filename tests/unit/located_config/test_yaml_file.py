@@ -1,11 +1,30 @@
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import pytest
+from pydantic import BaseModel, Field
+from ruamel.yaml import YAML
 
+from located_config.flow import flow
+from located_config.model_keys import in_document, known_keys
+from located_config.place import Location, position, reaches, shown
 from located_config.yaml_file import UnfitError, parse_yaml, read_mapping, read_yaml
 
 NO_TAB = "indent with spaces; YAML takes no tab there"
 NOT_CLOSED = "the `[` of line 1, column 4 is not closed before that"
+BARE = ["10s", "20MiB", "5%", "in body", "logs/a-b", "https://example.org/x", "127.0.0.1", "lag > 500"]
+LIKE_OTHERS = ["504", "1e3", "1.5", "1.", "1_000", "0x10", "2024-01-01", "2024-01-01T00:00:00Z", "true", "null"]
+LIKE_SYNTAX = ["", " a", "a ", "a, b", "a: b", "a:", "a #b", "{a}", "*", "-", "-a", "~", "'", "two\nlines"]
+DOCUMENT = """\
+# a comment
+first: 1
+nested:
+  deep: { x: 1, y: [10,
+    20] }
+shared: &shared
+  inherited: 1
+copy: { <<: *shared, own: 2 }
+"""
 
 
 @pytest.mark.parametrize(
@@ -90,3 +109,116 @@ def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
         read_yaml(path)
     with pytest.raises(OSError, match="No such file"):
         read_yaml(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("text", [*BARE, *LIKE_OTHERS, *LIKE_SYNTAX])
+@pytest.mark.parametrize("place", ["a mapping", "a list"])
+def test_a_text_is_read_back_as_it_was(text: str, place: str) -> None:
+    value: Any = {"key": text} if place == "a mapping" else [text, text]
+    assert YAML(typ="safe", pure=True).load(flow(value)) == value
+
+
+@pytest.mark.parametrize("text", BARE)
+def test_a_text_that_needs_no_quotes_has_none(text: str) -> None:
+    assert flow(text) == text
+
+
+def test_a_value_stands_on_one_line() -> None:
+    value = {"code": 504, "share": 0.05, "after": ["10s", None, True], "a": {}}
+    assert flow(value) == "{code: 504, share: 0.05, after: [10s, null, true], a: {}}"
+
+
+@pytest.mark.parametrize(
+    ("location", "place"),
+    [
+        ((), (1, 1)),
+        (("first",), (2, 1)),
+        (("nested", "deep"), (4, 3)),
+        (("nested", "deep", "x"), (4, 11)),
+        (("nested", "deep", "y", 0), (4, 21)),
+        (("nested", "deep", "y", 1), (5, 5)),
+        # What is not there: the innermost part that is.
+        (("nothing",), (1, 1)),
+        (("nested", "deep", "z"), (4, 3)),
+        (("nested", "deep", "y", 7), (4, 17)),
+        (("first", "below"), (2, 1)),
+        # A merged key stands where it was written, not in the mapping that takes it over.
+        (("copy", "own"), (8, 22)),
+        (("copy", "inherited"), (8, 1)),
+    ],
+)
+def test_position(location: tuple[int | str, ...], place: tuple[int, int]) -> None:
+    assert position(parse_yaml(DOCUMENT), location) == place
+
+
+@pytest.mark.parametrize(
+    ("location", "steps"),
+    [((), 0), (("nested", "deep", "y", 1), 4), (("nested", "deep", "y", 2), 3), (("first", "x"), 1), (("z", "y"), 0)],
+)
+def test_reaches(location: tuple[int | str, ...], steps: int) -> None:
+    assert reaches(parse_yaml(DOCUMENT), location) == steps
+
+
+@pytest.mark.parametrize(
+    ("location", "text"),
+    [
+        ((), ""),
+        (("a",), "a"),
+        (("a", "b", 0, "c"), "a.b[0].c"),
+        ((0, "a"), "[0].a"),
+        (("a", 1, 2), "a[1][2]"),
+        (("pages", "Mercury (planet)", "at"), "pages.Mercury (planet).at"),
+    ],
+)
+def test_as_people_read_it(location: tuple[int | str, ...], text: str) -> None:
+    assert shown(location) == text
+
+
+class Leaf(BaseModel):
+    size: int
+    max_bytes: int = Field(default=0, alias="max.bytes")
+
+
+class Other(BaseModel):
+    rate: int
+
+
+class Tree(BaseModel):
+    one: Leaf
+    many: tuple[Annotated[Leaf, Field()], ...] = ()
+    named: dict[str, Leaf | None] = {}
+    either: Leaf | Other | Literal["none"] = "none"
+
+
+@pytest.mark.parametrize(
+    ("location", "keys"),
+    [
+        ((), ["one", "many", "named", "either"]),
+        (("one",), ["size", "max.bytes"]),
+        (("many", 3), ["size", "max.bytes"]),
+        (("named", "x"), ["size", "max.bytes"]),
+        (("either", "Leaf"), ["size", "max.bytes", "rate"]),
+    ],
+)
+def test_the_keys_at_a_place(location: Location, keys: list[str]) -> None:
+    assert known_keys(Tree, location) == keys
+
+
+def test_the_keys_of_the_items_of_a_list() -> None:
+    assert known_keys(tuple[Tree, ...], (0, "either")) == ["size", "max.bytes", "rate"]
+
+
+@pytest.mark.parametrize(
+    ("document", "location", "path"),
+    [
+        ({"either": {"sise": 1}}, ("either", "Leaf", "sise"), ("either", "sise")),
+        ({"either": "nun"}, ("either", "literal['none']"), ("either",)),
+        ({"named": {"A (b)": {}}}, ("named", "A (b)", "size"), ("named", "A (b)", "size")),
+        ({"named": {"Leaf": {}}}, ("named", "Leaf", "size"), ("named", "Leaf", "size")),
+        ({}, ("one",), ("one",)),
+    ],
+)
+def test_the_names_that_pydantic_gives_are_no_part_of_the_document(
+    document: object, location: Location, path: Location
+) -> None:
+    assert in_document(document, Tree, location) == path

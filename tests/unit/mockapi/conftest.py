@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mockapi.wiki.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, Located
+from tests.unit.mockapi.manual_time import ManualTime
 
 
 def make_page(
@@ -41,3 +42,8 @@ def revision_of(page: CatalogPage, n: int) -> Located:
 @pytest.fixture
 def located() -> Located:
     return revision_of(make_page(), 2)
+
+
+@pytest.fixture
+def time() -> ManualTime:
+    return ManualTime()

@@ -1,13 +1,15 @@
-"""What the guard makes of the rounds, and when it says that the engine has become slower."""
+"""What the guard makes of the rounds of a race, and when it says that the engine has become slower."""
 
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks.engine.guard import GuardLine, describe, has_grown, last_alike, read_lines, record, summarize
-from benchmarks.engine.race import Outcome
+from benchmarks.engine.race import Outcome, stretch
 from benchmarks.engine.usage import Usage
 from devkit.errors import DevkitError
 
@@ -98,3 +100,23 @@ def test_a_recorded_line_is_read_as_the_last(tmp_path: Path) -> None:
         record(one, path)
     assert read_lines(path) == lines
     assert read_lines()[0].commit == "f81a8bff", "the landed ones"
+
+
+def test_the_steady_part_leaves_out_start_and_tail() -> None:
+    times_ms = [*range(1_000), *[5_000] * 20]
+    steady = stretch(times_ms, 0.10, 0.95)
+    assert (steady.begin_ms, steady.end_ms) == (102, 968)
+    assert steady.rate == 1_000
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=1, max_size=200))
+def test_counts_the_records_within(times_ms: list[int]) -> None:
+    times_ms.sort()
+    steady = stretch(times_ms, 0.10, 0.95)
+    assert steady.count == sum(steady.begin_ms < at <= steady.end_ms for at in times_ms)
+
+
+def test_between_two_looks_in_proportion() -> None:
+    usage = Usage({}, 0.0, [(10.0, {"mock": 1.0}), (20.0, {"mock": 3.0, "engine": 4.0})])
+    assert usage.between(15.0, 20.0) == pytest.approx({"mock": 1.0, "engine": 2.0})
+    assert usage.between(0.0, 99.0) == pytest.approx({"mock": 2.0, "engine": 4.0})

@@ -1,12 +1,14 @@
-"""When a container's watch kills, and what it says then."""
+"""When a container's watch kills and what it says then, and the disk that a directory takes."""
 
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from devkit.container.container_watch import Contained, ContainerWatch
+from devkit.container.disk import clear, disk_usage
 from devkit.container.limits import Container
 from devkit.container.memory import KindMemory, TreeMemory
 
@@ -138,3 +140,34 @@ def test_an_engine_may_run_elsewhere(program: Program) -> None:
 def test_a_container_without_a_limit_is_none() -> None:
     with pytest.raises(ValidationError, match="write memory, disk or both"):
         Container.model_validate({})
+
+
+def test_files_at_any_depth_count_and_links_do_not(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "large").write_bytes(b"x" * 4 * MIB)
+    scratch = tmp_path / "scratch"
+    (scratch / "a" / "b").mkdir(parents=True)
+    (scratch / "one").write_bytes(b"x" * MIB)
+    (scratch / "a" / "b" / "two").write_bytes(b"x" * MIB)
+    (scratch / "link").symlink_to(elsewhere)
+    assert 2 * MIB <= disk_usage(scratch) < 3 * MIB
+
+
+def test_a_directory_that_is_gone_takes_nothing(tmp_path: Path) -> None:
+    assert disk_usage(tmp_path / "gone") == 0
+
+
+def test_what_is_in_it_goes_and_what_a_link_leads_to_stays(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "kept").touch()
+    scratch = tmp_path / "scratch"
+    (scratch / "a" / "b").mkdir(parents=True)
+    (scratch / "a" / "b" / "two").write_bytes(b"x")
+    (scratch / "one").touch()
+    (scratch / "link").symlink_to(elsewhere)
+    clear(scratch)
+    assert list(scratch.iterdir()) == []
+    assert (elsewhere / "kept").exists()
+    clear(tmp_path / "gone")

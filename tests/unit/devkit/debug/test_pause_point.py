@@ -1,12 +1,19 @@
+"""Pauses and debuggers: what a program waits for, and who listens."""
+
 import io
+import json
 import os
+import socket
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
+import debugpy  # noqa: T100
 import pytest
 
+from devkit.debug import spark_daemon
+from devkit.debug.debugger import PORT_VARIABLE, Debugger
 from devkit.debug.pause_point import (
     NO_PAUSES,
     PHASES,
@@ -19,6 +26,11 @@ from devkit.debug.pause_point import (
     resume,
 )
 from devkit.errors import StackError, UsageError
+from devkit.programs.launch import Launch
+from devkit.stack.ports import free_port
+
+PIPELINE = ("/python", "-m", "pipeline", "run", "html-enrichment", "--config", "c.yaml")
+LAUNCH = Launch(PIPELINE, {"AWS_REGION": "here"})
 
 
 class TestPoints:
@@ -133,3 +145,59 @@ class TestWayOn:
         require_way_on(self.POINTS, None, terminal[0])
         require_way_on(self.POINTS, timedelta(seconds=1), None)
         require_way_on((), None, None)
+
+
+def test_the_driver_is_started_under_the_debugger_and_waits() -> None:
+    debugger = Debugger("driver", 5678)
+    launch = debugger.around(LAUNCH)
+    command = launch.argv
+    assert command[0] == "/python"
+    assert command[-6:] == PIPELINE[1:]
+    debugpy = command[command.index("debugpy") - 1 : -6]
+    assert debugpy == ("-m", "debugpy", "--listen", "127.0.0.1:5678", "--wait-for-client")
+    assert debugger.spark_settings() == {}
+    assert "DEVKIT_DEBUG_PORT" not in launch.environment
+
+
+def test_the_worker_listens_by_sparks_own_settings() -> None:
+    debugger = Debugger("worker", 5678)
+    launch = debugger.around(LAUNCH)
+    assert launch.argv == PIPELINE
+    assert (launch.environment["DEVKIT_DEBUG_PORT"], launch.environment["AWS_REGION"]) == ("5678", "here")
+    # One slot, so one worker: with two, one would run past everybody.
+    assert debugger.spark_settings() == {
+        "spark.master": "local[1]",
+        "spark.python.daemon.module": "devkit.debug.spark_daemon",
+    }
+
+
+def test_the_invitation_can_be_pasted() -> None:
+    invitation = Debugger("driver", 5678).invitation()
+    assert "127.0.0.1:5678" in invitation
+    assert json.loads(invitation[invitation.index("{") :])["connect"] == {"host": "127.0.0.1", "port": 5678}
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    done: list[Any] = []
+    monkeypatch.setattr(spark_daemon.signal, "signal", lambda number, handler: None)
+    monkeypatch.setattr(debugpy, "listen", done.append)
+    monkeypatch.setattr(debugpy, "wait_for_client", lambda: done.append("waited"))
+    monkeypatch.setattr(spark_daemon, "_begin", lambda sock, authenticated: done.append("began") or 7)
+    return done
+
+
+def test_a_worker_waits_before_anything_of_the_job_runs(calls: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    monkeypatch.setenv(PORT_VARIABLE, str(port))
+    assert spark_daemon.worker(cast(socket.socket, None), authenticated=True) == 7
+    assert calls == [("127.0.0.1", port), "waited", "began"]
+
+
+def test_another_goes_on(calls: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        monkeypatch.setenv(PORT_VARIABLE, str(listener.getsockname()[1]))
+        assert spark_daemon.worker(cast(socket.socket, None), authenticated=True) == 7
+    assert calls == ["began"]

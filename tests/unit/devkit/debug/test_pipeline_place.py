@@ -1,8 +1,11 @@
+"""The configuration and the checkpoint of a pipeline that runs."""
+
 import os
 from pathlib import Path
 
 import pytest
 
+from devkit.debug.apply_lag import apply_config
 from devkit.debug.pipeline_place import find_place
 from devkit.errors import UsageError
 from devkit.programs.places import NOWHERE
@@ -11,6 +14,8 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
 from tests.unit.devkit.conftest import scenario as scenario
 from tests.unit.devkit.observe.fake_s3 import FakeS3
+
+OF_APPLY, OF_A_JOB = '{"apply": {}}', '{"job": "rdf-resolve"}'
 
 
 def write(file: Path, scenario: Scenario, *, at: float) -> Path:
@@ -74,3 +79,32 @@ def test_the_checkpoint_is_read_where_the_pipeline_writes_it(
     checkpoint = find_place(tmp_path).checkpoint("http://127.0.0.1:1", {"DEVKIT_S3_ACCESS_KEY": "theirs"})
     assert checkpoint.committed() == {("mediawiki.page_change.v1", 0): 12}
     assert asked == [("http://127.0.0.1:1", "theirs")]
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"stack/apply/pipeline.yaml": OF_APPLY}, "stack/apply/pipeline.yaml"),
+        ({"stack/pipeline.yaml": OF_A_JOB}, None),
+        (
+            {
+                "events.jsonl": "",
+                "incident/pipeline.yaml": OF_A_JOB,
+                "incident/writer/pipeline.yaml": OF_APPLY,
+                "fixed/pipeline.yaml": OF_A_JOB,
+                "fixed/writer/pipeline.yaml": OF_APPLY,
+                "fixed/other/pipeline.yaml": OF_A_JOB,
+            },
+            "fixed/writer/pipeline.yaml",
+        ),
+        # Without a timeline the directory beside the logs is that of other stacks.
+        ({"other/apply/pipeline.yaml": OF_APPLY}, None),
+    ],
+)
+def test_the_newest_file_with_its_section(tmp_path: Path, files: dict[str, str], found: str | None) -> None:
+    for number, (name, text) in enumerate(files.items()):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        os.utime(file, (number, number))
+    assert apply_config(tmp_path / "stack") == (None if found is None else tmp_path / found)

@@ -1,12 +1,17 @@
-"""Each kind of change as an event, against the schema and against what EventBus puts into it."""
+"""Each kind of change as an event, against the mock's feed, the schema and what EventBus puts into it."""
 
 import json
+from dataclasses import fields
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
+from devkit.event_bus import mock_feed
 from devkit.event_bus.mock_feed import FeedEntry
 from devkit.event_bus.page_change_event import event_id, page_change_record
+from mockapi.journal import page_feed
+from mockapi.wiki.edits import page_change
 from pipeline.schemas import page_change_validator
 
 FEED = "2026-11-27T04:00:00.000000+00:00"
@@ -180,3 +185,19 @@ def test_the_key_is_wiki_and_page_and_a_change_is_always_the_same_bytes() -> Non
     assert record.key == b'{"wiki_id":"enwiki","page_id":2}'
     assert page_change_record(FEED, entry) == record
     assert page_change_record("another", entry).value != record.value
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (mock_feed.FeedPage, page_feed.FeedPage),
+        (mock_feed.FeedEntry, page_feed.FeedEntry),
+        (mock_feed.PageChange, page_change.PageChange),
+        (mock_feed.ChangedPage, page_change.ChangePage),
+        (mock_feed.ChangedRevision, page_change.ChangeRevision),
+        (mock_feed.FeedPlace, page_change.ChangePlace),
+        (mock_feed.FeedUser, page_change.ChangeUser),
+    ],
+)
+def test_both_have_the_same_fields(read: type[BaseModel], said: Any) -> None:
+    assert set(read.model_fields) == {field.name for field in fields(said)}

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from devkit.errors import UsageError
-from devkit.faults.claims import part_claims
+from devkit.faults.claims import clashes, part_claims, topic_claims
+from devkit.faults.do import parse_do
 from devkit.faults.fault import Undo
 from devkit.faults.journal import Journal, Page, journals
 from devkit.guardian import lease
@@ -122,3 +123,47 @@ def test_a_lease_has_lapsed_for_good_when_who_lives_would_have_renewed_it() -> N
             age(page)
         looks[clock.now] = watch.look()
     assert looks == {0: False, 0.001: False, 2.5: False, 4: False, 5: False, 8: True}
+
+
+@pytest.mark.parametrize(
+    ("claims", "other", "both"),
+    [
+        (part_claims("kafka"), part_claims("kafka"), ["part kafka"]),
+        (part_claims("kafka"), part_claims("kafka-1"), []),
+        (topic_claims("out"), topic_claims("out", "a", "b"), ["topic out: a", "topic out: b"]),
+        (topic_claims("out", "a", "b"), topic_claims("out", "b", "c"), ["topic out: b"]),
+        (topic_claims("out"), topic_claims("output", "a"), []),
+        (topic_claims("out", "partition 1"), topic_claims("out", "partition 10"), []),
+        (frozenset(), topic_claims("out"), []),
+    ],
+)
+def test_a_thing_clashes_with_itself_and_its_pieces(
+    claims: frozenset[str], other: frozenset[str], both: list[str]
+) -> None:
+    assert (clashes(claims, other), clashes(other, claims)) == (both, both)
+
+
+MOVES = {"reassign": {"topic": "output", "to": [2]}}
+MAKES_AGAIN = {"recreate_topic": {"topic": "output"}}
+
+
+@pytest.mark.parametrize(
+    ("do", "other", "both"),
+    [
+        (MOVES, {"move_leader": {"topic": "out"}}, ["topic out: partition 0"]),
+        (MOVES, {"move_leader": {"topic": "output", "partition": 1}}, []),
+        (MOVES, {"reassign": {"topic": "error", "to": [2]}}, ["the brokers' replication throttle"]),
+        (MAKES_AGAIN, {"move_leader": {"topic": "out"}}, ["topic out: partition 0"]),
+        ({"add_partitions": {"topic": "out", "partitions": 5}}, MAKES_AGAIN, ["topic out: number of partitions"]),
+        (
+            MOVES,
+            {"topic_settings": {"topic": "out", "settings": {"leader.replication.throttled.replicas": "*"}}},
+            ["topic out: leader.replication.throttled.replicas"],
+        ),
+    ],
+)
+def test_faults_of_the_broker_know_the_same_thing_by_role_and_by_name(
+    do: dict[str, object], other: dict[str, object], both: list[str]
+) -> None:
+    topics = {"output": "out", "error": "err"}
+    assert clashes(parse_do(do).claims(topics), parse_do(other).claims(topics)) == both

@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from devkit.errors import StackError
 from devkit.faults import registry, undo
 from devkit.faults.fault import Undo
 from devkit.faults.journal import Journal, Page, journals
+from devkit.faults.suspension import resume_container
 from devkit.faults.undo import Undone, heal_faults, undo_ended, undo_lapsed
 from devkit.guardian import lease
 from devkit.guardian.run_state import RunState
 from located_config import extension
 from located_config.extension import VARIABLE, load_extension
+from tests.unit.devkit.docker.fake_docker import FakeDocker
 from tests.unit.devkit.faults.fakes import DONE, Noted
 
 LONG_AGO = time.time() - lease.LEASE.total_seconds() - 5
@@ -195,3 +198,33 @@ def test_an_extension_that_is_gone_is_named(tmp_path: Path) -> None:
     (undone,) = heal_faults()
     assert undone.why.startswith(f"fault 'gone' cannot be undone: {tmp_path}/gone.py: there is no such file")
     assert left() == ["a"]
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakeDocker:
+    return FakeDocker(tmp_path)
+
+
+def orders(fake: FakeDocker) -> list[str]:
+    return [words[2] for words in fake.asked()]
+
+
+@pytest.mark.starts_process("the docker command is a script that gives the answers")
+@pytest.mark.parametrize("state", ["running\n", "exited\n", ""])
+def test_one_that_is_not_paused_or_not_there_is_left_alone(fake: FakeDocker, state: str) -> None:
+    resume_container(fake.answer(("ls --all id=c1", 0, state, "")), "c1")
+    assert orders(fake) == ["ls"]
+
+
+@pytest.mark.starts_process("the docker command is a script that gives the answers")
+def test_one_that_is_paused_goes_on(fake: FakeDocker) -> None:
+    resume_container(fake.answer(("ls --all id=c1", 0, "paused\n", "")), "c1")
+    assert fake.asked()[-1][1:] == ["container", "unpause", "c1"]
+
+
+@pytest.mark.starts_process("the docker command is a script that gives the answers")
+def test_one_that_stands_still_all_the_same_is_an_error(fake: FakeDocker) -> None:
+    access = fake.answer(("ls --all id=c1", 0, "paused\n", ""), ("unpause", 1, "", "no"))
+    with pytest.raises(StackError, match="resuming a container"):
+        resume_container(access, "c1")
+    assert orders(fake) == ["ls", "unpause", "ls"]

@@ -1,3 +1,5 @@
+"""Offsets as a program states them, or as `apply` leaves them in the store or commits them."""
+
 import json
 import os
 from pathlib import Path
@@ -7,10 +9,17 @@ import pytest
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError
+from devkit.errors import PartError, StackError
+from devkit.observe.applied_offsets import OffsetInStore, OffsetOfGroup
 from devkit.observe.checkpoint import of_topic
 from devkit.observe.figures import CheckpointSize
+from devkit.observe.kafka.group_offsets import GroupOffsets
 from devkit.observe.stated_offsets import StatedOffsets, StatedOffsetsReader
+from pipeline.apply.accumulate import Patch
+from pipeline.apply.mutation_store import PARTITION
+from pipeline.apply.patch import StorePosition, write_update
+from pipeline.rdf.concept_namespaces import ConceptNamespaces
+from tests.unit.devkit.observe.memory_store import MemoryStore
 
 TOPIC = "source"
 ENDS = {TOPIC: {0: 40, 1: 7}}
@@ -133,3 +142,40 @@ def test_a_file_that_shows_nothing(tmp_path: Path, content: str, at_ms: int, pro
 )
 def test_a_statement_that_leads_nowhere(fields: dict[str, Any], problem: str) -> None:
     assert problem in reader().read(fields).problem
+
+
+@pytest.mark.parametrize("graph", [None, "http://wiki/graph"])
+def test_the_triple_that_the_pipeline_writes_is_read(graph: str | None) -> None:
+    store = MemoryStore()
+    look = OffsetInStore(store, TOPIC, graph).look
+    assert look() is None
+    for offset in (7, 12):
+        position = StorePosition(TOPIC, PARTITION, offset)
+        store.change(write_update(Patch(), position, ConceptNamespaces("http://wiki"), graph=graph))
+        assert look() == {(TOPIC, 0): offset}
+    assert OffsetInStore(store, "another").look() is None
+
+
+def test_a_store_that_does_not_answer_is_an_error_soon() -> None:
+    class Silent(MemoryStore):
+        def select(self, query: str, timeout_s: float = 60.0) -> dict[str, Any]:
+            assert timeout_s < 10
+            raise PartError("no answer", "triple-store")
+
+    with pytest.raises(PartError, match="no answer"):
+        OffsetInStore(Silent(), TOPIC).look()
+
+
+@pytest.mark.parametrize(("committed", "found"), [(None, None), (-1, None), (0, {(TOPIC, 0): 0}), (9, {(TOPIC, 0): 9})])
+def test_what_the_group_has_committed(committed: int | None, found: dict[tuple[str, int], int] | None) -> None:
+    consumer, asked = Consumer({0: committed}), list[Any]()
+
+    def connect(bootstrap: str, *, group_id: str) -> Any:
+        asked.append((bootstrap, group_id))
+        return consumer
+
+    offsets = OffsetOfGroup(GroupOffsets("127.0.0.1:1", "mine", connect), TOPIC)
+    assert (offsets.look(), offsets.look()) == (found, found)
+    assert asked == [("127.0.0.1:1", "mine")]
+    offsets.close()
+    assert consumer.is_closed

@@ -3,14 +3,20 @@ import shutil
 import threading
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from devkit.errors import DevkitError
+from devkit.headroom.shortage import Headroom
+from devkit.observe.samples.metrics import NOTHING_SCRAPED, Scraped
 from devkit.play import run_directory
+from devkit.play.recording import RECORDING, Recording
 from devkit.play.run_directory import make_run_directory, make_series_directory, prune_runs, require_space
 from devkit.report.series_directory import write_series
+from tests.unit.devkit.headroom.readings import samples
+from tests.unit.devkit.observed import an_observation, observed_with
 from tests.unit.devkit.report.test_run_series import EMPTY, a_run
 
 Usage = namedtuple("Usage", "total used free")  # what shutil.disk_usage returns
@@ -156,3 +162,17 @@ class TestPruning:
 
     def test_where_nothing_ever_ran(self, tmp_path: Path) -> None:
         assert prune_runs(tmp_path / "runs", 10) == []
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    recording = Recording(an_observation(stalls=("no commit",)), Headroom(samples(1, 2, 3), stretch=2))
+    recording.write(tmp_path)
+    assert Recording.read((tmp_path / RECORDING).read_bytes()) == recording
+
+
+def test_pages_of_metrics_are_left_out(tmp_path: Path) -> None:
+    series = ("lag", frozenset({("partition", "0")}))
+    recording = Recording(an_observation(metrics=Scraped(1, frozenset({series}), {series: 2.0})), Headroom(()))
+    recording.write(tmp_path)
+    bare = replace(recording, observation=observed_with(recording.observation, metrics=NOTHING_SCRAPED))
+    assert Recording.read((tmp_path / RECORDING).read_bytes()) == bare

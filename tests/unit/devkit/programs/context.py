@@ -1,4 +1,4 @@
-"""What a program is started with, made of values."""
+"""What a program is started with, made of values, and the values of a configuration."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,3 +16,11 @@ def program_context(directory: Path, *, image: EngineImage | None = None, **give
     guardian = SimpleNamespace(directory=directory, run_id="cafe")
     stack = cast(Stack, SimpleNamespace(object_store=store, image=image))
     return ProgramContext(cast(Guardian, guardian), stack, "fixed", directory, directory / "logs", **given)
+
+
+def leaves_of(tree: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    """Each value of a configuration with the keys that lead to it."""
+    leaves: list[tuple[tuple[str, ...], Any]] = []
+    for key, value in tree.items():
+        leaves += leaves_of(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
+    return leaves

@@ -1,8 +1,8 @@
-"""Source events of generated entities: valid, and of lives that a wiki can have."""
+"""Source events of generated entities: valid, and of lives that a wiki can have; and a dump made meanwhile."""
 
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -15,18 +15,23 @@ from pydantic import ValidationError
 from devkit.errors import UsageError
 from devkit.headroom.stretched_model import stretched
 from devkit.traffic.all_streams import generate_all
-from devkit.traffic.entity_life import entity_id
+from devkit.traffic.entity_life import EntityLife, entity_id, entity_page
 from devkit.traffic.event_time import received_at
 from devkit.traffic.model import TrafficSpec
-from devkit.traffic.moments import to_milliseconds
+from devkit.traffic.moments import EPOCH, RECEIVED_AFTER, to_milliseconds
 from devkit.traffic.received import received_now
 from devkit.traffic.records import SourceRecord, Traffic
+from devkit.traffic.users import User
 from pipeline.schemas import updater_validator
 
 MIX = {"create": 0.1, "delete": 0.15, "undelete": 0.1, "merge": 0.1, "not_json": 0.03, "not_schema": 0.04}
 BOTH = {"active": {"eqiad": "0s", "codfw": "1s"}}
 LATE = {**BOTH, "delays": {"page-delete": "2s", "revision-create": "1s"}}
 OWN = {"published": "x1"}
+DUMP_MIX = {"create": 0.1, "delete": 0.2, "undelete": 0.15, "merge": 0.1}
+BEGINS, TAKES = timedelta(seconds=1), timedelta(seconds=2)
+DUMP: dict[str, Any] = {"rate": "60/s", "for": "4s", "mix": DUMP_MIX, "wikibase_topics": None, "event_times": OWN}
+DUMP |= {"dump": {"begins": "1s", "takes": "2s"}}
 
 
 def spec_of(**keys: Any) -> TrafficSpec:
@@ -219,6 +224,13 @@ MORE = {"topic": "more", "generator": "wikibase_source", "rate": "1/s", "for": "
         ({"wikibase_topics": {"delays": {"page-move": "1s"}}}, "page-move"),
         ({"generator": "wikibase_change"}, "generator wikibase_change has one topic"),
         ({"streams": {"more": MORE}}, "wikibase_source has topics of its own"),
+        (
+            DUMP | {"generator": "wikibase_change"},
+            "generator wikibase_change has none, leave it out or write `generator",
+        ),
+        (DUMP | {"event_times": "fixed"}, "dump is of event time, write `event_times: { published: at once }`"),
+        (DUMP | {"for": "2s"}, "it ends at 3s, after the traffic's end at 2s; lower begins or takes"),
+        (DUMP | {"dump": {"begins": "1s", "takes": "0s"}}, "takes"),
     ],
 )
 def test_settings_that_fit_nothing_are_refused(keys: dict[str, Any], message: str) -> None:
@@ -237,3 +249,61 @@ def test_settings_that_fit_nothing_are_refused(keys: dict[str, Any], message: st
 def test_what_events_of_entities_do_not_have_is_refused(keys: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         traffic_of(**keys)
+
+
+def dump_spec(**keys: Any) -> TrafficSpec:
+    return spec_of(**DUMP | keys)
+
+
+def changes(traffic: Traffic) -> dict[str, list[tuple[timedelta, int | None, bool]]]:
+    """By entity, in order: the moment, the revision after it, and whether there was one before."""
+    found: dict[str, list[tuple[timedelta, int | None, bool]]] = {entity_id(page.title): [] for page in traffic.pages}
+    for record in traffic.records:
+        if record.expected.fate == "output" and not record.expected.repeat:
+            event = orjson.loads(record.value)
+            kind, rev = event["$schema"].split("/")[3], event["rev_id"]
+            moment = datetime.fromisoformat(event["meta"]["dt"]) - RECEIVED_AFTER - EPOCH
+            was_there = kind == "delete" or (kind == "create" and "rev_parent_id" in event)
+            found[entity_id(event["page_title"])].append((moment, None if kind == "delete" else rev, was_there))
+    return {entity: sorted(of_entity, key=lambda change: change[0]) for entity, of_entity in found.items()}
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_each_entity_is_as_it_was_when_it_was_read(seed: int) -> None:
+    delays = {"delays": {"page-delete": "2s", "revision-create": "1s"}}
+    traffic = generate_all(dump_spec(seed=seed, wikibase_topics=delays, repeats={"share": "10%", "after": "1s"}))
+    dump, of_entity = traffic.dump, changes(traffic)
+    assert dump is not None
+    assert (dump.begun, dump.ended) == (EPOCH + BEGINS, EPOCH + BEGINS + TAKES)
+    for number, page in enumerate(traffic.pages):
+        entity, read = entity_id(page.title), BEGINS + TAKES * number / len(traffic.pages)
+        expected: int | None = page.revisions[0].rev_id
+        if of_entity[entity] and not of_entity[entity][0][2]:
+            expected = None
+        for moment, revision, _ in of_entity[entity]:
+            if moment <= read - timedelta(milliseconds=1):
+                expected = revision
+            elif moment < read + timedelta(milliseconds=1):
+                break  # at one time, but for the digits that an event does not have
+        else:
+            assert dump.revisions.get(entity) == expected
+
+
+def test_an_entity_at_any_moment() -> None:
+    page = entity_page("wikidatawiki", "www.wikidata.org", 1, "Q1")
+    page.revise(EPOCH, User("A", ("*",), user_id=1), "", 10, "x")
+    life, first = EntityLife("Q1", page), page.latest.rev_id
+    second = timedelta(seconds=1)
+    life.change(second, None)
+    life.change(2 * second, first)
+    assert [life.revision_at(n * second / 2) for n in range(5)] == [first, first, None, None, first]
+    life.is_there_before = False
+    assert life.revision_at(second / 2) is None
+
+
+def test_it_is_stretched_as_the_traffic_is() -> None:
+    slower = stretched(dump_spec(), 3)
+    assert slower.dump is not None
+    assert (slower.dump.begins, slower.dump.takes) == (3 * BEGINS, 3 * TAKES)
+    assert generate_all(dump_spec(dump=None)).dump is None

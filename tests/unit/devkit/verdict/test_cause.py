@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from devkit.errors import InvalidFileError
 from devkit.observe.arm_end import EndByRefusal
 from devkit.observe.arm_observation import ArmObservation, FirstTry, TimelineEvidence
 from devkit.observe.settings import OtherSetting
@@ -206,14 +205,6 @@ def test_a_cause_is_named_in_the_result(load: Load, file: File, text: str) -> No
     assert shown(load(*file), {"fixed": an_observation()}).cause == text
 
 
-def test_a_section_is_no_cause(load: Load) -> None:
-    with pytest.raises(InvalidFileError) as caught:
-        load("{ differs: record_limit }")
-    assert [problem.text for problem in caught.value.problems] == [
-        "cause[0].differs: record_limit is a section; name a key of it that differs: record_limit.policy"
-    ]
-
-
 def test_unchecked_a_key_that_does_not_differ_is_played(load: Load) -> None:
     both = "    content_limit: { measure: content_length }\n    record_limit: { policy: none }\n"
     scenario = load(*POLICY, (both, "    record_limit: {}\n"), unchecked=True)
@@ -244,12 +235,6 @@ def test_of_a_skew_nothing_is_asked_of_the_fixed_arm(load: Load) -> None:
 def test_the_arm_whose_own_start_is_the_cause_may_be_refused(load: Load) -> None:
     scenario = load(*OWN_REFUSED)
     assert [scenario.may_refuse(arm) for arm in ARMS] == [True, False]
-
-
-def test_an_arm_that_is_always_refused_logs_no_raw_configuration(load: Load) -> None:
-    refused = ("  fixed:\n    - ", "  fixed:\n    - refused: { message: nonsense }\n    - ")
-    with pytest.raises(InvalidFileError, match="each fixed arm may be refused its own; write `refused: TEXT`"):
-        load(*RAW, refused)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
-"""Faults that an incident arm met and a fixed arm did not: what that leaves of a verdict in which all arms hold."""
+"""Whether faults were seen to act, and what of a verdict is left where one arm met them and the other did not."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,18 @@ import pytest
 
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByRefusal
 from devkit.observe.arm_observation import AnyEvidence, ArmObservation, TimelineEvidence
+from devkit.observe.arm_role import TWO_ARMS, ArmName
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.resolve import resolve
+from devkit.verdict.fault_proof import ByArm, arms_with, unproven
 from devkit.verdict.judgement import JudgedArm
 from devkit.verdict.shown_cause import shown_causes
 from devkit.verdict.unmet_faults import not_started, unmet_faults
 from devkit.verdict.verdict import Verdict, judge
 from tests.unit.devkit.conftest import Edited
 from tests.unit.devkit.observed import an_observation, observed_with, some_evidence
+from tests.unit.devkit.verdict.test_verdict import an_arm
 
 Load = Callable[..., Scenario]
 RULE = some_evidence(acted=True)
@@ -29,6 +33,9 @@ TIMELINE = "timeline: [{{ name: cut, do: {{ pause: {{ part: kafka }} }}, at: 1s,
 OF_INCIDENT = ("arms:\n", TIMELINE.format(arms=", arms: [incident]"))
 OF_BOTH = ("arms:\n", TIMELINE.format(arms=""))
 EXPECTED = "    - restarts: { at_least: 2 }\n"
+NAME = some_evidence().fault
+NO_REQUESTS = {"fired": False, "requests": 0, "completed": 0}
+IDLE_CHANGES = {"acted": False, "inaction": "no answer was 504"}
 
 
 @pytest.fixture
@@ -174,3 +181,54 @@ class TestAnArmThatIsNotToRun:
         seen = an_observation(evidence=(SILENT,), end=EndByRefusal(), refusal="no", ran=False)
         found = verdict(scenario, incident=seen, fixed=seen)
         assert (found.outcome, found.reasons[0].partition(",")[0]) == ("inconclusive", "no arm ran")
+
+
+def of_timeline(*, fired: bool = True, acted: bool = True) -> TimelineEvidence:
+    return TimelineEvidence(fault=NAME, fired=fired, asked="pause: {part: kafka}, at 1s", acted=acted, did="so it was")
+
+
+OF_MOCK: tuple[AnyEvidence, ...] = (
+    some_evidence(),
+    some_evidence(acted=True),
+    some_evidence(**IDLE_CHANGES),
+    some_evidence(**NO_REQUESTS),
+    some_evidence(**NO_REQUESTS, by_client=True),
+    some_evidence(**NO_REQUESTS, **IDLE_CHANGES),
+)
+OF_TIMELINE = (of_timeline(), of_timeline(acted=False), of_timeline(fired=False, acted=False))
+EVIDENCE = [[(), *((one,) for one in kind)] for kind in (OF_MOCK, OF_TIMELINE)]
+RUNS: list[ByArm] = [
+    *({"incident": one, "fixed": other} for kind in EVIDENCE for one, other in product(kind, repeat=2)),
+    *({arm: one} for kind in EVIDENCE for arm in TWO_ARMS for one in kind),
+]
+
+
+def test_a_cause_of_all_faults_means_what_no_cause_means(edited: Edited, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_text(edited(("arms:\n", f"cause: [{{ fault: {NAME} }}]\narms:\n")))
+    scenario = load_scenario(file)
+    outcomes = set()
+    for played in RUNS:
+        arms = {arm: an_arm(holds=True) for arm in played}
+        named = shown_causes(resolve(scenario), {arm: an_observation(evidence=items) for arm, items in played.items()})
+        by_cause, by_faults = judge(arms, played, cause=named).outcome, judge(arms, played).outcome
+        assert by_cause == by_faults, played
+        outcomes.add(by_cause)
+    assert outcomes == {"inconclusive", "reproduced and fixed", "incident arm holds", "fixed arm holds"}
+
+
+def test_one_that_acts_under_load_is_proven_by_the_arm_in_which_it_acted() -> None:
+    played: dict[ArmName, list[AnyEvidence]] = {
+        "incident": [some_evidence(**IDLE_CHANGES)],
+        "fixed": [some_evidence(acted=True)],
+    }
+    assert unproven(NAME, played, TWO_ARMS) == []
+    assert arms_with(NAME, played) == ("fixed",)
+
+
+def test_of_a_rule_that_matched_nothing_its_window_is_told() -> None:
+    windowed = some_evidence(**NO_REQUESTS, window=(2, 5), last_request_s=1.84)
+    assert unproven(NAME, {"incident": (windowed,)}, TWO_ARMS) == [
+        f"incident: fault {NAME!r} matched no request: its window was open from 2 s to 5 s after the first request, "
+        "and requests came from 0 s to 1.8 s"
+    ]

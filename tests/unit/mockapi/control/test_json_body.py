@@ -1,17 +1,22 @@
+"""Bodies and parameters that the control takes, and what it answers when it refuses."""
+
 import asyncio
 import re
 from collections.abc import MutableMapping
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from fastapi import Request
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from mockapi.control import json_body as given_module
 from mockapi.control.json_body import JsonBody
-from mockapi.control.refusal import Refusal
+from mockapi.control.refusal import Problem, Refusal, problems, refusals
 from mockapi.control.rule_routes import RULE, RULES, SWITCH
 from mockapi.control.state_routes import NEW_STATE
 from mockapi.rules.model import Rule
+from tests.unit.mockapi.asgi import ask
 
 GIVEN = {"rule": RULE, "rules": RULES, "switch": SWITCH, "state": NEW_STATE}
 
@@ -78,3 +83,50 @@ def test_a_time_is_described_as_it_is_written(text: str) -> None:
     pattern = RULES.definitions["Rule-Input"]["properties"]["ttl"]["anyOf"][0]["pattern"]
     assert re.search(pattern, text)
     assert not re.search(pattern, "PT2S")
+
+
+@pytest.fixture
+def app() -> FastAPI:
+    routes = APIRouter()
+
+    @routes.get("/list/{number}")
+    async def listed(number: int, since: Annotated[int, Query(ge=0)], switch: bool = False) -> None:
+        """Never reached."""
+
+    app = FastAPI()
+    app.include_router(routes)
+    app.add_exception_handler(RequestValidationError, refusals(dict))
+    return app
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "place", "problem"),
+    [
+        ("/list/1", "since=-1", "since", "must be greater than or equal to 0 (got '-1')"),
+        ("/list/1", "", "since", "is missing"),
+        ("/list/1", "since=0&switch=perhaps", "switch", "must be true or false (got 'perhaps')"),
+        ("/list/x", "since=0", "number", "must be a whole number"),
+    ],
+)
+def test_a_parameter_that_does_not_fit_is_told_as_what_is_wrong_in_a_body(
+    app: FastAPI, path: str, query: str, place: str, problem: str
+) -> None:
+    answer = ask(app, path, query=query)
+    (refused,) = answer.json
+    assert (answer.status, refused["path"]) == (422, place)
+    assert problem in refused["problem"]
+
+
+class Wheel(BaseModel, extra="forbid"):
+    spokes: int
+
+
+def test_problems_of_an_answer_have_path_and_hint() -> None:
+    with pytest.raises(ValidationError) as raised:
+        TypeAdapter(tuple[Wheel, ...]).validate_python([{"spokes": 1}, {"spoke": 2}])
+    assert problems(raised.value, tuple[Wheel, ...]) == [Problem("[1].spoke", "unknown key", "did you mean 'spokes'?")]
+
+
+def test_as_one_line() -> None:
+    assert str(Problem("a.b", "wrong", "mend it")) == "a.b: wrong; mend it"
+    assert str(Problem("", "wrong")) == "wrong"

@@ -1,4 +1,4 @@
-"""The faults that change how an answer is delivered."""
+"""The faults that change how an answer is delivered, and the place in it where they act."""
 
 from datetime import timedelta
 from typing import Any
@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic_core import PydanticCustomError
 
 from mockapi.faults.registry import FAULTS
 from mockapi.rules.model import Rule
 from mockapi.server.delivery import AS_IT_IS, HALF, BrokenText, BytePlace, Ending, KeepAlive, Length, Offset, Pace
 from mockapi.server.reply import PIECE_BYTES
+from mockapi.values.offset import parse, text
 from tests.unit.mockapi.faults.planned import delivery, plan, problem
 
 FIVE_BYTES, TENTH, KIBIBYTE = Offset(count=5), Offset(share=0.1), Offset(count=1024)
@@ -138,3 +140,30 @@ def test_a_refusal_can_be_written_and_read_again() -> None:
 )
 def test_a_refusal_cannot_choose_among_requests(choice: dict[str, object]) -> None:
     assert "refuse cannot choose among requests" in problem({"refuse": "5s"}, **choice)
+
+
+@pytest.mark.parametrize(
+    ("written", "offset"),
+    [
+        (0, Offset(count=0)),
+        ("10KiB", Offset(count=10_240)),
+        ("50%", Offset(share=0.5)),
+        ("0%", Offset(share=0.0)),
+        (0.25, Offset(share=0.25)),
+    ],
+)
+def test_a_place_is_a_number_of_bytes_or_a_share(written: object, offset: Offset) -> None:
+    assert parse(written) == offset
+    assert parse(text(offset)) == offset
+
+
+@pytest.mark.parametrize("written", [-1, "-1KiB", "150%", 1.5, "half", None, True])
+def test_all_else_is_refused(written: object) -> None:
+    with pytest.raises(PydanticCustomError, match="not a place in an answer"):
+        parse(written)
+
+
+@given(st.integers(0, 1 << 40), st.one_of(st.integers(0, 1 << 40).map(str), st.floats(0, 1)))
+def test_a_place_is_never_beyond_the_end(total: int, written: str | float) -> None:
+    offset = Offset(share=written) if isinstance(written, float) else Offset(count=int(written))
+    assert 0 <= offset.within(total) <= total

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockapi.wiki.namespaces import STANDARD, Namespaces
+from mockapi.wiki.redirect import redirect_target, redirect_to
 from mockapi.wiki.title import InvalidTitle, Title, parse_title
 
 
@@ -107,3 +108,72 @@ def test_a_title_read_again_is_itself(text: str) -> None:
         return
     assert parse_title(title.text, STANDARD) == title
     assert parse_title(title.dbkey, STANDARD) == title
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("talk", 1), ("USER_TALK", 3), ("user talk", 3), ("image", 6), ("", None), ("nowhere", None), ("special", -1)],
+)
+def test_a_name_finds_its_number(name: str, number: int | None) -> None:
+    assert STANDARD.number_of(name) == number
+
+
+def test_they_come_in_the_order_of_their_numbers() -> None:
+    assert [one.id for one in STANDARD] == list(range(-2, 16))
+
+
+def test_own_names_win_and_english_ones_are_understood() -> None:
+    own = Namespaces.of("Wikipedia", {1: "Diskussion", 100: "Portal"})
+    assert own.name_of(1) == "Diskussion"
+    assert own.by_id[1].canonical == "Talk"
+    assert (own.number_of("Diskussion"), own.number_of("Talk"), own.number_of("Portal")) == (1, 1, 100)
+    assert own.by_id[100].canonical is None
+    assert (1, "Talk") in own.aliases
+    assert (6, "Image") in own.aliases
+    assert Namespaces.of("Wikipedia").aliases == ((6, "Image"), (7, "Image talk"))
+
+
+def test_the_project_has_its_name_and_the_general_one() -> None:
+    own = Namespaces.of("Wikipedia")
+    assert own.number_of("wikipedia") == own.number_of("project") == 4
+    assert own.name_of(5) == "Wikipedia talk"
+
+
+def test_what_namespaces_are_for() -> None:
+    assert STANDARD.name_of(828) == "Namespace 828"
+    assert [one.id for one in STANDARD if one.content] == [0]
+    assert STANDARD.by_id[1].subpages
+    assert not STANDARD.by_id[0].subpages
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("#REDIRECT [[Quay]]", "Quay"),
+        ("\n#redirect: [[ Old quay#North |label]]\nmore", "Old quay#North"),
+        ("#REDIRECT[[:Category:Quays]]", ":Category:Quays"),
+        ("see #REDIRECT [[Quay]]", None),
+        ("#REDIRECT Quay", None),
+        ("#REDIRECT [[::X::]]", None),
+        ("", None),
+    ],
+)
+def test_a_source_says_where_its_page_leads(text: str, target: str | None) -> None:
+    assert redirect_target(text) == target
+
+
+@pytest.mark.parametrize("model", ["wikitext", "css", "javascript"])
+@pytest.mark.parametrize("title", ["Old quay", "File:Quay.jpg", "User:É/a b?.css", "A\"b'c(d)"])
+def test_what_is_written_is_read_again(model: str, title: str) -> None:
+    target = parse_title(title, STANDARD)
+    written = redirect_to(target, model, "https://test.example.org")
+    assert written is not None
+    read = redirect_target(written, model)
+    assert read is not None
+    assert parse_title(read, STANDARD) == target
+
+
+@pytest.mark.parametrize("model", ["json", "text"])
+def test_other_models_cannot_lead_anywhere(model: str) -> None:
+    assert redirect_to(parse_title("Quay", STANDARD), model, "https://test.example.org") is None
+    assert redirect_target("#REDIRECT [[Quay]]", model) is None

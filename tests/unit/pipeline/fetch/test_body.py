@@ -1,14 +1,27 @@
+"""Bodies and header fields of answers, in every form that HTTP allows and wherever a stream is cut."""
+
 import asyncio
 import contextlib
 import gzip
 import tracemalloc
+import zlib
+from datetime import UTC, datetime
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from multidict import CIMultiDict, CIMultiDictProxy
 
-from pipeline.fetch.body import PIECE_BYTES, BodyBrokenError, BodyTooLargeError, pieces
+from pipeline.fetch.body import PIECE_BYTES, BodyBrokenError, BodyTooLargeError, Gunzip, NotGzipError, pieces
+from pipeline.fetch.header_fields import content_coding, elements, media_type, retry_after_s
+
+PIECE = 1000
+
+_texts = st.binary(max_size=12).filter(lambda text: b"\0" not in text)
+_bodies = st.one_of(st.binary(max_size=200), st.builds(lambda text: text * 900, st.binary(min_size=1, max_size=9)))
+NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 
 
 class Chunks:
@@ -167,3 +180,165 @@ def test_a_body_without_end_is_cut_off_soon_after_the_limit() -> None:
     with pytest.raises(BodyTooLargeError):
         asyncio.run(joined(endless, 1_000_000))
     assert endless.given <= 1_000_000 + 256 * 1024
+
+
+@st.composite
+def members(draw: st.DrawFn) -> bytes:
+    """A member with any of the optional fields of a header, as any compressor makes it."""
+    compressor = zlib.compressobj(draw(st.sampled_from([0, 1, 6, 9])), zlib.DEFLATED, -15, draw(st.integers(1, 9)))
+    body = draw(_bodies)
+    deflated = compressor.compress(body) + compressor.flush()
+    extra, name, comment = (draw(st.none() | texts) for texts in (st.binary(max_size=40), _texts, _texts))
+    flags = sum(bit for bit, field in ((4, extra), (8, name), (16, comment)) if field is not None)
+    has_checksum = draw(st.booleans())
+    header = b"\x1f\x8b\x08" + bytes([flags | 2 * has_checksum]) + draw(st.binary(min_size=6, max_size=6))
+    header += b"" if extra is None else len(extra).to_bytes(2, "little") + extra
+    header += b"".join(text + b"\0" for text in (name, comment) if text is not None)
+    if has_checksum:
+        header += (zlib.crc32(header) & 0xFFFF).to_bytes(2, "little")
+    return header + deflated + zlib.crc32(body).to_bytes(4, "little") + len(body).to_bytes(4, "little")
+
+
+def inflated(sent: bytes, cuts: list[int]) -> tuple[bytes, bool]:
+    """What the chunks become, and whether the stream has ended."""
+    decoder = Gunzip(PIECE)
+    places = [0, *sorted(min(cut, len(sent)) for cut in cuts), len(sent)]
+    body = bytearray()
+    for start, end in pairwise(places):
+        for piece in decoder.inflated(sent[start:end]):
+            assert len(piece) <= PIECE
+            body += piece
+    return bytes(body), decoder.is_whole
+
+
+@given(st.lists(members(), min_size=1, max_size=4), st.one_of(st.just(list(range(600))), st.lists(st.integers(0, 900))))
+def test_members_in_any_chunks_are_one_body(sent: list[bytes], cuts: list[int]) -> None:
+    stream = b"".join(sent)
+    assert inflated(stream, cuts) == (gzip.decompress(stream), True)
+
+
+@given(st.lists(members(), min_size=1, max_size=3), st.data())
+def test_a_stream_is_whole_only_where_a_member_ends(sent: list[bytes], data: st.DataObject) -> None:
+    stream = b"".join(sent)
+    ends = {sum(map(len, sent[:number])) for number in range(1, len(sent) + 1)}
+    kept = data.draw(st.integers(0, len(stream)))
+    assert inflated(stream[:kept], [kept // 2])[1] == (kept in ends)
+
+
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        (b"PK\x03\x04", "does not begin"),
+        (gzip.compress(b"a") + b"\0\0", "does not begin"),
+        (b"\x1f\x8b\x08\xe0" + bytes(6), "reserved"),
+        (b"\x1f\x8b\x08\x02" + bytes(8), "header's checksum"),
+        (b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * 200_000, "header of more than"),
+        (gzip.compress(b"abc")[:-8] + bytes(8), "checksum or length"),
+        (gzip.compress(b"abc")[:-1] + b"\1", "checksum or length"),
+        (gzip.compress(b"abc")[:10] + b"\xff" * 20, "Invalid"),
+    ],
+    ids=["magic", "second magic", "reserved", "header checksum", "header", "checksum", "length", "deflate"],
+)
+def test_what_is_no_gzip_is_refused(sent: bytes, why: str) -> None:
+    with pytest.raises(NotGzipError, match=why):
+        inflated(sent, [])
+
+
+def headers(name: str, *lines: str) -> CIMultiDictProxy[str]:
+    return CIMultiDictProxy(CIMultiDict([(name, line) for line in lines]))
+
+
+SEVEN_S = [
+    *("Mon, 02 Mar 2026 09:00:07 GMT", "Monday, 02-Mar-26 09:00:07 GMT", "Mon Mar  2 09:00:07 2026"),
+    *("mon, 02 mar 2026 09:00:07 gmt", '"Mon, 02 Mar 2026 09:00:07 GMT"', "Mon, 02 Mar 2026 09:00:07 -0000"),
+    *("Mon, 02 Mar 2026 10:00:07 +0100", "7,"),
+]
+LONG_AGO = ("Mon, 02 Mar 2020 09:00:00 GMT", "Monday, 02-Mar-20 09:00:00 GMT")
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        ((), None),
+        (("0",), 0.0),
+        *(((line,), 120.0) for line in ("120", ' "120" ', "7, 120")),
+        (("7", "120"), 120.0),
+        (("soon", "7"), 7.0),
+        *(((line,), 7.0) for line in SEVEN_S),
+        *(((line,), 0.0) for line in LONG_AGO),
+        (("7", "Mon, 02 Mar 2026 09:01:00 GMT"), 60.0),
+        *(((line,), None) for line in ("", ",", "1.5", "-5")),
+    ],
+)
+def test_retry_after_in_all_its_forms(lines: tuple[str, ...], seconds: float | None) -> None:
+    assert retry_after_s(headers("retry-AFTER", *lines), lambda: NOW) == seconds
+
+
+@given(st.text(max_size=60) | st.from_regex(r"[A-Z][a-z]{2}, \d+ [A-Z][a-z]{2} \d+ \d+:\d+:\d+ ([+-]\d+|GMT|)"))
+def test_no_retry_after_raises(value: str) -> None:
+    seconds = retry_after_s(headers("Retry-After", value), lambda: NOW)
+    assert seconds is None or seconds >= 0
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("text/html", "text/html"),
+        ("Text/HTML;charset=utf-8", "text/html"),
+        (' text/html ; charset="UTF-8" ; profile="https://w.example/HTML/2.8.0"', "text/html"),
+        ("text/html, text/html; charset=utf-8", "text/html"),
+        ("application/json", "application/json"),
+        ("", ""),
+    ],
+)
+def test_media_type_has_no_parameters(value: str, expected: str) -> None:
+    assert media_type(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "coding"),
+    [
+        ((), "identity"),
+        (("",), "identity"),
+        (("Identity",), "identity"),
+        (("GZIP",), "gzip"),
+        (("identity, gzip",), "gzip"),
+        (("gzip ,",), "gzip"),
+        (("identity", "gzip"), "gzip"),
+        (("x-gzip",), "x-gzip"),
+        (("gzip, gzip",), "gzip, gzip"),
+    ],
+)
+def test_content_coding_is_what_has_to_be_decoded(lines: tuple[str, ...], coding: str) -> None:
+    assert content_coding(headers("Content-Encoding", *lines)) == coding
+
+
+def test_elements_of_all_lines() -> None:
+    assert elements(headers("X", '5, "6" ,', "7"), "x") == ["5", "6", "7"]
+
+
+PAGE = b"<p>"
+HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+HTML = b"Content-Type: text/html\r\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "body"),
+    [
+        (b'content-type:TEXT/html;charset="UTF-8"\r\nCONTENT-REVISION-ID: 5', PAGE),
+        (HTML + b'Content-Revision-Id: "5"', PAGE),
+        (HTML + b"Content-Revision-Id: 5, 5", PAGE),
+        (HTML + b"Content-Revision-Id: 5\r\nContent-Revision-Id: 5", PAGE),
+        (HTML + b"Content-Revision-Id:  5\r\nContent-Encoding:", PAGE),
+        (HTML + b"Content-Revision-Id: 5\r\nContent-Encoding: identity, GZip", gzip.compress(PAGE, mtime=0)),
+    ],
+)
+def test_the_page_is_read_whatever_the_form_of_its_headers(fetching_bytes: Any, fields: bytes, body: bytes) -> None:
+    answer = HEAD + b"Content-Length: %d\r\n%b\r\n\r\n%b" % (len(body), fields, body)
+    assert fetching_bytes(answer, fetch={"total_requests": 1})[0].html.text == "<p>"
+
+
+def test_two_revisions_in_the_header_are_not_the_page(fetching_bytes: Any) -> None:
+    fields = b"Content-Length: 3\r\nContent-Type: text/html\r\nContent-Revision-Id: 5, 6\r\n\r\n<p>"
+    failure = fetching_bytes(HEAD + fields, fetch={"total_requests": 1})[0].failure
+    assert "not MediaWiki's page: revision 5, 6" in failure.message

@@ -1,4 +1,4 @@
-"""How the clients of both kinds reach a cluster that asks for TLS and a login."""
+"""How clients reach a cluster that asks for TLS and a login, a start that waits for it, and a producer's settings."""
 
 import re
 from pathlib import Path
@@ -11,13 +11,33 @@ from kafka import KafkaConsumer, codec
 from kafka.errors import KafkaTimeoutError
 from pydantic import ValidationError
 
+from pipeline import log
 from pipeline.config.kafka_section import Kafka
-from pipeline.errors import RefusedError
-from pipeline.kafka.cluster import Cluster, connected, java_client, python_client, sink_brokers, source_brokers
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.events import BrokersAwaited
+from pipeline.kafka import access as broker_wait
+from pipeline.kafka.access import Needs, await_brokers, refused
+from pipeline.kafka.cluster import (
+    BrokersAt,
+    Cluster,
+    connected,
+    java_client,
+    python_client,
+    sink_brokers,
+    source_brokers,
+)
+from pipeline.kafka.sink import BATCH_BYTES, producer_options
 from tests.unit.pipeline.making import make_config
 
 COMPRESSION = Kafka.model_fields["compression"].annotation
 LOGIN: dict[str, Any] = {"security_protocol": "SASL_PLAINTEXT", "username": "job", "password": "pw"}
+BY_PASSWORD = Cluster("a:1", Kafka(security_protocol="SASL_SSL", username="job", password="pw"))
+BY_TLS = Cluster("a:1", Kafka(security_protocol="SSL"))
+BY_CERTIFICATE = Cluster("a:1", Kafka(security_protocol="SSL", certificate="/own.pem"))
+CLOSED = "KafkaConnectionError: socket disconnected"
+LARGEST_INT = 2**31 - 1
+AWAY = KafkaTimeoutError("Unable to bootstrap from a:1")
 
 
 def test_brokers_that_ask_for_nothing_are_their_addresses() -> None:
@@ -149,3 +169,163 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, key: str, content: 
         file.write_bytes(content)
     with pytest.raises(RefusedError, match=rf"kafka.{key}: {file} cannot be used: (No such file|it is no PEM)"):
         python_client(Cluster("a:1", Kafka(security_protocol="SSL", **{key: str(file)})), KafkaConsumer)
+
+
+@pytest.mark.parametrize(
+    ("brokers", "failures", "said", "remedy"),
+    [
+        (
+            BY_PASSWORD,
+            [CLOSED, "SaslAuthenticationFailedError: Authentication failed"],
+            "Authentication failed",
+            "username",
+        ),
+        (BY_PASSWORD, [CLOSED, CLOSED], "disconnected at the login", "kafka.password_file"),
+        (
+            BY_TLS,
+            ["SSLError: certificate verify failed: certificate has expired"],
+            "has expired",
+            "renew the certificate",
+        ),
+        (BY_TLS, ["SSLError: certificate verify failed: self-signed"], "verify failed", "kafka.ca"),
+        (BY_TLS, ["[SSL: X] tlsv13 alert certificate required (_ssl.c:1)"], "required", "ask for the job's own"),
+        (BY_CERTIFICATE, ["[SSL: X] sslv3 alert certificate unknown (_ssl.c:1)"], "unknown", "-enddate -in /own.pem"),
+        (
+            BY_CERTIFICATE,
+            ["[SSL: X] sslv3 alert certificate expired (_ssl.c:1)"],
+            "expired",
+            "renew it if its time is over",
+        ),
+        (BY_CERTIFICATE, ["[SSL: X] tlsv1 alert unknown ca (_ssl.c:1)"], "unknown ca", "have them trust its authority"),
+    ],
+)
+def test_what_a_restart_cannot_mend_is_refused(brokers: Cluster, failures: list[str], said: str, remedy: str) -> None:
+    error = refused(brokers, failures)
+    assert isinstance(error, RefusedError)
+    assert said in str(error)
+    assert remedy in str(error.hint)
+
+
+@pytest.mark.parametrize(
+    ("brokers", "failure"), [(BY_TLS, CLOSED), (BY_PASSWORD, "KafkaConnectionError: 111 ECONNREFUSED")]
+)
+def test_a_broker_that_is_away_may_come_back(brokers: Cluster, failure: str) -> None:
+    error = refused(brokers, [failure])
+    assert not isinstance(error, RefusedError)
+    assert failure in str(error)
+
+
+@pytest.mark.parametrize(
+    ("described", "lacking"),
+    [
+        ({"error_code": 0, "authorized_operations": ["DESCRIBE", "READ"]}, ("WRITE",)),
+        ({"error_code": 0, "authorized_operations": ["READ", "WRITE", "ALTER"]}, ()),
+        ({"error_code": 0, "authorized_operations": ["ALL"]}, ()),
+        ({"error_code": 29, "authorized_operations": None}, ("READ", "WRITE")),
+        ({"error_code": 3, "authorized_operations": None}, ()),  # not there, which another look says
+        ({"error_code": 0}, ()),  # of a broker that is too old to say
+        ({}, ()),
+    ],
+)
+def test_the_rights_that_a_topic_lacks(described: dict[str, Any], lacking: tuple[str, ...]) -> None:
+    assert Needs("sink.topic", "out", ("READ", "WRITE")).lacking(described) == lacking
+
+
+def test_the_producer_gives_up_on_no_record_before_the_process_ends() -> None:
+    """Or the later records of its page leave before it, and the replay brings it behind them."""
+    options = producer_options(make_config().sink, Kafka())
+    assert options["kafka.delivery.timeout.ms"] == LARGEST_INT
+    assert options["kafka.max.block.ms"] == LARGEST_INT
+    assert (options["kafka.acks"], options["kafka.enable.idempotence"]) == ("all", "true")
+
+
+@pytest.mark.parametrize(("limit", "request_ms"), [("5s", 4800), ("2min", 30_000)])
+def test_an_incident_may_have_it_give_up(limit: str, request_ms: int) -> None:
+    sink = make_config(sink={"delivery_timeout": limit}).sink
+    options = producer_options(sink, Kafka())
+    assert sink.delivery_timeout is not None
+    limit_ms = 1000 * sink.delivery_timeout.total_seconds()
+    assert options["kafka.delivery.timeout.ms"] == options["kafka.max.block.ms"] == limit_ms
+    # The producer's own rule, by which it refuses to be made.
+    assert int(options["kafka.linger.ms"]) + request_ms <= limit_ms
+    assert options["kafka.request.timeout.ms"] == request_ms
+
+
+def test_a_batch_is_as_large_as_the_topics_take() -> None:
+    sink = make_config().sink
+    assert producer_options(sink, Kafka())["kafka.batch.size"] == BATCH_BYTES
+    assert producer_options(sink, Kafka(), 500_000)["kafka.batch.size"] == 500_000
+
+
+class Brokers:
+    """Those of each cluster fail so many times. An attempt takes all of its time, a pause all of its own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, error: Exception = AWAY, **failures: int) -> None:
+        self.error, self.failures = error, failures
+        self.now = 0.0
+        self.asked: list[tuple[str, float]] = []
+        self.said: list[BrokersAwaited] = []
+        monkeypatch.setattr(broker_wait, "admin_at", self.admin_at)
+        monkeypatch.setattr(log, "emit", self.said.append)
+
+    def admin_at(self, brokers: BrokersAt, *, within_s: float) -> Any:
+        name = str(brokers).partition(":")[0]
+        self.asked.append((name, within_s))
+        if self.failures[name]:
+            self.failures[name] -= 1
+            self.now += within_s
+            raise self.error
+        return self
+
+    def close(self) -> None:
+        pass
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def await_them(self, config: PipelineConfig) -> None:
+        await_brokers(config, clock=lambda: self.now, sleep=self.sleep)
+
+
+def config(source: str = "a:1", sink: str = "a:1", **sections: Any) -> PipelineConfig:
+    at = {"source": {"bootstrap_servers": source}, "sink": {"bootstrap_servers": sink}}
+    return make_config(**at, stall_timeout="60s", **sections)
+
+
+def test_brokers_that_answer_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    brokers = Brokers(monkeypatch, a=0, b=0)
+    brokers.await_them(config())
+    assert [name for name, _ in brokers.asked] == ["a"]
+    brokers.await_them(config(sink="b:1"))
+    assert [name for name, _ in brokers.asked] == ["a", "a", "b"]
+    assert (brokers.said, brokers.now) == ([], 0)
+
+
+def test_the_log_says_why_it_waits_and_how_long_it_will(monkeypatch: pytest.MonkeyPatch) -> None:
+    brokers = Brokers(monkeypatch, a=3)
+    brokers.await_them(config())
+    assert [one.remaining_s for one in brokers.said] == [58.0, 52.5, 42.0]
+    assert {(one.bootstrap, one.reason) for one in brokers.said} == {("a:1", f"KafkaTimeoutError: {AWAY}")}
+
+
+def test_source_and_sink_have_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    brokers = Brokers(monkeypatch, a=5, b=1000)
+    with pytest.raises(
+        PipelineError, match=r"^kafka broker unreachable at b:1 \(.*\); the start waited 60 s$"
+    ) as ended:
+        brokers.await_them(config(sink="b:1"))
+    assert ended.value.exit_code == 1
+    assert "bootstrap_servers" in str(ended.value.hint)
+    assert brokers.now == 60
+    remaining = [one.remaining_s for one in brokers.said]
+    assert remaining == sorted(remaining, reverse=True)
+
+
+def test_a_login_that_is_refused_ends_the_start_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    brokers = Brokers(monkeypatch, OSError("SaslAuthenticationFailedError: wrong"), a=1000)
+    with pytest.raises(RefusedError, match="does not let the job in"):
+        brokers.await_them(config(kafka=LOGIN))
+    assert (len(brokers.asked), brokers.said) == (1, [])
+    away = Brokers(monkeypatch, a=2)
+    away.await_them(config(kafka=LOGIN))
+    assert len(away.said) == 2, "brokers with a login are waited for too"

@@ -1,11 +1,21 @@
+import contextlib
+import socket
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from pipeline.config.metrics_section import Metrics
 from pipeline.errors import RefusedError
 from pipeline.metrics import apply_catalogue as catalogue
+from pipeline.metrics import endpoint
 from pipeline.metrics.apply_metrics import ApplyMetrics
 from pipeline.metrics.clocks import Clocks
+from pipeline.metrics.endpoint import MOST_CONNECTIONS, serve
 from pipeline.records.record import SourcePartition
 
 PARTITION = SourcePartition("mutations", 0)
@@ -55,3 +65,44 @@ def test_names_are_checked() -> None:
     metrics_of(None, Metrics(required=("enrichment_lag_events", "enrichment_apply_mutations_total")))
     with pytest.raises(RefusedError, match="no metric is reported as enrichment_batch_rows"):
         metrics_of(None, Metrics(required=("enrichment_batch_rows",)))
+
+
+class OneGauge(Collector):
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        yield GaugeMetricFamily("of_the_test", "", value=7)
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    serving = serve(OneGauge(), host="127.0.0.1", port=0)
+    yield serving.url
+    serving.close()
+
+
+def fetch_page(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=20) as response:
+        return str(response.read().decode())
+
+
+def connected(url: str) -> socket.socket:
+    address = urllib.parse.urlsplit(url)
+    return socket.create_connection((address.hostname, address.port), timeout=20)
+
+
+def test_those_who_send_nothing_keep_no_scrape_away_and_make_room(url: str) -> None:
+    with contextlib.ExitStack() as closing:
+        silent = [closing.enter_context(connected(url)) for _ in range(3 * MOST_CONNECTIONS)]
+        for one in silent[::2]:
+            one.sendall(b"GET /met")
+        assert "of_the_test 7.0" in fetch_page(url)
+        assert all(one.recv(1) == b"" for one in silent[: 2 * MOST_CONNECTIONS + 1]), "closed"
+
+
+def test_who_sends_nothing_is_not_waited_for_long_nor_complained_of(
+    url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(endpoint._Handler, "timeout", 0.01)
+    with connected(url) as silent:
+        silent.sendall(b"GET /met")
+        assert silent.recv(1) == b"", "closed"
+    assert capfd.readouterr().err == ""

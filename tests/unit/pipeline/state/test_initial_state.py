@@ -1,7 +1,9 @@
-"""What a bootstrap wrote, as it is shown and taken up. That Spark reads the rows, the integration test shows."""
+"""What a bootstrap wrote, and what is said of a state. That Spark reads the rows, the integration test shows."""
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,11 +14,23 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.state.decided_by_entity import ENTITY, DecideByEntity
 from pipeline.state.initial_state import DIRECTORY, InitialState, require_complete
-from pipeline.state.report import StateReport, StorePartition, document, initial_problems, lines_of
+from pipeline.state.report import (
+    StateReport,
+    StorePartition,
+    document,
+    initial_problems,
+    lines_of,
+    logged_rows,
+    problems,
+)
+from pipeline.state.state_mark import StateMark
 
 # 2026-01-01T00:00:00Z.
-MARK = InitialState(entities=10_000, files=2, since_ms=1_767_225_600_000)
-REPORT = StateReport("bootstrap", None, 1234, (StorePartition(0, 6_000), StorePartition(1, 4_000)))
+INITIAL_STATE = InitialState(entities=10_000, files=2, since_ms=1_767_225_600_000)
+BOOTSTRAP_REPORT = StateReport("bootstrap", None, 1234, (StorePartition(0, 6_000), StorePartition(1, 4_000)))
+MARK = StateMark(operator="dedupeWithinWatermark", key="id", provider="rocksdb", partitions=2)
+FIRST, LAST = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+REPORT = StateReport("dedupeWithinWatermark", 7, 1234, (StorePartition(0, 5, FIRST, LAST), StorePartition(1, 0)))
 
 
 class Place:
@@ -38,14 +52,14 @@ class Place:
 
 
 def test_a_file_too_few_or_too_many_is_a_damage() -> None:
-    assert MARK.damages(Place(2)) == []
+    assert INITIAL_STATE.damages(Place(2)) == []
     for count, words in ((1, "1 file"), (3, "3 files")):
-        (damage,) = MARK.damages(Place(count))
+        (damage,) = INITIAL_STATE.damages(Place(count))
         assert damage.startswith(f"initial-state/ holds {words}, and the bootstrap wrote 2: restore it, or bootstrap")
 
 
 def test_it_is_said_in_words() -> None:
-    assert MARK.in_words() == "10,000 entities in 2 files, and the events since 2026-01-01T00:00:00Z"
+    assert INITIAL_STATE.in_words() == "10,000 entities in 2 files, and the events since 2026-01-01T00:00:00Z"
 
 
 @pytest.mark.parametrize(
@@ -64,15 +78,15 @@ def test_a_bootstrap_has_ended_when_there_is_a_position(
 
 
 def test_it_is_shown_before_the_first_batch() -> None:
-    shown = list(lines_of(REPORT))
+    shown = list(lines_of(BOOTSTRAP_REPORT))
     assert shown[:3] == ["operator    bootstrap", "after batch none: the first one takes it up", "rows        10000"]
-    assert json.loads(document(REPORT))["batch"] is None
+    assert json.loads(document(BOOTSTRAP_REPORT))["batch"] is None
 
 
 def test_rows_are_those_that_were_written() -> None:
-    assert initial_problems(REPORT, MARK) == []
+    assert initial_problems(BOOTSTRAP_REPORT, INITIAL_STATE) == []
     fewer = StateReport("bootstrap", None, 1, (StorePartition(0, 6_000),))
-    (problem,) = initial_problems(fewer, MARK)
+    (problem,) = initial_problems(fewer, INITIAL_STATE)
     assert problem.startswith("rows: 6000 in initial-state/, 10000 in job.json: restore both from one copy")
 
 
@@ -86,3 +100,43 @@ def test_an_entity_begins_with_its_revision_and_without_operations(make_config: 
     operator.init(SimpleNamespace(getValueState=variable, getListState=variable))  # type: ignore[arg-type]
     operator.handleInitialState(("Q42",), Row(entity="Q42", last=123), None)
     assert written == {ENTITY: (123, 0)}
+
+
+def test_a_whole_state_has_no_problem() -> None:
+    assert problems(REPORT, MARK, 5) == []
+    assert problems(REPORT, MARK, None) == []
+
+
+def test_each_contradiction_is_named_with_its_remedy() -> None:
+    other = MARK.model_copy(update={"operator": "dedupe", "partitions": 3})
+    found = problems(REPORT, other, 6)
+    assert [text.split(":")[0] for text in found[:2]] == ["operator", "partitions"]
+    assert "2 in the state, 3 in job.json: restore" in found[1]
+    assert "5 rows after batch 7, and the job's log says 6" in found[2]
+    assert "job.json does not say" in problems(REPORT, None, None)[0]
+
+
+def test_the_log_says_how_many_rows_there_were() -> None:
+    logged = [{"event": "state_committed", "batch": batch, "rows": rows} for batch, rows in ((6, 4), (7, 5), (8, 9))]
+    lines = ["no json", '{"event": "state_committed", "batch"', *map(json.dumps, logged), '{"event": "stopped"}']
+    assert logged_rows(iter(lines), 7) == 5
+    assert logged_rows(iter(lines), 9) is None
+
+
+def test_it_is_shown_as_text_and_as_json() -> None:
+    text = "\n".join(lines_of(REPORT))
+    assert "rows        5\n" in text
+    assert text.splitlines()[-1].split() == ["1", "0", "-", "-"]
+    shown = json.loads(document(REPORT))
+    assert (shown["rows"], shown["bytes"], shown["batch"]) == (5, 1234, 7)
+    assert shown["partitions"][0]["first_expires"] == "2026-01-01T00:00:00+00:00"
+
+
+def test_of_entities_it_says_how_many_have_events_that_wait() -> None:
+    report = replace(REPORT, operator="transformWithStateInPySparkExec", waiting=3)
+    assert "waiting     3 entities" in "\n".join(lines_of(report))
+    assert json.loads(document(report))["waiting"] == 3
+    assert "waiting" not in document(REPORT)
+    mark = MARK.model_copy(update={"operator": report.operator})
+    assert problems(report, mark, 8) == []
+    assert "8 rows after batch 7, and the job's log says 5" in problems(report, mark, 5)[0]

@@ -1,6 +1,7 @@
-"""What a checkpoint fixes of its state, and what a later start is refused for."""
+"""What a checkpoint fixes of its state, what a later start is refused for, and the settings of Spark's state store."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.state.state_mark import StateMark, pinned
+from pipeline.state.store_settings import store_settings
 from tests.unit.pipeline.conftest import MakeConfig
 
 MARK = StateMark(operator="dedupeWithinWatermark", key="id", provider="rocksdb", partitions=3, delay_ms=600_000)
@@ -16,6 +18,7 @@ MARK = StateMark(operator="dedupeWithinWatermark", key="id", provider="rocksdb",
 FIVE = MARK.model_copy(update={"partitions": 5})
 SHORTEST, SHORTER, UNKNOWN = (MARK.model_copy(update={"delay_ms": ms}) for ms in (1, 60_000, None))
 PLAIN: dict[str, Any] = {}
+STORE = "spark.sql.streaming.stateStore"
 
 
 def stateful(*, within: str = "10m", by: str = "id", **state: Any) -> dict[str, Any]:
@@ -167,3 +170,31 @@ def test_decided_entities_fix_their_partitions_and_not_how_long_events_wait(make
     assert later(begun, config) == begun
     assert "state.partitions is 2, not 4" in refused(begun, make_config(job="rdf-decide", state={"partitions": 4}))
     assert "has no state, and the job rdf-decide needs it" in refused(None, config)
+
+
+def test_rocksdb_is_bounded_and_writes_changes_alone(make_config: Callable[..., PipelineConfig]) -> None:
+    config = make_config(state={"partitions": 9, "max_bytes": "48MiB"})
+    settings = store_settings(config, MARK)
+    assert settings.pop(f"{STORE}.providerClass").endswith(".RocksDBStateStoreProvider")
+    assert settings == {
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        f"{STORE}.rocksdb.changelogCheckpointing.enabled": "true",
+        f"{STORE}.rocksdb.boundedMemoryUsage": "true",
+        f"{STORE}.rocksdb.maxMemoryUsageMB": "48",
+    }
+
+
+def test_a_map_in_the_heap_has_no_settings_of_its_own(make_config: Callable[..., PipelineConfig]) -> None:
+    settings = store_settings(make_config(), MARK.model_copy(update={"provider": "heap"}))
+    assert settings.pop(f"{STORE}.providerClass").endswith(".HDFSBackedStateStoreProvider")
+    assert settings == {
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    }
+
+
+@pytest.mark.parametrize("job", ["edit-counts", "rdf-decide"])
+def test_what_waits_may_leave_in_a_batch_without_events(make_config: Callable[..., PipelineConfig], job: str) -> None:
+    settings = store_settings(make_config(job=job), MARK)
+    assert settings["spark.sql.streaming.noDataMicroBatches.enabled"] == "true"

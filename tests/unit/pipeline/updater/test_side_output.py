@@ -1,4 +1,4 @@
-"""The records of events that came too late or do not fit."""
+"""Decided events, and the records of events that came too late or do not fit."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,9 +6,13 @@ from typing import Any
 import orjson
 import pytest
 
-from pipeline.rdf.operation import ENTITY_ID
+from pipeline.rdf.operation import ENTITY_ID, Operation
+from pipeline.records.event_id import event_id_in
 from pipeline.schemas import RDF_LAPSED_URI, STATE_INCONSISTENCY_URI, validator_of
+from pipeline.updater.decided_event import DecidedEvent, decided_events
+from pipeline.updater.reorder import Outcome
 from pipeline.updater.side_output import LapsedAction, StateInconsistency, side_record
+from pipeline.updater.source_event import SourceEvent
 from tests.unit.pipeline.updater.source_events import source_event
 
 ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a"
@@ -36,6 +40,8 @@ COMMON = {
     "original_event_info": ORIGINAL,
 }
 NEWER: dict[str, Any] = {"$schema": STATE_INCONSISTENCY_URI, "inconsistency": "newer_revision_seen"}
+CREATION = source_event("revision-create", 2, 5, parent=1, event_id=ID, request_id="r")
+DELETION = source_event("page-delete", 2, 6)
 
 
 def beside(last: int) -> StateInconsistency:
@@ -99,3 +105,45 @@ def test_each_record_has_an_id_of_its_own_that_a_repeat_has_again() -> None:
     ids = [read(output)["meta"]["id"] for output in outputs] + [read(outputs[0], emitter="another")["meta"]["id"]]
     assert len(set(ids)) == 5
     assert read(outputs[0])["meta"]["id"] == ids[0]
+
+
+def operation(event: SourceEvent, seq: int = 3) -> Operation:
+    return Operation(event.entity, "diff", 2, 1, "2026-03-02T09:00:00.000Z", seq, (event.position,))
+
+
+@pytest.mark.parametrize(
+    "outcomes",
+    [
+        (),
+        (operation(CREATION),),
+        (LapsedAction(CREATION),),
+        (StateInconsistency(CREATION, "newer_revision_seen", -7),),
+        (StateInconsistency(CREATION, "missed_undelete", 0), operation(CREATION)),
+    ],
+    ids=["nothing", "operation", "late", "inconsistent", "both"],
+)
+def test_the_job_reads_what_the_operator_wrote(outcomes: tuple[Outcome, ...]) -> None:
+    decided = DecidedEvent(CREATION, outcomes)
+    written = decided.to_bytes()
+    assert DecidedEvent.from_bytes(written) == decided
+    assert event_id_in(orjson.loads(written)) == ID
+
+
+def test_an_event_without_an_id_has_none() -> None:
+    assert event_id_in(orjson.loads(DecidedEvent(DELETION).to_bytes())) is None
+    assert orjson.loads(DecidedEvent(None).to_bytes()) == {"meta": {}, "event": None, "outcomes": []}
+
+
+def test_outcomes_are_grouped_by_their_event_in_order() -> None:
+    inconsistent = StateInconsistency(DELETION, "newer_revision_seen", 2)
+    outcomes: list[Outcome] = [operation(CREATION), inconsistent, operation(DELETION, 4), LapsedAction(CREATION)]
+    events = {event.position: event for event in (CREATION, DELETION)}
+    assert list(decided_events(outcomes, events)) == [
+        DecidedEvent(CREATION, (operation(CREATION),)),
+        DecidedEvent(DELETION, (inconsistent, operation(DELETION, 4))),
+        DecidedEvent(CREATION, (LapsedAction(CREATION),)),
+    ]
+
+
+def test_only_an_event_of_an_entity_has_a_domain() -> None:
+    assert [DecidedEvent(event).domain for event in (CREATION, None)] == ["www.wikidata.org", None]

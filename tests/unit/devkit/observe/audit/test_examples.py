@@ -1,13 +1,19 @@
-"""What a person is told of problems: examples of them, their events, and what error events say."""
+"""What a person is told of problems: examples of them, their events, and a file of all."""
+
+import json
+from pathlib import Path
 
 import orjson
 import pytest
 
+from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.examples import MOST, Examples, error_text
 from devkit.observe.audit.source_event import SourceEvent
+from devkit.observe.audit.wrong_outcomes import WrongOutcome, write_wrong_outcomes
 from devkit.traffic.manifest import ManifestEntry
 from devkit.traffic.records import Expected, PageRef
-from tests.unit.devkit.observe.audit.events import ERROR, arrival
+from tests.unit.devkit.observe.audit.audited import ALL, CANARY, EDIT, FAILING, no_store
+from tests.unit.devkit.observe.audit.events import ERROR, SOURCE, TRUTH, arrival, error_of, output_of, source_event
 
 
 def test_one_of_each_problem_before_the_second_of_any_the_worst_first() -> None:
@@ -55,7 +61,7 @@ def test_a_long_message_is_cut() -> None:
 
 
 NAMED = Expected(fate="output", event_id="0b9e", page=PageRef(wiki="enwiki", page_id=3, title="Main_Page"))
-FAILING = Expected(fate="error", reason="schema_violation")
+EXPECTED_ERROR = Expected(fate="error", reason="schema_violation")
 
 
 @pytest.mark.parametrize(
@@ -65,13 +71,44 @@ FAILING = Expected(fate="error", reason="schema_violation")
         # What the manifest does not say is read from its bytes.
         (
             orjson.dumps({"meta": {"id": "0b9e"}, "page": {"page_title": "Gone"}}),
-            FAILING,
+            EXPECTED_ERROR,
             "page 'Gone', event 0b9e, source t/0/17",
         ),
-        *((value, FAILING, "source t/0/17") for value in (b"", b"\xff", b"[]", b"{}")),
-        (b'{"meta": 7, "page": {"page_title": 7}}', FAILING, "source t/0/17"),
+        *((value, EXPECTED_ERROR, "source t/0/17") for value in (b"", b"\xff", b"[]", b"{}")),
+        (b'{"meta": 7, "page": {"page_title": 7}}', EXPECTED_ERROR, "source t/0/17"),
     ],
 )
 def test_an_event_is_called_by_its_page_its_id_and_its_place(value: bytes, expected: Expected, name: str) -> None:
     entry = ManifestEntry(topic="t", partition=0, offset=17, expected=expected)
     assert SourceEvent(entry, b"", value).name == name
+
+
+def test_where_all_met_their_fate_there_is_no_file(tmp_path: Path) -> None:
+    write_wrong_outcomes((), tmp_path / "audit.jsonl")
+    assert not (tmp_path / "audit.jsonl").exists()
+
+
+def test_without_a_truth_no_event_has_a_fate_to_meet() -> None:
+    found: list[WrongOutcome] = []
+    held = DeliveryAudit([EDIT], truth=None, resolve=no_store)
+    assert held.finish(ALL, report_problem=lambda *outcome: found.append(outcome)).lost == 1
+    assert found == []
+
+
+def test_each_event_that_did_not_meet_its_fate_is_a_line(tmp_path: Path) -> None:
+    lost = [source_event(offset) for offset in range(20, 30)]
+    held = DeliveryAudit([EDIT, FAILING, CANARY, *lost], truth=TRUTH, resolve=no_store)
+    held.add_output(output_of(EDIT))
+    held.add_output(output_of(EDIT, at=1))
+    held.add_output(output_of(CANARY, at=2))
+    held.add_error(error_of(FAILING))
+    found: list[WrongOutcome] = []
+    audit = held.finish(ALL, report_problem=lambda *outcome: found.append(outcome))
+    assert audit.problems() == {"lost": 10, "misrouted": 1, "duplicated": 1}
+    write_wrong_outcomes(found, tmp_path / "audit.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+    place = {"topic": SOURCE, "partition": 0, "offset": 20}
+    assert lines[0] == {"problem": "lost", **place, "event": lost[0].event_id, "page": lost[0].page}
+    ends = [(line["problem"], line["offset"]) for line in lines]
+    misrouted, duplicated = ("misrouted", CANARY.entry.offset), ("duplicated", EDIT.entry.offset)
+    assert ends == [*(("lost", event.entry.offset) for event in lost), misrouted, duplicated]

@@ -1,20 +1,37 @@
-from typing import Any
+"""What each event has to become: its HTML, or the source of its revision, of those that the configuration takes."""
+
+from types import SimpleNamespace
+from typing import Any, cast
 
 import orjson
 import pytest
 
+from devkit.errors import StackError
 from devkit.observe.audit.source_event import SourceEvent
+from devkit.observe.expected_output.content_truth import ContentTruth
 from devkit.observe.expected_output.enriched_event import payload_hash
 from devkit.observe.expected_output.registry import TRUTHS
+from devkit.observe.expected_output.truth import WikiAnswers
+from devkit.traffic.records import Expected
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.jobs.registry import JOBS
-from tests.unit.devkit.observe.audit.events import TRUTH, enriched, source_event, truth, without_bodies
+from tests.unit.devkit.observe.audit.events import (
+    NO_REVISION,
+    SOURCE,
+    TRUTH,
+    enriched,
+    source_event,
+    truth,
+    without_bodies,
+)
 
 NOT_APPLIED = "diff to revision 10 does not apply"
 ANOTHER_HASH = "payload hash differs from the expected one"
 EDIT = source_event(1)
 CREATE = source_event(2, parent=None)
 DELETE = source_event(3, latest=None, parent=None)
+DELETION = source_event(2, latest=None)
 
 
 def wrong(event: SourceEvent, value: dict[str, Any] | bytes, *, body_removed: bool = False) -> str | None:
@@ -113,3 +130,80 @@ def test_the_payload_hash_is_of_the_canonical_form() -> None:
 
 def test_each_job_of_the_project_has_a_truth() -> None:
     assert set(TRUTHS) == set(JOB_DEFAULTS) == set(JOBS)
+
+
+def no_html(wiki: str, revision: int) -> str:
+    raise AssertionError(f"it fetches no HTML, as of {revision}")
+
+
+def content_truth(models: Any = "all", answer: bytes = b'{"source": "== X ==", "id": 20}') -> ContentTruth:
+    asked = {("enwiki", "/w/rest.php/v1/revision/20"): answer}
+    config = SimpleNamespace(sink=SimpleNamespace(topic="content"), content=SimpleNamespace(models=models))
+    wiki = WikiAnswers(html=no_html, body=lambda wiki, path: asked[wiki, path])
+    return ContentTruth(cast(PipelineConfig, config), wiki)
+
+
+def output(*, body: str | None) -> dict[str, Any]:
+    value = orjson.loads((EDIT if body else DELETION).value)
+    value["meta"] |= {"stream": "content", "id": "derived"}
+    if body:
+        value["revision"]["content_slots"]["main"]["content_body"] = body
+    return dict(value)
+
+
+def wrong_content(value: dict[str, Any], *, body_removed: bool = False) -> str | None:
+    event = DELETION if value["revision"]["rev_id"] == NO_REVISION else EDIT
+    return content_truth().output(event).difference(orjson.dumps(value), body_removed=body_removed)
+
+
+def test_the_output_as_it_must_be() -> None:
+    assert wrong_content(output(body="== X ==")) is None
+    assert wrong_content(output(body=None)) is None
+
+
+def test_what_is_wrong() -> None:
+    assert wrong_content(output(body="== Y ==")) == "payload hash differs from the expected one"
+    assert wrong_content(output(body="== X ==") | {"html_diff": {}}) == "payload hash differs from the expected one"
+    assert wrong_content(output(body="== X =="), body_removed=True) == "payload hash differs from the expected one"
+    assert (content_truth().output(EDIT).difference(b"[1]", body_removed=False) or "").startswith("not an event: ")
+
+
+@pytest.mark.parametrize("answer", [b"no json", b"{}", b"[]"])
+def test_a_source_that_is_not_there(answer: bytes) -> None:
+    with pytest.raises(StackError, match="source of revision 20 of enwiki is not readable"):
+        content_truth(answer=answer).output(EDIT)
+
+
+OTHER = Expected(fate="filtered", reason="content_model", event_id="x")
+OUTPUT = Expected(fate="output", event_id="x", latest_revision=20, parent_revision=10)
+
+
+def edit_of(model: str | None) -> bytes:
+    slots = {"main": {} if model is None else {"content_model": model}}
+    return orjson.dumps({"revision": {"rev_id": 20, "content_slots": slots}})
+
+
+@pytest.mark.parametrize(
+    ("models", "model", "stated", "fate"),
+    [
+        ("all", "css", OTHER, "output"),
+        (("css",), "css", OTHER, "output"),
+        (("wikitext",), "css", OTHER, "filtered"),
+        (("css",), "wikitext", OUTPUT, "filtered"),
+        ("all", "wikitext", OUTPUT, "output"),
+        ((), None, OUTPUT, "output"),
+        ("all", "wikitext", Expected(fate="error", reason="access_denied"), "error"),
+    ],
+)
+def test_content_models_are_those_of_its_configuration(
+    models: Any, model: str | None, stated: Expected, fate: str
+) -> None:
+    found = content_truth(models).expected(SOURCE, edit_of(model), stated)
+    assert found.fate == fate
+    assert found.latest_revision == (20 if fate == "output" else stated.latest_revision)
+
+
+@pytest.mark.parametrize("reason", ["malformed_json", "schema_violation", "canary"])
+def test_what_is_no_event_for_any_job_ends_as_stated(reason: str) -> None:
+    stated = Expected(fate="error", reason=reason)
+    assert content_truth(()).expected(SOURCE, b"{", stated) is stated

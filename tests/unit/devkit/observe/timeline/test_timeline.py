@@ -1,5 +1,6 @@
 import json
 import threading
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from devkit.container.memory import KindMemory, TreeMemory
 from devkit.headroom.window import HeadroomSample
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
+from devkit.observe.arm_role import TWO_ARMS, Roles
 from devkit.observe.logs.logs import UnknownLine
 from devkit.observe.samples.sample import Sample
 from devkit.observe.timeline.action_outcomes import StepOutcome
@@ -41,9 +43,10 @@ from devkit.observe.timeline.kit_events import (
     VerdictReached,
     WarmedUp,
 )
-from devkit.observe.timeline.run_metadata import RunMetadata
+from devkit.observe.timeline.run_metadata import RunMetadata, difference_text
+from devkit.observe.timeline.run_phases import phase_times
 from devkit.observe.timeline.timeline import Timeline, TimelineEntry, TimelineEvent, read_timeline
-from pipeline.events import BatchCommitted, Failed, Waiting
+from pipeline.events import BatchCommitted, Failed, Started, Waiting
 
 LINE = UnknownLine("mine", {"figure": 3})
 SAMPLE = Sample(
@@ -104,6 +107,9 @@ ALL: tuple[TimelineEvent, ...] = (
     UnknownLine("mine", {"figure": [1, None], "text": "x"}),
     UnknownLine("batch_started", {"batch": "no number"}),
 )
+STRETCH = StretchChosen(stretch=1, by="calibration")
+VERDICT = VerdictReached(outcome="reproduced and fixed", reasons=())
+STARTED = Started(start="earliest", spark_ui="off")
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -192,3 +198,62 @@ def test_a_text_that_no_file_can_hold_is_written_all_the_same(tmp_path: Path) ->
         timeline.add(HarnessError(error="no file a\udcff", exit_code=3))
     (entry,) = read_timeline(tmp_path / "events.jsonl")
     assert entry.event == HarnessError(error="no file a?", exit_code=3)
+
+
+def an_arm(name: str, at: float, *, tells: bool = True) -> Iterable[TimelineEntry]:
+    yield TimelineEntry(at, PhaseBegun(phase="arm", text="topics, traffic and pipeline"), name)
+    yield TimelineEntry(at + 0.5, ProcessStarted(), name)
+    if tells:
+        yield TimelineEntry(at + 10, STARTED, name)
+    yield TimelineEntry(at + 15, ProcessRestarted(process=2), name)
+    if tells:
+        yield TimelineEntry(at + 18, STARTED, name)
+    yield TimelineEntry(at + 20, ArmEnded(end=EndByCondition(reached={"restarts": 1})), name)
+
+
+def test_all_of_a_run_is_in_one_phase_or_another() -> None:
+    entries = [TimelineEntry(2, STRETCH), *an_arm("incident", 10), *an_arm("fixed", 31), TimelineEntry(53.5, VERDICT)]
+    times = phase_times(entries)
+    assert [(one.phase, one.arm, one.seconds) for one in times] == [
+        ("calibration", None, 2),
+        ("stack", None, 8),
+        ("prepare", "incident", 0.5),
+        ("start", "incident", 9.5),
+        ("play", "incident", 10),
+        ("collect", "incident", 1),
+        ("prepare", "fixed", 0.5),
+        ("start", "fixed", 9.5),
+        ("play", "fixed", 10),
+        ("collect", "fixed", 2.5),
+    ]
+    assert sum(one.seconds for one in times) == 53.5
+
+
+def test_a_program_that_does_not_say_when_it_runs_is_played_from_its_start() -> None:
+    times = phase_times([TimelineEntry(2, STRETCH), *an_arm("fixed", 10, tells=False), TimelineEntry(32, VERDICT)])
+    assert [(one.phase, one.seconds) for one in times][2:] == [("prepare", 0.5), ("play", 19.5), ("collect", 2)]
+
+
+def test_a_run_that_broke_off_has_none() -> None:
+    assert phase_times([TimelineEntry(2, STRETCH), *an_arm("incident", 10)]) == ()
+
+
+FOUR: Roles = {"incident": "incident", "burst": "incident", "fixed": "fixed", "later": "fixed"}
+
+
+@pytest.mark.parametrize(
+    ("incident", "fixed", "text"),
+    [
+        ("none", "serialized", "none (incident) → serialized (fixed)"),
+        (True, None, "true (incident) → not set (fixed)"),
+        ([504, 503], {}, "[504, 503] (incident) → {} (fixed)"),
+        (20.5, "é", "20.5 (incident) → é (fixed)"),
+    ],
+)
+def test_values_are_written_as_in_a_file(incident: object, fixed: object, text: str) -> None:
+    assert difference_text({"incident": incident, "fixed": fixed}, TWO_ARMS) == text
+
+
+def test_arms_with_one_value_are_told_together() -> None:
+    values = {"incident": "none", "burst": "none", "fixed": "serialized", "later": "header"}
+    assert difference_text(values, FOUR) == "none (incident, burst) → serialized (fixed), header (later)"

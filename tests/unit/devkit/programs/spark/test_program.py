@@ -1,7 +1,8 @@
-"""The pipeline as a program under test."""
+"""The pipeline as a program under test, which shows everything of itself."""
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import psutil
@@ -11,11 +12,14 @@ from pydantic import ValidationError
 from devkit.debug.debugger import PATIENCE, Debugger
 from devkit.doctor.runtimes import check_class_cache
 from devkit.errors import SetupError, UsageError
+from devkit.observe.kafka.deferrals import Deferrals
 from devkit.programs.places import NOWHERE, Places
+from devkit.programs.program_state import ProgramState
 from devkit.programs.spark import place as place_module
 from devkit.programs.spark.configuration import CONFIG, raw_configuration
 from devkit.programs.spark.program import SPARK, SparkKind, SparkProgram
-from tests.unit.devkit.programs.context import program_context
+from devkit.programs.spark.view import SparkView
+from tests.unit.devkit.programs.context import leaves_of, program_context
 
 PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:9000", "s3a://checkpoints/x", "claims")
 
@@ -38,7 +42,7 @@ class TestConfiguration:
 
     def test_every_place_is_a_key_that_a_scenario_may_not_set(self) -> None:
         places = [value for value in vars(PLACES).values() if isinstance(value, str)]
-        assert {path for path, value in _leaves(raw_configuration(PLACES, {})) if value in places} == set(
+        assert {path for path, value in leaves_of(raw_configuration(PLACES, {})) if value in places} == set(
             SPARK.given_by_stack
         )
 
@@ -199,16 +203,26 @@ class TestRoles:
         assert SPARK.configure(NOWHERE, {}).role_of(cast(psutil.Process, process), 1) == role
 
 
-def _leaves(tree: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
-    leaves: list[tuple[tuple[str, ...], Any]] = []
-    for key, value in tree.items():
-        leaves += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
-    return leaves
-
-
 def test_without_spark_it_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place_module, "find_spec", lambda _: None)
     with pytest.raises(SetupError, match="runs on Spark, which is not installed") as refused:
         SPARK.fetch()
     assert refused.value.hint == "install the kit with it: pip install 'enrichment-devkit[spark]'"
     assert check_class_cache().status == "warn"
+
+
+def test_it_shows_everything() -> None:
+    view = SparkView(ProgramState(committed={("t", 0): 2}))
+    deferrals = cast(Deferrals, SimpleNamespace(entries=SimpleNamespace(ever=())))
+    assert (view.not_observable(deferrals), view.committed()) == (frozenset(), {("t", 0): 2})
+    assert view.says_when_it_runs
+    assert not view.shows_life()
+
+
+def test_it_has_done_nothing_before_it_commits() -> None:
+    assert SparkView(ProgramState(drained=True, source_ends={("t", 0): 3})).committed() == {}
+
+
+@pytest.mark.parametrize(("exit_code", "refused"), [(0, False), (1, False), (2, True), (3, False), (-9, False)])
+def test_it_refuses_with_one_exit_code(exit_code: int, refused: bool) -> None:
+    assert SparkView(ProgramState()).refused(exit_code) is refused

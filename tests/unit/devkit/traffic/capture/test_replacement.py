@@ -1,12 +1,20 @@
+from collections.abc import Iterable
+from itertools import combinations
 from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from devkit.traffic.capture.id_map import CapturedPages, IdMap
 from devkit.traffic.capture.replacement import Replacement
 from devkit.traffic.capture.stand_ins import StandIns
 from devkit.traffic.records import Traffic
 from pipeline.schemas import page_change_validator
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)
+WIKIS = {"enwiki": "en.wikipedia.org"}
 
 
 @pytest.fixture
@@ -123,3 +131,161 @@ def test_it_counts_what_it_replaced_by_place(replacement: Replacement) -> None:
     for _ in range(2):
         replacement.event({"performer": {"user_text": "Alice"}, "dt": "2026-03-02T09:00:00Z", "comment": ""})
     assert replacement.fields == {"performer.user_text": 2}
+
+
+@given(st.lists(TEXTS, max_size=20))
+def test_lengths_stay_and_what_was_equal_is_equal_and_nothing_else(texts: list[str]) -> None:
+    stand_ins = StandIns()
+    made = [stand_ins.text(text) for text in texts]
+    for text, stand_in in zip(texts, made, strict=True):
+        assert len(stand_in) == len(text)
+        assert len(stand_in.encode()) == len(text.encode())
+        assert len(orjson.dumps(stand_in)) == len(orjson.dumps(text))
+    # What JSON escapes stays, so texts of nothing else are their own stand-ins.
+    for (one, made_of_one), (other, made_of_other) in combinations(zip(texts, made, strict=True), 2):
+        assert (one == other) == (made_of_one == made_of_other)
+
+
+@given(TEXTS.filter(lambda text: any(letter.isalnum() for letter in text)))
+def test_no_text_stands_for_itself(text: str) -> None:
+    assert StandIns().text(text) != text
+
+
+def test_a_key_decides_and_is_drawn_anew() -> None:
+    assert StandIns(b"one").text("Alice") == StandIns(b"one").text("Alice")
+    assert StandIns(b"one").text("Alice") != StandIns(b"other").text("Alice")
+    assert StandIns().text("Alice") != StandIns().text("Alice")
+    assert StandIns(b"one").digest(b"x") != StandIns(b"other").digest(b"x")
+
+
+@pytest.mark.parametrize(("text", "is_upper"), [("Alice", True), ("alice", False), ("2001:DB8::1", None)])
+def test_it_begins_as_a_title_does(text: str, is_upper: bool | None) -> None:
+    first = StandIns(b"a").text(text)[0]
+    assert first.isdigit() or is_upper is None or first.isupper() == is_upper
+
+
+@given(st.lists(st.integers(-(10**12), 10**12), max_size=8))
+def test_a_number_keeps_its_digits_and_its_equals(numbers: list[int]) -> None:
+    stand_ins = StandIns()
+    made = [stand_ins.number(number) for number in numbers]
+    assert [len(str(one)) for one in made] == [len(str(number)) for number in numbers]
+    for (one, of_one), (other, of_other) in combinations(zip(numbers, made, strict=True), 2):
+        assert (one == other) == (of_one == of_other)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_of_one_digit_are_told_apart_by_any_key(sign: int) -> None:
+    for key in range(100):
+        stand_ins = StandIns(bytes([key]))
+        made = [stand_ins.number(sign * number) for number in range(1, 9)]
+        assert len({*made}) == 8
+        assert {len(str(one)) for one in made} == {len(str(sign))}
+
+
+def test_where_there_are_not_enough_two_texts_share_one() -> None:
+    stand_ins = StandIns()
+    made = [stand_ins.text(chr(code)) for code in range(ord("#"), ord("["))]
+    assert all(len(one) == 1 for one in made)
+
+
+def event(page_id: Any, rev_id: int, parent_id: int = 0, wiki: str = "enwiki", **more: Any) -> dict[str, Any]:
+    return {
+        "meta": {"domain": "x.example.org"},
+        "wiki_id": wiki,
+        "page": {"page_id": page_id, "page_title": f"Page {page_id}", "namespace_id": 0},
+        "revision": {"rev_id": rev_id, "rev_parent_id": parent_id, "rev_dt": "2026-11-23T03:00:00Z"},
+        **more,
+    }
+
+
+def noted(events: Iterable[dict[str, Any]]) -> CapturedPages:
+    pages = CapturedPages()
+    for number, one in enumerate(events):
+        pages.note(one, number)
+    return pages
+
+
+def id_map(events: Iterable[dict[str, Any]]) -> IdMap:
+    return IdMap(noted(events), WIKIS)
+
+
+def test_pages_count_in_order_and_revisions_by_their_ids() -> None:
+    events = [event(700, 90, 80), event(5, 91, 85), event(700, 100, 90)]
+    ids = id_map(events)
+    found = [ids.mapped(one) for one in events]
+    assert [one["page"]["page_id"] for one in found] == [1, 2, 1]
+    made = [(one["revision"]["rev_id"], one["revision"]["rev_parent_id"]) for one in found]
+    assert made == [(4098, 4097), (8194, 8193), (4099, 4098)]
+    assert [one["meta"]["domain"] for one in found] == ["en.wikipedia.org"] * 3
+    assert events[0]["page"]["page_id"] == 700
+    page, other = ids.pages()
+    assert [(one.rev_id, one.parent_id) for one in page.revisions] == [(4097, 0), (4098, 4097), (4099, 4098)]
+    assert (page.title, other.title) == ("Page 700", "Page 5")
+
+
+def test_a_parent_with_a_higher_id_can_still_be_fetched() -> None:
+    merged = event(1, 50, 60)
+    ids = id_map([merged])
+    assert ids.mapped(merged)["revision"] == {**merged["revision"], "rev_id": 4097, "rev_parent_id": 4098}
+    (page,) = ids.pages()
+    assert [(one.rev_id, one.parent_id) for one in page.revisions] == [(4097, 0), (4098, 0)]
+
+
+def test_the_same_id_on_two_wikis_is_two_pages() -> None:
+    events = [event(1, 50), event(1, 50, wiki="dewiki")]
+    ids = id_map(events)
+    first, second = (ids.mapped(one) for one in events)
+    assert (first["wiki_id"], second["wiki_id"]) == ("enwiki", "enwiki")
+    assert (first["page"]["page_id"], second["page"]["page_id"]) == (1, 2)
+    assert ids.place_of("dewiki", 1) == ("enwiki", 2)
+    assert ids.place_of("dewiki", 7) is None
+
+
+def test_a_page_that_is_only_named_gets_an_id_and_no_place_in_the_mock() -> None:
+    moved = event(1, 50, created_redirect_page={"page_id": 9}, prior_state={"page": {"page_id": 8}})
+    ids = id_map([moved])
+    found = ids.mapped(moved)
+    assert {found["created_redirect_page"]["page_id"], found["prior_state"]["page"]["page_id"]} == {2, 3}
+    assert [page.page_id for page in ids.pages()] == [1]
+
+
+def test_a_whole_number_with_a_point_is_an_id_too() -> None:
+    ids = id_map([event(1.0, 50), event(1, 51, 50)])
+    assert [len(page.revisions) for page in ids.pages()] == [2]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"meta": {"domain": "canary"}, "wiki_id": "enwiki", "page": {"page_id": 1}},
+        {"wiki_id": 7, "page": {"page_id": 1}},
+        {"wiki_id": "enwiki", "page": "Main"},
+        {"wiki_id": "enwiki", "page": {"page_id": "1"}},
+    ],
+)
+def test_what_is_no_page_change_is_not_touched(odd: dict[str, Any]) -> None:
+    ids = id_map([odd])
+    assert ids.mapped(odd) == odd
+    assert ids.pages() == ()
+
+
+@pytest.mark.parametrize("revision", [None, "x", {"rev_id": None, "content_slots": "x"}, {"rev_id": -4}])
+def test_an_event_with_an_odd_revision_is_mapped_as_far_as_it_goes(revision: Any) -> None:
+    odd = {**event(7, 1), "revision": revision}
+    ids = id_map([odd])
+    assert ids.mapped(odd)["page"]["page_id"] == 1
+    assert ids.mapped(odd)["revision"] == revision
+
+
+def test_a_page_with_too_many_revisions_is_told() -> None:
+    pages = noted(event(7, number, number - 1) for number in range(2, 4098))
+    assert pages.crowded == [(("enwiki", 7), 4097)]
+
+
+def test_the_title_is_that_of_the_latest_event_whatever_the_order_of_the_file() -> None:
+    pages = CapturedPages()
+    for title, at_ms in (("Before", 5), ("After", 9), ("Long before", 1)):
+        named = event(7, 50)
+        named["page"]["page_title"] = title
+        pages.note(named, at_ms)
+    assert pages.titles == ("After",)

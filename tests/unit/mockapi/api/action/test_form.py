@@ -6,11 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockapi.api.action.form import Form, read_form
+from mockapi.api.action.targets import subjects
+from mockapi.rules.matching import Target
 from mockapi.server.request import Request
 
 URLENCODED = "application/x-www-form-urlencoded"
 NAMES = st.text("abcdefgxyz", min_size=1, max_size=8)
 VALUES = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=30)
+HARBOUR = {"wiki": "enwiki", "page": "Old harbour", "page_id": 1}
 
 
 def form(query: str = "", *, method: str = "GET", body: bytes = b"", content_type: str = "") -> Form:
@@ -90,3 +93,36 @@ def test_both_kinds_of_body_say_the_same(values: dict[str, str]) -> None:
 def test_no_body_is_too_bad_to_be_read(body: bytes, content_type: str) -> None:
     for name, value in form(method="POST", body=body, content_type=content_type).values.items():
         assert (name + value).encode()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("action=query", [Target("enwiki")]),
+        ("revids=4098|99999", [Target(**HARBOUR, revision=4098), Target("enwiki", revision=99999)]),
+        ("revids=x|-1", [Target("enwiki", revision=-1)]),
+        ("revids=" + "9" * 5000, [Target("enwiki")]),
+        (
+            "titles=old_harbour|Nope|%3C",
+            [Target(**HARBOUR, revision=4099), Target("enwiki", "Nope"), Target("enwiki", "<")],
+        ),
+        ("title=Old harbour&text=x", [Target(**HARBOUR, revision=4099)]),
+        ("pageids=1|88", [Target(**HARBOUR, revision=4099), Target("enwiki", page_id=88)]),
+        ("revids=20481", [Target("enwiki", revision=20481)]),
+    ],
+)
+def test_every_revision_and_page_that_is_named(api: Any, query: str, expected: list[Target]) -> None:
+    form = read_form(Request("GET", "/w/api.php", "/w/api.php", query.replace(" ", "+"), {}, ""))
+    assert list(subjects(api.world.wikis.by_name("enwiki"), form)) == expected
+
+
+def test_no_more_than_the_largest_limit(api: Any) -> None:
+    query = "revids=" + "|".join(map(str, range(600)))
+    form = read_form(Request("GET", "/w/api.php", "/w/api.php", query, {}, ""))
+    assert len(subjects(api.world.wikis.by_name("enwiki"), form)) == 500
+
+
+def test_a_rule_for_one_page_of_several_is_a_fault_of_the_answer(make_api: Any) -> None:
+    api = make_api(rules=({"name": "down", "when": {"page": "Old harbour"}, "do": {"status": 503}},))
+    assert api.get(action="query", titles="Generated|Old harbour").status == 503
+    assert api.get(action="query", titles="Generated").status == 200

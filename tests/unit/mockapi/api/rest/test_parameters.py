@@ -1,4 +1,5 @@
 import json
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -99,3 +100,28 @@ def test_json_is_compact_and_says_the_same(fields: dict[str, str]) -> None:
 
 def test_json_is_as_php_writes_it() -> None:
     assert json_text({"a/b": 'ä\u2028\x01\n"'}) == '{"a/b":"ä\\u2028\\u0001\\n\\""}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/w/rest.php/v1/revision", "/v1/revision"),
+        ("/w/rest.php/v1/page/A/", "/v1/page/A/"),
+        ("/w/rest.php/v1/page/A/b/html", "/v1/page/A/b/html"),
+        ("/w/rest.php/v1/p%61ge/A", "/v1/p%61ge/A"),
+        ("/w/rest.php/v2/page/A", "/v2/page/A"),
+        ("/w/rest.php/content/v1/pages/A", "/pages/A"),
+        ("/w/rest.php/content/v3/page/A", "/content/v3/page/A"),
+        ("/w/rest.php/", "/"),
+        ("/wiki/Old_harbour", "/wiki/Old_harbour"),
+    ],
+)
+def test_a_path_without_a_handler_is_named(wiki: Any, path: str, named: str) -> None:
+    answer = wiki.ask(path, headers={"x-restbase-compat": "true"})
+    text = f"The requested relative path ({named}) did not match any known handler"
+    assert (answer.status, answer.json["errorKey"], answer.json["detail"]) == (404, "rest-no-match", text)
+
+
+def test_the_root_lacks_its_slash(wiki: Any) -> None:
+    answer = wiki.ask("/w/rest.php?x=1")
+    assert (answer.status, answer["location"], answer["content-length"]) == (308, "/w/rest.php/", None)
