@@ -93,19 +93,20 @@ clean *args: ready
 mock *args: ready
     @python -m mockapi "$@"
 
-# All unit tests on all cores, and beside them, in one process, one test with real parts for each main path: five minutes
-# on 2 cores. tests/main_paths.py lists those and says why; all other integration tests (each part, fault,
-# limit and way to fail for itself, containers, browser, other clients) moved to `test-more`, for they take four times as
-# long and break seldom alone.
+# All unit tests on all cores, and beside them, in one process, one test with real parts for each main path.
+# tests/main_paths.py lists those and says why; all other integration tests (each part, fault, limit and way to fail for
+# itself, containers, browser, other clients) are in `test-more`, for they take four times as long.
 # Run the quick tests, or the tests that the arguments select: just test tests/integration/mockapi
 [no-exit-message]
 test *args: everything
     @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n auto --dist loadgroup -m "main_path or (unit and not slow)" tests/unit tests/integration tests/conformance; fi
 
-# Run the tests that `test` leaves out, except slow ones
+# Of the integration tests, those that the change since the last whole run calls for, and a third of the others, in two
+# processes; slow ones and main paths are left out. `--whole` runs all, `--list` only says which.
+# Run integration tests near the change: just test-more [--whole]
 [no-exit-message]
 test-more *args: everything
-    @pytest --ignore=tests/unit -m "not slow and not main_path" "$@"
+    @python -m tests.rota "$@"
 
 # Run all tests, slow ones too, and every scenario as one
 [no-exit-message]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from tests.main_paths import is_main_path
+from tests.process_starts import ProcessStarts
 
 # Hypothesis' deadline for an example is an assertion on time, and fails where the machine is busy.
 settings.register_profile("quick", deadline=None, max_examples=50)
@@ -20,6 +21,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # A run trains Spark's class cache after its verdict, which takes a minute and a Kafka: the tests of that say so.
 os.environ["DEVKIT_NO_TRAINING"] = "1"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ProcessStarts())
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,7 +1,7 @@
 """The tests with real parts that `./justw test` runs beside the unit tests: one for each main path, cheapest first.
 
-They are chosen by value: together they take less than three minutes on 2 cores, and what breaks a room, or the
-contract between two, breaks one of them. Everything else that is not slow is in `./justw test-more`.
+They are chosen by value: together they take two minutes of one core, and what breaks the contract between two rooms
+breaks one of them. Everything else that is not slow is in `./justw test-more`.
 """
 
 from typing import Final
@@ -9,15 +9,8 @@ from typing import Final
 MAIN_PATHS: Final = {
     "tests/conformance/test_conformance.py": "the mock answers as a real MediaWiki was recorded to",
     "tests/integration/mockapi/test_rest_api.py": "the mock as a process of its own, asked over HTTP",
-    "tests/integration/mockapi/test_promise.py": "the same requests meet the same faults, whatever the clients do",
     "tests/integration/test_claim_checks.py": "payloads in a real store, named by records of a real topic",
-    "tests/integration/test_parts.py::test_a_broker_that_was_started_again_has_its_records": "the levers of a part",
     "tests/integration/rules/test_rules.py": "all rules of the pipeline, on one run of it with broker, store and Spark",
-    "tests/integration/test_pipeline_process.py::"
-    "test_an_existing_checkpoint_refuses_a_new_start_and_graceful_stop_is_exit_0": "start, stop, start again",
-    "tests/integration/test_nothing_is_left.py::test_sigkill_in_the_middle_of_a_slow_fetch": (
-        "a run whose command line is killed leaves nothing"
-    ),
     "tests/integration/test_scenario_verdict.py::test_the_incident_is_reproduced_and_fixed": (
         "the main incident, both arms and the verdict, by the command line"
     ),

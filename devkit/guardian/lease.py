@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from devkit.jvm.cache import cache_dir
+from devkit.jvm.cache import state_dir
 
 LEASE = timedelta(seconds=15)
 RENEW_EVERY = timedelta(seconds=2)
@@ -22,7 +22,7 @@ RESPAWN = ".respawn"
 
 def journal_directory(run_id: str) -> Path:
     """Where the pages of a run's faults lie; it is there only while there is one."""
-    return cache_dir() / "faults" / run_id
+    return state_dir() / "faults" / run_id
 
 
 def respawn_requests(run_id: str) -> list[Path]:

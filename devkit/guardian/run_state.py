@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from devkit.docker.access import DockerAccess
 from devkit.guardian.processes import birth
-from devkit.jvm.cache import cache_dir
+from devkit.jvm.cache import state_dir
 
 LOGS = "logs"
 """The key in `addresses` under which a kept stack's log directory stands."""
@@ -93,12 +93,12 @@ class RunState(BaseModel):
 
 def state_path(run_id: str) -> Path:
     """The state file of a run, which may not exist."""
-    return cache_dir() / "runs" / f"{run_id}.json"
+    return state_dir() / "runs" / f"{run_id}.json"
 
 
 def lease_path(run_id: str) -> Path:
     """Where a run notes that it is on an external stack; see `devkit.stack.external_lease`."""
-    return cache_dir() / "external-leases" / f"{run_id}.json"
+    return state_dir() / "external-leases" / f"{run_id}.json"
 
 
 def lease_paths() -> list[Path]:
@@ -118,7 +118,7 @@ def unreadable_states() -> list[Path]:
 
 
 def _state_files() -> list[Path]:
-    return sorted((cache_dir() / "runs").glob("*.json"))
+    return sorted((state_dir() / "runs").glob("*.json"))
 
 
 def _read(path: Path) -> RunState | None:

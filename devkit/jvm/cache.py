@@ -1,4 +1,4 @@
-"""Where downloads live between runs: one directory a user, shared by all checkouts."""
+"""Where downloads live between runs, and where runs note their state: directories of a user, for all checkouts."""
 
 import hashlib
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 import platformdirs
 
 CACHE_VARIABLE = "DEVKIT_CACHE"
+STATE_VARIABLE = "DEVKIT_STATE"
 
 
 def cache_dir() -> Path:
@@ -16,6 +17,12 @@ def cache_dir() -> Path:
     if chosen:
         return Path(chosen).expanduser().absolute()
     return Path(platformdirs.user_cache_dir("enrichment-devkit", appauthor=False))
+
+
+def state_dir() -> Path:
+    """Where runs note what they have started, so that other commands find it: ``$DEVKIT_STATE``, else the cache."""
+    chosen = os.environ.get(STATE_VARIABLE)
+    return Path(chosen).expanduser().absolute() if chosen else cache_dir()
 
 
 def cached_file(kind: str, identity: Sequence[str], suffix: str) -> Path:

@@ -5,6 +5,8 @@ import pytest
 from tests.conformance.api_testing import NEEDS_PROTECTION, NEEDS_VARIANTS, fetch
 from tests.conformance.mock_side import serve_mock
 
+ROOMS = ("mockapi/api", "mockapi/wiki")
+
 
 @pytest.mark.slow
 def test_the_mock_passes_mediawikis_own_tests() -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.conformance.edits import ADMIN
 from tests.conformance.mock_side import serve_mock
 
+ROOMS = ("mockapi/api", "mockapi/wiki")
 DOMAIN = "clients.example"
 AGENT = "conformance suite of a mock"
 

@@ -19,6 +19,7 @@ from tests.conformance.recorded import Recorder
 from tests.conformance.table import document
 from tests.conformance.wire import Answer
 
+ROOMS = ("docs",)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab*<", max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", max_size=2), inner, max_size=3),

@@ -9,6 +9,7 @@ from tests.conformance.questions import load_questions
 from tests.conformance.record import play_mock
 from tests.conformance.table import DOCUMENT, document
 
+ROOMS = ("mockapi/api", "mockapi/wiki", "docs")
 MOST_SHOWN = 20
 
 

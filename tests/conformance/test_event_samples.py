@@ -13,6 +13,7 @@ import yaml
 
 from tests.unit.devkit.traffic.event_fields import Fields, fields_of, generated_fields, never_generated
 
+ROOMS = ("devkit/traffic",)
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "schemas"
 _ENTITIES = "fragment/mediawiki/state/entity"
 _SAMPLES = {

@@ -35,6 +35,7 @@ from pipeline.records.claim_check import ClaimStore
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
 
+ROOMS = ("pipeline/jobs", "pipeline/records", "pipeline/schemas", "devkit/traffic")
 PUBLISHED = Path(__file__).resolve().parents[2].parent / "shared" / "schemas"
 WHEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SPEC = TrafficSpec(

@@ -14,6 +14,7 @@ from mockapi.wiki.catalog import CatalogPage, CatalogRevision, Located
 from mockapi.wiki.wikibase.entity_rdf import EntityRdf
 from mockapi.wiki.wikibase.vocabulary import prefixes
 
+ROOMS = ("mockapi/wiki",)
 DOMAIN = "www.wikidata.org"
 PREFIXES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",

@@ -24,6 +24,7 @@ from devkit.traffic.mix import Mix
 from devkit.traffic.model import TrafficSpec
 from pipeline import schemas
 
+ROOMS = ("pipeline/schemas", "devkit/traffic")
 REPOSITORY = Path(__file__).resolve().parents[2]
 PUBLISHED = REPOSITORY.parent / "shared" / "schemas"
 

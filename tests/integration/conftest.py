@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from devkit.stack.embedded import start_embedded
 from devkit.stack.stack import Stack
 from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.crash.bench import Bench
+from tests.integration.crash.warm_jvm import WarmJvm
 from tests.integration.secured_broker import shared_secured_broker  # noqa: F401 - a fixture
 from tests.integration.shared_stack import play_scenario, shared_addresses  # noqa: F401 - fixtures
 
@@ -63,16 +65,23 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Guardian, 
         yield guardian, start_embedded(guardian, tmp_path_factory.mktemp("stack"))
 
 
+@pytest.fixture(scope="session")
+def warm_jvm(stack: tuple[Guardian, Stack], tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmJvm]:
+    """Spark's JVM for jobs of the session's tests, one after the other."""
+    with closing(WarmJvm(*stack, tmp_path_factory.mktemp("warm-jvm"))) as jvm:
+        yield jvm
+
+
 @pytest.fixture
 def make_bench(
-    stack: tuple[Guardian, Stack], tmp_path: Path, request: pytest.FixtureRequest
+    stack: tuple[Guardian, Stack], warm_jvm: WarmJvm, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Bench]]:
     """Makes a pipeline with deferral on the stack, with topics and traffic of the test's own."""
     made: list[Bench] = []
 
     def make(**kwargs: Any) -> Bench:
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", request.node.name)[:80].strip("-")
-        made.append(Bench(*stack, tmp_path / f"bench-{len(made)}", f"{name}-{len(made)}", **kwargs))
+        made.append(Bench(*stack, tmp_path / f"bench-{len(made)}", f"{name}-{len(made)}", warm_jvm=warm_jvm, **kwargs))
         return made[-1]
 
     yield make

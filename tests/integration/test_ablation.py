@@ -14,6 +14,8 @@ from devkit.compare.find_run import find_run
 from tests.integration.poisoned_scenario import write_scenario
 from tests.integration.shared_stack import PlayScenario
 
+ROOMS = ("devkit/compare", "devkit/play")
+
 
 @pytest.mark.slow
 def test_the_difference_that_is_the_fix_is_told_from_the_others(play_scenario: PlayScenario, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.stack.topics import topic_admin
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/aligned", "pipeline/ops")
 MakeBench = Callable[..., Bench]
 Place = tuple[str, int, int]
 

@@ -49,6 +49,7 @@ from tests.integration.crash.point import CrashPoint
 from tests.integration.ended_transactions import await_markers
 from tests.integration.local_spark import local_spark
 
+ROOMS = ("pipeline/aligned", "pipeline/driver")
 TOPIC = "aligned.source"
 BEGIN_MS = 1_767_225_600_000  # 2026-01-01
 MINUTE_MS = 60_000

@@ -16,6 +16,7 @@ from devkit.programs import registry
 from devkit.report.progress import Progress
 from devkit.scenario.load import load_scenario
 
+ROOMS = ("devkit/programs",)
 HERE = Path(__file__).parent
 PACKAGE = f"""
 import sys

@@ -38,6 +38,7 @@ from pipeline.records.claim_check import ClaimStore
 from pipeline.records.record import Position, Record
 from tests.oxigraph_server import OxigraphServer, free_port
 
+ROOMS = ("pipeline/apply",)
 TOPIC = "apply.mutations"
 BASE = "http://wiki.example"
 REPOSITORY = Path(__file__).parents[2]

@@ -45,6 +45,7 @@ from tests.fuseki_server import FusekiServer
 from tests.integration.test_apply import produce, running_apply
 from tests.oxigraph_server import OxigraphServer, free_port
 
+ROOMS = ("pipeline/apply", "pipeline/rdf")
 TOPIC = "apply.two-stores"
 DOMAIN, BASE = "www.wikidata.org", "http://www.wikidata.org"
 NAMESPACES = ConceptNamespaces(BASE)

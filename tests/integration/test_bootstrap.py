@@ -25,6 +25,7 @@ from pipeline.schemas import PAGE_DELETE_URI, PAGE_UNDELETE_URI, REVISION_CREATE
 from tests.integration.crash.bench import Bench, Run
 from tests.integration.crash.point import CrashPoint
 
+ROOMS = ("pipeline/ops", "pipeline/state", "pipeline/updater")
 MakeBench = Callable[..., Bench]
 Operation = tuple[str, int, int | None, int]
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.integration.crash.bench import Bench, Run
 
+ROOMS = ("pipeline/fetch",)
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {

@@ -11,6 +11,7 @@ import pytest
 
 from tests.integration.crash.bench import Bench, Run
 
+ROOMS = ("pipeline/fetch",)
 MakeBench = Callable[..., Bench]
 
 BATCH = 60

@@ -20,6 +20,7 @@ from tests.integration.crash.bench import Bench
 from tests.unit.pipeline.jobs.broken_events import EDGES, ENVELOPES, full_event, paths, with_edge
 from tests.unit.pipeline.making import make_event
 
+ROOMS = ("pipeline/jobs", "pipeline/records", "pipeline/schemas")
 BROKEN = 300
 TITLE_BYTES = 10_000_000
 MOST_ERROR_BYTES = 4_096

@@ -18,6 +18,8 @@ from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun, alive
 from tests.integration.poisoned_scenario import write_scenario
 
+ROOMS = ("devkit/play", "devkit/report")
+
 
 def mock_of(run: CliRun) -> psutil.Process:
     (mock,) = (process for process in run.processes() if "mockapi" in process.cmdline())

@@ -10,6 +10,7 @@ import pytest
 
 from tests.integration.cli_run import REPOSITORY, CliRun
 
+ROOMS = ("devkit/faults", "devkit/proxy")
 SCENARIO = REPOSITORY / "tests" / "integration" / "scenarios" / "broker-cut.yaml"
 # What left the program just before the cut may be counted a look later.
 UNDER_WAY_S = 1.0

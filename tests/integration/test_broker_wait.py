@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from tests.integration.crash.bench import Bench
 from tests.integration.test_checkpoint_of_another_job import with_settings
 
+ROOMS = ("pipeline/kafka",)
 MakeBench = Callable[..., Bench]
 
 TRAFFIC = {"generator": "page_change", "seed": 2, "rate": "100/s", "for": "100ms", "population": 4}

@@ -21,6 +21,7 @@ from devkit.traffic.capture.topic_window import WindowStart
 from tests.integration.flowing_records import flowing_records
 from tests.unit.devkit.traffic.capture.captures import ReadCapture, read_capture
 
+ROOMS = ("devkit/traffic",)
 TOPIC = "capture.source"
 BEGAN_MS = 1_790_000_000_000
 BEGAN = datetime.fromtimestamp(BEGAN_MS / 1000, UTC)

@@ -28,6 +28,7 @@ from devkit.traffic.publish import Publisher, connect_producer
 from tests.integration.cli_run import CliRun
 from tests.unit.devkit.traffic.capture.captures import read_capture
 
+ROOMS = ("devkit/scenario", "devkit/traffic")
 TOPIC = "eqiad.mediawiki.page_change.v1"
 GENERATED = {
     "seed": 5,

@@ -13,6 +13,7 @@ import requests
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/play", "devkit/verdict")
 SCENARIO = str(Path(__file__).parent / "scenarios" / "gone-page.yaml")
 
 pytestmark = pytest.mark.slow

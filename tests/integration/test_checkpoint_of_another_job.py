@@ -14,6 +14,7 @@ from devkit.stack.stack import CHECKPOINTS
 from devkit.stack.topics import recreate_topics
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/driver",)
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 2, "rate": "100/s", "for": "100ms", "population": 4}

@@ -23,6 +23,7 @@ from pipeline.config.pipeline_config import ClaimCheck, MediaWiki, PipelineConfi
 from pipeline.records.claim_check import Claim, ClaimStore, store_client
 from pipeline.records.record import Position
 
+ROOMS = ("pipeline/claims", "pipeline/records")
 TOPIC, PREFIX = "claims.out", "claims-test"
 EVENT_ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a"
 SOURCE = Position("claims.source", 0, 41)

@@ -23,6 +23,7 @@ from devkit.waiting import wait_until
 from pipeline.events import OF_WORKERS
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/records", "pipeline/worker")
 TRAFFIC: dict[str, Any] = {
     "generator": "page_change",
     "seed": 9,
@@ -41,7 +42,7 @@ def test_the_lane_waits_and_nothing_is_dropped(make_bench: Callable[..., Bench])
     settings = {"claim_check": {"endpoint": f"http://{LOOPBACK}:{port}"}, "batch": {"max_offsets": 500}}
     bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=settings)
     bench.publish(wait=True)
-    run = bench.start()
+    run = bench.start(own_jvm=True)
 
     def store_is_down() -> bool:
         # What a Python worker says reaches the driver's standard error.

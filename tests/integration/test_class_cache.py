@@ -20,6 +20,7 @@ from devkit.programs.spark.place import class_cache
 from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/doctor", "devkit/jvm", "devkit/programs")
 TRAINED = timedelta(minutes=12)
 
 

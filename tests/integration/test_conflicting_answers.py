@@ -19,6 +19,7 @@ from pipeline.records.event_id import event_id_of
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
 
+ROOMS = ("devkit/observe", "pipeline/consumer")
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {

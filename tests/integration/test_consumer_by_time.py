@@ -16,6 +16,7 @@ from devkit.stack.topics import recreate_topics
 from pipeline.consumer.record_merge import PART_BYTES, Stretch, oldest_first
 from pipeline.ops.source import SourceTopic, opened_topic
 
+ROOMS = ("pipeline/consumer",)
 OUT, ERROR = "by-time.out", "by-time.error"
 VALUE = bytes(300 * 1024)
 PLACES = ((OUT, 0), (OUT, 1), (ERROR, 0))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.integration.shared_stack import PlayScenario
 
+ROOMS = ("devkit/container",)
 SCENARIO = str(Path(__file__).parent / "scenarios" / "small-container.yaml")
 
 

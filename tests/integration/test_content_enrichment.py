@@ -19,6 +19,7 @@ from devkit.traffic.records import Expected
 from pipeline.schemas import error_validator, page_change_validator
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/fetch", "pipeline/jobs")
 MakeBench = Callable[..., Bench]
 Position = tuple[int, int]
 

@@ -21,6 +21,7 @@ from tests.integration.local_spark import local_spark
 from tests.unit.pipeline.ops.damaged import DAMAGES, WHOLE
 from tests.unit.pipeline.ops.places import TOPIC, files_at, recorded
 
+ROOMS = ("pipeline/driver", "pipeline/ops")
 MakeBench = Callable[..., Bench]
 
 TRAFFIC = {"generator": "page_change", "seed": 2, "rate": "100/s", "for": "100ms", "population": 4}

@@ -16,6 +16,7 @@ from devkit.waiting import wait_until
 from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.debug_client import DebugClient
 
+ROOMS = ("devkit/debug",)
 SCENARIO = str(Path(__file__).parent / "scenarios" / "gone-page.yaml")
 WAITS = re.compile(r"debugger\s+at\s+127\.0\.0\.1:(\d+)")
 Cli = Callable[..., CliRun]

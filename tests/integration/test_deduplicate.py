@@ -26,6 +26,7 @@ from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
 from tests.integration.local_spark import local_spark
 
+ROOMS = ("pipeline/state",)
 MakeBench = Callable[..., Bench]
 ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a"
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 5, "rate": "400/s", "for": "500ms", "population": 30}

@@ -11,6 +11,7 @@ import pytest
 
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/deferral",)
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {

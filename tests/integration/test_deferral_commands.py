@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/deferral", "pipeline/ops")
 MakeBench = Callable[..., Bench]
 
 PAGES = ("Ill", "Bad", "Worse")

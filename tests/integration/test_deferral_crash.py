@@ -15,6 +15,7 @@ import pytest
 from tests.integration.crash.bench import Bench, Run
 from tests.integration.crash.point import CrashPoint
 
+ROOMS = ("pipeline/deferral",)
 MakeBench = Callable[..., Bench]
 Crash = Callable[[Bench, Run], int]
 
@@ -110,7 +111,7 @@ def at_work(run: Run) -> bool:
 def crash(bench: Bench, where: str) -> None:
     """Start a process, and have it die there."""
     points = POINTS | AT_START
-    run = bench.start(crash=points.get(where))
+    run = bench.start(crash=points.get(where), own_jvm=where in OUTSIDE)
     expected = OUTSIDE[where](bench, run) if where in OUTSIDE else -signal.SIGKILL
     assert run.await_end() == expected
     assert bool(run.logged("crashing")) == (where in points)

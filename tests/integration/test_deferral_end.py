@@ -11,6 +11,7 @@ import pytest
 from devkit.waiting import wait_until
 from tests.integration.crash.bench import DEADLINE, Bench, Run
 
+ROOMS = ("pipeline/deferral", "pipeline/driver")
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {
@@ -45,7 +46,7 @@ def test_a_batch_that_does_not_commit_ends_the_process(make_bench: MakeBench) ->
     }
     bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=settings)
     bench.publish(wait=True)
-    run = bench.start("--allow-unsafe")
+    run = bench.start("--allow-unsafe", own_jvm=True)
     assert run.await_end() == 1
     (failed,) = run.logged("failed")
     assert failed["error"] == "no commit within 5 s: batch 0 is still at work"
@@ -59,7 +60,7 @@ def test_a_round_that_fails_ends_the_process(make_bench: MakeBench) -> None:
     """Set-up: two rounds under way. One loses its Python worker; the process does not wait for the other."""
     bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS)
     bench.publish(wait=True)
-    run = bench.start()
+    run = bench.start(own_jvm=True)
     run.await_condition(lambda: two_rounds(bench), "two rounds to be at work")
     run.workers()[0].kill()
     assert run.await_end() == 1
@@ -72,7 +73,7 @@ def test_a_round_that_fails_ends_the_process(make_bench: MakeBench) -> None:
 def test_a_stop_waits_for_a_round_no_longer_than_its_time(make_bench: MakeBench) -> None:
     bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS)
     bench.publish(wait=True)
-    run = bench.start()
+    run = bench.start(own_jvm=True)
     run.await_condition(lambda: two_rounds(bench), "two rounds to be at work")
     assert run.terminate() == 0
     (stopped,) = run.logged("stopped")

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/fetch", "pipeline/kafka", "pipeline/worker")
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {

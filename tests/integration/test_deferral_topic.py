@@ -21,6 +21,7 @@ from pipeline.records.record import Record
 from tests.integration.crash.bench import DEADLINE
 from tests.unit.pipeline.deferral.making import entry
 
+ROOMS = ("pipeline/deferral",)
 MIB = 1024 * 1024
 Topic = Callable[[str], LedgerTopic]
 

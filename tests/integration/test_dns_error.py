@@ -13,12 +13,17 @@ import pytest
 
 from devkit.programs.hosts_file import refusal_of_hosts_file
 from tests.integration.shared_stack import PlayScenario
+from tests.side_by_side import MACHINE
 
+ROOMS = ("devkit/faults", "devkit/programs")
 HERE = Path(__file__).parent
 SCENARIO = str(HERE / "scenarios" / "unresolved-name.yaml")
 OWN = shlex.join([sys.executable, str(HERE / "own_pipeline.py")])
 
-pytestmark = pytest.mark.skipif(bool(refusal_of_hosts_file()), reason="the system forbids mount namespaces")
+pytestmark = [
+    MACHINE,
+    pytest.mark.skipif(bool(refusal_of_hosts_file()), reason="the system forbids mount namespaces"),
+]
 
 
 def test_a_program_fails_at_its_look_up_and_goes_on_when_the_name_resolves_again(

@@ -26,6 +26,7 @@ from tests.integration.local_spark import local_spark
 from tests.unit.pipeline.deferral.making import entry
 from tests.unit.pipeline.making import make_event
 
+ROOMS = ("pipeline/jobs", "pipeline/state")
 BEGIN = datetime(2026, 3, 2, 10, tzinfo=UTC)
 COLUMNS = "topic string, partition int, offset long, key binary, value binary, timestamp timestamp, horizon timestamp"
 SECONDS = ([10.0, 89.999], [59.998, 59.999, 60.0], [400.0], [401.0])

@@ -26,6 +26,7 @@ from pipeline.records.page_change import InvalidEventError, parse
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
 
+ROOMS = ("pipeline/jobs", "pipeline/state")
 MakeBench = Callable[..., Bench]
 Counts = Counter[tuple[str, int, int]]
 """Edits by wiki, page and number of the window."""

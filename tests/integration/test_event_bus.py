@@ -23,6 +23,7 @@ from devkit.waiting import wait_until
 from pipeline.schemas import page_change_validator
 from tests.integration.cli_run import CliRun, devkit
 
+ROOMS = ("devkit/event_bus",)
 Cli = Callable[..., CliRun]
 SOURCE, OUTPUT = "mediawiki.page_change.v1", "mediawiki.page_html_content_change.v1"
 CLIENTS_ID = "8c1f5e0c-made-by-mwclient"

@@ -21,6 +21,7 @@ from devkit.stack.topics import recreate_topics, topic_admin
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.moments import EPOCH
 
+ROOMS = ("devkit/traffic",)
 PAGES, LINKS = "backlog.pages", "backlog.links"
 SPEC = {
     "seed": 3,

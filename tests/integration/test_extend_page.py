@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,64 @@ import pytest
 
 from tests.unit.extend_page import write_examples
 
+ROOMS = ("docs", "devkit", "devkit/expectations", "located_config", "pipeline/jobs")
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+IN_DRIVER = """
+import sys
+from pathlib import Path
+
+from pyspark import cloudpickle
+
+from pipeline.worker import spark_task as task
+from pipeline.config.pipeline_config import MediaWiki, PipelineConfig, Sink, Source
+from pipeline.jobs.extensions import load_extensions
+
+load_extensions(["./page_size.py"])
+config = PipelineConfig.model_validate({
+    "job": "page-size",
+    "source": {"bootstrap_servers": "127.0.0.1:1"},
+    "sink": {"bootstrap_servers": "127.0.0.1:1"},
+    "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+    "checkpoint": "nowhere",
+    "deferral": {"policy": "none"},
+})
+Path(sys.argv[1]).write_bytes(cloudpickle.dumps(task.enrich(config, workers=1)))
+"""
+IN_WORKER = """
+import pickle, sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+
+message = {"topic": ["t"], "partition": [0], "offset": [0], "key": [b"k"], "value": [b"{"]}
+batch = pa.RecordBatch.from_pydict(message | {"timestamp": pa.array([datetime.now(UTC)], pa.timestamp("us", tz="UTC"))})
+for records in pickle.loads(Path(sys.argv[1]).read_bytes())(iter([batch])):
+    print(records.column("topic").to_pylist(), records.column("value")[0].as_py().decode())
+"""
+
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     write_examples(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def run(directory: Path) -> Run:
+    def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        """A Python process in the directory of the examples."""
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=directory,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            env=os.environ | environment,
+        )
+
+    return run
 
 
 def play(directory: Path, name: str, *options: str, exit_code: int = 0) -> Any:
@@ -85,3 +139,19 @@ def test_a_job_that_drops_events_of_one_topic_is_not_clean(directory: Path) -> N
 def test_a_fault_on_a_part_and_a_kind_of_program(directory: Path, name: str) -> None:
     result = play(directory, name, "--arm", "fixed")
     assert result["pipeline"].endswith("my_pipeline.py")
+
+
+def test_devkit_lists_a_fault_of_the_mock(run: Run) -> None:
+    """The mock, which devkit asks, is a process of its own."""
+    ended = run("-m", "devkit.cli.main", "faults", "maintenance", "--extend", "./maintenance.py")
+    assert "the maintenance page" in ended.stdout, ended.stderr
+    assert run("-m", "devkit.cli.main", "faults", "status").stdout.startswith("status")
+
+
+def test_a_python_worker_finds_the_job_by_the_environment_alone(run: Run, directory: Path) -> None:
+    """What Spark hands it is a pickled function with the configuration; here a message that is no event."""
+    made = run("-c", IN_DRIVER, "function.pickle")
+    assert made.returncode == 0, made.stderr
+    ended = run("-c", IN_WORKER, "function.pickle", ENRICHMENT_EXTEND=f"{directory}/page_size.py")
+    assert ended.stdout.startswith("['acme.page_size.error'] {"), ended.stderr
+    assert "there is no job 'page-size'" in run("-c", IN_WORKER, "function.pickle").stderr

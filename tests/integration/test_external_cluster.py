@@ -25,6 +25,7 @@ from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
 from tests.integration.cli_run import devkit
 
+ROOMS = ("devkit/faults", "devkit/guardian", "devkit/stack")
 pytestmark = pytest.mark.slow  # three brokers
 DEADLINE = timedelta(seconds=60)
 LED, HELD = "theirs.led", "theirs.held"

@@ -18,6 +18,8 @@ from devkit.stack.stack import BUCKETS, Stack, StackRequest
 from devkit.stack.topics import TopicEnds, recreate_topics, remove_topics
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/stack",)
+
 
 @pytest.fixture(autouse=True)
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from devkit.stack.parts.liveness import answers
 from devkit.waiting import wait_until
 from tests.integration.cli_run import devkit
 
+ROOMS = ("devkit/faults", "devkit/guardian")
 pytestmark = pytest.mark.slow  # the lease of a fault has to run out
 DEADLINE = timedelta(seconds=60)
 PAUSE, KILL = "{pause: {part: kafka}}", "{kill: {part: kafka}}"

@@ -20,6 +20,7 @@ from pipeline.jobs.content import ContentRoute
 from pipeline.records.error_event import Failure
 from tests.integration.mockapi.conftest import Mock, start, stop
 
+ROOMS = ("pipeline/fetch",)
 MIB = 1024 * 1024
 REVISION = 28674
 CHILD = Path(__file__).with_name("bounded_client.py")

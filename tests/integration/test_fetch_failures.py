@@ -13,6 +13,7 @@ from devkit.observe.audit.arrivals import Arrival, read_topic
 from pipeline.schemas import error_validator, fetch_failure_validator
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/jobs", "pipeline/rdf", "pipeline/records")
 FAILURES = "fetch-failures.of-their-own"
 TRAFFIC: dict[str, Any] = {
     "generator": "wikibase_change",

@@ -15,6 +15,7 @@ from devkit.stack.parts.mock_api import start_mock_api
 from devkit.stack.parts.object_store import s3_client, start_object_store
 from devkit.stack.parts.process import ProcessPart
 
+ROOMS = ("devkit/proxy", "devkit/stack")
 BUCKET = "claim-checks"
 PARTS = frozenset({"object-store", "mock-api"})
 

@@ -13,6 +13,7 @@ import pytest
 from devkit.waiting import wait_until
 from tests.integration.crash.bench import DEADLINE, Bench, Run
 
+ROOMS = ("pipeline/driver",)
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 11, "rate": "400/s", "for": "500ms", "population": 60}
@@ -44,7 +45,7 @@ def test_the_batch_at_work_is_finished_and_none_follows(make_bench: MakeBench) -
     assert run.logged("stopped")
     assert sum(bench.committed().values()) == 100, "the batch at work is committed"
     assert_what_left_is_what_is_committed(bench)
-    assert "Exception" not in run.process.stderr.read_text(), "a stop is no failure"
+    assert "Exception" not in run.standard_error(), "a stop is no failure"
     again = bench.start()
     bench.await_drained(again)
     assert again.terminate() == 0
@@ -58,7 +59,7 @@ def test_a_page_that_takes_longer_is_in_the_ledger_when_the_process_has_ended(ma
     settings = {"deferral": deferral, "stop_timeout": "60s"}
     bench = make_bench(traffic=SLOW, rules=TEN_MINUTES, settings=settings)
     bench.publish(wait=True)
-    run = bench.start()
+    run = bench.start(own_jvm=True)
     run.await_line("batch_started", batch=0)
     assert run.terminate() == 0, run.process.last_words(20)
     (stopped,) = run.logged("stopped")
@@ -83,7 +84,7 @@ def test_when_the_time_is_over_the_process_says_so_and_the_batch_comes_again(
     }
     bench = make_bench(traffic=SLOW, rules=TEN_MINUTES, settings=settings)
     bench.publish(wait=True)
-    run = bench.start("--allow-unsafe")
+    run = bench.start("--allow-unsafe", own_jvm=True)
     run.await_condition(lambda: bench.in_flight("slow"), "the slow page to be asked for")
     run.process.signal(signal.SIGTERM)
     run.await_line("stopping")
@@ -106,7 +107,7 @@ def test_when_the_time_is_over_the_process_says_so_and_the_batch_comes_again(
 def test_a_signal_while_the_jvm_begins_leaves_none_behind(make_bench: MakeBench) -> None:
     """Set-up: a JVM that has not said yet where it listens. One that was forgotten then would stay for ever."""
     bench = make_bench(traffic=TRAFFIC, rules=[], settings={})
-    run = bench.start()
+    run = bench.start(own_jvm=True)
     run.await_condition(lambda: any("java" in one.name() for one in run.tree()), "the JVM to begin")
     assert run.terminate() == 0, run.process.last_words(20)
     assert run.logged("stopped", seconds=0)

@@ -26,6 +26,7 @@ from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun
 from tests.integration.poisoned_scenario import write_scenario
 
+ROOMS = ("devkit/faults", "devkit/traffic", "devkit/verdict")
 TOPIC = "grown.source"
 DEADLINE = timedelta(seconds=60)
 BACKLOG = """

@@ -15,6 +15,7 @@ from kafka.structs import TopicPartition
 
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/deferral", "pipeline/driver")
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+ROOMS = ("pipeline/driver",)
 _STEPS = """
 import sys
 

@@ -20,6 +20,7 @@ from devkit.guardian.run_state import RunState, known_runs
 from devkit.waiting import wait_until
 from tests.integration.cli_run import REPOSITORY, devkit
 
+ROOMS = ("devkit/cli", "devkit/debug")
 pytestmark = pytest.mark.slow  # Spark comes up
 DEADLINE = timedelta(seconds=120)
 EVENTS = 40

@@ -16,6 +16,7 @@ from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.shared_stack import PlayScenario
 from tests.integration.test_scenario_verdict import result_of
 
+ROOMS = ("scenarios", "devkit/verdict")
 SCENARIOS = (
     "vanished-metric",
     "renamed-metric",

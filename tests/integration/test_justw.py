@@ -21,6 +21,7 @@ import pytest
 
 from devkit.waiting import wait_until
 
+ROOMS = ("justw",)
 TOP = Path(__file__).parents[2]
 NEEDED = (
     "justw",
@@ -35,7 +36,6 @@ NEEDED = (
     "locks/bootstrap.lock",
 )
 DEADLINE = timedelta(seconds=60)
-
 STAND_IN = """#!/bin/sh
 case "$1 $2" in
   "-m venv")

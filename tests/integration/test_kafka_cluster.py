@@ -18,6 +18,7 @@ from devkit.stack.stack import Stack, StackRequest
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
 
+ROOMS = ("devkit/stack",)
 BROKERS = ("kafka-1", "kafka-2", "kafka-3")
 DEADLINE = timedelta(seconds=60)
 

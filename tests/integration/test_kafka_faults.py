@@ -22,6 +22,7 @@ from devkit.stack.stack import Stack, StackRequest
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
 
+ROOMS = ("devkit/faults",)
 pytestmark = pytest.mark.slow  # three brokers
 TOPIC = "faults.out"
 DEADLINE_S = 30.0

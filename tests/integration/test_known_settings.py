@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+ROOMS = ("devkit/programs",)
 ASK = (
     "from devkit.programs.spark.known_settings import ask_spark, known_settings as k; print(sorted(ask_spark() ^ k()))"
 )

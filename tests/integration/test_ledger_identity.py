@@ -19,6 +19,7 @@ from tests.integration.crash.bench import Bench
 from tests.integration.test_checkpoint_of_another_job import with_settings
 from tests.unit.pipeline.deferral.making import entry
 
+ROOMS = ("pipeline/deferral", "pipeline/driver")
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 2, "rate": "100/s", "for": "100ms", "population": 4}

@@ -13,6 +13,7 @@ from pipeline.config.pipeline_config import Deferral, MediaWiki, PipelineConfig,
 from pipeline.kafka.broker_limits import ask_brokers
 from pipeline.kafka.limit_rules import Limits, disagreements
 
+ROOMS = ("pipeline/kafka",)
 MIB = 1024 * 1024
 
 

@@ -19,6 +19,7 @@ from pipeline.state.state_mark import StateMark
 from pipeline.state.store_settings import store_settings
 from tests.integration.local_spark import local_spark
 
+ROOMS = ("pipeline/state",)
 SCHEMA = "key binary, value binary, topic string, partition int, offset long, timestamp timestamp, horizon timestamp"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

@@ -18,6 +18,7 @@ from devkit.stack.stack import CHECKPOINTS, Stack
 from devkit.stack.topics import recreate_topics
 from pipeline.config.pipeline_config import Deferral, MediaWiki, PipelineConfig, Sink, Source
 
+ROOMS = ("devkit/debug",)
 SOURCE, DEFERRED = "look.source", "look.deferred"
 NOW_MS = 1_790_000_100_000
 

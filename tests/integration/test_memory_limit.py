@@ -14,6 +14,7 @@ import pytest
 from devkit.programs.spark.place import SparkPlace, write_spark_conf
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/memory",)
 MakeBench = Callable[..., Bench]
 
 MIB = 1024 * 1024

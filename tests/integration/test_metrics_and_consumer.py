@@ -20,6 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
 
+ROOMS = ("pipeline/consumer", "pipeline/metrics")
 MakeBench = Callable[..., Bench]
 Samples = dict[tuple[str, ...], float]
 

@@ -12,6 +12,7 @@ import pytest
 from devkit.report.result import Result
 from tests.integration.cli_run import REPOSITORY, CliRun
 
+ROOMS = ("devkit/faults", "devkit/proxy", "pipeline/fetch")
 SCENARIO = REPOSITORY / "tests" / "integration" / "scenarios" / "mock-blackhole.yaml"
 # What left the program just before the silence may be counted a look later.
 UNDER_WAY_S = 1.5

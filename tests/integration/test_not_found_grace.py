@@ -9,6 +9,7 @@ import pytest
 
 from tests.integration.shared_stack import PlayScenario
 
+ROOMS = ("pipeline/fetch",)
 SCENARIO = Path(__file__).parent / "scenarios" / "lagging-replica.yaml"
 
 

@@ -18,6 +18,7 @@ from devkit.guardian.run_state import state_path
 from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun, alive
 
+ROOMS = ("devkit/cli", "devkit/guardian")
 SLOW_PAGE = str(Path(__file__).parent / "scenarios" / "slow-page.yaml")
 GONE = timedelta(seconds=30)
 Cli = Callable[..., CliRun]

@@ -41,6 +41,7 @@ from tests.integration.odd_records import (
 )
 from tests.unit.devkit.traffic.capture.captures import read_capture
 
+ROOMS = ("pipeline/aligned", "pipeline/kafka", "pipeline/records", "devkit/debug", "devkit/traffic")
 MakeBench = Callable[..., Bench]
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 5, "rate": "400/s", "for": "100ms", "population": 8}
 HEADERS = {"pass_headers": ["traceparent"]}

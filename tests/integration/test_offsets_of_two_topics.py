@@ -20,6 +20,7 @@ from pipeline.metrics import lag_watch
 from pipeline.metrics.lag_watch import KafkaSource, lag_of
 from pipeline.records.record import SourcePartition
 
+ROOMS = ("pipeline/aligned", "pipeline/kafka", "pipeline/metrics")
 PARTITIONS = {"offsets.page_change": 2, "offsets.page_links": 1}
 PLACES = [TopicPartition(topic, number) for topic, count in PARTITIONS.items() for number in range(count)]
 SOURCES = [SourcePartition(*place) for place in PLACES]

@@ -33,6 +33,7 @@ from pipeline.ops.copying import Copy, copy_all, opened_target
 from tests.integration.crash.bench import Bench
 from tests.unit.pipeline.making import make_event
 
+ROOMS = ("pipeline/ops",)
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 5, "rate": "200/s", "for": "100ms", "population": 5}

@@ -17,6 +17,7 @@ from tests.integration.shared_stack import PlayScenario
 from tests.own_pipeline_page import CARELESS, HAMMERING, LAGGING, block, careless, lagging, mine
 from tests.own_pipeline_page import TEMPLATE as TEMPLATE_FILE
 
+ROOMS = ("docs", "devkit/observe", "devkit/programs")
 HERE = Path(__file__).parent
 SCENARIO = str(HERE / "scenarios" / "own.yaml")
 TEMPLATE = [sys.executable, str(TEMPLATE_FILE)]

@@ -14,6 +14,7 @@ import pytest
 from tests.integration.cli_run import CliRun
 from tests.integration.shared_stack import PlayScenario
 
+ROOMS = ("devkit/play", "devkit/programs", "devkit/scenario")
 SCENARIOS = Path(__file__).parent / "scenarios"
 
 

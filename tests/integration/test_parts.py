@@ -30,6 +30,7 @@ from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
 from mockapi.rules.model import Rule
 
+ROOMS = ("devkit/stack", "devkit/faults")
 SILENT_S = 1.0
 DEADLINE = timedelta(seconds=30)
 

@@ -14,6 +14,7 @@ from kafka import KafkaProducer
 from pipeline.ops.source import opened_topic
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/deferral", "pipeline/records")
 TRAFFIC: dict[str, Any] = {
     "generator": "page_change",
     "seed": 5,

@@ -24,6 +24,7 @@ from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
 from tests.integration.json_lines import json_lines
 
+ROOMS = ("pipeline", "pipeline/config", "pipeline/driver", "pipeline/events")
 DEADLINE = timedelta(seconds=90)
 
 

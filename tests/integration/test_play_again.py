@@ -16,6 +16,7 @@ import pytest
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/headroom", "devkit/play")
 HERE = Path(__file__).parent
 KIND = f"""
 from dataclasses import dataclass

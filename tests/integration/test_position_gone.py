@@ -17,6 +17,7 @@ from devkit.stack.topics import recreate_topics, topic_admin
 from tests.integration.crash.bench import Bench
 from tests.integration.test_operations import EVENTS, TRAFFIC, Commands, publish, read, sources
 
+ROOMS = ("pipeline/aligned", "pipeline/driver", "pipeline/ops")
 MakeBench = Callable[..., Bench]
 
 GONE = EVENTS + EVENTS // 2

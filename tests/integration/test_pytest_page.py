@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+ROOMS = ("docs", "devkit/pytest")
+PLUGIN = "devkit.pytest"
 PAGE = Path(__file__).parents[2] / "docs" / "pytest.md"
 DEADLINE_S = 300
 
@@ -13,6 +15,7 @@ DEADLINE_S = 300
 def test_the_example_passes_in_an_empty_directory(tmp_path: Path) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     (settings,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert PLUGIN in settings
     (tmp_path / "test_fetch.py").write_text(example)
     (tmp_path / "pyproject.toml").write_text(settings)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))}

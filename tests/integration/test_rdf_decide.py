@@ -44,6 +44,7 @@ from pipeline.updater.source_event import SourceEvent, parse_source_event
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
 
+ROOMS = ("pipeline/jobs", "pipeline/state", "pipeline/updater")
 MakeBench = Callable[..., Bench]
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

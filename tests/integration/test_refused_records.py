@@ -13,6 +13,7 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from devkit.stack.topics import topic_admin
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/kafka", "pipeline/worker")
 KIB = 1024
 MIB = 1024 * KIB
 PAGES = {"Hot": {"share": "50%"}}

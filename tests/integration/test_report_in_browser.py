@@ -17,6 +17,7 @@ from devkit.report.page.page import render_page
 from devkit.report.run_record import read_run
 from tests.unit.devkit.report import storm
 
+ROOMS = ("devkit/report",)
 WIDTHS = (360, 768, 1280)
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _OPTIONS = (

@@ -17,6 +17,7 @@ import pytest
 from devkit.programs.places import merge
 from tests.integration.crash.bench import Bench, Run
 
+ROOMS = ("pipeline/deferral", "pipeline/driver")
 TRAFFIC: dict[str, Any] = {
     "generator": "page_change",
     "seed": 12,

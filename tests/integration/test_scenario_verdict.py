@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.readme_sample import missing_from
 
+ROOMS = ("scenarios", "devkit/report", "devkit/scenario", "devkit/verdict")
 SCENARIO = REPOSITORY / "scenarios" / "oversized-message.yaml"
 SCHEMA = REPOSITORY / "devkit" / "report" / "result.schema.json"
 Cli = Callable[..., CliRun]

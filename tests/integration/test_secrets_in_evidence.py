@@ -11,6 +11,7 @@ import pytest
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/report", "located_config")
 SCENARIO = r"""
 name: secrets
 title: What of a program's own secrets stands in the evidence

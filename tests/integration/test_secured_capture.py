@@ -23,6 +23,7 @@ from tests.integration.flowing_records import flowing_records
 from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, write_topics
 from tests.unit.devkit.traffic.capture.captures import read_capture
 
+ROOMS = ("devkit/stack", "devkit/traffic")
 TOPIC = "secured.source"
 RECORDS = 100
 DEADLINE = timedelta(seconds=60)

@@ -31,6 +31,7 @@ from pipeline.records.record import SourcePartition
 from pipeline.worker.ordered_writer import ordered_producer
 from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, write_topics
 
+ROOMS = ("pipeline/kafka",)
 SOURCE, OUTPUT, ERROR, LEDGER = "job.source", "job.output", "job.error", "job.deferred"
 RECORDS = 10
 

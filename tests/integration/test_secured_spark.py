@@ -26,6 +26,7 @@ from pipeline.kafka.sink import BATCH_BYTES, producer_options, write
 from tests.integration.local_spark import local_spark
 from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, write_topics
 
+ROOMS = ("located_config", "pipeline/aligned", "pipeline/driver", "pipeline/kafka")
 SOURCE, ERROR = "spark.source", "spark.error"
 RECORDS = 20
 EARLIEST = NewStart("earliest", {"startingOffsets": "earliest"})

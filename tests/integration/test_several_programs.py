@@ -11,6 +11,7 @@ import pytest
 
 from tests.integration.shared_stack import PlayScenario
 
+ROOMS = ("devkit/observe", "devkit/play", "devkit/programs")
 SCENARIOS = Path(__file__).parent / "scenarios"
 SCENARIO = str(SCENARIOS / "several.yaml")
 

@@ -12,6 +12,8 @@ from devkit.report.series_directory import read_series, runs_of
 from tests.integration.poisoned_scenario import write_scenario
 from tests.integration.shared_stack import PlayScenario
 
+ROOMS = ("devkit/cli", "devkit/report")
+
 
 @pytest.mark.slow
 def test_runs_agree_and_their_rate_has_an_interval(play_scenario: PlayScenario, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.integration.shared_stack import PlayScenario
 
+ROOMS = ("devkit/expectations", "devkit/observe")
 SCENARIO = Path(__file__).parent / "scenarios" / "signs-of-an-incident.yaml"
 
 

@@ -11,6 +11,7 @@ import pytest
 from tests.integration.cli_run import CliRun
 from tests.integration.test_scenario_verdict import result_of
 
+ROOMS = ("devkit/soak",)
 SEED = "4"
 Cli = Callable[..., CliRun]
 

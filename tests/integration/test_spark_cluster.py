@@ -24,6 +24,7 @@ from tests.integration.crash.bench import Bench, Run
 from tests.integration.spark_cluster import SPARK_HOME, Cluster, spark_cluster
 from tests.integration.test_content_enrichment import RULES, SETTINGS, TRAFFIC, fates, source_of
 
+ROOMS = ("deploy", "pipeline/driver")
 pytestmark = pytest.mark.slow
 
 NODE_PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"

@@ -23,6 +23,7 @@ from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun, alive, devkit
 from tests.integration.poisoned_scenario import write_scenario
 
+ROOMS = ("devkit/cli", "devkit/guardian")
 Cli = Callable[..., CliRun]
 GONE = timedelta(seconds=30)
 

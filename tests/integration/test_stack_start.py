@@ -14,6 +14,8 @@ from devkit.stack.embedded import start_embedded
 from devkit.stack.parts import local_kafka, object_store
 from devkit.stack.ports import claim_port
 
+ROOMS = ("devkit/stack",)
+
 
 def first_then_free(port: int) -> Callable[[int | None, str], int]:
     ports: list[int] = []

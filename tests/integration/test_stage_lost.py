@@ -20,6 +20,7 @@ from pipeline.driver.session import _REQUIRED
 from tests.integration.crash.bench import Bench, Run
 from tests.integration.spark_cluster import Cluster, spark_cluster
 
+ROOMS = ("pipeline/driver", "pipeline/worker")
 pytestmark = pytest.mark.slow
 
 EDITS, A_BATCH, HELD = 20, 10, 14

@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+ROOMS = ("pipeline/state",)
 MIB = 1024 * 1024
 BOUND = 64 * MIB
 ROWS, BATCHES = 60_000, 25

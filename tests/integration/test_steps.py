@@ -13,6 +13,7 @@ import pytest
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/play",)
 SCENARIO = Path(__file__).parent / "scenarios" / "steps.yaml"
 Cli = Callable[..., CliRun]
 

@@ -12,6 +12,7 @@ import pytest
 from tests.integration.crash.bench import Bench, Run
 from tests.integration.test_graceful_stop import TRAFFIC, assert_nothing_is_left
 
+ROOMS = ("pipeline/driver",)
 MakeBench = Callable[..., Bench]
 
 pytestmark = pytest.mark.slow
@@ -29,7 +30,7 @@ def test_while_the_brokers_are_gone_there_is_no_batch_to_wait_for(make_bench: Ma
     bench = make_bench(traffic=TRAFFIC, rules=[], settings=settings)
     broker = bench.stack.part("kafka")
     bench.publish(wait=True)
-    run = bench.start()
+    run = bench.start(own_jvm=True)
     bench.await_drained(run)
     broker.pull("pause")
     try:
@@ -51,7 +52,7 @@ def test_a_stop_ends_in_its_time_though_the_jvm_stands_still(make_bench: MakeBen
     settings = {"deferral": {"inline_allowance": "1s"}, "stop_timeout": "11s"}
     bench = make_bench(traffic=TRAFFIC, rules=[], settings=settings)
     bench.publish(wait=True)
-    run = bench.start()
+    run = bench.start(own_jvm=True)
     bench.await_drained(run)
     jvm_of(run).suspend()
     assert run.terminate() == 3
@@ -64,7 +65,7 @@ def test_a_jvm_that_stands_still_is_a_failure_that_a_supervisor_sees(make_bench:
     settings = {"stall_timeout": "20s", "deferral": {"inline_allowance": "1s"}}
     bench = make_bench(traffic=TRAFFIC, rules=[], settings=settings)
     bench.publish(wait=True)
-    run = bench.start()
+    run = bench.start(own_jvm=True)
     bench.await_drained(run)
     jvm_of(run).suspend()
     assert run.await_end() == 1

@@ -21,6 +21,7 @@ from tests.integration.test_graceful_stop import (
     assert_what_left_is_what_is_committed,
 )
 
+ROOMS = ("pipeline/driver",)
 MakeBench = Callable[..., Bench]
 
 pytestmark = pytest.mark.slow

@@ -12,6 +12,7 @@ import pytest
 from tests.integration.cli_run import CliRun
 from tests.integration.test_scenario_verdict import result_of
 
+ROOMS = ("devkit/faults", "pipeline/driver", "pipeline/kafka")
 SCENARIOS = Path(__file__).parent / "scenarios"
 # The longest of the timeouts that outage.yaml gives the job.
 LONGEST_TIMEOUT_S = 15.0

@@ -12,6 +12,8 @@ import pytest
 from tests.integration.poisoned_scenario import write_scenario
 from tests.integration.shared_stack import PlayScenario
 
+ROOMS = ("devkit/play", "devkit/programs", "devkit/verdict")
+
 
 @pytest.mark.slow
 def test_every_arm_counts_and_giving_up_is_an_outcome(play_scenario: PlayScenario, tmp_path: Path) -> None:

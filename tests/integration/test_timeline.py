@@ -10,6 +10,7 @@ import pytest
 
 from tests.integration.cli_run import CliRun
 
+ROOMS = ("devkit/faults", "devkit/play")
 SCENARIOS = Path(__file__).parent / "scenarios"
 PAUSE_S = 3.0
 Cli = Callable[..., CliRun]

@@ -21,6 +21,7 @@ from pipeline.ops.source import opened_topic
 from tests.integration.crash.bench import Bench
 from tests.integration.ended_transactions import abort, commit
 
+ROOMS = ("devkit/debug", "devkit/observe", "pipeline/ops")
 TOPIC = "transactions.output"
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 5, "rate": "100/s", "for": "100ms", "population": 4}
 

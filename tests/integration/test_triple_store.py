@@ -20,6 +20,7 @@ from devkit.stack.parts.part_life import require_running
 from devkit.stack.parts.triple_store import TripleStore, start_triple_store
 from devkit.stack.stack import by_name
 
+ROOMS = ("devkit/faults", "devkit/stack")
 PART = "triple-store"
 NO_BROKER = "127.0.0.1:1"
 A, B = '<http://a> <http://p> "1" .', '<http://b> <http://p> "2"@en .'

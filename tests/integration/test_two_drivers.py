@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/driver",)
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 4, "rate": "10/s", "for": "30s", "population": 20}
 SETTINGS: dict[str, Any] = {"batch": {"trigger": "500ms"}, "deferral": {"policy": "none"}}
 

@@ -18,6 +18,7 @@ from devkit.observe.audit.arrivals import read_topic
 from located_config.extension import load_extension
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/jobs",)
 MakeBench = Callable[..., Bench]
 JOB = Path(__file__).parents[1] / "unit/pipeline/jobs/links_job.py"
 PAGES, LINKS = "mediawiki.page_change.v1", "acme.links_change.v1"

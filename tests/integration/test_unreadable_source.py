@@ -14,6 +14,7 @@ from kafka import KafkaProducer
 from devkit.observe.audit.arrivals import read_topic
 from tests.integration.crash.bench import Bench
 
+ROOMS = ("pipeline/driver", "pipeline/fetch")
 MakeBench = Callable[..., Bench]
 
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 9, "rate": "1000/s", "for": "150ms", "population": 20}

@@ -35,6 +35,7 @@ from tests.integration.test_bootstrap import (
     shown,
 )
 
+ROOMS = ("pipeline/ops", "pipeline/state", "pipeline/updater")
 MakeBench = Callable[..., Bench]
 
 ENTITIES = 300

@@ -23,6 +23,7 @@ from devkit.stack.parts.triple_store import TripleStore
 from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun, devkit
 
+ROOMS = ("devkit/event_bus", "devkit/programs", "pipeline/apply", "pipeline/updater")
 Cli = Callable[..., CliRun]
 APPLIED = timedelta(minutes=4)
 LABELS = 'SELECT ?value { ENTITY <http://www.w3.org/2000/01/rdf-schema#label> ?value FILTER(LANG(?value) = "en") }'

@@ -21,6 +21,7 @@ from pipeline.records.record import Position
 from pipeline.worker.unknown_versions import versions_of
 from tests.integration.local_spark import local_spark
 
+ROOMS = ("pipeline/driver", "pipeline/worker")
 GOOD, OTHER_MINOR, BAD = (f"/mediawiki/page/change/{version}" for version in ("1.2.0", "1.9.9", "2.0.0"))
 TOPIC = "source"
 READABLE = {(TOPIC, GOOD), (TOPIC, OTHER_MINOR)}

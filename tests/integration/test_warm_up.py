@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.integration.shared_stack import PlayScenario
 
+ROOMS = ("devkit/play",)
 SCENARIO = str(Path(__file__).parent / "scenarios" / "warm.yaml")
 EVENTS, PARTITIONS = 20, 2
 

@@ -19,6 +19,7 @@ from devkit.stack.stack import Stack
 from tests.integration.crash.bench import Bench
 from tests.integration.spark_cluster import Cluster, spark_cluster
 
+ROOMS = ("devkit/observe", "pipeline/deferral", "pipeline/worker")
 pytestmark = pytest.mark.slow
 
 PAGES = ("First", "Second", "Third", "Fourth", "Fifth")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.main_paths import MAIN_PATHS, is_main_path
+from tests.rota import PYTEST
 
 TOP = Path(__file__).parents[2]
 
@@ -29,10 +30,10 @@ def test_each_is_a_test_that_is_not_slow(node_id: str) -> None:
     ("node_id", "is_one"),
     [
         ("tests/integration/rules/test_rules.py::test_a_rule", True),
-        ("tests/integration/test_parts.py::test_a_broker_that_was_started_again_has_its_records[kill]", True),
-        ("tests/integration/test_parts.py::test_a_broker_that_was_started_again_has_its_records", True),
-        ("tests/integration/test_parts.py::test_a_broker_that_was_started_again_has_its_records_too", False),
-        ("tests/integration/test_parts.py::test_another", False),
+        ("tests/integration/test_scenario_verdict.py::test_the_incident_is_reproduced_and_fixed[case]", True),
+        ("tests/integration/test_scenario_verdict.py::test_the_incident_is_reproduced_and_fixed", True),
+        ("tests/integration/test_scenario_verdict.py::test_the_incident_is_reproduced_and_fixed_too", False),
+        ("tests/integration/test_scenario_verdict.py::test_another", False),
         ("tests/unit/test_rooms.py::test_the_rule_itself", False),
     ],
 )
@@ -46,28 +47,5 @@ def test_the_recipes_leave_no_test_out() -> None:
     (quick,) = re.findall(r"pytest .*? tests/unit.*", justfile)
     assert '-m "main_path or (unit and not slow)"' in quick
     assert quick.endswith("tests/unit tests/integration tests/conformance; fi")
-    (more,) = re.findall(r'pytest --ignore=tests/unit -m "not slow and not main_path".*', justfile)
-    assert more
-
-
-def test_one_process_runs_them_all(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests under the names of two main paths, with this conftest's hook: all say the same worker."""
-    monkeypatch.setenv("PYTHONPATH", str(TOP))
-    pytester.makeconftest("from tests.conftest import pytest_itemcollected\n")
-    pytester.makeini("[pytest]\nmarkers =\n    main_path: a mark\n    unit: a mark\n")
-    for file in ("tests/conformance/test_conformance.py", "tests/integration/rules/test_rules.py"):
-        path = pytester.path / file
-        path.parent.mkdir(parents=True)
-        path.write_text(
-            "import os, pathlib, pytest\n\n"
-            "@pytest.mark.parametrize('number', range(8))\n"
-            "def test_a_worker(number):\n"
-            "    with pathlib.Path('workers').open('a') as workers:\n"
-            "        workers.write(os.environ['PYTEST_XDIST_WORKER'] + '\\n')\n"
-        )
-    pytester.runpytest_subprocess("-n", "2", "--dist", "loadgroup", "--import-mode=importlib").assert_outcomes(
-        passed=16
-    )
-    workers = (pytester.path / "workers").read_text().split()
-    assert len(workers) == 16
-    assert len(set(workers)) == 1
+    assert "@python -m tests.rota" in justfile
+    assert PYTEST[-2:] == ("-m", "not slow and not main_path")

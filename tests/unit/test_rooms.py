@@ -1,16 +1,14 @@
 """The rooms of the project and what may go from one to another."""
 
-import ast
 import re
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from devkit.expectations.registry import EXPECTATIONS
+from tests.import_graph import Import, depends, imports
 
 TOP = Path(__file__).parents[2]
 ROOMS = ("devkit", "located_config", "mockapi", "pipeline")
@@ -54,30 +52,8 @@ REGISTRY = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Import:
-    file: str
-    line: int
-    module: str
-
-
 def sources(room: str) -> list[Path]:
     return sorted((TOP / room).rglob("*.py"))
-
-
-def imports(text: str, file: Path, package: str) -> Iterator[Import]:
-    """All modules that `text` imports, wherever in it; a name imported from a package may be a module of it."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield Import(str(file), node.lineno, alias.name)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = package.split(".")[: len(package.split(".")) - node.level + 1]
-                base = ".".join([*above, *([node.module] if node.module else [])])
-            for alias in node.names:
-                yield Import(str(file), node.lineno, f"{base}.{alias.name}")
 
 
 def trespasses(room: str, found: Import) -> bool:
@@ -134,16 +110,6 @@ def test_a_room_is_not_empty(room: str) -> None:
     assert [path for path in sources(room) if path.name != "__init__.py"]
 
 
-def depends(sources: dict[str, str]) -> dict[str, set[str]]:
-    """Which of the modules, given by name and text, each of them imports, for types only as well."""
-    found: dict[str, set[str]] = {}
-    for name, text in sources.items():
-        modules = (one.module for one in imports(text, Path(name), name.rpartition(".")[0]))
-        named = {module if module in sources else module.rpartition(".")[0] for module in modules}
-        found[name] = (named & sources.keys()) - {name}
-    return found
-
-
 def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     """The modules that cannot be put into an order, each circle in its own; empty when all can."""
     try:
@@ -195,11 +161,11 @@ def test_no_scenario_is_known_to_the_code(room: str) -> None:
     # An incident may be named after what is measured: that is a name of the expectation, for any scenario.
     as_words = {name.replace("-", "_") for name in names} - EXPECTATIONS.keys()
     forbidden = ["oversized", *names, *as_words]
-    assert {
-        (str(path.relative_to(TOP)), name) for path in sources(room) for name in forbidden if name in path.read_text()
-    } == set()
+    texts = {str(path.relative_to(TOP)): path.read_text() for path in sources(room)}
+    assert {(path, name) for path, text in texts.items() for name in forbidden if name in text} == set()
 
 
+@pytest.mark.starts_process("git lists the files")
 def test_no_file_names_a_package_registry() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],

@@ -86,6 +86,7 @@ def test_what_only_looks_like_it_is_not(text: str) -> None:
     assert list(found_in(text, "a.py")) == []
 
 
+@pytest.mark.starts_process("git lists the files")
 def test_what_people_read_uses_the_words_of_the_field() -> None:
     names = files()
     assert len(names) > 500, "nothing to look at"

@@ -46,10 +46,11 @@ from mockapi.rules.model import Rule, Rules
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.events import TaskRetried
 from tests.integration.crash.point import CONSTANTS_VARIABLE, CRASH_VARIABLE, CrashPoint
+from tests.integration.crash.warm_jvm import LogPart, WarmJvm
 from tests.integration.json_lines import json_lines
 
 DEADLINE = timedelta(seconds=180)
-_LAUNCHER = Path(__file__).with_name("launcher.py")
+LAUNCHER = Path(__file__).with_name("launcher.py")
 _REPOSITORY = Path(__file__).parents[3]
 _SUBMITTED = _REPOSITORY / "deploy" / "spark" / "submit.py"
 _TIMEOUT_S = 30
@@ -63,6 +64,8 @@ class Run:
 
     process: ManagedProcess
     run_id: str
+    jvm_log: LogPart | None = None
+    """Of a JVM that is not the job's own."""
     lines: list[dict[str, Any]] = field(default_factory=list)
 
     def logged(self, event: str, **fields: Any) -> list[dict[str, Any]]:
@@ -95,8 +98,13 @@ class Run:
         assert self.process.exit_code is not None
         return self.process.exit_code
 
+    def standard_error(self) -> str:
+        """What the driver, Spark and the Python workers have written there."""
+        return self.process.stderr.read_text(errors="replace") + (self.jvm_log.read() if self.jvm_log else "")
+
     def tree(self) -> list[psutil.Process]:
         """What runs of it: the driver, its JVM, the Python workers."""
+        assert self.jvm_log is None, "JVM and workers are the session's: start the job with own_jvm=True"
         return marked(TREE_VARIABLE, f"{self.run_id}/{self.process.request}")
 
     def workers(self) -> list[psutil.Process]:
@@ -126,8 +134,10 @@ class Bench:
         settings: Mapping[str, Any],
         topics: Topics | None = None,
         spark: Mapping[str, str] | None = None,
+        warm_jvm: WarmJvm | None = None,
     ) -> None:
         self.guardian, self.stack, self._directory = guardian, stack, directory
+        self._warm_jvm = None if spark else warm_jvm
         directory.mkdir()
         bootstrap = stack.kafka.bootstrap
         self.bootstrap = bootstrap
@@ -162,7 +172,7 @@ class Bench:
             SparkPlace(stack.object_store.endpoint, guardian.directory, settings=spark or {}),
             directory,
             credentials=stack.object_store.credentials(),
-            entry=(str(_LAUNCHER),),
+            entry=(str(LAUNCHER),),
         )
 
     def publish(self, *, wait: bool = False) -> None:
@@ -179,10 +189,11 @@ class Bench:
         beside: bool = False,
         submitted: bool = False,
         bootstrapped: bool = False,
+        own_jvm: bool = False,
     ) -> Run:
         """A process of the pipeline; the first one makes the checkpoint, unless that is `bootstrapped`. Of the one
         before nothing is left, unless this one is to run `beside` it. With `submitted` it is spark-submit, and the
-        pipeline its child.
+        pipeline its child. It uses the session's JVM if there is one; with `own_jvm`, or where it must, it starts one.
         """
         if not beside:
             self.end()
@@ -195,12 +206,19 @@ class Bench:
         if submitted:
             argv = (*self._spark_submit(environment["SPARK_HOME"]), *argv[argv.index("run") :])
             del environment["PYSPARK_SUBMIT_ARGS"]
+        own_jvm = own_jvm or submitted or beside or "--memory-limit" in arguments
+        lent = {} if own_jvm else self._lend_jvm()
+        environment |= lent
         launch = replace(self._launch, argv=(*argv, *arguments), environment=environment)
         name = f"pipeline-{len(self._runs) + 1}"
         addition = launch.again if self._runs or bootstrapped else None
         process = launch.spawn(self.guardian, name, logs=self._directory / "logs", addition=addition)
-        self._runs.append(Run(process, self.guardian.run_id))
+        log = self._warm_jvm.lent_to(process) if self._warm_jvm and lent else None
+        self._runs.append(Run(process, self.guardian.run_id, log))
         return self._runs[-1]
+
+    def _lend_jvm(self) -> dict[str, str]:
+        return self._warm_jvm.lend(self._launch.environment) if self._warm_jvm else {}
 
     def _spark_submit(self, spark_home: str) -> tuple[str, ...]:
         settings = str(self.conf_dir / "spark-defaults.conf")
@@ -214,15 +232,20 @@ class Bench:
     def close(self) -> None:
         self._stop.set()
         self.end()
+        if self._warm_jvm:
+            self._warm_jvm.clear()
         self._ends.close()
         self._deferrals.close()
 
     def command(self, *arguments: str, spark: bool = False) -> subprocess.CompletedProcess[str]:
         """`python -m pipeline …` with the job's configuration, from its start to its end; with the job's Spark."""
-        argv = [sys.executable, "-m", "pipeline", *arguments, "--config", str(self.config_file)]
         environment = {**os.environ, **self.stack.object_store.credentials()}
+        program: tuple[str, ...] = ("-m", "pipeline")
         if spark:
             environment |= self._launch.environment
+            if lent := self._lend_jvm():
+                program, environment = (str(LAUNCHER),), environment | lent | {"PYTHONPATH": str(_REPOSITORY)}
+        argv = [sys.executable, *program, *arguments, "--config", str(self.config_file)]
         return subprocess.run(
             argv, cwd=_REPOSITORY, env=environment, capture_output=True, text=True, timeout=_COMMAND_S, check=False
         )

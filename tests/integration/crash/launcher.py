@@ -17,6 +17,7 @@ from typing import Any
 
 from pipeline import __main__ as command
 from pipeline import log
+from tests.integration.crash.gateway import use_lent_jvm
 from tests.integration.crash.point import CONSTANTS_VARIABLE, CRASH_VARIABLE, CrashPoint
 
 
@@ -30,6 +31,7 @@ class Crashing:
 
 
 def main() -> None:
+    use_lent_jvm()
     if text := os.environ.get(CRASH_VARIABLE):
         plant(CrashPoint.model_validate_json(text))
     for target, value in json.loads(os.environ.get(CONSTANTS_VARIABLE, "{}")).items():

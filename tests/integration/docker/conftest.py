@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.integration.docker.engine import EngineMissingError, TestEngine, an_engine
+from tests.side_by_side import MACHINE
 
 _REMARKS = pytest.StashKey[list[str]]()
 Docker = Callable[..., str]
@@ -17,6 +18,11 @@ Docker = Callable[..., str]
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_REMARKS] = []
+
+
+# As each is collected: see tests/side_by_side.py.
+def pytest_itemcollected(item: pytest.Item) -> None:
+    item.add_marker(MACHINE)
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun
 from tests.integration.docker.conftest import Docker
 
+ROOMS = ("devkit/docker", "devkit/guardian", "devkit/stack", "deploy")
 GONE = timedelta(seconds=90)
 Cli = Callable[..., CliRun]
 

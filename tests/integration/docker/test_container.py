@@ -15,6 +15,7 @@ from tests.integration.cli_run import CliRun
 from tests.integration.docker.conftest import Docker
 from tests.integration.docker.test_compose import assert_nothing_is_left, of_run
 
+ROOMS = ("devkit/container", "devkit/docker", "devkit/programs")
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "small-container.yaml"
 MIB = 1 << 20
 

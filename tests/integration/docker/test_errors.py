@@ -21,6 +21,7 @@ from tests.integration.docker.engine import TestEngine
 from tests.integration.docker.engine_proxy import EngineProxy
 from tests.integration.docker.test_compose import assert_nothing_is_left, of_run
 
+ROOMS = ("devkit/docker", "devkit/stack")
 Cli = Callable[..., CliRun]
 
 

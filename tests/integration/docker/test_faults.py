@@ -27,6 +27,7 @@ from tests.integration.docker.conftest import Docker
 from tests.integration.docker.engine import TestEngine
 from tests.integration.docker.test_compose import of_run
 
+ROOMS = ("devkit/docker", "devkit/faults", "devkit/stack")
 DEADLINE_S = 60.0
 UNDONE = timedelta(seconds=60)
 Cli = Callable[..., CliRun]

@@ -19,6 +19,7 @@ from devkit.stack.stack import CHECKPOINTS, Stack, StackRequest
 from devkit.stack.topics import TopicEnds, recreate_topics
 from tests.integration.docker.engine import TestEngine
 
+ROOMS = ("devkit/docker", "devkit/proxy", "devkit/stack", "deploy")
 SILENT_S = 1.0
 DEADLINE_S = 60.0
 

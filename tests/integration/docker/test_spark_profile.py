@@ -35,6 +35,7 @@ from tests.integration.cli_run import REPOSITORY
 from tests.integration.docker.conftest import Docker
 from tests.integration.docker.engine import TestEngine
 
+ROOMS = ("deploy", "pipeline/driver")
 SOURCE, OUTPUT, ERRORS = (
     "mediawiki.page_change.v1",
     "mediawiki.page_html_content_change.v1",

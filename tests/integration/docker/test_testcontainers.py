@@ -6,6 +6,7 @@ from tests.integration.cli_run import REPOSITORY
 from tests.integration.docker.conftest import Docker
 from tests.integration.docker.engine import TestEngine
 
+ROOMS = ("devkit/docker", "devkit/pytest", "devkit/stack")
 SUITE = """
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic

@@ -21,6 +21,7 @@ from tests.integration.docker.engine import TestEngine
 from tests.integration.docker.test_compose import of_run
 from tests.integration.test_triple_store import PART, A, B, play, write
 
+ROOMS = ("devkit/docker", "devkit/faults", "devkit/stack", "deploy")
 SERVICE = '{{.Label "com.docker.compose.service"}}'
 
 pytestmark = pytest.mark.slow

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+ROOMS = ("docs", "docs/runbooks")
 REPOSITORY = Path(__file__).parents[3]
 FETCHED = re.compile(r"""<(?:script|img|link|iframe)\b[^>]*?\b(?:src|href)=["']?(?:https?:)?//[^"'>\s]+""")
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+ROOMS = ("mockapi/api", "mockapi/wiki")
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 PATH = "/w/api.php"
 

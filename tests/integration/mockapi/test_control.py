@@ -8,6 +8,7 @@ from devkit.stack.parts.mock_api import MockApi
 from mockapi.client.journal_counts import JournalTotals
 from mockapi.rules.model import Rule
 
+ROOMS = ("mockapi/client", "mockapi/control", "mockapi/journal", "mockapi/rules", "devkit/debug")
 REVISION = 28674
 GONE = {"name": "gone", "do": {"status": 404}}
 SLOW = {"name": "slow", "when": {"page": "Huge"}, "do": {"latency": {"fixed": "40ms"}}}

@@ -33,6 +33,7 @@ from pipeline.records.claim_check import ClaimStore
 from pipeline.records.record import Position, Record
 from tests.integration.mockapi.conftest import Mock
 
+ROOMS = ("pipeline/apply", "pipeline/jobs", "pipeline/rdf", "mockapi/wiki")
 DT = "2026-03-02T09:00:00Z"
 NAMESPACES = ConceptNamespaces("http://www.wikidata.org")
 ENTITIES = {"Q42": 1, "Q64": 2, "Q5": 3}

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
+ROOMS = ("mockapi/control", "mockapi/faults", "mockapi/journal")
 REVISION = 28674
 LOG_NORMAL = {"name": "slow", "do": {"latency": {"p50": "2ms", "p99": "10ms", "cap": "20ms"}}}
 

@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+ROOMS = ("mockapi/faults", "mockapi/upstream")
 BLOCKER = 28674
 OTHERS = tuple(page_id * 4096 + 1 for page_id in range(8, 18))
 PARSER = {"name": "parser", "do": {"capacity": 1, "parse": "1ms"}}

@@ -14,6 +14,7 @@ import pytest
 from tests.integration.mockapi import browser
 from tests.integration.mockapi.browser import Page
 
+ROOMS = ("mockapi/control",)
 REVISION = 28674
 GONE = {"name": "gone <b>", "when": {"revision": REVISION}, "do": {"status": 404}, "ttl": "10m", "times": 9}
 SLOW = {"name": "slow", "when": {"page": "Nowhere"}, "do": {"latency": "2s"}}

@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.mockapi.conftest import make_page
 
+ROOMS = ("mockapi", "mockapi/control", "mockapi/server")
 REVISION = 28674
 
 StartMock = Callable[..., Any]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.integration.mockapi.conftest import Mock, start, stop
 
+ROOMS = ("mockapi", "mockapi/faults", "mockapi/journal", "mockapi/rules", "mockapi/values")
 Outcome = tuple[Any, ...]
 Request = tuple[int, str, int]
 """Revision, request id, how often it is sent in a row."""

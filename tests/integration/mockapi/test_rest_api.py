@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+ROOMS = ("mockapi/api", "mockapi/server", "mockapi/wiki")
 JSON = {"Content-Type": "application/json"}
 ENWIKI = {"wiki": "enwiki", "domain": "en.wikipedia.org", "namespace_id": 0}
 FIRST = {"parent_id": 0, "timestamp": "2026-01-01T00:00:00Z"}

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+ROOMS = ("mockapi/api", "mockapi/control")
 SHORT = ("--phases", "examples,fuzzing", "--max-examples", "3")
 LONG = ("--phases", "examples,coverage,fuzzing", "--max-examples", "60")
 CONTROL, WIKI = "^/(__mock|metrics)", "^/(w|api)/"

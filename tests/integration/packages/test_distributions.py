@@ -16,6 +16,7 @@ import pytest
 
 from tests.integration.packages.conftest import DISTRIBUTIONS, TOP, Installed
 
+ROOMS = ("located_config", "mockapi", "mockapi/pytest", "pipeline", "devkit")
 pytestmark = pytest.mark.slow
 
 Install = Callable[[str], Installed]
@@ -28,7 +29,7 @@ for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
 print(package.__file__)
 """
-ROOMS = ("located_config", "mockapi", "pipeline", "devkit")
+PACKAGES = ("located_config", "mockapi", "pipeline", "devkit")
 
 
 def is_importable(installed: Installed, room: str) -> bool:
@@ -43,7 +44,7 @@ def all_modules(installed: Installed, room: str) -> None:
 def test_a_wheel_has_all_that_is_read_at_run_time(built: Path) -> None:
     """What is no Python, by its place in the checkout; the scenarios lie in the kit's package."""
     packed = {name for wheel in built.glob("*.whl") for name in zipfile.ZipFile(wheel).namelist()}
-    tracked = subprocess.run(["git", "ls-files", *ROOMS], cwd=TOP, capture_output=True, text=True, check=True).stdout
+    tracked = subprocess.run(["git", "ls-files", *PACKAGES], cwd=TOP, capture_output=True, text=True, check=True).stdout
     files = {name for name in tracked.splitlines() if Path(name).name not in {"LICENSE", "pyproject.toml"}}
     shipped = {f"devkit/scenario/shipped/{path.name}" for path in (TOP / "scenarios").glob("*.yaml")}
     assert shipped

@@ -19,6 +19,7 @@ from pipeline.records.record import Headers, Position
 from pipeline.records.size import serialized_size
 from tests.integration.producer.java_producer import JavaProducers, TooLargeError
 
+ROOMS = ("pipeline/records",)
 TOPIC, LOW = "sizes", "sizes-low"
 MIB = 1024 * 1024
 LOW_BYTES = 5000

@@ -15,6 +15,7 @@ from devkit.proxy.toxics.cut import Cut
 from devkit.proxy.toxics.store_error import StoreError
 from devkit.stack.front import Front
 
+ROOMS = ("devkit/proxy",)
 DEADLINE_S = 10
 
 

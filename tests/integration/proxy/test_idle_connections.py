@@ -19,6 +19,7 @@ from devkit.proxy.toxics.toxic import Toxic
 from devkit.stack.front import Front
 from devkit.waiting import wait_until
 
+ROOMS = ("devkit/proxy",)
 DEADLINE = timedelta(seconds=30)
 NOTHING, FIN, RST = "nothing", "fin", "rst"
 PART = "mock-api"

@@ -16,6 +16,7 @@ from devkit.stack.parts.kafka import KafkaBroker
 from devkit.waiting import wait_until
 from tests.integration.proxy.fault import PlayedFault
 
+ROOMS = ("devkit/faults", "devkit/proxy")
 pytestmark = pytest.mark.xdist_group("proxy")
 DEADLINE = timedelta(seconds=30)
 TOPIC = "proxied"

@@ -26,6 +26,7 @@ from devkit.stack.parts.kafka import KafkaBroker
 from devkit.waiting import wait_until
 from tests.integration.proxy.fault import PlayedFault
 
+ROOMS = ("devkit/faults", "devkit/proxy")
 pytestmark = pytest.mark.xdist_group("proxy")
 DEADLINE = timedelta(seconds=30)
 RECONNECT = {"reconnect_backoff_ms": 20, "reconnect_backoff_max_ms": 100, "retry_backoff_ms": 50}

@@ -22,6 +22,7 @@ from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from tests.integration.mockapi.conftest import Mock, start, stop
 from tests.integration.proxy.fault import PlayedFault
 
+ROOMS = ("devkit/faults", "devkit/proxy", "pipeline/fetch")
 PART = "mock-api"
 REVISION = 28674
 TIMEOUT_S, PATIENCE_S = 1.0, 30.0

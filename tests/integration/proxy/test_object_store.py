@@ -23,6 +23,7 @@ from devkit.stack.front import Front
 from devkit.stack.parts.object_store import ObjectStore, start_object_store
 from tests.integration.proxy.fault import PlayedFault
 
+ROOMS = ("devkit/faults", "devkit/proxy")
 BUCKET = "proxied"
 
 

@@ -17,6 +17,8 @@ from devkit.stack.stack import CLAIM_CHECKS, Stack
 from tests.integration.rules import day as of
 from tests.integration.rules.day import Day, play
 
+ROOMS = ("pipeline/deferral", "pipeline/fetch", "pipeline/memory", "pipeline/records", "pipeline/worker")
+
 # Of a batch and a record by Kafka's format, as its producer reckons them: key, value and headers come on top.
 _OVERHEAD = 61 + 21
 _MAX_ERROR_BYTES = 2048

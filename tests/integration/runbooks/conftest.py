@@ -13,6 +13,7 @@ from devkit.programs.places import merge
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from pipeline.jobs.names import JOB_DEFAULTS
 from tests.integration.crash.bench import Bench
+from tests.integration.crash.warm_jvm import WarmJvm
 from tests.integration.runbooks.apply_place import ApplyPlace
 from tests.integration.runbooks.operator import Operator
 
@@ -37,7 +38,7 @@ MakeApplyOperator = Callable[[str], Operator[ApplyPlace]]
 
 
 @pytest.fixture
-def make_operator(stack: tuple[Guardian, Stack], tmp_path: Path) -> Iterator[MakeOperator]:
+def make_operator(stack: tuple[Guardian, Stack], warm_jvm: WarmJvm, tmp_path: Path) -> Iterator[MakeOperator]:
     """Makes the job and the traffic of a page; nothing runs yet. What an earlier page's job left is removed."""
     made: list[Operator[Bench]] = []
 
@@ -52,7 +53,7 @@ def make_operator(stack: tuple[Guardian, Stack], tmp_path: Path) -> Iterator[Mak
         bench = Bench(
             *stack, tmp_path / "job", JOB, traffic=traffic, rules=rules, settings=merge(TOPICS, settings or {})
         )
-        made.append(Operator(bench, page))
+        made.append(Operator(bench, page, warm_jvm=warm_jvm))
         return made[-1]
 
     yield make

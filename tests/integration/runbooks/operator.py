@@ -25,7 +25,8 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.audit.arrivals import Position, read_topic
 from devkit.programs.places import merge
 from devkit.waiting import wait_until
-from tests.integration.crash.bench import DEADLINE, Bench
+from tests.integration.crash.bench import DEADLINE, LAUNCHER, Bench
+from tests.integration.crash.warm_jvm import WarmJvm
 from tests.integration.json_lines import json_lines
 from tests.runbook_page import RUNBOOKS, Command, Settings, sections
 
@@ -60,8 +61,10 @@ class Operator(Generic[P]):
         program: str = "run html-enrichment",
         log: str = "job.log",
         started: str = "started",
+        warm_jvm: WarmJvm | None = None,
     ) -> None:
-        """`started` is the event of the log that shows that the program works."""
+        """`started` is the event of the log that shows that the program works. Jobs use `warm_jvm`, if it is given."""
+        self._warm_jvm = warm_jvm
         self.bench = bench
         self._program, self._started = program, started
         self.names: dict[str, str] = {}
@@ -174,9 +177,14 @@ class Operator(Generic[P]):
 
     def _start(self, command: str) -> None:
         before = len(self.logged(self._started))
+        lent = self._warm_jvm.lend(self.bench.job_environment) if self._warm_jvm else {}
+        if lent:
+            command = command.replace("python -m pipeline", f"python {LAUNCHER}", 1)
         shell = ["bash", "-c", f"cd {self.directory} && exec {command} >> {self.log} 2>&1"]
         name, logs = f"operator-{len(self._jobs)}", self.directory / "logs"
-        job = self.bench.guardian.spawn(name, shell, logs=logs, env=self._environment(), program=True)
+        job = self.bench.guardian.spawn(name, shell, logs=logs, env=self._environment() | lent, program=True)
+        if self._warm_jvm and lent:
+            self._warm_jvm.lent_to(job)
         self._jobs.append(job)
         wait_until(
             lambda: len(self.logged(self._started)) > before or job.exit_code is not None,

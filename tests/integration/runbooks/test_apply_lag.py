@@ -6,6 +6,8 @@ Checked beside what the page shows: all of them are in the store at the end.
 from tests.integration.runbooks.apply_place import statement
 from tests.integration.runbooks.conftest import MakeApplyOperator
 
+ROOMS = ("docs/runbooks", "pipeline/apply")
+
 
 def test_the_page(make_apply_operator: MakeApplyOperator) -> None:
     operator = make_apply_operator("apply-lag.md")

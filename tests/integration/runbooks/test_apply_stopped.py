@@ -6,6 +6,8 @@ Checked beside what the page shows: the store has all statements at the end, tho
 from tests.integration.runbooks.apply_place import statement
 from tests.integration.runbooks.conftest import MakeApplyOperator
 
+ROOMS = ("docs/runbooks", "pipeline/apply")
+
 
 def test_the_page(make_apply_operator: MakeApplyOperator) -> None:
     operator = make_apply_operator("apply-stopped.md")

@@ -19,6 +19,8 @@ from devkit.stack.parts.local_kafka import start_kafka
 from devkit.stack.topics import recreate_topics
 from tests.integration.runbooks.conftest import MakeOperator
 
+ROOMS = ("docs/runbooks", "pipeline/ops")
+
 
 @pytest.fixture
 def new_cluster(tmp_path: Path) -> Iterator[str]:

@@ -6,6 +6,7 @@ Checked beside what the page shows: each event that has to have an output has on
 from tests.integration.runbooks.conftest import MakeOperator, delete_topics
 from tests.integration.runbooks.operator import ids_at, sources_of
 
+ROOMS = ("docs/runbooks", "pipeline/deferral")
 RULES = [{"name": "slow", "when": {"page": "Slow"}, "do": {"latency": "10m"}}]
 SETTINGS = {
     "deferral": {

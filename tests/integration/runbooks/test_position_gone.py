@@ -7,6 +7,8 @@ from tests.integration.runbooks.conftest import MakeOperator
 from tests.integration.runbooks.operator import sources_of
 from tests.integration.test_operations import publish, read
 
+ROOMS = ("docs/runbooks", "pipeline/ops")
+
 
 def test_the_page(make_operator: MakeOperator) -> None:
     operator = make_operator("position-gone.md")

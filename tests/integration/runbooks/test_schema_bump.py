@@ -7,6 +7,7 @@ from devkit.observe.audit.arrivals import read_topic
 from tests.integration.crash.bench import Bench
 from tests.integration.runbooks.conftest import MakeOperator
 
+ROOMS = ("docs/runbooks", "pipeline/driver")
 NEW = "/mediawiki/page/change/2.0.0"
 # As many as make a batch worth a look.
 EVENTS = 120

@@ -2,6 +2,8 @@
 
 from tests.integration.runbooks.conftest import MakeOperator
 
+ROOMS = ("docs/runbooks", "pipeline/driver", "pipeline/ops")
+
 
 def test_the_page(make_operator: MakeOperator) -> None:
     operator = make_operator("stop-and-upgrade.md")

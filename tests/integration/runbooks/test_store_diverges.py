@@ -10,6 +10,8 @@ from pipeline.rdf.revision_diff import TripleDiff
 from tests.integration.runbooks.apply_place import ENTITY, OPERATIONS, statement
 from tests.integration.runbooks.conftest import MakeApplyOperator
 
+ROOMS = ("docs/runbooks", "pipeline/apply", "pipeline/rdf")
+
 
 def test_the_page(make_apply_operator: MakeApplyOperator) -> None:
     operator = make_apply_operator("store-diverges.md")

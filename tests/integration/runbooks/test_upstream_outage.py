@@ -6,6 +6,7 @@ import pytest
 
 from tests.integration.runbooks.conftest import TRAFFIC, MakeOperator
 
+ROOMS = ("docs/runbooks", "pipeline/fetch")
 SETTINGS: dict[str, Any] = {
     "batch": {"max_offsets": 20, "trigger": "500ms"},
     "fetch": {"concurrency": 8, "backoff": "50ms"},

@@ -3,6 +3,7 @@
 from tests.integration.crash.bench import Bench
 from tests.integration.runbooks.conftest import TRAFFIC, MakeOperator
 
+ROOMS = ("docs/runbooks", "pipeline/config", "pipeline/fetch")
 WIKIS = {"enwiki": "en.wikipedia.org", "frwiki": "fr.wikipedia.org"}
 SETTINGS = {"mediawiki": {"wikis_file": "wikis.yaml"}}
 

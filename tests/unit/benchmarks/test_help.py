@@ -1,6 +1,6 @@
 """What `./justw bench --help` says: the benches by name, each with options that stand alone."""
 
-import subprocess
+import runpy
 import sys
 
 import click
@@ -22,8 +22,13 @@ def test_each_option_says_what_it_does(name: str) -> None:
         assert not text.startswith(("Of ", "With ", "At ")), option
 
 
-def test_help_is_that_of_the_benches_and_not_of_pytest() -> None:
-    asked = [sys.executable, "-m", "benchmarks", "--help"]
-    text = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+def test_help_is_that_of_the_benches_and_not_of_pytest(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("benchmarks", run_name="__main__")
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
     assert all(name in text for name in main.commands)
     assert "pytest benchmarks of the kit" in " ".join(text.split())

@@ -89,6 +89,7 @@ def test_each_alert_of_apply_has_a_case_in_which_it_fires_and_one_in_which_it_do
 
 @pytest.mark.skipif(_PROMTOOL is None, reason="promtool, which comes with Prometheus, is not installed")
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.alert}-{number}" for number, case in enumerate(CASES)])
+@pytest.mark.starts_process("promtool tests the rules")
 def test_it_fires_when_it_should(case: Case, tmp_path: Path) -> None:
     file = tmp_path / "rules_test.yaml"
     file.write_text(case.file())

@@ -2,9 +2,7 @@
 
 import ast
 import runpy
-import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -56,24 +54,3 @@ def imported(path: Path) -> Iterator[str]:
             yield from (alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module.split(".")[0]
-
-
-def test_the_job_can_be_imported_from_its_archive(packing: dict[str, object], tmp_path: Path) -> None:
-    """Its schemas are read from there too."""
-    write, job = packing["_write"], packing["_job"]
-    assert callable(write)
-    assert callable(job)
-    archive = tmp_path / "pipeline.zip"
-    write(archive, job())
-    with zipfile.ZipFile(archive) as written:
-        assert not [name for name in written.namelist() if "__pycache__" in name]
-    code = (
-        f"import sys; sys.path.insert(0, {str(archive)!r}); import pipeline.worker.spark_task, located_config;"
-        "print(pipeline.worker.spark_task.__file__); print(located_config.__file__);"
-        "from pipeline import schemas; schemas.page_change_validator(); schemas.error_validator()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [
-        f"{archive}/pipeline/worker/spark_task.py",
-        f"{archive}/located_config/__init__.py",
-    ]

@@ -1,27 +1,20 @@
 """The kinds of input with golden cases, and how each is tried."""
 
 import contextlib
-import io
-import os
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
-from unittest import mock
 
-from devkit.cli.main import main as devkit
 from devkit.errors import UsageError
 from devkit.scenario.load import load_file
-from mockapi.__main__ import main as mockapi
 from mockapi.errors import MockapiError
 from mockapi.inputs import load_rules
-from pipeline.__main__ import main as pipeline
 from pipeline.config.config_file import load_config
 from pipeline.errors import RefusedError
+from tests.unit.command_run import run_command
 from tests.unit.golden.case_file import Case, read_cases
-from tests.unit.signal_handlers import restored_handlers
 
 HERE = Path(__file__).parent
 E = TypeVar("E", bound=Exception)
@@ -74,35 +67,13 @@ def _of_file(
     return refusal
 
 
-_PROGRAMS: Mapping[str, Callable[[], object]] = {
-    "devkit": devkit,
-    "pipeline": lambda: pipeline(prog_name="pipeline"),
-    "mockapi": mockapi,
-}
-
-
 def _of_command_line(case: Case, text: str) -> str:
     """The exit code of a command line, and what it says on standard error; the text is that of ./scenarios/s.yaml."""
     program, *arguments = case.words
     Path("scenarios").mkdir()
     Path("scenarios/s.yaml").write_text(text)
-    said = io.StringIO()
-    with (
-        restored_handlers(),
-        mock.patch.object(sys, "argv", [program, *arguments]),
-        mock.patch.dict(os.environ, {"DEVKIT_CACHE": "cache", "COLUMNS": "120"}),
-        contextlib.redirect_stderr(said),
-        contextlib.redirect_stdout(io.StringIO()),
-    ):
-        code = _exit_code(_PROGRAMS[program])
-    return f"exit {code}\n{said.getvalue()}"
-
-
-def _exit_code(program: Callable[[], object]) -> object:
-    try:
-        return program()
-    except SystemExit as ended:
-        return ended.code
+    run = run_command(program, *arguments, DEVKIT_CACHE="cache", COLUMNS="120")
+    return f"exit {run.code}\n{run.err}"
 
 
 _INCIDENT = HERE.parent / "devkit" / "scenario" / "incident.yaml"

@@ -1,12 +1,10 @@
 """A mutant is caught by an assertion of its own test alone, about its rule, in code that was really changed."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from tests.mutants.model import Mutant, Process, Replacement
-from tests.mutants.trial import Outcome, Trial, judge, run_tests
+from tests.mutants.tree import process_kind
+from tests.mutants.trial import Outcome, Trial, judge
 
 TEST = "tests/a/test_b.py::test_c[d]"
 MUTANT = Mutant(1, "what", (Replacement("pipeline/a.py", "a", "b"),), TEST, "too large", frozenset({"worker"}))
@@ -42,21 +40,14 @@ def test_not_caught(given: Trial, loaded_in: frozenset[Process], why: str) -> No
     assert why in verdict.message
 
 
-def test_what_pytest_reports_is_read_by_node_id(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\nmarkers = ['slow']\n")
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "test_it.py").write_text(
-        "import pytest\n"
-        "@pytest.fixture\ndef broken():\n    raise RuntimeError('no')\n"
-        "def test_good(): pass\n"
-        "@pytest.mark.slow\n@pytest.mark.parametrize('x', [1])\ndef test_bad(x): assert x == 2, 'is one'\n"
-        "def test_broken(broken): pass\n"
-    )
-    done = run_tests(tmp_path, ["tests/test_it.py"], os.environ)
-    assert done.exit_code == 1
-    assert done.of("tests/test_it.py::test_good")[0] == "passed"
-    outcome, message = done.of("tests/test_it.py::test_bad[1]")
-    assert outcome == "failed"
-    assert message.startswith("AssertionError: is one")
-    assert done.of("tests/test_it.py::test_broken")[0] == "error"
-    assert done.of("tests/test_it.py::test_absent") == ("missing", "")
+@pytest.mark.parametrize(
+    ("argv", "kind"),
+    [
+        (["python", "-m", "pytest", "-q"], "test"),
+        (["python", "-m", "pipeline.worker.daemon", "pyspark.worker"], "worker"),
+        (["python", "/tree/tests/integration/crash/launcher.py", "run"], "driver"),
+        (["python", "-m", "pipeline", "run"], "driver"),
+    ],
+)
+def test_a_process_is_known_by_its_command_line(argv: list[str], kind: Process) -> None:
+    assert process_kind(argv) == kind

@@ -1,8 +1,7 @@
 """Of a reader that does not read: whoever writes goes on, and says later what is missing."""
 
 import os
-import subprocess
-import sys
+import threading
 from collections.abc import Iterator
 from typing import TextIO
 
@@ -100,27 +99,12 @@ def test_the_first_line_alone_waits_for_room(pipe: tuple[int, TextIO]) -> None:
 def test_a_reader_that_reads_gets_a_long_line_whole(pipe: tuple[int, TextIO]) -> None:
     reader, stream = pipe
     found = bytearray()
-    child = os.fork()
-    if child == 0:
-        LineOutput(60.0).write(LONG, stream)
-        os._exit(0)
+    writer = threading.Thread(target=LineOutput(60.0).write, args=(LONG, stream))
+    writer.start()
     while len(found) <= len(LONG):
         found += os.read(reader, 1 << 16)
-    os.waitpid(child, 0)
+    writer.join()
     assert found == f"{LONG}\n".encode()
-
-
-def test_a_terminal_that_nobody_reads_holds_no_thread() -> None:
-    """In a process of its own, which can be ended."""
-    program = """
-import pty
-from pipeline.log import LineOutput
-with open(pty.openpty()[1], "w") as terminal:
-    output = LineOutput(0.0)
-    for _ in range(100):
-        output.write("x" * 1000, terminal)
-"""
-    assert subprocess.run([sys.executable, "-c", program], timeout=60, check=False).returncode == 0
 
 
 def test_another_process_may_share_a_pipe_that_does_not_block(pipe: tuple[int, TextIO]) -> None:

@@ -1,7 +1,6 @@
 import io
 import json
 import os
-import subprocess
 import sys
 from datetime import datetime, timedelta
 
@@ -10,8 +9,6 @@ import pytest
 from pipeline import log
 from pipeline.events import BatchWritten, GaveUp, Stopping, Waiting
 from pipeline.log import LineOutput
-
-IMPORTS = "from pipeline import log; from pipeline.events import Failed"
 
 
 def test_one_json_object_a_line_with_the_time_in_utc(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,33 +47,6 @@ def test_only_a_line_that_cannot_be_written_is_lost(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sys, "stderr", to)
     log.emit(BatchWritten(batch=3, seconds=0.25))
     log.write_stderr("error: it broke")
-
-
-def test_a_reader_that_went_away_changes_no_exit_code() -> None:
-    """Neither while the process runs nor when Python writes out what it still holds."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    says = "log.emit(Failed(error='it broke'))"
-    program = f"{IMPORTS}; {says}; log.write_stderr('error'); {says}; raise SystemExit(3)"
-    try:
-        # Without a buffer nothing would be left to be written at the end.
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-        argv = [sys.executable, "-c", program]
-        ended = subprocess.run(argv, stdout=writer, stderr=writer, env=environment, check=False)
-    finally:
-        os.close(writer)
-    assert ended.returncode == 3
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="of Linux")  # noqa: PTH110
-def test_a_disk_that_is_full_changes_no_exit_code() -> None:
-    """A supervisor that does not restart after 2 would after Python's own 120."""
-    program = f"{IMPORTS}; log.emit(Failed(error='it broke')); log.write_stderr('error'); raise SystemExit(2)"
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    with open("/dev/full", "w") as full:  # noqa: PTH123
-        argv = [sys.executable, "-c", program]
-        ended = subprocess.run(argv, stdout=full, stderr=full, env=environment, check=False)
-    assert ended.returncode == 2
 
 
 def test_a_reader_that_stands_still_holds_no_process(monkeypatch: pytest.MonkeyPatch) -> None:

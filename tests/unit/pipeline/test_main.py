@@ -1,7 +1,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -180,21 +179,6 @@ def test_no_work_that_is_under_way_holds_a_process_that_failed(
 def test_a_wrong_command_is_exit_2(arguments: list[str], query: Stream) -> None:
     assert CliRunner().invoke(main, arguments).exit_code == 2
     assert not query.started
-
-
-def test_a_refusal_needs_neither_spark_nor_arrow(tmp_path: Path) -> None:
-    """A person who mistyped a key should not wait for a JVM."""
-    program = (
-        "import sys\n"
-        "from click.testing import CliRunner\n"
-        "from pipeline.__main__ import main\n"
-        "result = CliRunner().invoke(main, ['run', 'html-enrichment', '--config', sys.argv[1]])\n"
-        "print(result.exit_code, *(name for name in ('pyspark', 'pyarrow', 'aiohttp') if name in sys.modules))\n"
-    )
-    out = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "missing.yaml")], capture_output=True, text=True, check=True
-    )
-    assert out.stdout == "2\n"
 
 
 def test_memory_comes_from_one_number(start: Start, query: Stream) -> None:

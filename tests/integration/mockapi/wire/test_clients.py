@@ -11,6 +11,7 @@ import requests
 
 from tests.integration.mockapi.wire.raw import PAGE
 
+ROOMS = ("mockapi/faults", "mockapi/server")
 TIMEOUT_S = 3  # aiohttp waits for it after a broken chunk that comes in a packet of its own
 BROKEN = (
     requests.RequestException,

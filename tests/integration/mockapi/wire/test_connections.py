@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.integration.mockapi.wire.raw import PAGE, Connection
 
+ROOMS = ("mockapi/faults", "mockapi/server")
 PLACES: dict[str, Any] = {"name": "places", "do": {"connections": 2}}
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.integration.mockapi.wire.raw import PAGE, Connection
 
+ROOMS = ("mockapi/faults", "mockapi/journal", "mockapi/server")
 NOWHERE = "/w/rest.php/v1/revision/999999999999/html"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.integration.mockapi.wire.raw import PAGE, Heard, heard
 
+ROOMS = ("mockapi/faults", "mockapi/journal", "mockapi/server")
 NAMES = {"reset": "RST", "close": "FIN"}
 
 

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+ROOMS = ("mockapi/api", "mockapi/faults")
 REVISION = 28674
 EDIT = {"action": "edit", "title": "Harbour", "text": "x", "token": "+\\"}
 READ = {"action": "query", "meta": "userinfo"}

@@ -9,6 +9,7 @@ import pytest
 
 from tests.integration.mockapi.wire.raw import PAGE, Connection
 
+ROOMS = ("mockapi/server",)
 ROUNDS = 150
 READ_S = 0.02
 VALID = (

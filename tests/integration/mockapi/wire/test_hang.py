@@ -4,6 +4,7 @@ import pytest
 
 from tests.integration.mockapi.wire.raw import PAGE, Connection
 
+ROOMS = ("mockapi/faults", "mockapi/server")
 HANG = {"name": "hang", "when": {"path": PAGE}, "do": {"hang": True}}
 
 

@@ -10,6 +10,8 @@ import zstandard
 
 from tests.integration.mockapi.wire.raw import PAGE, Connection, heard
 
+ROOMS = ("mockapi/faults", "mockapi/server")
+
 
 @pytest.fixture
 def page(mock: Any) -> bytes:

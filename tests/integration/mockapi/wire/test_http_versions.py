@@ -7,6 +7,7 @@ import pytest
 
 from tests.integration.mockapi.wire.raw import PAGE, Connection, Heard
 
+ROOMS = ("mockapi/server",)
 SHORT = "/w/rest.php/v1/revision/28674/bare"
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.integration.mockapi.wire.raw import PAGE, Connection
 
+ROOMS = ("mockapi/faults", "mockapi/server")
+
 
 def past_headers(connection: Connection) -> None:
     head = b""

@@ -6,6 +6,7 @@ from typing import Any
 from tests.integration.mockapi.conftest import stop
 from tests.integration.mockapi.wire.raw import Connection
 
+ROOMS = ("mockapi/server",)
 WAIT = {"name": "wait", "do": {"latency": "never"}}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+ROOMS = ("mockapi/faults", "mockapi/server")
 REVISION = "/w/rest.php/v1/revision/28674/html"
 
 

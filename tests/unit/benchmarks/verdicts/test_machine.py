@@ -11,6 +11,7 @@ def children() -> set[int]:
     return {child.pid for child in psutil.Process().children()}
 
 
+@pytest.mark.starts_process("the processes that keep the machine busy")
 def test_busy_processes_are_there_meanwhile_and_no_longer() -> None:
     before = children()
     with spinning(2, at_most_s=60):

@@ -171,7 +171,6 @@ def test_a_name_that_is_no_faults(devkit: Devkit, name: str, hint: str) -> None:
     assert (finished.code, finished.out, finished.err) == (2, "", message)
 
 
-@pytest.mark.parametrize("name", ["pause", "status"])
-def test_one_by_its_name(devkit: Devkit, name: str) -> None:
-    finished = devkit("faults", name)
-    assert (finished.code, finished.out.split()[0]) == (0, name)
+def test_one_by_its_name(devkit: Devkit) -> None:
+    finished = devkit("faults", "pause")
+    assert (finished.code, finished.out.split()[0]) == (0, "pause")

@@ -1,6 +1,5 @@
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -16,7 +15,6 @@ from pipeline.__main__ import main as pipeline
 from tests.unit.devkit.cli.conftest import Devkit
 
 EndsWith = Callable[[Callable[[], object]], None]
-TOP = Path(__file__).parents[4]
 
 
 def commands(group: click.Group = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -191,32 +189,6 @@ def test_a_terminated_command_ends_in_order(devkit: Devkit, ends_with: EndsWith,
 def test_the_exit_code_of_a_command_is_that_of_the_kit(devkit: Devkit, ends_with: EndsWith, code: int) -> None:
     ends_with(lambda: sys.exit(code))
     assert devkit("boom").code == code
-
-
-def test_when_nobody_reads_the_output_it_is_no_verdict() -> None:
-    """`devkit scenario list | true`: click would exit with 1."""
-    read, write = os.pipe()
-    os.close(read)
-    with open(write, "wb") as output:  # noqa: PTH123 — a descriptor
-        finished = subprocess.run(
-            [sys.executable, "-m", "devkit.cli.main", "scenario", "list"],
-            cwd=TOP,
-            stdout=output,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert (finished.returncode, finished.stderr) == (3, "")
-
-
-def test_it_starts_without_what_only_a_run_needs() -> None:
-    """Help and checks answer at once: Spark, Kafka and boto3 are imported when they are needed."""
-    program = (
-        "import sys, devkit.cli.main; "
-        "print([name for name in ('pyspark', 'kafka', 'boto3', 'pandas', 'moto') if name in sys.modules])"
-    )
-    answer = subprocess.run([sys.executable, "-c", program], cwd=TOP, capture_output=True, text=True, check=True)
-    assert answer.stdout == "[]\n"
 
 
 def test_its_version(devkit: Devkit) -> None:

@@ -15,6 +15,8 @@ from devkit.guardian.run_state import PartPlace, ProgramPlace
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 from tests.unit.devkit.docker.fake_docker import FakeDocker
 
+pytestmark = pytest.mark.starts_process("the docker command is a script that gives the answers, and one program sleeps")
+
 
 @pytest.fixture
 def fake(tmp_path: Path) -> FakeDocker:

@@ -12,9 +12,6 @@ import pytest
 
 from devkit.faults.journal import Journal
 from devkit.faults.parts.pause import Pause
-from devkit.guardian import Guardian
-from devkit.guardian.processes import RUN_VARIABLE, marked
-from devkit.guardian.run_state import known_runs
 from devkit.stack.ports import free_port
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 
@@ -106,19 +103,6 @@ class TestStatus:
 
 
 class TestDown:
-    def test_ends_what_was_kept(
-        self, devkit: Devkit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: Kept
-    ) -> None:
-        monkeypatch.setenv("TMPDIR", str(tmp_path))
-        with Guardian() as guardian:
-            guardian.spawn("x", ["sleep", "600"], logs=tmp_path)
-            guardian.release({})
-        finished = devkit("down", "--run-id", guardian.run_id)
-        guardian._process.wait()
-        assert (finished.code, finished.out) == (0, f"stack {guardian.run_id} is down\n")
-        assert marked(RUN_VARIABLE, guardian.run_id) == []
-        assert known_runs() == []
-
     def test_leaves_the_stack_of_a_running_command_alone(self, devkit: Devkit, kept: Kept) -> None:
         run = kept().model_copy(update={"released": False})
         run.save()

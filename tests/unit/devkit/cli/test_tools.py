@@ -1,9 +1,6 @@
 import os
-import secrets
-import subprocess
 from pathlib import Path
 
-import psutil
 import pytest
 
 import devkit.doctor
@@ -11,12 +8,9 @@ from devkit.doctor.finding import MachineFinding
 from devkit.errors import StackError
 from devkit.faults.undo import Undone
 from devkit.guardian.lease import journal_directory
-from devkit.guardian.processes import RUN_VARIABLE, is_alive, marked
-from devkit.guardian.run_state import RunState, known_runs
 from devkit.stack import external_lease
 from devkit.stack.external_lease import ExternalLease, ReleasedLease
 from tests.unit.devkit.cli.conftest import Devkit, Kept
-from tests.unit.devkit.guardian.conftest import SLEEP, await_value
 
 
 class TestClean:
@@ -46,28 +40,6 @@ class TestClean:
     def test_where_nothing_ever_ran(self, devkit: Devkit) -> None:
         finished = devkit("clean")
         assert (finished.code, finished.out, finished.err) == (0, "", "")
-
-    def test_ends_what_a_killed_run_left(self, devkit: Devkit, tmp_path: Path) -> None:
-        # Marks are looked for on the whole machine, where this test may be running twice.
-        run_id = secrets.token_hex(4)
-        left = subprocess.Popen(SLEEP, env=os.environ | {RUN_VARIABLE: run_id})
-        try:
-            await_value(lambda: marked(RUN_VARIABLE, run_id), "the process to show its mark")
-            seen = psutil.Process(left.pid)
-            (tmp_path / f"devkit-{run_id}").mkdir()
-            RunState(
-                run_id=run_id,
-                guardian_pid=left.pid,
-                guardian_started=1.0,
-                directory=tmp_path / f"devkit-{run_id}",
-            ).save()
-            assert devkit("clean").out == f"ended what was left of run {run_id}\n"
-            assert not is_alive(seen)
-            assert known_runs() == []
-            assert not (tmp_path / f"devkit-{run_id}").exists()
-        finally:
-            left.kill()
-            left.wait()
 
     def test_the_cache_goes_only_when_asked(self, devkit: Devkit, tmp_path: Path) -> None:
         for part in ("jars", "java"):

@@ -1,18 +1,13 @@
-"""The memory of real processes made for the purpose, and of mappings as Linux prints them."""
+"""The memory of mappings as Linux prints them, and the kinds of processes."""
 
-import subprocess
-import sys
-from collections.abc import Iterator
 from typing import cast
 
 import psutil
-import pytest
 
-from devkit.container.memory import MEASURE, KindMemory, TreeMemory, describe, heap_size, split, tree_memory
+from devkit.container.memory import KindMemory, TreeMemory, describe, heap_size, split
 from devkit.container.process_kind import process_kind
 
 MIB = 1 << 20
-HOLDS_64_MIB = "import sys; kept = b'x' * (64 << 20); print('ready', flush=True); sys.stdin.read()"
 # What a JVM with `-Xmx1g` shows: two spaces of its heap, its class archive, a library, memory of threads.
 SMAPS = """\
 c0000000-c7e00000 rw-p 00000000 00:00 0
@@ -34,49 +29,6 @@ Pss:               10600 kB
 Rss:                3304 kB
 Pss:                3304 kB
 """
-
-
-@pytest.fixture
-def holder() -> Iterator[psutil.Process]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLDS_64_MIB], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    with process:
-        yield psutil.Process(process.pid)
-        process.kill()
-
-
-def test_a_process_is_as_large_as_what_it_holds(holder: psutil.Process) -> None:
-    memory = tree_memory([holder], holder.pid)
-    assert [(row.pid, row.kind) for row in memory.rows] == [(holder.pid, "driver")]
-    assert 64 * MIB < memory.total < 128 * MIB
-    assert memory.measure == MEASURE
-
-
-def test_one_that_has_ended_is_left_out(holder: psutil.Process) -> None:
-    holder.kill()
-    holder.wait()
-    assert tree_memory([holder], holder.pid).rows == ()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="proportional memory is Linux's")
-def test_what_two_processes_share_counts_once() -> None:
-    """A fork shares its parent's pages: together they hold little more than the parent alone."""
-    shared = 64 * MIB
-    forks = (
-        f"import os, sys; kept = b'x' * {shared}; child = os.fork(); child and print(child, flush=True); "
-        "sys.stdin.read()"
-    )
-    with subprocess.Popen([sys.executable, "-c", forks], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
-        assert parent.stdout is not None
-        child = int(parent.stdout.readline())
-        processes = [psutil.Process(parent.pid), psutil.Process(child)]
-        both = tree_memory(processes, parent.pid)
-        resident = sum(process.memory_info().rss for process in processes)
-    assert len(both.rows) == 2
-    assert both.total < resident - shared // 2
 
 
 def test_the_heap_is_what_lies_low_and_is_no_file() -> None:

@@ -11,6 +11,8 @@ from devkit.docker.preflight import Ask, Engine, check_compose, check_engine
 from devkit.errors import DevkitError, SetupError, StackError
 from tests.unit.devkit.docker.fake_docker import FakeDocker
 
+pytestmark = pytest.mark.starts_process("the docker command is a script that gives the answers")
+
 
 def test_what_it_prints_comes_back(fake: FakeDocker) -> None:
     access = fake.answer(("ps", 0, "abc\n", "a warning"))

@@ -17,6 +17,8 @@ from devkit.jvm.jars import JAR_SETS, jar_path
 from devkit.jvm.pins import read_pins
 from devkit.programs.spark import place
 
+pytestmark = pytest.mark.starts_process("docker, Java and the triple store are scripts that give the answers")
+
 
 def program(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,18 +1,20 @@
 """A package of somebody else's adds an expectation: one file that calls `register`.
 
-In a process of its own, since an expectation that is registered stays. There the models of scenarios are made first, so
-that nothing depends on who is imported when.
+The models of scenarios are made first, so that nothing depends on who is imported when.
 """
 
-import json
-import subprocess
-import sys
+import importlib
 from pathlib import Path
 
 import pytest
 
+from devkit.errors import DevkitError
 from devkit.expectations import register
 from devkit.expectations.restarts import RESTARTS
+from devkit.report.schema import schemas
+from devkit.scenario.load import load_scenario
+from tests.unit.devkit.observed import an_observation
+from tests.unit.extension_state import restored_registries
 
 EXPECTATION = """
 from devkit.expectations import register
@@ -28,58 +30,27 @@ register(
     )
 )
 """
-PROGRAM = """
-import json, sys
-from pathlib import Path
-
-from devkit.errors import DevkitError
-from devkit.report.schema import schemas
-from devkit.scenario.load import load_scenario
-from tests.unit.devkit.observed import an_observation
-
-import somebodys.fetches
-
-file = Path(sys.argv[1])
-scenario = load_scenario(file)
-(stated,) = (one for one in scenario.expect["fixed"] if one.kind == "fetches_an_output")
-found = stated.judge(an_observation())
-file.write_text(file.read_text().replace("fetches_an_output", "fetches_an_outptu"))
-try:
-    load_scenario(file)
-except DevkitError as error:
-    near = str(error)
-schema = next(text for path, text in schemas().items() if path.name == "scenario.schema.json")
-print(json.dumps({
-    "finding": [found.expected, found.measured, found.holds],
-    "not_observable": stated.judge(an_observation(not_observable=frozenset({"sources"}))).holds,
-    "near": near,
-    "schema": "fetches_an_output" in schema,
-}))
-"""
 
 
 def test_one_file_adds_an_expectation(tmp_path: Path) -> None:
     package = tmp_path / "somebodys"
     package.mkdir()
-    (package / "__init__.py").touch()
     (package / "fetches.py").write_text(EXPECTATION)
     text = (Path(__file__).parents[1] / "scenario" / "incident.yaml").read_text()
     assert text.count("    - drained: true\n") == 1
-    scenario = tmp_path / "an-incident.yaml"
-    scenario.write_text(text.replace("    - drained: true\n", "    - fetches_an_output: {at_most: 2}\n"))
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(scenario)],
-        env={"PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[4]}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    result = json.loads(ended.stdout)
-    assert result["finding"] == ["at most 2", f"{260 / 150}", True]
-    assert result["not_observable"] is None
-    assert "did you mean 'fetches_an_output'?" in result["near"]
-    assert result["schema"]
+    file = tmp_path / "an-incident.yaml"
+    file.write_text(text.replace("    - drained: true\n", "    - fetches_an_output: {at_most: 2}\n"))
+    with restored_registries(tmp_path):
+        importlib.import_module("somebodys.fetches")
+        (stated,) = (one for one in load_scenario(file).expect["fixed"] if one.kind == "fetches_an_output")
+        finding = stated.judge(an_observation())
+        assert (finding.expected, finding.measured, finding.holds) == ("at most 2", f"{260 / 150}", True)
+        assert stated.judge(an_observation(not_observable=frozenset({"sources"}))).holds is None
+        file.write_text(file.read_text().replace("fetches_an_output", "fetches_an_outptu"))
+        with pytest.raises(DevkitError, match=r"did you mean 'fetches_an_output'\?"):
+            load_scenario(file)
+        (schema,) = (text for path, text in schemas().items() if path.name == "scenario.schema.json")
+        assert "fetches_an_output" in schema
 
 
 def test_a_name_that_is_taken_is_refused() -> None:

@@ -6,6 +6,8 @@ from devkit.errors import StackError
 from devkit.faults.suspension import resume_container
 from tests.unit.devkit.docker.fake_docker import FakeDocker
 
+pytestmark = pytest.mark.starts_process("the docker command is a script that gives the answers")
+
 
 @pytest.fixture
 def fake(tmp_path: Path) -> FakeDocker:

@@ -19,6 +19,8 @@ from devkit.guardian.run_state import PartPlace, RunState
 from tests.unit.devkit.docker.fake_docker import FakeDocker
 from tests.unit.devkit.faults.fakes import FakeLife, FakePart, context
 
+pytestmark = pytest.mark.starts_process("the docker command is a script that gives the answers, and one process sleeps")
+
 
 @pytest.fixture
 def process() -> Iterator[psutil.Process]:

@@ -1,4 +1,3 @@
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +6,6 @@ import pytest
 
 from devkit.guardian.processes import birth
 from devkit.guardian.run_state import RunState, known_runs, state_path
-from tests.unit.devkit.guardian.conftest import SLEEP, await_value
 from tests.unit.devkit.guardian.test_birth import set_clock
 
 
@@ -64,14 +62,3 @@ class TestAlive:
         assert run.guardian_is_alive()
         set_clock(monkeypatch)
         assert run.guardian_is_alive()
-
-    def test_the_dead_is_not_whether_waited_for_or_not(self) -> None:
-        process = subprocess.Popen(SLEEP)
-        seen = psutil.Process(process.pid)
-        run = a_run(guardian_pid=process.pid, guardian_birth=birth(process.pid))
-        assert run.guardian_is_alive()
-        process.kill()
-        await_value(lambda: seen.status() == psutil.STATUS_ZOMBIE, "the process to be a zombie")
-        assert not run.guardian_is_alive()
-        process.wait()
-        assert not run.guardian_is_alive()

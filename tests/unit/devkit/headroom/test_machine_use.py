@@ -1,21 +1,15 @@
 from collections.abc import Iterator
-from datetime import timedelta
 
 import pytest
 
-from devkit.faults.machine.cpu_load import CpuLoad
 from devkit.headroom.machine_use import (
     MachineUsage,
     MachineUse,
     busy_seconds,
-    fault_usage,
     load_environment,
-    load_processes,
     usable_cores,
 )
 from devkit.observe.samples.usage import Usage
-from devkit.waiting import wait_until
-from tests.unit.devkit.faults.fakes import context
 
 
 class Own:
@@ -51,19 +45,6 @@ def test_what_a_fault_takes_is_no_others_and_a_share_of_what_is_used_where_the_r
 def test_the_machine_has_worked_on_a_core() -> None:
     assert busy_seconds() > 0
     assert usable_cores() >= 1
-
-
-def test_the_processes_of_a_fault_are_known_while_they_run() -> None:
-    acting = CpuLoad(processes=2).begin(context())
-    try:
-        usage = fault_usage()
-        usage.look()
-        # A child carries its mark once it has become the other program.
-        wait_until(lambda: len(list(load_processes())) == 2, what="both to run", deadline=timedelta(seconds=20))
-        wait_until(lambda: usage.look().cpu_cores > 0, what="some work", deadline=timedelta(seconds=20))
-    finally:
-        acting.end()
-    assert list(load_processes()) == []
 
 
 def test_the_mark_is_beside_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.jvm.cache import cache_dir
+from devkit.jvm.cache import cache_dir, state_dir
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,10 @@ def test_without_it_the_cache_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     assert cache_dir().is_relative_to(tmp_path)
     assert cache_dir().name == "enrichment-devkit"
+
+
+def test_the_state_is_in_the_cache_unless_a_directory_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DEVKIT_CACHE", str(tmp_path / "cache"))
+    assert state_dir() == tmp_path / "cache"
+    monkeypatch.setenv("DEVKIT_STATE", str(tmp_path / "state"))
+    assert (state_dir(), cache_dir()) == (tmp_path / "state", tmp_path / "cache")

@@ -2,8 +2,6 @@
 
 import hashlib
 import os
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -200,19 +198,3 @@ def test_a_cache_that_cannot_be_written_is_named(
     with pytest.raises(SetupError, match=r"cannot .*/file") as raised:
         ensure("kafka", lock=lock)
     assert raised.value.hint
-
-
-def test_two_processes_at_once_both_end_with_the_right_jars(mirror: Mirror, pins: list[Pin], lock: Path) -> None:
-    """Each jar is answered only when both have asked for it, so both download all of them at the same time."""
-    mirror.crowd = 2
-    program = "import sys, pathlib; from devkit.jvm.jars import ensure; ensure('kafka', lock=pathlib.Path(sys.argv[1]))"
-    source = Path(__file__).parents[4]
-    both = [
-        subprocess.Popen([sys.executable, "-c", program, str(lock)], cwd=source, stderr=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    errors = [process.communicate(timeout=JOIN_SECONDS)[1] for process in both]
-    assert [process.returncode for process in both] == [0, 0], errors
-    assert set(mirror.requests.values()) == {2}
-    assert contents(tuple(jar_path(pin) for pin in pins)) == [mirror.files[str(pin.path)] for pin in pins]
-    assert leftovers() == []

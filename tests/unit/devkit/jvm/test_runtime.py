@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from devkit.errors import SetupError
 from devkit.jvm.runtime import LAPTOP_FLAGS, java_command, java_home, make_java_home
 
+pytestmark = pytest.mark.starts_process("the launcher of Java is a shell script")
+
 MODULE = "jdk.incubator.vector"
 
 

@@ -1,6 +1,5 @@
-"""The hosts file of programs, and a real process that has it where the system allows that."""
+"""The hosts file of programs."""
 
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,18 +23,6 @@ BY_NAME = {
 @pytest.mark.parametrize("part", BY_NAME)
 def test_only_a_part_with_a_name_is_found_by_it(tmp_path: Path, part: str) -> None:
     assert HostsFile.write(tmp_path, [part]).renamed(NOWHERE) == BY_NAME[part]
-
-
-def test_a_program_has_the_file_and_the_machine_has_not(tmp_path: Path) -> None:
-    if why := refusal_of_hosts_file():
-        pytest.skip(why)
-    hosts = HostsFile.write(tmp_path, ["mock-api"])
-    text = "import os, socket; print(os.getpid(), os.getuid(), socket.gethostbyname('mock-api.devkit.test'))"
-    with subprocess.Popen([*hosts.prefix, sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as process:
-        shown = process.communicate()[0].split()
-    uid = str(Path("/proc/self").stat().st_uid)
-    assert shown == [str(process.pid), uid, "127.0.0.1"]
-    assert "devkit.test" not in Path("/etc/hosts").read_text()
 
 
 def test_a_system_without_namespaces_says_what_it_refuses(

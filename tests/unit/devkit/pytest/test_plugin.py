@@ -5,18 +5,20 @@ from pathlib import Path
 
 import pytest
 
+# Each run of pytest forgets the modules that it has loaded; these it finds here.
+import devkit.play.run
+import devkit.report.verdict_lines
+import devkit.scenario.load  # noqa: F401
+
 SCENARIO = (Path(__file__).parents[1] / "scenario" / "incident.yaml").read_text()
 
 # Stands in for what takes a minute: a verdict, or the harness's error.
 CONFTEST = """
-import importlib
 from types import SimpleNamespace
 import pytest
 from devkit.errors import StackError
-
-# Not as attributes of their packages: those are of modules that a test before has loaded and forgotten.
-verdict_lines = importlib.import_module("devkit.report.verdict_lines")
-run = importlib.import_module("devkit.play.run")
+from devkit.play import run
+from devkit.report import verdict_lines
 
 CODE = {code!r}
 
@@ -39,6 +41,12 @@ def pytest_unconfigure():
 """
 
 Suite = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture(autouse=True)
+def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that happen to be installed take time, and ask git and hg about the suite."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The schema files in the repository are the models', and what the models take or write is valid by them."""
 
 import json
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from devkit.observe.arm_role import ROLES
+from devkit.report import schema
 from devkit.report.result import Result
 from devkit.report.schema import schemas
 from devkit.scenario.load import load_scenario
@@ -126,8 +127,11 @@ def test_what_is_wrong_by_itself_is_wrong_by_the_schema(section: str, key: str, 
     assert errors(FILES[2], incident_with(section, key, value))
 
 
-def test_an_extension_that_is_not_there_is_an_error_of_one_line(tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "devkit.report.schema", "--extend", str(tmp_path / "none.py"), "--to", str(tmp_path)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {tmp_path}/none.py: there is no such file\nhint: ")
+def test_an_extension_that_is_not_there_is_an_error_of_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["schema", "--extend", str(tmp_path / "none.py"), "--to", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(schema.__file__, run_name="__main__")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path}/none.py: there is no such file\nhint: ")

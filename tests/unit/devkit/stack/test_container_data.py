@@ -8,6 +8,8 @@ import pytest
 from devkit.errors import StackError
 from devkit.stack.container_data import ContainerData
 
+pytestmark = pytest.mark.starts_process("the orders to an engine are shell scripts")
+
 
 class Engine:
     """Runs the script of the helper container in a directory of this machine."""

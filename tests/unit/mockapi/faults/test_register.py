@@ -1,20 +1,32 @@
 """A package of somebody else's adds a fault: one file that calls `register`.
 
-In a process of its own, since a fault that is registered stays. There the models of rules, of scenarios and the
-application are made first, so that nothing depends on who is imported when.
+The models of rules, of scenarios and the application are made first, so that nothing depends on who is imported when.
 """
 
-import json
-import subprocess
-import sys
+import asyncio
+import contextlib
+import importlib
+import io
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
+from devkit.scenario.model import Scenario
+from mockapi.clock import Clock
+from mockapi.control.access import Access
+from mockapi.control.refusal import problems
 from mockapi.faults.latency import FAULT as LATENCY
 from mockapi.faults.registry import register
+from mockapi.faults_command import main
+from mockapi.rules.model import Rule, Rules
+from mockapi.rules.proof import Met
+from mockapi.server.app import create_app
+from mockapi.world import World, Worlds
+from tests.unit.extension_state import restored_registries
 
 FAULT = """
 from dataclasses import replace
@@ -45,102 +57,88 @@ register(
     )
 )
 """
-PROGRAM = """
-import asyncio, contextlib, io, json
-
-from pydantic import TypeAdapter, ValidationError
-
-from devkit.scenario.model import Scenario
-from mockapi.server.app import create_app
-from mockapi.clock import Clock
-from mockapi.control.access import Access
-from mockapi.faults_command import main
-from mockapi.control.refusal import problems
-from mockapi.rules.model import Rule, Rules
-from mockapi.rules.proof import Met
-from mockapi.world import World, Worlds
-
-rules = TypeAdapter(Rules)
-clock = Clock()
-worlds = Worlds(World(1, None, (), clock), clock)
-app = create_app(worlds, Access(()))
-
-import somebodys.teapot
-
-rule = Rule.model_validate({"name": "tea", "do": {"teapot": {"words": "hot"}}})
-worlds.current.rulebook.put(rule)
-sent = []
-
-async def receive():
-    return {"type": "http.request", "body": b"", "more_body": False}
-
-async def send(message):
-    sent.append(message)
-
-scope = {
-    "type": "http", "http_version": "1.1", "method": "GET", "path": "/x", "raw_path": b"/x", "query_string": b"",
-    "headers": [(b"host", b"en.wikipedia.org")], "client": ("192.0.2.1", 1), "scheme": "http", "server": ("x", 80),
+RULES = TypeAdapter[Any](Rules)
+CLOCK = Clock()
+WORLDS = Worlds(World(1, None, (), CLOCK), CLOCK)
+APP = create_app(WORLDS, Access(()))
+SCOPE = {
+    "type": "http",
+    "http_version": "1.1",
+    "method": "GET",
+    "scheme": "http",
+    "path": "/x",
+    "raw_path": b"/x",
+    "query_string": b"",
+    "headers": [(b"host", b"en.wikipedia.org")],
+    "client": ("192.0.2.1", 1),
+    "server": ("x", 80),
 }
-asyncio.run(app(scope, receive, send))
 
-def said(do):
-    try:
-        rules.validate_python([{"name": "x", "do": do}])
-    except ValidationError as error:
-        return str(problems(error, Rules)[0])
 
-def printed(*arguments):
+@pytest.fixture(autouse=True)
+def _teapot(tmp_path: Path) -> Iterator[None]:
+    package = tmp_path / "somebodys"
+    package.mkdir()
+    (package / "teapot.py").write_text(FAULT)
+    with restored_registries(tmp_path):
+        importlib.import_module("somebodys.teapot")
+        yield
+
+
+def a_rule() -> Rule:
+    return Rule.model_validate({"name": "tea", "do": {"teapot": {"words": "hot"}}})
+
+
+def answer() -> tuple[int, bytes]:
+    """Status and body of the application's answer."""
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    asyncio.run(APP(SCOPE, receive, send))  # type: ignore[arg-type]
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+
+
+def printed(*arguments: str) -> str:
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert main(arguments) == 0
     return out.getvalue()
 
-print(json.dumps({
-    "status": sent[0]["status"],
-    "body": b"".join(message.get("body", b"") for message in sent).decode(),
-    "inactions": [rule.do.inactions(Met(1, 1, by_status, 0)) for by_status in ({"200": 1}, {"418": 1})],
-    "schemas": [
-        "Teapot" in schema["$defs"] and "teapot" in schema["$defs"]["Do"]["properties"]
-        for schema in (rules.json_schema(), Scenario.model_json_schema())
-    ],
-    "listed": printed(),
-    "shown": printed("teapot"),
-    "over the API": rules.dump_json((rule,), exclude_unset=True).decode(),
-    "misspelt": said({"teapto": {"words": "x"}}),
-    "wrong": said({"teapot": {"word": "x"}}),
-    "clash": said({"teapot": {"words": "x"}, "bandwidth": "1KiB"}),
-}))
-"""
+
+def refusal(do: dict[str, Any]) -> str:
+    with pytest.raises(ValidationError) as refused:
+        RULES.validate_python([{"name": "x", "do": do}])
+    return str(problems(refused.value, Rules)[0])
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    package = tmp_path_factory.mktemp("packages") / "somebodys"
-    package.mkdir()
-    (package / "teapot.py").write_text(FAULT)
-    paths = [str(package.parent), str(Path(__file__).parents[4])]
-    program = f"import sys; sys.path[:0] = {paths!r}\n{PROGRAM}"
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return json.loads(ended.stdout)
+def test_it_acts_says_itself_what_shows_that_it_did_and_is_a_key_of_every_schema() -> None:
+    rule = a_rule()
+    WORLDS.current.rulebook.put(rule)
+    assert answer() == (418, b"hot")
+    inactions = [rule.do.inactions(Met(1, 1, by_status, 0)) for by_status in ({"200": 1}, {"418": 1})]
+    assert inactions == [("nobody saw a teapot",), ()]
+    for schema in (RULES.json_schema(), Scenario.model_json_schema()):
+        assert "Teapot" in schema["$defs"]
+        assert "teapot" in schema["$defs"]["Do"]["properties"]
 
 
-def test_it_acts_says_itself_what_shows_that_it_did_and_is_a_key_of_every_schema(found: Any) -> None:
-    assert (found["status"], found["body"]) == (418, "hot")
-    assert found["inactions"] == [["nobody saw a teapot"], []]
-    assert found["schemas"] == [True, True]
+def test_it_is_listed() -> None:
+    assert "\n  teapot  answers as a teapot\n    takes  words\n    {name: teapot, do: {teapot: {" in printed()
+    assert "  words  text (required)\n" in printed("teapot")
 
 
-def test_it_is_listed(found: Any) -> None:
-    assert "\n  teapot  answers as a teapot\n    takes  words\n    {name: teapot, do: {teapot: {" in found["listed"]
-    assert "  words  text (required)\n" in found["shown"]
-
-
-def test_it_is_checked_and_written_as_the_others_are(found: Any) -> None:
-    assert found["over the API"] == '[{"name":"tea","do":{"teapot":{"words":"hot"}}}]'
-    assert found["misspelt"].startswith("[0].do.teapto: unknown key; did you mean 'teapot'?")
-    assert found["wrong"] == "[0].do.teapot.word: unknown key; did you mean 'words'?"
-    assert found["clash"].startswith("[0].do: bandwidth and teapot in one rule")
-    assert "a body has one pace: keep one of them" in found["clash"]
+def test_it_is_checked_and_written_as_the_others_are() -> None:
+    written = RULES.dump_json((a_rule(),), exclude_unset=True)
+    assert written == b'[{"name":"tea","do":{"teapot":{"words":"hot"}}}]'
+    assert refusal({"teapto": {"words": "x"}}).startswith("[0].do.teapto: unknown key; did you mean 'teapot'?")
+    assert refusal({"teapot": {"word": "x"}}) == "[0].do.teapot.word: unknown key; did you mean 'words'?"
+    clash = refusal({"teapot": {"words": "x"}, "bandwidth": "1KiB"})
+    assert clash.startswith("[0].do: bandwidth and teapot in one rule")
+    assert "a body has one pace: keep one of them" in clash
 
 
 @pytest.mark.parametrize(

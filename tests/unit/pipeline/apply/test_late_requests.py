@@ -1,11 +1,8 @@
-"""A store that executes requests late, and two processes that apply one topic to it: what is applied stays applied."""
+"""A store that executes requests late, and two appliers of one topic: what is applied stays applied."""
 
-import threading
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any
 
 import pyoxigraph
@@ -13,15 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.apply.accumulate import Patch
 from pipeline.apply.applier import Applier
-from pipeline.apply.mutation_store import Divergence, MutationStore, StoreMovedError
+from pipeline.apply.mutation_store import MutationStore
 from pipeline.apply.patch import NEXT_OFFSET, position_node
-from pipeline.apply.sparql_target import Row, SparqlTarget
+from pipeline.apply.sparql_target import Row
 from pipeline.errors import RefusedError
-from pipeline.rdf.triples import Triple
 from pipeline.records.record import Record
-from tests.oxigraph_server import OxigraphServer
 from tests.unit.pipeline.apply.fake_parts import (
     FakeTopic,
     StoreTarget,
@@ -29,24 +23,15 @@ from tests.unit.pipeline.apply.fake_parts import (
     apply_until_idle,
     operation_records,
     place_records,
-    settings_of,
 )
 from tests.unit.pipeline.apply.histories import History, assert_last_revisions, histories
 from tests.unit.pipeline.apply.mutations import TOPIC, triples_in
 from tests.unit.pipeline.apply.test_applier import (
-    DELETE_Q1,
     IMPORT_Q1,
-    IMPORT_Q2,
-    MORE_OF_Q2,
-    OF_Q2,
     TO_B,
-    TO_C,
-    A,
-    B,
-    C,
     edit_records,
 )
-from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
+from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES
 
 OF_Q3 = 'wd:Q3 wdt:P1 "a" .'
 IMPORT_Q3 = edit_records("Q3", 1, "", OF_Q3 + 'wd:Q3 wdt:P1 "b" .')
@@ -255,106 +240,3 @@ def test_a_store_that_is_written_to_meanwhile_is_not_begun() -> None:
         assert (first.next_offset(), second.adopt()) == (next_offset, next_offset)
         first.adopt()
         first.write_offset(next_offset)
-
-
-@dataclass
-class RecordingTarget:
-    """A real one; `updates` has what was sent."""
-
-    target: SparqlTarget
-    updates: list[str] = field(default_factory=list)
-
-    def update(self, text: str) -> None:
-        self.updates.append(text)
-        self.target.update(text)
-
-    def select(self, text: str) -> list[Row]:
-        return self.target.select(text)
-
-
-def real_target(server: OxigraphServer) -> RecordingTarget:
-    return RecordingTarget(SparqlTarget(settings_of(endpoint=server.update_url, timeout="20s"), lambda _: False))
-
-
-@pytest.mark.parametrize("atomic", [True, False])
-@pytest.mark.parametrize("graph", [None, "http://e.org/graph"])
-def test_a_real_store_executes_each_request_once(server: OxigraphServer, graph: str | None, atomic: bool) -> None:
-    """All requests so far come again behind each one, the last one first."""
-    target = real_target(server)
-    store = MutationStore(target, NAMESPACES, TOPIC, graph=graph, atomic=atomic)
-    store.write_offset(0)
-    patches = [
-        Patch(inserted=tuple(triples_of(A + OF_Q3))),
-        Patch(deleted=tuple(triples_of(A)), inserted=tuple(triples_of(B))),
-        Patch(cleared=("Q1",), inserted=tuple(triples_of(C))),
-        Patch(cleared=("Q1", "Q3")),
-        Patch(inserted=tuple(triples_of(A))),
-    ]
-    for patch, present in zip(patches, (A + OF_Q3, B + OF_Q3, C + OF_Q3, "", A), strict=True):
-        store.apply(patch, 5)
-        for text in reversed(target.updates):
-            target.target.update(text)
-        store.confirm()
-        there = triples_of(present)
-        gone = [triple for triple in triples_of(A + B + C + OF_Q3) if triple not in there]
-        assert store.measure_divergence(there, gone) == Divergence(4, 0, 0)
-
-
-@pytest.mark.parametrize("atomic", [True, False])
-def test_requests_that_reach_a_real_store_at_once_are_told_apart(server: OxigraphServer, atomic: bool) -> None:
-    stores = [MutationStore(real_target(server), NAMESPACES, TOPIC, atomic=atomic) for _ in range(4)]
-    stores[0].write_offset(0)
-    for attempt in range(20):
-        texts = [f'wd:Q1 wdt:P1 "{attempt} {number}" .' for number in range(len(stores))]
-        written = [tuple(triples_of(text)) for text in texts]
-        for store in stores:
-            store.adopt()
-        with ThreadPoolExecutor(len(stores)) as threads:
-            barrier = threading.Barrier(len(stores))
-
-            def apply(
-                store: MutationStore, triples: tuple[Triple, ...], attempt: int, barrier: threading.Barrier
-            ) -> None:
-                barrier.wait()
-                store.apply(Patch(cleared=("Q1",), inserted=triples), attempt + 1)
-
-            list(threads.map(apply, stores, written, repeat(attempt), repeat(barrier)))
-        took_effect = [has_effect(store) for store in stores]
-        assert took_effect.count(True) <= 1
-        if True in took_effect:
-            there = written[took_effect.index(True)]
-            gone = [triple for triples in written for triple in triples if triples != there]
-            assert stores[0].measure_divergence(there, gone) == Divergence(4, 0, 0)
-        assert stores[0].next_offset() == (attempt + 1 if True in took_effect else attempt)
-        stores[0].adopt()
-        stores[0].write_offset(attempt + 1)
-
-
-def has_effect(store: MutationStore) -> bool:
-    try:
-        store.confirm()
-    except StoreMovedError as error:
-        return not error.is_foreign
-    return True
-
-
-def test_two_processes_on_a_real_store_do_not_both_go_on(server: OxigraphServer) -> None:
-    """Both have adopted the same position, and apply the same topic at the same time, a request for each mutation.
-    One is refused, or both where their requests reach the store at the same moment; the next start puts that right.
-    """
-    records = place_records([*IMPORT_Q1, *TO_B, *TO_C, *IMPORT_Q2, *DELETE_Q1])
-    MutationStore(real_target(server), NAMESPACES, TOPIC).write_offset(0)
-    appliers = [applier_of(FakeTopic(records), real_target(server), batch_triples=1) for _ in range(2)]
-
-    with ThreadPoolExecutor(2) as threads:
-        fenced = list(threads.map(is_fenced, appliers))
-    assert True in fenced
-    if False not in fenced:
-        again = applier_of(FakeTopic(records), real_target(server), start=0, replay_end=len(records))
-        start = again.store.next_offset()
-        assert start is not None
-        again.store.write_offset(start)
-        apply_until_idle(again)
-    store = MutationStore(real_target(server), NAMESPACES, TOPIC)
-    assert store.next_offset() == len(records)
-    assert store.measure_divergence(triples_of(OF_Q2 + MORE_OF_Q2), triples_of(A + B + C)) == Divergence(5, 0, 0)

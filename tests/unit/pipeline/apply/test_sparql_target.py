@@ -1,7 +1,6 @@
-"""Requests to a real store, and to servers that do not do what they should."""
+"""Requests to servers that do what they should, and to others."""
 
 import json
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,17 +9,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.apply.accumulate import Patch
-from pipeline.apply.mutation_store import Divergence, MutationStore
 from pipeline.apply.sparql_target import SparqlTarget, StoreRequestRefusedError, WaitEndedError
-from pipeline.errors import RefusedError
-from tests.oxigraph_server import OxigraphServer
-from tests.unit.pipeline.apply.fake_parts import FakeTopic, applier_of, apply_until_idle, place_records, settings_of
-from tests.unit.pipeline.apply.mutations import TOPIC
-from tests.unit.pipeline.apply.test_applier import IMPORT_Q1, IMPORT_Q2, TO_B, TO_C, A, B, C
-from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
-
-GRAPH = "http://e.org/graph"
+from tests.unit.pipeline.apply.fake_parts import settings_of
 
 
 def never(_seconds: float) -> bool:
@@ -30,98 +20,6 @@ def never(_seconds: float) -> bool:
 def target_of(url: str, pause: Callable[[float], bool] = never, **settings: Any) -> SparqlTarget:
     ticks = iter(range(0, 1_000_000, 25))
     return SparqlTarget(settings_of(endpoint=url, timeout="5s", **settings), pause, lambda: float(next(ticks)))
-
-
-def store_of(target: SparqlTarget, graph: str | None = None) -> MutationStore:
-    return MutationStore(target, NAMESPACES, TOPIC, graph=graph)
-
-
-@pytest.mark.parametrize("graph", [None, GRAPH])
-def test_a_store_has_triples_and_offset(server: OxigraphServer, graph: str | None) -> None:
-    store = store_of(target_of(server.update_url), graph)
-    assert store.next_offset() is None
-    store.write_offset(5)
-    assert store.next_offset() == 5
-    store.apply(Patch(inserted=tuple(triples_of(A + B))), 7)
-    store.apply_triples(Patch(deleted=tuple(triples_of(A)), inserted=tuple(triples_of(C))))
-    assert store.next_offset() == 7
-    assert store.measure_divergence(triples_of(A + B), triples_of(B + C)) == Divergence(4, 1, 2)
-    assert store.measure_divergence([], triples_of(A)) == Divergence(1, 0, 0)
-    other = store_of(target_of(server.update_url), None if graph else GRAPH)
-    assert (other.next_offset(), other.measure_divergence(triples_of(B), [])) == (None, Divergence(1, 1, 0))
-
-
-def test_a_store_with_two_offsets_is_refused(server: OxigraphServer) -> None:
-    target = target_of(server.update_url)
-    store = store_of(target)
-    store.write_offset(5)
-    node = f"<urn:enrichment:mutations:{TOPIC}:0> <urn:enrichment:next-offset>"
-    target.update(f"INSERT DATA {{ {node} 6 }}")
-    with pytest.raises(RefusedError, match=r"no single next offset of topic rdf\.mutation, but 5, 6"):
-        store.next_offset()
-    target.update(f"DELETE WHERE {{ {node} ?offset }}; INSERT DATA {{ {node} 'x' }}")
-    with pytest.raises(RefusedError, match="but x"):
-        store.next_offset()
-
-
-def test_mutations_reach_a_store_that_is_killed_meanwhile(server: OxigraphServer) -> None:
-    """Its answer is missing before, and it is asked again until it is there; nothing is skipped."""
-    waits = []
-
-    def restart(seconds: float) -> bool:
-        waits.append(seconds)
-        if len(waits) == 3:
-            server.start()
-        return True
-
-    target = target_of(server.update_url, restart)
-    store_of(target).write_offset(0)
-    records = place_records([*IMPORT_Q1, *TO_B, *IMPORT_Q2])
-    topic = FakeTopic(records, end=1)
-    applier = applier_of(topic, target)
-    apply_until_idle(applier)
-    server.kill()
-    assert applier.next_offset == 1
-    topic.end, topic.is_idle = None, False
-    apply_until_idle(applier)
-    store = store_of(target)
-    assert waits == [0.5, 1.0, 2.0]
-    assert (store.next_offset(), target.is_down) == (4, False)
-    assert store.measure_divergence(triples_of(B), triples_of(A)) == Divergence(2, 0, 0)
-
-
-def test_a_server_that_comes_back_with_an_older_copy_is_brought_up_to_date(
-    server: OxigraphServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data, copy = server.directory / "data", server.directory / "copy"
-
-    def restore(_seconds: float) -> bool:
-        shutil.rmtree(data)
-        copy.rename(data)
-        server.start()
-        return True
-
-    target = target_of(server.update_url, restore)
-    store = store_of(target)
-    store.write_offset(0)
-    topic = FakeTopic(place_records([*IMPORT_Q1, *TO_B, *TO_C]), end=1)
-    applier = applier_of(topic, target)
-    apply_until_idle(applier)
-    server.kill()
-    shutil.copytree(data, copy)
-    server.start()
-    for end in (2, 3):
-        topic.end, topic.is_idle = end, False
-        apply_until_idle(applier)
-        if end == 2:
-            server.kill()
-    assert (store.next_offset(), store.measure_divergence(triples_of(C), triples_of(A + B))) == (3, Divergence(3, 0, 0))
-    events = [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()]
-    assert [event for event in events if "store" in event] == [
-        "triple_store_down",
-        "triple_store_back",
-        "store_rewound",
-    ]
 
 
 @dataclass

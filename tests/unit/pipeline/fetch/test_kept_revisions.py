@@ -3,8 +3,6 @@
 import gzip
 import os
 import random
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -161,20 +159,6 @@ def test_the_oldest_go_where_all_do_not_fit(puts: list[tuple[int, int]]) -> None
 def test_a_page_that_is_too_large_is_not_kept(kept: KeptRevisions) -> None:
     put(kept, "Q1", 1, os.urandom(MIB // 4).hex().encode())
     assert kept.get("wiki", "Q1", 1) is None
-
-
-def test_another_process_finds_it(tmp_path: Path, kept: KeptRevisions) -> None:
-    put(kept, "Q1", 5)
-    program = (
-        "import sys; from pathlib import Path; from pipeline.fetch.kept_revisions import KeptRevisions\n"
-        "kept = KeptRevisions(Path(sys.argv[1]), 1024 * 1024)\n"
-        "kept.put('wiki', 'Q2', 7, kept.get('wiki', 'Q1', 5), since=kept.now())\n"
-        "print(kept.file_id)\n"
-    )
-    command = [sys.executable, "-c", program, str(tmp_path / "kept")]
-    ended = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert kept.get("wiki", "Q2", 7) == CONTENT
-    assert ended.stdout.strip() == kept.file_id
 
 
 @pytest.mark.parametrize("damage", [b"", b"no LMDB" * 2000], ids=["empty", "other"])

@@ -1,8 +1,6 @@
 """`pipeline checkpoint …` and `pipeline lag` as an operator calls them, on a recorded checkpoint and a faked topic."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -335,12 +333,6 @@ def test_without_a_checkpoint_it_is_exit_2(go: Go, place: Path, arguments: list[
     result = go(*arguments)
     assert result.exit_code == 2
     assert f"checkpoint {place} holds no position" in result.stderr
-
-
-def test_a_job_that_starts_does_not_wait_for_them() -> None:
-    program = "import sys, pipeline.__main__\nprint([name for name in ('kafka', 'boto3') if name in sys.modules])\n"
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert out.stdout == "[]\n"
 
 
 def test_all_commands_are_listed_and_found() -> None:

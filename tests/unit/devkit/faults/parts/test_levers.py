@@ -1,58 +1,24 @@
 """`pause`, `kill` and `restart` on parts of values, and on a process that answers."""
 
 import math
-import os
-import re
 import select
-import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import psutil
 import pytest
 
 from devkit.docker.access import DockerAccess
 from devkit.errors import SetupError, StackError
 from devkit.faults.fault import Fault, Undo
 from devkit.faults.parts.kill import Kill
-from devkit.faults.parts.pause import Pause, _Paused
+from devkit.faults.parts.pause import Pause
 from devkit.faults.parts.restart import Restart
 from devkit.guardian.run_state import RunState
 from devkit.stack.parts.liveness import LivenessProbe, answers
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.fakes import FakeLife, FakePart, context
-
-HTTP = """
-import http.server, sys
-server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
-print(server.server_port, flush=True)
-server.serve_forever()
-"""
-
-
-@dataclass(frozen=True)
-class Server:
-    process: "subprocess.Popen[str]"
-    part: FakePart
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGSTOP)
-        _, status = os.waitpid(self.process.pid, os.WUNTRACED)
-        assert os.WIFSTOPPED(status)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with subprocess.Popen([sys.executable, "-S", "-c", HTTP], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        address = f"http://127.0.0.1:{process.stdout.readline().strip()}"
-        yield Server(process, FakePart("store", address, FakeLife("store", pid=process.pid)))
-        process.kill()
 
 
 @pytest.fixture
@@ -62,50 +28,6 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestPause:
-    def test_a_process_that_stands_still_answers_nothing(self, server: Server) -> None:
-        plans: list[Undo] = []
-        server.stop()
-        proof = Pause(part="store").begin(context(server.part, plan=plans.append)).end()
-        assert proof.acted
-        did = rf"process {server.process.pid} was stopped for \d+\.\d s, and it answered nothing"
-        assert re.fullmatch(did, proof.did)
-        assert server.part.pulled == ["pause", "resume"]
-        (plan,) = plans
-        assert not plan.outlives_run
-        Pause.undo(plan)
-        wait_until(lambda: answers(server.part.address), what="the process to go on", deadline=timedelta(seconds=20))
-
-    def test_one_that_goes_on_answering_was_not_paused(self, server: Server) -> None:
-        acting = Pause(part="store").begin(context(server.part))
-        assert answers(server.part.address, timedelta(seconds=20))  # it serves one after the other
-        proof = acting.end()
-        assert not proof.acted
-        assert proof.did.endswith("and it answered requests all the same")
-
-    def test_the_undo_leaves_a_process_alone_that_got_the_same_id(self, server: Server) -> None:
-        server.stop()
-        Pause.undo(Undo(data={"pid": str(server.process.pid), "created": "1.00"}))
-        assert psutil.Process(server.process.pid).status() == psutil.STATUS_STOPPED
-
-    def test_the_undo_of_a_process_that_is_gone_is_done(self) -> None:
-        process = subprocess.Popen([sys.executable, "-S", "-c", ""])
-        process.wait()
-        Pause.undo(Undo(data={"pid": str(process.pid), "created": "1.00"}))
-
-    @pytest.mark.usefixtures("silent")
-    def test_one_that_is_silent_and_not_stopped_was_not_paused(self, server: Server) -> None:
-        proof = Pause(part="store").begin(context(server.part)).end()
-        assert not proof.acted
-        assert proof.did.endswith("and it answered nothing")
-
-    def test_one_that_is_gone_was_not_paused(self, server: Server) -> None:
-        acting = Pause(part="store").begin(context(server.part))
-        server.process.kill()
-        server.process.wait()
-        proof = acting.end()
-        assert not proof.acted
-        assert proof.did.startswith(f"process {server.process.pid} was gone")
-
     @pytest.mark.usefixtures("silent")
     @pytest.mark.parametrize("status", ["paused", "exited"])
     def test_a_container_is_known_by_its_id_and_the_engine_says_how_it_is(
@@ -123,6 +45,7 @@ class TestPause:
         assert (proof.acted, proof.did) == (status == "paused", did)
 
     @pytest.mark.usefixtures("silent")
+    @pytest.mark.starts_process("the docker command is a script that gives the answers")
     def test_a_container_is_looked_at_and_resumed_by_the_engine_of_its_run(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -153,14 +76,6 @@ class TestPause:
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         proof = Pause(part="kafka").begin(context(part)).end()
         assert (proof.acted, str(error) in proof.did, part.pulled) == (False, True, ["pause", "resume"])
-
-    def test_its_time_is_that_of_the_part_and_not_of_the_proof(self, server: Server) -> None:
-        server.stop()
-        acting = Pause(part="store").begin(context(server.part))
-        assert isinstance(acting, _Paused)
-        resumed_at = iter([acting.since_s + 8.04])
-        proof = replace(acting, clock=lambda: next(resumed_at)).end()
-        assert proof.did.endswith(" for 8.0 s, and it answered nothing")
 
 
 def test_a_kill_shows_how_the_process_ended_and_starts_it_again() -> None:

@@ -1,8 +1,5 @@
-"""A checkpoint that is lost: a store made of a dictionary, and real processes in the place of a program's."""
+"""A checkpoint that is lost, in a store made of a dictionary."""
 
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import cast
 
@@ -13,26 +10,9 @@ from mypy_boto3_s3 import S3Client
 from devkit.errors import StackError
 from devkit.faults.fault import Context, MainProgram, Undo
 from devkit.faults.programs.lose_checkpoint import LoseCheckpoint
-from devkit.guardian.processes import is_alive
 from devkit.observe.checkpoint import Checkpoint
 from tests.unit.devkit.faults.fakes import context
 from tests.unit.devkit.observe.fake_s3 import FakeS3
-
-Spawn = Callable[[], psutil.Process]
-
-
-@pytest.fixture
-def spawn() -> Iterator[Spawn]:
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start() -> psutil.Process:
-        started.append(subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE))
-        return psutil.Process(started[-1].pid)
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
 
 
 class LateStore(FakeS3):
@@ -60,17 +40,6 @@ def full(store: FakeS3) -> FakeS3:
     return store
 
 
-def test_the_program_is_killed_and_nothing_of_its_checkpoint_is_left(spawn: Spawn) -> None:
-    store, processes, plans = full(FakeS3()), [spawn(), spawn()], list[Undo]()
-    proof = LoseCheckpoint().begin(of(store, *processes, plans=plans)).end()
-    assert proof.acted
-    ids = ", ".join(str(process.pid) for process in processes)
-    assert proof.did == f"killed {ids}; deleted 3 objects, and none was left"
-    assert [is_alive(process) for process in processes] == [False, False]
-    assert list(store.objects) == [("checkpoints", "fixed/y/metadata")]
-    assert plans == [Undo(irreversible="the checkpoint is gone")]
-
-
 def test_what_was_under_way_is_deleted_as_well() -> None:
     store = full(LateStore())
     proof = LoseCheckpoint().begin(of(store)).end()
@@ -80,15 +49,6 @@ def test_what_was_under_way_is_deleted_as_well() -> None:
 
 def test_where_there_was_none_it_has_not_acted() -> None:
     assert not LoseCheckpoint().begin(of(FakeS3())).end().acted
-
-
-def test_a_store_that_fails_does_not_leave_the_program_standing_still(spawn: Spawn) -> None:
-    store, process = full(FakeS3()), spawn()
-    store.broken = True
-    with pytest.raises(StackError, match="checkpoint could not be"):
-        LoseCheckpoint().begin(of(store, process))
-    assert is_alive(process)
-    assert process.status() != psutil.STATUS_STOPPED
 
 
 def test_outside_an_arm_there_is_none() -> None:

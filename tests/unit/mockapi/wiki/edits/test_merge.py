@@ -41,6 +41,7 @@ LINES = st.lists(st.integers(0, 5).map(str), max_size=6)
 @pytest.mark.skipif(shutil.which("diff3") is None, reason="diff3 is not there")
 @given(changes=st.tuples(LINES, LINES, st.integers(0, 12), st.integers(0, 12)))
 @settings(max_examples=40, deadline=None)
+@pytest.mark.starts_process("diff3 has to come to the same")
 def test_it_merges_as_diff3_does(changes: tuple[list[str], list[str], int, int]) -> None:
     """Where all lines of the base are different, there is one way to compare them."""
     base = [f"line {number}" for number in range(12)]

@@ -24,6 +24,8 @@ from tests.unit.pipeline.apply.test_applier import IMPORT_Q1, IMPORT_Q2, TO_B, A
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 from tests.unit.signal_handlers import restored_handlers
 
+ROOMS = ("pipeline/apply",)
+
 Start = Callable[..., Result]
 
 

@@ -1,8 +1,6 @@
 """Faults on processes of a program under test: real ones, started for the test."""
 
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -15,29 +13,13 @@ from devkit.faults.programs.kill_process import KillProcess
 from devkit.faults.programs.stop_process import StopProcess
 from devkit.guardian.processes import is_alive
 from devkit.waiting import wait_until
+from tests.integration.faults.conftest import WAITS, Spawn
 from tests.unit.devkit.faults.fakes import context
 from tests.unit.devkit.guardian.test_birth import set_clock
 
-Spawn = Callable[..., psutil.Process]
-WAITS = "import sys; print('up', flush=True); sys.stdin.read()"
+ROOMS = ("devkit/faults",)
+
 IGNORES_TERM = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + WAITS
-
-
-@pytest.fixture
-def spawn() -> Iterator[Spawn]:
-    started: list[subprocess.Popen[str]] = []
-
-    def start(program: str = WAITS) -> psutil.Process:
-        argv = [sys.executable, "-c", program]
-        started.append(subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
-        assert started[-1].stdout is not None
-        assert started[-1].stdout.readline() == "up\n"
-        return psutil.Process(started[-1].pid)
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
 
 
 def of(processes: Sequence[psutil.Process], *, plans: list[Undo] | None = None) -> Context:

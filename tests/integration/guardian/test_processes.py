@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
-from devkit.guardian.processes import descendants, is_alive, kill_until_gone, marked
-from tests.unit.devkit.guardian.conftest import SLEEP, await_value
+from devkit.guardian.processes import birth, descendants, is_alive, kill_until_gone, marked
+from tests.integration.guardian.conftest import SLEEP, await_value
+from tests.unit.devkit.guardian.test_run_state import a_run
+
+ROOMS = ("devkit/guardian",)
 
 MARK = "DEVKIT_TEST_MARK"
 Start = Callable[..., subprocess.Popen[bytes]]
@@ -99,3 +102,30 @@ def test_kill_until_gone_gives_up_at_its_deadline(start: Start) -> None:
 
 def test_nothing_to_kill_is_done_at_once() -> None:
     assert kill_until_gone(list, reap=lambda: pytest.fail("nothing was killed")) == []
+
+
+def test_the_birth_of_a_process_is_its_own() -> None:
+    with subprocess.Popen(SLEEP) as process:
+        try:
+            assert birth(process.pid) != birth(os.getpid())
+        finally:
+            process.kill()
+
+
+def test_a_process_that_is_gone_has_no_birth() -> None:
+    with subprocess.Popen(SLEEP) as process:
+        process.kill()
+    with pytest.raises(psutil.NoSuchProcess):
+        birth(process.pid)
+
+
+def test_the_guardian_of_a_run_is_not_alive_once_it_is_dead_whether_waited_for_or_not() -> None:
+    process = subprocess.Popen(SLEEP)
+    seen = psutil.Process(process.pid)
+    run = a_run(guardian_pid=process.pid, guardian_birth=birth(process.pid))
+    assert run.guardian_is_alive()
+    process.kill()
+    await_value(lambda: seen.status() == psutil.STATUS_ZOMBIE, "the process to be a zombie")
+    assert not run.guardian_is_alive()
+    process.wait()
+    assert not run.guardian_is_alive()

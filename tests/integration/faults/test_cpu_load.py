@@ -13,8 +13,13 @@ from devkit.faults.fault import Acting
 from devkit.faults.machine import cpu_load
 from devkit.faults.machine.cpu_load import CpuLoad
 from devkit.guardian.processes import is_alive
+from devkit.headroom.machine_use import fault_usage, load_processes
 from devkit.waiting import wait_until
+from tests.side_by_side import MACHINE
 from tests.unit.devkit.faults.fakes import context
+
+ROOMS = ("devkit/faults",)
+pytestmark = MACHINE
 
 PATIENCE = timedelta(seconds=20)
 
@@ -74,3 +79,16 @@ def test_it_ends_when_who_began_it_is_killed() -> None:
         assert is_alive(burner)
         holder.kill()
     wait_until(lambda: not is_alive(burner), what="the load to end", deadline=PATIENCE)
+
+
+def test_the_processes_of_a_fault_are_known_while_they_run() -> None:
+    acting = CpuLoad(processes=2).begin(context())
+    try:
+        usage = fault_usage()
+        usage.look()
+        # A child carries its mark once it has become the other program.
+        wait_until(lambda: len(list(load_processes())) == 2, what="both to run", deadline=PATIENCE)
+        wait_until(lambda: usage.look().cpu_cores > 0, what="some work", deadline=PATIENCE)
+    finally:
+        acting.end()
+    assert list(load_processes()) == []

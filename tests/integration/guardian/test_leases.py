@@ -26,8 +26,10 @@ from devkit.guardian.lease import LEASE, journal_directory
 from devkit.guardian.run_state import PartPlace, known_runs
 from devkit.stack.parts.liveness import answers
 from devkit.stack.ports import claim_port
-from tests.unit.devkit.faults.parts.test_levers import HTTP
-from tests.unit.devkit.guardian.conftest import SLEEP, await_gone, await_value
+from tests.integration.guardian.conftest import SLEEP, await_gone, await_value
+from tests.integration.part_server import HTTP
+
+ROOMS = ("devkit/guardian", "devkit/faults")
 
 
 @pytest.fixture
@@ -85,7 +87,7 @@ time.sleep(600)
 
 def start_run(stopped: psutil.Process) -> tuple["subprocess.Popen[str]", psutil.Process]:
     argv = [sys.executable, "-P", "-c", RUN, str(stopped.pid)]
-    run = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[4])
+    run = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
     assert run.stdout is not None
     return run, psutil.Process(int(run.stdout.readline()))
 

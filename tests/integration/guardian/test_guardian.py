@@ -14,11 +14,13 @@ from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian import messages as m
 from devkit.guardian.cleanup import Healed, end_run, heal
-from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, is_alive
+from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, birth, is_alive
 from devkit.guardian.run_state import PartPlace, ProgramPlace, known_runs, state_path, unreadable_states
-from tests.unit.devkit.guardian.conftest import SLEEP, await_daemon, await_gone, await_value, daemon, of_run
+from tests.integration.guardian.conftest import SLEEP, await_daemon, await_gone, await_value, daemon, of_run
 
-TOP = Path(__file__).parents[4]
+ROOMS = ("devkit/guardian",)
+
+TOP = Path(__file__).parents[3]
 
 
 def exit_code(process: ManagedProcess) -> int:
@@ -196,7 +198,7 @@ class TestNothingIsLeft:
     def test_when_the_command_line_is_killed(self, tmp_path: Path, places: Path) -> None:
         program = (
             "import sys, time; from pathlib import Path; from devkit.guardian import Guardian; "
-            "from tests.unit.devkit.guardian.conftest import daemon; guardian = Guardian(); "
+            "from tests.integration.guardian.conftest import daemon; guardian = Guardian(); "
             f"logs = Path({str(tmp_path)!r}); guardian.spawn('x', daemon(logs / 'pid', stay=True), logs=logs); "
             "print(guardian.run_id, flush=True); time.sleep(600)"
         )
@@ -332,3 +334,9 @@ def test_two_runs_at_once_do_not_touch_each_other(tmp_path: Path) -> None:
             assert stays.directory != goes.directory
         assert kept.exit_code is None
         assert [run.run_id for run in known_runs()] == [stays.run_id]
+
+
+def test_the_state_of_a_run_has_the_birth_of_its_guardian() -> None:
+    with Guardian():
+        (run,) = known_runs()
+        assert run.guardian_birth == birth(run.guardian_pid)

@@ -11,8 +11,10 @@ from devkit.errors import StackError, UsageError
 from devkit.guardian import Guardian
 from devkit.guardian.cleanup import Healed, end_run, heal
 from devkit.guardian.run_state import PartPlace, RunState, known_runs
+from tests.integration.guardian.conftest import await_value
 from tests.unit.devkit.docker.fake_docker import FakeDocker
-from tests.unit.devkit.guardian.conftest import await_value
+
+ROOMS = ("devkit/guardian", "devkit/docker")
 
 NO_ENGINE = ("ps", 1, "", "Cannot connect to the Docker daemon at unix:///fake.sock. Is the docker daemon running?")
 
