@@ -19,6 +19,7 @@ from devkit.stack.stack import Stack
 from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.warm_jvm import WarmJvm
+from tests.integration.secured_broker import shared_secured_broker  # noqa: F401 - a fixture
 from tests.integration.shared_stack import play_scenario, shared_addresses  # noqa: F401 - fixtures
 
 # Parts of tests here, and no scenarios to be collected as such.

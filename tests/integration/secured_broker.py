@@ -7,7 +7,7 @@ of the kit's listeners may do everything, others what an ACL allows; a topic wit
 
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -49,6 +49,15 @@ class SecuredBroker:
     directory: Path
 
 
+@pytest.fixture(scope="session")
+def shared_secured_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    """One for all tests of the session; each file has topics of its own there."""
+    with Guardian() as guardian:
+        with pytest.MonkeyPatch.context() as patch:
+            started = start_secured(guardian, tmp_path_factory.mktemp("secured"), patch)
+        yield started
+
+
 def start_secured(guardian: Guardian, directory: Path, monkeypatch: pytest.MonkeyPatch) -> SecuredBroker:
     """Returns when it answers."""
     _certificates(directory)
@@ -70,20 +79,14 @@ def start_secured(guardian: Guardian, directory: Path, monkeypatch: pytest.Monke
     return SecuredBroker(broker.direct, ports["SECURE"], ports["MUTUAL"], ports["EXPIRED"], directory)
 
 
-@contextmanager
-def secured_with(
-    directory: Path, records: Mapping[str, Sequence[bytes]], partitions: int = 1
-) -> Iterator[SecuredBroker]:
-    """A broker with these records in these topics, spread over their partitions."""
-    with pytest.MonkeyPatch.context() as patch, Guardian() as guardian:
-        started = start_secured(guardian, directory, patch)
-        recreate_topics(started.plain, {topic: (partitions, {}) for topic in records})
-        with closing(KafkaProducer(bootstrap_servers=started.plain)) as producer:
-            for topic, values in records.items():
-                for number, value in enumerate(values):
-                    producer.send(topic, partition=number % partitions, value=value)
-            producer.flush()
-        yield started
+def write_topics(broker: SecuredBroker, records: Mapping[str, Sequence[bytes]], partitions: int = 1) -> None:
+    """Make these topics with these records, spread over their partitions."""
+    recreate_topics(broker.plain, {topic: (partitions, {}) for topic in records})
+    with closing(KafkaProducer(bootstrap_servers=broker.plain)) as producer:
+        for topic, values in records.items():
+            for number, value in enumerate(values):
+                producer.send(topic, partition=number % partitions, value=value)
+        producer.flush()
 
 
 def allow(broker: SecuredBroker, topic: str, operation: ACLOperation | None) -> None:

@@ -5,23 +5,21 @@ supervisor are not. Checked: which of them the arm needs, and that the incident 
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from devkit.compare.comparison import RunComparison
 from devkit.compare.find_run import find_run
-from tests.integration.cli_run import CliRun
 from tests.integration.poisoned_scenario import write_scenario
+from tests.integration.shared_stack import PlayScenario
 
 ROOMS = ("devkit/compare", "devkit/play")
-Cli = Callable[..., CliRun]
 
 
 @pytest.mark.slow
-def test_the_difference_that_is_the_fix_is_told_from_the_others(devkit_cli: Cli, tmp_path: Path) -> None:
-    run = devkit_cli("scenario", "run", write_scenario("poisoned", tmp_path), "--ablate")
+def test_the_difference_that_is_the_fix_is_told_from_the_others(play_scenario: PlayScenario, tmp_path: Path) -> None:
+    run = play_scenario(write_scenario("poisoned", tmp_path), "--ablate")
     assert run.wait(800) == 0, run.output()
     ablation = json.loads((run.evidence / "result.json").read_text())["ablation"]
     assert {one["difference"]: (one["needed"], one["outcome"]) for one in ablation["differences"]} == {

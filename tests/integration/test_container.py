@@ -1,17 +1,16 @@
 """A container's limit on the real pipeline: it killed as 137, started again, and what held the memory is kept."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-from tests.integration.cli_run import CliRun
+from tests.integration.shared_stack import PlayScenario
 
 ROOMS = ("devkit/container",)
 SCENARIO = str(Path(__file__).parent / "scenarios" / "small-container.yaml")
 
 
-def test_over_its_memory_the_pipeline_is_killed_and_restarted(devkit_cli: Callable[..., CliRun]) -> None:
-    run = devkit_cli("scenario", "run", SCENARIO, "--unchecked", "--arm", "incident")
+def test_over_its_memory_the_pipeline_is_killed_and_restarted(play_scenario: PlayScenario) -> None:
+    run = play_scenario(SCENARIO, "--unchecked", "--arm", "incident")
     # No fault was injected, so there is no verdict; what happened to the arm is known all the same.
     assert run.wait() == 3, run.output()
     file = run.evidence / "result.json"

@@ -1,7 +1,8 @@
 """Every shipped incident: reproduced and fixed under any seed, turned over by other arms, inconclusive without a fault.
 
 Set-up: the shipped files, and copies with one thing changed. Steps: run each through the command line on the embedded
-stack. Checked: exit code and outcome. What is not marked slow is the shipped file under its own seed.
+stack; what is not marked slow is a shipped file under its own seed, on the session's stack. Checked: exit code and
+outcome.
 """
 
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.integration.cli_run import REPOSITORY, CliRun
+from tests.integration.shared_stack import PlayScenario
 from tests.integration.test_scenario_verdict import result_of
 
 ROOMS = ("scenarios", "devkit/verdict")
@@ -81,19 +83,14 @@ def assert_outcome(run: CliRun, code: int, expected: str) -> None:
 
 # `oversized-message` has a test of its own, which looks into its figures as well. Most others depend on time: where the
 # machine is busy, each of them is played slower, and perhaps twice, for minutes.
-@pytest.mark.parametrize(
-    "name",
-    [
-        "vanished-metric",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in SCENARIOS
-            if name not in ("oversized-message", "vanished-metric")
-        ),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in ("oversized-message", "vanished-metric")])
 def test_as_shipped(devkit_cli: Cli, name: str) -> None:
     assert_outcome(devkit_cli("scenario", "run", name), 0, "reproduced and fixed")
+
+
+def test_as_shipped_on_a_stack_that_is_up(play_scenario: PlayScenario) -> None:
+    assert_outcome(play_scenario("vanished-metric"), 0, "reproduced and fixed")
 
 
 @pytest.mark.slow

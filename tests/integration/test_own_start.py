@@ -6,29 +6,28 @@ own log; the start position, arguments, rules of the mock and the timeline are t
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.integration.cli_run import CliRun
+from tests.integration.shared_stack import PlayScenario
 
 ROOMS = ("devkit/play", "devkit/programs", "devkit/scenario")
 SCENARIOS = Path(__file__).parent / "scenarios"
-Cli = Callable[..., CliRun]
 
 
-def played(devkit_cli: Cli, name: str) -> tuple[CliRun, dict[str, Any]]:
-    run = devkit_cli("scenario", "run", str(SCENARIOS / f"{name}.yaml"))
+def played(play_scenario: PlayScenario, name: str) -> tuple[CliRun, dict[str, Any]]:
+    run = play_scenario(str(SCENARIOS / f"{name}.yaml"))
     assert run.wait(560) == 0, run.output()
     result: dict[str, Any] = json.loads((run.evidence / "result.json").read_text())
     return run, result
 
 
 @pytest.mark.slow
-def test_a_mistake_in_the_configuration_file_itself_is_an_outcome(devkit_cli: Cli) -> None:
-    run, result = played(devkit_cli, "raw-config")
+def test_a_mistake_in_the_configuration_file_itself_is_an_outcome(play_scenario: PlayScenario) -> None:
+    run, result = played(play_scenario, "raw-config")
     assert result["arms"]["misspelt"]["end"] == {"by": "refusal"}
     assert "max_ofsets" in result["cause"][0]["did"]
     assert "max_ofsets" in (run.evidence / "misspelt" / "pipeline.yaml").read_text()
@@ -37,8 +36,8 @@ def test_a_mistake_in_the_configuration_file_itself_is_an_outcome(devkit_cli: Cl
 
 
 @pytest.mark.slow
-def test_what_an_arm_has_of_its_own_is_effective(devkit_cli: Cli) -> None:
-    run, result = played(devkit_cli, "own-start")
+def test_what_an_arm_has_of_its_own_is_effective(play_scenario: PlayScenario) -> None:
+    run, result = played(play_scenario, "own-start")
     assert [one["shown"] for one in result["cause"]] == [True] * 3, result["cause"]
     started = {line["arm"]: line["start"] for line in run.timeline() if line["kind"] == "started"}
     assert started == {"incident": "latest", "fixed": "earliest"}

@@ -1,6 +1,6 @@
 """A capture of a cluster that asks for TLS and a login, and one that is killed.
 
-Set-up: a broker of its own with a listener for TLS and a login by PLAIN or SCRAM, one that asks for the client's
+Set-up: the secured broker with a listener for TLS and a login by PLAIN or SCRAM, one that asks for the client's
 certificate, and a topic of a hundred records. Checked: what is captured, what an error says when the way is wrong, that
 no secret is in any output or file, and what a SIGKILL and a SIGTERM leave.
 """
@@ -20,7 +20,7 @@ from devkit.traffic.capture.take import CaptureOrder, take_capture
 from devkit.waiting import wait_until
 from tests.integration.cli_run import REPOSITORY
 from tests.integration.flowing_records import flowing_records
-from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, secured_with
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, write_topics
 from tests.unit.devkit.traffic.capture.captures import read_capture
 
 ROOMS = ("devkit/stack", "devkit/traffic")
@@ -28,13 +28,13 @@ TOPIC = "secured.source"
 RECORDS = 100
 DEADLINE = timedelta(seconds=60)
 
+pytestmark = pytest.mark.xdist_group("secured")
+
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
-    with secured_with(
-        tmp_path_factory.mktemp("secured"), {TOPIC: [b'{"n": %d}' % number for number in range(RECORDS)]}, 2
-    ) as started:
-        yield started
+def broker(shared_secured_broker: SecuredBroker) -> SecuredBroker:
+    write_topics(shared_secured_broker, {TOPIC: [b'{"n": %d}' % number for number in range(RECORDS)]}, 2)
+    return shared_secured_broker
 
 
 def properties(broker: SecuredBroker, tmp_path: Path, **changed: str) -> Path:

@@ -5,7 +5,6 @@ records. Checked: every client of the job that is no Spark gets there, and each 
 code 2 and without the secret.
 """
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -30,20 +29,20 @@ from pipeline.ops.copying import Copy, copy_all, opened_target
 from pipeline.ops.source import opened_topic
 from pipeline.records.record import SourcePartition
 from pipeline.worker.ordered_writer import ordered_producer
-from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, secured_with
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, write_topics
 
 ROOMS = ("pipeline/kafka",)
 SOURCE, OUTPUT, ERROR, LEDGER = "job.source", "job.output", "job.error", "job.deferred"
 RECORDS = 10
 
+pytestmark = pytest.mark.xdist_group("secured")
+
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
-    with secured_with(
-        tmp_path_factory.mktemp("secured"),
-        {SOURCE: [b"%d" % number for number in range(RECORDS)], OUTPUT: [], ERROR: []},
-    ) as started:
-        yield started
+def broker(shared_secured_broker: SecuredBroker) -> SecuredBroker:
+    topics = {SOURCE: [b"%d" % number for number in range(RECORDS)], OUTPUT: [], ERROR: []}
+    write_topics(shared_secured_broker, topics)
+    return shared_secured_broker
 
 
 def config(broker: SecuredBroker, bootstrap: str, **kafka: Any) -> PipelineConfig:

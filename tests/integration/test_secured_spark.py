@@ -24,20 +24,20 @@ from pipeline.driver.source_stream import source_options, source_stream
 from pipeline.errors import RefusedError, failure
 from pipeline.kafka.sink import BATCH_BYTES, producer_options, write
 from tests.integration.local_spark import local_spark
-from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, secured_with
+from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, allow, write_topics
 
 ROOMS = ("located_config", "pipeline/aligned", "pipeline/driver", "pipeline/kafka")
 SOURCE, ERROR = "spark.source", "spark.error"
 RECORDS = 20
 EARLIEST = NewStart("earliest", {"startingOffsets": "earliest"})
 
+pytestmark = pytest.mark.xdist_group("secured")
+
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
-    with secured_with(
-        tmp_path_factory.mktemp("secured"), {SOURCE: [b"%d" % number for number in range(RECORDS)]}, 2
-    ) as started:
-        yield started
+def broker(shared_secured_broker: SecuredBroker) -> SecuredBroker:
+    write_topics(shared_secured_broker, {SOURCE: [b"%d" % number for number in range(RECORDS)]}, 2)
+    return shared_secured_broker
 
 
 @pytest.fixture(scope="module")

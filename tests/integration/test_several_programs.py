@@ -4,23 +4,21 @@ Checked: each is started when what it needs runs, is told apart in timeline, log
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integration.cli_run import CliRun
+from tests.integration.shared_stack import PlayScenario
 
 ROOMS = ("devkit/observe", "devkit/play", "devkit/programs")
 SCENARIOS = Path(__file__).parent / "scenarios"
 SCENARIO = str(SCENARIOS / "several.yaml")
-Cli = Callable[..., CliRun]
 
 
 @pytest.mark.slow
-def test_each_program_is_told_apart(devkit_cli: Cli) -> None:
-    run = devkit_cli("scenario", "run", SCENARIO, "--arm", "incident")
+def test_each_program_is_told_apart(play_scenario: PlayScenario) -> None:
+    run = play_scenario(SCENARIO, "--arm", "incident")
     assert run.wait(500) == 0, run.output()
     file = run.evidence / "result.json"
     incident: dict[str, Any] = json.loads(file.read_text())["arms"]["incident"]
@@ -61,9 +59,9 @@ def test_each_program_is_told_apart(devkit_cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_each_job_is_audited_by_its_own_truth(devkit_cli: Cli) -> None:
+def test_each_job_is_audited_by_its_own_truth(play_scenario: PlayScenario) -> None:
     """What the program beside has not taken at the arm's end is pending, and no problem."""
-    run = devkit_cli("scenario", "run", str(SCENARIOS / "two-jobs.yaml"), "--unchecked", "--arm", "incident")
+    run = play_scenario(str(SCENARIOS / "two-jobs.yaml"), "--unchecked", "--arm", "incident")
     assert run.wait(500) == 0, run.output()
     file = run.evidence / "result.json"
     incident: dict[str, Any] = json.loads(file.read_text())["arms"]["incident"]

@@ -4,22 +4,20 @@ Set-up: a program that ends at one event, without Spark; a fault that no seed ch
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from devkit.report.series_directory import read_series, runs_of
-from tests.integration.cli_run import CliRun
 from tests.integration.poisoned_scenario import write_scenario
+from tests.integration.shared_stack import PlayScenario
 
 ROOMS = ("devkit/cli", "devkit/report")
-Cli = Callable[..., CliRun]
 
 
 @pytest.mark.slow
-def test_runs_agree_and_their_rate_has_an_interval(devkit_cli: Cli, tmp_path: Path) -> None:
-    run = devkit_cli("scenario", "run", write_scenario("poisoned", tmp_path), "--runs", "2", "--arm", "fixed")
+def test_runs_agree_and_their_rate_has_an_interval(play_scenario: PlayScenario, tmp_path: Path) -> None:
+    run = play_scenario(write_scenario("poisoned", tmp_path), "--runs", "2", "--arm", "fixed")
     assert run.wait(500) == 0, run.output()
     results = [json.loads(file.read_text()) for file in sorted(run.out.glob("poisoned/*/result.json"))]
     assert [(one["seed"], one["exit_code"]) for one in results] == [(3, 0), (4, 0)]

@@ -5,21 +5,19 @@ Checked: each expectation was judged by something that was measured, and the eve
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.integration.cli_run import CliRun
+from tests.integration.shared_stack import PlayScenario
 
 ROOMS = ("devkit/expectations", "devkit/observe")
 SCENARIO = Path(__file__).parent / "scenarios" / "signs-of-an-incident.yaml"
-Cli = Callable[..., CliRun]
 
 
 @pytest.mark.slow
-def test_each_sign_is_measured(devkit_cli: Cli) -> None:
-    run = devkit_cli("scenario", "run", str(SCENARIO))
+def test_each_sign_is_measured(play_scenario: PlayScenario) -> None:
+    run = play_scenario(str(SCENARIO))
     assert run.wait(900) == 0, run.output()
     result = json.loads((run.evidence / "result.json").read_text())
     assert result["arms"]["incident"]["ended_by"].startswith("drained and log batch_written ")

@@ -4,22 +4,20 @@ Checked: every arm is played and judged by its own expectations, and the cause i
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integration.cli_run import CliRun
 from tests.integration.poisoned_scenario import write_scenario
+from tests.integration.shared_stack import PlayScenario
 
 ROOMS = ("devkit/play", "devkit/programs", "devkit/verdict")
-Cli = Callable[..., CliRun]
 
 
 @pytest.mark.slow
-def test_every_arm_counts_and_giving_up_is_an_outcome(devkit_cli: Cli, tmp_path: Path) -> None:
-    run = devkit_cli("scenario", "run", write_scenario("three-arms", tmp_path))
+def test_every_arm_counts_and_giving_up_is_an_outcome(play_scenario: PlayScenario, tmp_path: Path) -> None:
+    run = play_scenario(write_scenario("three-arms", tmp_path))
     assert run.wait(500) == 0, run.output()
     file = run.evidence / "result.json"
     result: dict[str, Any] = json.loads(file.read_text())

@@ -1,9 +1,10 @@
 """Edits of the mock's entities come into the triple store of a kept stack.
 
-Set-up: a stack with the updater, by its name. Checked: a label that `devkit edit` sets is in the store; after a restart
-of the event bus the next one is the step from it, and replaces it; a merge moves a sitelink; a deleted entity is gone,
-and is there again when it is undeleted; one whose deletion suppresses is gone; `devkit lag` says that nothing is left
-to resolve and to apply; nothing runs after `devkit down`.
+Set-up: a stack with the updater, by its name. Steps: edits of several entities at once, as each takes its time through
+two jobs. Checked: a label that `devkit edit` sets is in the store; after a restart of the event bus the next one is the
+step from it, and replaces it; a merge moves a sitelink; a deleted entity is gone, and is there again when it is
+undeleted; one whose deletion suppresses is gone; `devkit lag` says that nothing is left to resolve and to apply;
+nothing runs after `devkit down`.
 """
 
 import json
@@ -64,24 +65,34 @@ def await_values(run: RunState, query: str, entity: str, expected: Callable[[lis
 
 
 def test_edits_of_entities_come_into_the_store(run: RunState) -> None:
+    def await_label(text: str) -> None:
+        await_values(run, LABELS, "Q42", lambda labels: labels == [text])
+
+    def await_link(entity: str, title: str) -> None:
+        await_values(run, LINKS, entity, lambda links: f"https://en.wikipedia.org/wiki/{title}" in links)
+
+    def await_no_link(entity: str) -> None:
+        await_values(run, LINKS, entity, lambda links: not links)
+
     assert edit(run, "Q42", "--label", "en=Douglas Adams") == [("revision-create", "Q42")]
-    await_values(run, LABELS, "Q42", lambda labels: labels == ["Douglas Adams"])
+    assert edit(run, "Q6", "--sitelink", "enwiki=Bach") == [("revision-create", "Q6")]
+    assert edit(run, "Q43", "--sitelink", "enwiki=Adams") == [("revision-create", "Q43")]
+    assert edit(run, "Q43", "--merge-into", "Q5") == [("revision-create", "Q5"), ("revision-create", "Q43")]
+    await_label("Douglas Adams")
+    await_link("Q5", "Adams")
+    await_no_link("Q43")
+    await_link("Q6", "Bach")
 
     attached_parts(run)["event-bus"].pull("restart")
     assert edit(run, "Q42", "--label", "en=Douglas Noel Adams") == [("revision-create", "Q42")]
-    await_values(run, LABELS, "Q42", lambda labels: labels == ["Douglas Noel Adams"])
-
-    assert edit(run, "Q42", "--sitelink", "enwiki=Adams") == [("revision-create", "Q42")]
-    assert edit(run, "Q42", "--merge-into", "Q5") == [("revision-create", "Q5"), ("revision-create", "Q42")]
-    await_values(run, LINKS, "Q5", lambda links: "https://en.wikipedia.org/wiki/Adams" in links)
-    await_values(run, LINKS, "Q42", lambda links: not links)
-
-    assert edit(run, "Q5", "--delete") == [("page-delete", "Q5")]
-    await_values(run, LINKS, "Q5", lambda links: not links)
-    assert edit(run, "Q5", "--undelete") == [("page-undelete", "Q5")]
-    await_values(run, LINKS, "Q5", lambda links: "https://en.wikipedia.org/wiki/Adams" in links)
+    assert edit(run, "Q6", "--delete") == [("page-delete", "Q6")]
     assert edit(run, "Q5", "--delete", "--suppress") == [("page-suppress", "Q5")]
-    await_values(run, LINKS, "Q5", lambda links: not links)
+    await_label("Douglas Noel Adams")
+    await_no_link("Q6")
+    await_no_link("Q5")
+
+    assert edit(run, "Q6", "--undelete") == [("page-undelete", "Q6")]
+    await_link("Q6", "Bach")
 
     def is_nothing_left() -> bool:
         lag = json.loads(devkit("lag", "--json", "--run-id", run.run_id).stdout)

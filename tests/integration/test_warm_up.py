@@ -5,18 +5,17 @@ parent, and was committed before the traffic began; and audit, samples and the m
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-from tests.integration.cli_run import CliRun
+from tests.integration.shared_stack import PlayScenario
 
 ROOMS = ("devkit/play",)
 SCENARIO = str(Path(__file__).parent / "scenarios" / "warm.yaml")
 EVENTS, PARTITIONS = 20, 2
 
 
-def test_the_warm_up_is_fetched_and_committed_and_nowhere_judged(devkit_cli: Callable[..., CliRun]) -> None:
-    run = devkit_cli("scenario", "run", SCENARIO, "--unchecked", "--arm", "fixed", "--stretch", "1", "--plain")
+def test_the_warm_up_is_fetched_and_committed_and_nowhere_judged(play_scenario: PlayScenario) -> None:
+    run = play_scenario(SCENARIO, "--unchecked", "--arm", "fixed", "--stretch", "1", "--plain")
     assert run.wait() == 0, run.output()
     file = run.evidence / "result.json"
     fixed = json.loads(file.read_text())["arms"]["fixed"]
