@@ -22,6 +22,7 @@ from devkit.programs.spark.place import SparkPlace, spark_environment, write_spa
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
+from tests.integration.crash.warm_jvm import LAUNCHER, WarmJvm
 from tests.integration.json_lines import json_lines
 
 ROOMS = ("pipeline", "pipeline/config", "pipeline/driver", "pipeline/events")
@@ -60,7 +61,7 @@ def await_line(process: ManagedProcess, event: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def job(stack: tuple[Guardian, Stack], tmp_path: Path, request: pytest.FixtureRequest) -> Job:
+def job(stack: tuple[Guardian, Stack], warm_jvm: WarmJvm, tmp_path: Path, request: pytest.FixtureRequest) -> Job:
     guardian, parts = stack
     name = request.node.name.replace("[", "-").replace("]", "")
     config = {
@@ -84,8 +85,14 @@ def job(stack: tuple[Guardian, Stack], tmp_path: Path, request: pytest.FixtureRe
         started += 1
         file = tmp_path / "pipeline.yaml"
         file.write_text(json.dumps(config))
-        argv = [sys.executable, "-m", "pipeline", "run", "html-enrichment", "--config", str(file), *arguments]
-        return guardian.spawn(f"{name}-{started}", argv, logs=tmp_path, env=spark_environment(conf_dir), split=True)
+        environment = spark_environment(conf_dir)
+        lent = warm_jvm.lend(environment)
+        program = (str(LAUNCHER),) if lent else ("-m", "pipeline")
+        argv = [sys.executable, *program, "run", "html-enrichment", "--config", str(file), *arguments]
+        process = guardian.spawn(f"{name}-{started}", argv, logs=tmp_path, env={**environment, **lent}, split=True)
+        if lent:
+            warm_jvm.lent_to(process)
+        return process
 
     return Job(config, start)
 

@@ -46,11 +46,10 @@ from mockapi.rules.model import Rule, Rules
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.events import TaskRetried
 from tests.integration.crash.point import CONSTANTS_VARIABLE, CRASH_VARIABLE, CrashPoint
-from tests.integration.crash.warm_jvm import LogPart, WarmJvm
+from tests.integration.crash.warm_jvm import LAUNCHER, LogPart, WarmJvm
 from tests.integration.json_lines import json_lines
 
 DEADLINE = timedelta(seconds=180)
-LAUNCHER = Path(__file__).with_name("launcher.py")
 _REPOSITORY = Path(__file__).parents[3]
 _SUBMITTED = _REPOSITORY / "deploy" / "spark" / "submit.py"
 _TIMEOUT_S = 30
@@ -244,7 +243,7 @@ class Bench:
         if spark:
             environment |= self._launch.environment
             if lent := self._lend_jvm():
-                program, environment = (str(LAUNCHER),), environment | lent | {"PYTHONPATH": str(_REPOSITORY)}
+                program, environment = (str(LAUNCHER),), environment | lent
         argv = [sys.executable, *program, *arguments, "--config", str(self.config_file)]
         return subprocess.run(
             argv, cwd=_REPOSITORY, env=environment, capture_output=True, text=True, timeout=_COMMAND_S, check=False

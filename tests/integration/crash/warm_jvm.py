@@ -28,6 +28,7 @@ from pipeline.driver.spark_conf import given_settings
 from tests.integration.crash import gateway
 from tests.integration.crash.gateway import GATEWAY_VARIABLE, Gateway
 
+LAUNCHER = Path(__file__).with_name("launcher.py")
 _NAME = "warm-jvm"
 _STARTING = timedelta(seconds=60)
 _REPOSITORY = Path(__file__).parents[3]
@@ -58,8 +59,8 @@ class WarmJvm:
         self._borrower: ManagedProcess | None = None
 
     def lend(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """What a job's `environment`, which says where Spark's settings are, has in addition to find the JVM. Nothing
-        while another job that has it runs: a JVM has one Spark context.
+        """What a job's `environment`, which says where Spark's settings are, has in addition to find the JVM, if its
+        program is `LAUNCHER`. Nothing while another job that has it runs: a JVM has one Spark context.
         """
         if self._borrower is not None and self._borrower.exit_code is None:
             return {}
@@ -70,7 +71,7 @@ class WarmJvm:
         system = self._client.jvm.java.lang.System
         for key, given in given_settings(environment).items():
             system.setProperty(key, given.value)
-        return {GATEWAY_VARIABLE: self._gateway.model_dump_json()}
+        return {GATEWAY_VARIABLE: self._gateway.model_dump_json(), "PYTHONPATH": str(_REPOSITORY)}
 
     def lent_to(self, job: ManagedProcess) -> LogPart:
         """The process that was started with it; returns what Spark and its workers write from now on."""

@@ -25,8 +25,8 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.audit.arrivals import Position, read_topic
 from devkit.programs.places import merge
 from devkit.waiting import wait_until
-from tests.integration.crash.bench import DEADLINE, LAUNCHER, Bench
-from tests.integration.crash.warm_jvm import WarmJvm
+from tests.integration.crash.bench import DEADLINE, Bench
+from tests.integration.crash.warm_jvm import LAUNCHER, WarmJvm
 from tests.integration.json_lines import json_lines
 from tests.runbook_page import RUNBOOKS, Command, Settings, sections
 
