@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.main_paths import MAIN_PATHS, is_main_path
+from tests.selection.__main__ import ALL
 
 TOP = Path(__file__).parents[2]
 
@@ -43,9 +44,7 @@ def test_a_test_is_known_by_its_file_or_by_its_function(node_id: str, is_one: bo
 def test_the_recipes_leave_no_test_out() -> None:
     """What one recipe of the two leaves out, the other selects; and both leave out what is slow."""
     justfile = (TOP / "justfile").read_text()
-    (quick,) = re.findall(r"pytest .*? tests/unit.*", justfile)
-    assert '-m "main_path or (unit and not slow)"' in quick
-    assert quick.endswith("tests/unit tests/integration tests/conformance; fi")
+    assert ALL == ["-m", "main_path or (unit and not slow)", "tests/unit", "tests/integration", "tests/conformance"]
     (more,) = re.findall(r'pytest --ignore=tests/unit -m "not slow and not main_path".*', justfile)
     assert more
 
