@@ -16,6 +16,7 @@ from tests.selection.sources import Source, function_lines, read_source
 
 Snapshot = dict[str, int]
 Sources = dict[str, Source]
+Name = tuple[str, str]
 PYTHON: Final = "(Python)"
 _HERE: Final = ("record", "recording", "sources")
 FOR_ALL: Final = frozenset({PYTHON, "pyproject.toml", "locks/all.lock", *(f"tests/selection/{it}.py" for it in _HERE)})
@@ -25,17 +26,43 @@ MADE_OF_NAMES: Final = ("/__init__.py", "/conftest.py")
 
 
 @dataclass
-class TestFile:
-    """What a test file that passed ran and read."""
+class Use:
+    """What one test file, or the import of one module, ran and read."""
 
-    __test__ = False
-
-    snapshot: str
     ran: dict[str, list[str]]
     """Functions by file."""
     read: list[str]
     """Data files, and directories with a slash at the end."""
+
+    def is_affected(self, change: "Change") -> bool:
+        return (
+            not change.files.isdisjoint(self.read)
+            or any(name in self.ran.get(path, ()) for path, name in change.bodies)
+            or not change.touched.isdisjoint(self.ran)
+        )
+
+
+@dataclass
+class TestFile:
+    """A test file that passed."""
+
+    __test__ = False
+
+    use: Use
+    snapshot: str
+    """Of the repository then."""
     seconds: float
+
+
+@dataclass
+class Change:
+    """From a snapshot to now."""
+
+    files: set[str]
+    bodies: set[tuple[str, str]]
+    """Functions, by file and name."""
+    touched: set[str]
+    """Files in which a name has another value after import, and those that import one."""
 
 
 @dataclass
@@ -46,16 +73,16 @@ class Record:
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
     sources: Sources = field(default_factory=dict)
     """By `path:checksum`."""
-    at_import: dict[str, list[str]] = field(default_factory=dict)
-    """By file: functions that ran while something was imported."""
-    read_at_import: dict[str, list[str]] = field(default_factory=dict)
+    imports: dict[str, Use] = field(default_factory=dict)
+    """By file; "" is what ran before anything was recorded, and between the tests."""
 
     @classmethod
     def load(cls, file: Path) -> "Record":
         """An empty one if there is none, or one of another version."""
         try:
             record = cls(**json.loads(file.read_text()))
-            record.tests = {name: TestFile(**test) for name, test in record.tests.items()}
+            record.tests = {name: TestFile(**test | {"use": Use(**test["use"])}) for name, test in record.tests.items()}
+            record.imports = {path: Use(**use) for path, use in record.imports.items()}
             record.sources = {key: Source(**source) for key, source in record.sources.items()}
         except (FileNotFoundError, TypeError, ValueError):
             return cls()
@@ -74,20 +101,19 @@ class Record:
         """The unit test files that a change since they passed may make fail, and those that did not pass."""
         sources = self.read_sources(top, now)
         tree = Tree(sources)
-        touched = {key: tree.touched(self, then, now) for key, then in self.snapshots.items()}
+        changes = {key: tree.change(self, then, now) for key, then in self.snapshots.items()}
         affected = set()
         for file in unit_test_files(now):
             test = self.tests.get(file)
             if test is None:
                 affected.add(file)
                 continue
-            files, bodies, paths = touched[test.snapshot]
+            change = changes[test.snapshot]
             if (
-                file in files
-                or not files.isdisjoint(FOR_ALL.union(test.read))
-                or any(name in test.ran.get(path, ()) for path, name in bodies)
-                or not paths.isdisjoint(test.ran)
-                or not paths.isdisjoint(tree.test_modules(file))
+                not change.files.isdisjoint({file, *FOR_ALL})
+                or test.use.is_affected(change)
+                or self.imports[""].is_affected(change)
+                or not change.touched.isdisjoint(tree.test_modules(file))
             ):
                 affected.add(file)
         return affected
@@ -110,25 +136,26 @@ class Record:
     def add_run(self, top: Path, now: Snapshot, directory: Path) -> None:
         """Takes over what one run wrote into `directory`."""
         runs = [json.loads(file.read_text()) for file in directory.glob("*.json")]
-        (main,) = [run for run in runs if run["name"] == "main"]
         read: dict[str, set[str]] = defaultdict(set)
+        seconds: dict[str, float] = defaultdict(float)
         for run in runs:
             for file, paths in run["read"].items():
-                read[file] |= set(paths)
+                read[file] |= now.keys() & paths
+            for file, some in run["seconds"].items():
+                seconds[file] += some
+        failed = {file for run in runs for file in run["failed"]}
         ran = read_coverage(top, directory)
-        for path, names in ran.pop("", {}).items():
-            self.at_import[path] = sorted({*names, *self.at_import.get(path, ())})
         snapshot = str(zlib.crc32(json.dumps(now, sort_keys=True).encode()))
         self.snapshots[snapshot] = now
         edited = differences(now, take_snapshot(top))
-        for file, seconds in main["seconds"].items():
-            names = {path: sorted(names) for path, names in ran.get(file, {}).items()}
-            used = sorted(now.keys() & read.pop(file, set()))
-            if file in main["failed"] or not edited.isdisjoint({file, *names, *used}):
+        for file in {"", *ran, *read, *seconds} & {"", *now}:
+            use = Use({path: sorted(names) for path, names in ran[file].items()}, sorted(read[file]))
+            if file not in seconds:
+                self.imports[file] = use
+            elif file in failed or not edited.isdisjoint({file, *use.ran, *use.read}):
                 self.tests.pop(file, None)
-            elif file in now:
-                self.tests[file] = TestFile(snapshot, names, used, round(seconds, 2))
-        self.read_at_import |= {file: sorted(now.keys() & paths) for file, paths in read.items() if file in now}
+            else:
+                self.tests[file] = TestFile(use, snapshot, round(seconds[file], 2))
         self.tests = {file: test for file, test in self.tests.items() if file in now}
 
 
@@ -139,8 +166,14 @@ class Tree:
         self.sources = sources
         self.modules = {module_of(path): path for path in sources}
         self.imports = {path: [self.resolve(name) for name in source.imports] for path, source in sources.items()}
+        self.users: dict[str, list[tuple[str, Name]]] = defaultdict(list)
+        """By file: one of its names, and a name elsewhere that is made of it."""
+        for path, source in sources.items():
+            for name, used in source.uses.items():
+                for file, other in map(self.resolve, used):
+                    self.users[file].append((other, (path, name or "*")))
 
-    def resolve(self, dotted: str) -> tuple[str, str]:
+    def resolve(self, dotted: str) -> Name:
         """File and name; the name is * for a whole module, the file is empty for one from elsewhere."""
         if dotted in self.modules:
             return self.modules[dotted], "*"
@@ -157,48 +190,37 @@ class Tree:
                 left += [other for other, _ in self.imports[path] if other.startswith("tests/")]
         return seen
 
-    def touched(self, record: Record, then: Snapshot, now: Snapshot) -> tuple[set[str], set[tuple[str, str]], set[str]]:
-        """Changed files; changed functions; and files with a changed name at their top or that import one."""
-        files = differences(then, now)
-        bodies: set[tuple[str, str]] = set()
-        dirty: set[tuple[str, str]] = {
-            (path, "*") for path, read in record.read_at_import.items() if not files.isdisjoint(read)
-        }
-        for path in files:
+    def change(self, record: Record, then: Snapshot, now: Snapshot) -> Change:
+        change = Change(differences(then, now), set(), set())
+        dirty: set[Name] = set()
+        for path in change.files:
             old = record.sources.get(f"{path}:{then.get(path)}", Source())
             new = self.sources.get(path, Source())
-            changed = {name for name, checksum in old.functions.items() if new.functions.get(name) != checksum}
-            bodies |= {(path, name) for name in changed}
-            names = {name.partition(".")[0] for name in changed.intersection(record.at_import.get(path, ()))}
-            names |= {
-                name for name in old.statements.keys() | {""} if old.statements.get(name) != new.statements.get(name)
-            }
+            change.bodies |= {(path, name) for name, body in old.functions.items() if new.functions.get(name) != body}
+            names = {name for name in {"", *old.statements} if old.statements.get(name) != new.statements.get(name)}
             if path not in then or (path.endswith(MADE_OF_NAMES) and old.statements.keys() != new.statements.keys()):
                 names.add("")
             dirty |= {(path, name or "*") for name in names}
-        self.spread(dirty, record.at_import)
-        dirty_files = {path for path, _ in dirty}
+        while True:
+            self.spread(dirty)
+            files = {path for path, _ in dirty}
+            names = dirty | {(path, "*") for path in files}  # who imports a whole module may use any name of it
+            whole = {path for path, name in dirty if name == "*"}
+            change.touched = files | {
+                path for path, imports in self.imports.items() if any(it in names or it[0] in whole for it in imports)
+            }
+            more = {(path, "*") for path, use in record.imports.items() if path and use.is_affected(change)} - dirty
+            if not more:
+                return change
+            dirty |= more
 
-        def is_dirty(path: str, name: str) -> bool:
-            return path in dirty_files and (name == "*" or (path, name) in dirty or (path, "*") in dirty)
-
-        importing = {path for path, imports in self.imports.items() if any(is_dirty(*it) for it in imports)}
-        return files, bodies, dirty_files | importing
-
-    def spread(self, dirty: set[tuple[str, str]], at_import: dict[str, list[str]]) -> None:
-        """Adds the names that are made of changed names when a module is imported."""
-        users: dict[str, list[tuple[str, tuple[str, str]]]] = defaultdict(list)
-        for path, source in self.sources.items():
-            ran = {name.partition(".")[0] for name in at_import.get(path, ())}
-            for name, used in source.uses.items():
-                called = {(path, "*"), *self.imports[path]} if name in ran else set()
-                for file, other in {self.resolve(it) for it in used} | called:
-                    users[file].append((other, (path, name or "*")))
+    def spread(self, dirty: set[Name]) -> None:
+        """Adds what is made of these names when a module is imported."""
         left = list(dirty)
         while left:
             path, name = left.pop()
-            for other, user in users[path]:
-                if user not in dirty and (name == other or "*" in (name, other)):
+            for used, user in self.users[path]:
+                if user not in dirty and (name == used or "*" in (name, used)):
                     dirty.add(user)
                     left.append(user)
 

@@ -5,12 +5,15 @@ import json
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 import coverage
 import pytest
+from _pytest.assertion.rewrite import AssertionRewritingHook
 
 _PREFIX: Final = os.environ.get("TEST_RECORD_TOP", "") + "/"
 _NO_DATA: Final = ("/.git/", "/.venv/", "/__pycache__/", "/.hypothesis/", "/.pytest_cache/", "/.selection/")
@@ -19,17 +22,22 @@ _SETTINGS: Final = os.environ.get("COVERAGE_PROCESS_START", "")
 
 
 class Recorder:
-    """What the tests of one process read and start; what they run, coverage writes down, by test file."""
+    """What the tests of one process read; coverage writes down what they run.
+
+    Both by file: a test file, or the module that is being imported.
+    """
 
     def __init__(self) -> None:
         self.file = ""
         self.is_complete = True
         self.read: dict[str, set[str]] = defaultdict(set)
-        self.started: dict[str, set[str]] = defaultdict(set)
         self.seconds: dict[str, float] = defaultdict(float)
+        """Processor seconds of the tests in a file."""
         self.failed: set[str] = set()
-        self.cpu: dict[str, float] = defaultdict(float)
+        self.measured = coverage.Coverage.current()
         sys.addaudithook(self.audit)
+        for loader in (SourceFileLoader, AssertionRewritingHook):
+            loader.exec_module = self.wrap(loader.exec_module)  # type: ignore[method-assign]
 
     def audit(self, event: str, args: tuple[Any, ...]) -> None:
         if event in ("open", "os.listdir", "os.scandir"):
@@ -38,11 +46,9 @@ class Recorder:
         elif event in ("subprocess.Popen", "os.posix_spawn") and self.file:
             for argument in args[1] or ():
                 self.add_read(absolute(argument))
-            self.started[self.file].add(" ".join(map(str, args[1]))[:300])
 
     def add_read(self, path: str) -> None:
-        caller = sys._getframe(2)
-        opener = caller.f_code.co_filename
+        opener = sys._getframe(2).f_code.co_filename
         if not path.startswith(_PREFIX) or opener.startswith("<frozen importlib") or any(it in path for it in _NO_DATA):
             return
         # Tracebacks, pytest and coverage open sources too, which says nothing.
@@ -52,8 +58,22 @@ class Recorder:
             and not (opener.startswith(_PREFIX) and "/.venv/" not in opener)
         ):
             return
-        if reader := self.file or importing(caller):
-            self.read[reader].add(path.removeprefix(_PREFIX))
+        if self.file:
+            self.read[self.file].add(path.removeprefix(_PREFIX))
+
+    def wrap(self, exec_module: Callable[[Any, ModuleType], None]) -> Callable[[Any, ModuleType], None]:
+        def measure(loader: Any, module: ModuleType) -> None:
+            file = str(module.__spec__ and module.__spec__.origin)
+            if not file.startswith(_PREFIX) or "/.venv/" in file:
+                return exec_module(loader, module)
+            importer = self.file
+            self.switch(file.removeprefix(_PREFIX))
+            try:
+                return exec_module(loader, module)
+            finally:
+                self.switch(importer)
+
+        return measure
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -65,7 +85,7 @@ class Recorder:
         try:
             return (yield)
         finally:
-            self.cpu[file] += sum(os.times()[:4]) - before
+            self.seconds[file] += sum(os.times()[:4]) - before
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
@@ -74,16 +94,16 @@ class Recorder:
             item.session._setupstate.teardown_exact(None)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        file = report.nodeid.partition("::")[0]
-        self.seconds[file] += report.duration
         if report.failed:
-            self.failed.add(file)
+            self.failed.add(report.nodeid.partition("::")[0])
 
     def switch(self, file: str) -> None:
+        if file == self.file:
+            return
         self.file = os.environ["TEST_RECORD_FILE"] = file
         os.environ["COVERAGE_PROCESS_START"] = _SETTINGS if file.startswith("tests/unit/") else ""
-        if measured := coverage.Coverage.current():
-            measured.switch_context(file)
+        if self.measured:
+            self.measured.switch_context(file)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self) -> None:
@@ -92,14 +112,12 @@ class Recorder:
 
     def pytest_sessionfinish(self) -> None:
         self.switch("")
-        if measured := coverage.Coverage.current():
-            measured.stop()
-            measured.save()
+        if self.measured:
+            self.measured.stop()
+            self.measured.save()
         name = os.environ.get("PYTEST_XDIST_WORKER", "main")
         record = {
-            "name": name, "cpu": self.cpu,
             "read": self.read,
-            "started": self.started,
             "seconds": self.seconds,
             "failed": self.failed,
         }
@@ -109,16 +127,6 @@ class Recorder:
 
 def absolute(path: str | bytes | os.PathLike[str]) -> str:
     return os.path.normpath(Path(os.fsdecode(path)).absolute())
-
-
-def importing(frame: Any) -> str:
-    """The file of the repository that is being imported."""
-    while frame:
-        file = frame.f_code.co_filename
-        if frame.f_code.co_name == "<module>" and file.startswith(_PREFIX) and "/.venv/" not in file:
-            return file.removeprefix(_PREFIX)
-        frame = frame.f_back
-    return ""
 
 
 def clear_caches() -> None:

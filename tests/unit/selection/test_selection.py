@@ -34,7 +34,8 @@ FILES = {
 
         def load():
             return 7
-
+    """,
+    "shop/units.py": """
         def parse(text):
             return int(text)
 
@@ -101,7 +102,7 @@ FILES = {
         for number in (1, 2)
     },
     "tests/unit/test_import.py": """
-        from shop.prices import UNIT
+        from shop.units import UNIT
 
         def test_import():
             assert UNIT
@@ -174,7 +175,7 @@ def replace(file: Path, old: str, new: str) -> None:
         ("shop/prices.py", "cents = 3", "cents = 4", {"class"}),
         ("shop/prices.py", "return 7", "return 8", RUN_LOAD),
         ("shop/prices.py", "return load()", "return load() + 1", {"cached_1", "cached_2"}),
-        ("shop/prices.py", "int(text)", "int(text) + 1", {"import"}),
+        ("shop/units.py", "int(text)", "int(text) + 1", {"import"}),
         ("shop/prices.py", "return 7", "return 7  # cents", set()),
         ("shop/prices.py", "def load", "def other():\n    return 1\n\ndef load", set()),
         ("shop/late.py", "1", "2", {"late_1", "late_2"}),
