@@ -28,6 +28,7 @@ def main(arguments: list[str], top: Path = TOP) -> int:
     if "--all" in arguments or not record.tests:
         print(f"all {len(files)} files of unit tests and the main paths", flush=True)
         tests = [*PARALLEL, *ALL]
+        record = Record(sources=record.sources)
     else:
         seconds = sum(record.tests[name].seconds if name in record.tests else 1 for name in selected)
         print(
@@ -43,7 +44,8 @@ def main(arguments: list[str], top: Path = TOP) -> int:
         settings = directory / "coveragerc"
         settings.write_text(
             f"[run]\ndata_file = {directory}/.coverage\nparallel = true\ncontext = ${{TEST_RECORD_FILE-}}\n"
-            f"source = {top}\nomit = {top}/.venv/*\ndisable_warnings = no-data-collected\n"
+            f"source = {top}\nomit = {top}/.venv/*\nplugins = tests.selection.importing\n"
+            "disable_warnings = no-data-collected\n"
         )
         environment = os.environ | {
             "TEST_RECORD": name,

@@ -18,7 +18,7 @@ Snapshot = dict[str, int]
 Sources = dict[str, Source]
 Name = tuple[str, str]
 PYTHON: Final = "(Python)"
-_HERE: Final = ("record", "recording", "sources")
+_HERE: Final = ("importing", "record", "recording", "sources")
 FOR_ALL: Final = frozenset({PYTHON, "pyproject.toml", "locks/all.lock", *(f"tests/selection/{it}.py" for it in _HERE)})
 """What changes all tests."""
 MADE_OF_NAMES: Final = ("/__init__.py", "/conftest.py")
@@ -151,7 +151,7 @@ class Record:
         for file in {"", *ran, *read, *seconds} & {"", *now}:
             use = Use({path: sorted(names) for path, names in ran[file].items()}, sorted(read[file]))
             if file not in seconds:
-                self.imports[file] = use
+                self.imports[file] = use if file else self.imports.get(file, use)
             elif file in failed or not edited.isdisjoint({file, *use.ran, *use.read}):
                 self.tests.pop(file, None)
             else:

@@ -5,20 +5,18 @@ import json
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from importlib.machinery import SourceFileLoader
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 import coverage
 import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
-_PREFIX: Final = os.environ.get("TEST_RECORD_TOP", "") + "/"
+from tests.selection.importing import PREFIX, current_file, switch, watch
+
 _NO_DATA: Final = ("/.git/", "/.venv/", "/__pycache__/", "/.hypothesis/", "/.pytest_cache/", "/.selection/")
 _DIRECTORY: Final = os.environ.get("TEST_RECORD", "")
-_SETTINGS: Final = os.environ.get("COVERAGE_PROCESS_START", "")
 
 
 class Recorder:
@@ -28,59 +26,42 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self.file = ""
         self.is_complete = True
         self.read: dict[str, set[str]] = defaultdict(set)
         self.seconds: dict[str, float] = defaultdict(float)
         """Processor seconds of the tests in a file."""
         self.failed: set[str] = set()
-        self.measured = coverage.Coverage.current()
         sys.addaudithook(self.audit)
-        for loader in (SourceFileLoader, AssertionRewritingHook):
-            loader.exec_module = self.wrap(loader.exec_module)  # type: ignore[method-assign]
+        watch(AssertionRewritingHook)
 
     def audit(self, event: str, args: tuple[Any, ...]) -> None:
         if event in ("open", "os.listdir", "os.scandir"):
             if isinstance(args[0], str | bytes | os.PathLike) and (event != "open" or args[1] in ("r", None)):
                 self.add_read(absolute(args[0]) + ("" if event == "open" else "/"))
-        elif event in ("subprocess.Popen", "os.posix_spawn") and self.file:
+        elif event in ("subprocess.Popen", "os.posix_spawn") and current_file():
             for argument in args[1] or ():
                 self.add_read(absolute(argument))
 
     def add_read(self, path: str) -> None:
         opener = sys._getframe(2).f_code.co_filename
-        if not path.startswith(_PREFIX) or opener.startswith("<frozen importlib") or any(it in path for it in _NO_DATA):
+        if not path.startswith(PREFIX) or opener.startswith("<frozen importlib") or any(it in path for it in _NO_DATA):
             return
         # Tracebacks, pytest and coverage open sources too, which says nothing.
         if (
             path.endswith(".py")
             and not opener.endswith("/pathlib.py")
-            and not (opener.startswith(_PREFIX) and "/.venv/" not in opener)
+            and not (opener.startswith(PREFIX) and "/.venv/" not in opener)
         ):
             return
-        if self.file:
-            self.read[self.file].add(path.removeprefix(_PREFIX))
-
-    def wrap(self, exec_module: Callable[[Any, ModuleType], None]) -> Callable[[Any, ModuleType], None]:
-        def measure(loader: Any, module: ModuleType) -> None:
-            file = str(module.__spec__ and module.__spec__.origin)
-            if not file.startswith(_PREFIX) or "/.venv/" in file:
-                return exec_module(loader, module)
-            importer = self.file
-            self.switch(file.removeprefix(_PREFIX))
-            try:
-                return exec_module(loader, module)
-            finally:
-                self.switch(importer)
-
-        return measure
+        if file := current_file():
+            self.read[file].add(path.removeprefix(PREFIX))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         file = item.nodeid.partition("::")[0]
-        if file != self.file:
+        if file != current_file():
             clear_caches()
-            self.switch(file)
+            switch(file)
         before = sum(os.times()[:4])
         try:
             return (yield)
@@ -97,24 +78,16 @@ class Recorder:
         if report.failed:
             self.failed.add(report.nodeid.partition("::")[0])
 
-    def switch(self, file: str) -> None:
-        if file == self.file:
-            return
-        self.file = os.environ["TEST_RECORD_FILE"] = file
-        os.environ["COVERAGE_PROCESS_START"] = _SETTINGS if file.startswith("tests/unit/") else ""
-        if self.measured:
-            self.measured.switch_context(file)
-
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self) -> None:
         """What that process ran is lost."""
         self.is_complete = False
 
     def pytest_sessionfinish(self) -> None:
-        self.switch("")
-        if self.measured:
-            self.measured.stop()
-            self.measured.save()
+        switch("")
+        if measured := coverage.Coverage.current():
+            measured.stop()
+            measured.save()
         name = os.environ.get("PYTEST_XDIST_WORKER", "main")
         record = {
             "read": self.read,
@@ -133,7 +106,7 @@ def clear_caches() -> None:
     """Else what one test file filled, the next would not run."""
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None) or ""
-        if file.startswith(_PREFIX) and "/.venv/" not in file:
+        if file.startswith(PREFIX) and "/.venv/" not in file:
             for owner in (module, *(value for value in list(vars(module).values()) if isinstance(value, type))):
                 for value in list(vars(owner).values()):
                     value = getattr(value, "__func__", value)
