@@ -49,6 +49,7 @@ def main(arguments: list[str], top: Path = TOP) -> int:
         )
         environment = os.environ | {
             "TEST_RECORD": name,
+            "TEST_RECORD_FILE": "",
             "TEST_RECORD_TOP": str(top),
             "COVERAGE_PROCESS_START": str(settings),
         }

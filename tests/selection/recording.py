@@ -1,4 +1,4 @@
-"""A pytest plugin, `-p tests.selection.recording`: writes down what each unit test file reads, runs and starts."""
+"""A pytest plugin, `-p tests.selection.recording`: writes down what each unit test file runs and reads."""
 
 import functools
 import json
