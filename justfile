@@ -93,13 +93,15 @@ clean *args: ready
 mock *args: ready
     @python -m mockapi "$@"
 
-# All unit tests on all cores, and beside them, in one process, one test with real parts for each main path.
-# tests/main_paths.py lists those and says why; all other integration tests (each part, fault, limit and way to fail for
-# itself, containers, browser, other clients) are in `test-more`, for they take four times as long.
-# Run the quick tests, or the tests that the arguments select: just test tests/integration/mockapi
+# Without arguments the unit tests that a change affects: tests/selection has what each test file ran and read when it
+# passed. With `--all`, in CI, and as long as nothing is recorded: all unit tests on all cores, and beside them, in one
+# process, one test with real parts for each main path. tests/main_paths.py lists those and says why; all other
+# integration tests (each part, fault, limit and way to fail for itself, containers, browser, other clients) are in
+# `test-more`, for they take four times as long.
+# Run the unit tests that a change affects, all quick tests (--all), or what is named: just test tests/integration/mockapi
 [no-exit-message]
 test *args: everything
-    @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n auto --dist loadgroup -m "main_path or (unit and not slow)" tests/unit tests/integration tests/conformance; fi
+    @if [ "$#" = 0 ] || [ "$*" = --all ]; then python -m tests.selection "$@"; else pytest "$@"; fi
 
 # Of the integration tests, those that the change since the last whole run calls for, and a third of the others, in two
 # processes; slow ones and main paths are left out. `--whole` runs all, `--list` only says which.

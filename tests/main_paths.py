@@ -1,4 +1,4 @@
-"""The tests with real parts that `./justw test` runs beside the unit tests: one for each main path, cheapest first.
+"""The tests with real parts that `./justw test --all` runs beside the unit tests, one for each main path, cheap first.
 
 They are chosen by value: together they take two minutes of one core, and what breaks the contract between two rooms
 breaks one of them. Everything else that is not slow is in `./justw test-more`.

@@ -1,13 +1,13 @@
 """The list of main paths cannot rot: each entry is a test that is there and runs without being asked for."""
 
 import ast
-import re
 from pathlib import Path
 
 import pytest
 
 from tests.main_paths import MAIN_PATHS, is_main_path
 from tests.rota import PYTEST
+from tests.selection.__main__ import ALL
 
 TOP = Path(__file__).parents[2]
 
@@ -44,8 +44,6 @@ def test_a_test_is_known_by_its_file_or_by_its_function(node_id: str, is_one: bo
 def test_the_recipes_leave_no_test_out() -> None:
     """What one recipe of the two leaves out, the other selects; and both leave out what is slow."""
     justfile = (TOP / "justfile").read_text()
-    (quick,) = re.findall(r"pytest .*? tests/unit.*", justfile)
-    assert '-m "main_path or (unit and not slow)"' in quick
-    assert quick.endswith("tests/unit tests/integration tests/conformance; fi")
+    assert ALL == ["-m", "main_path or (unit and not slow)", "tests/unit", "tests/integration", "tests/conformance"]
     assert "@python -m tests.rota" in justfile
     assert PYTEST[-2:] == ("-m", "not slow and not main_path")
