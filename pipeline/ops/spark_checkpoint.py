@@ -126,7 +126,7 @@ def inspect_checkpoint(files: ReadableFiles) -> SparkCheckpoint:
     entries = frozenset(files.entries())
     # Commits first: a job that runs meanwhile can only be further than this says.
     commits = numbers(files, "commits") if "commits" in entries else ()
-    batches = numbers(files, "offsets") if "offsets" in entries else ()
+    batches = _planned_by(commits, numbers(files, "offsets"), files) if "offsets" in entries else ()
     query_id = None
     if METADATA in entries:
         try:
@@ -135,6 +135,16 @@ def inspect_checkpoint(files: ReadableFiles) -> SparkCheckpoint:
             raise UnreadableFileError(files, METADATA, in_line(error, _Metadata)) from error
     planned = tuple(_planned(files, number) for number in batches[-2:])
     return SparkCheckpoint(files.place, entries, query_id, _start(files, entries), planned, batches, commits)
+
+
+def _planned_by(commits: tuple[int, ...], batches: tuple[int, ...], files: ReadableFiles) -> tuple[int, ...]:
+    """Without those that a running job has planned after its `commits` were listed: a gap that its next commits close
+    is no damage.
+    """
+    newest = max(commits, default=-1)
+    if not batches or batches[-1] <= newest + 1 or max(numbers(files, "commits"), default=-1) < batches[-1] - 1:
+        return batches
+    return tuple(number for number in batches if number <= newest + 1)
 
 
 def require_position(checkpoint: SparkCheckpoint) -> SparkCheckpoint:

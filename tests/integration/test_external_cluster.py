@@ -62,6 +62,7 @@ def addresses(owner: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     )
     with pytest.MonkeyPatch.context() as patched:  # what is noted of leases is of these runs alone
         patched.setenv("DEVKIT_CACHE", str(file.parent / "cache"))
+        patched.delenv("DEVKIT_STATE", raising=False)
         yield file
 
 

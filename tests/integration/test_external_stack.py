@@ -25,6 +25,7 @@ ROOMS = ("devkit/stack",)
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of these runs alone."""
     monkeypatch.setenv("DEVKIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("DEVKIT_STATE", raising=False)
 
 
 @pytest.fixture

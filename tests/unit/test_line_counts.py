@@ -1,5 +1,7 @@
 from collections import Counter
 
+import pytest
+
 from tests.line_counts import WORST, counts, report
 
 
@@ -11,6 +13,7 @@ def test_the_worst_rooms_come_first() -> None:
     assert len(lines) == 1 + WORST
 
 
+@pytest.mark.starts_process("git lists the files")
 def test_each_test_belongs_to_the_room_that_it_mirrors() -> None:
     source, tests = counts()
     assert source["pipeline/deferral"] > 1000 < tests["pipeline/deferral"]

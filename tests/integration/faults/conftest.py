@@ -15,6 +15,7 @@ Spawn = Callable[..., psutil.Process]
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DEVKIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("DEVKIT_STATE", raising=False)
     return tmp_path / "cache"
 
 

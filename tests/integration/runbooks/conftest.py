@@ -48,12 +48,13 @@ def make_operator(stack: tuple[Guardian, Stack], warm_jvm: WarmJvm, tmp_path: Pa
         traffic: Mapping[str, Any] = TRAFFIC,
         rules: Sequence[Mapping[str, Any]] = (),
         settings: Mapping[str, Any] | None = None,
+        own_jvm: bool = False,
     ) -> Operator[Bench]:
         remove_leftovers(stack[1])
         bench = Bench(
             *stack, tmp_path / "job", JOB, traffic=traffic, rules=rules, settings=merge(TOPICS, settings or {})
         )
-        made.append(Operator(bench, page, warm_jvm=warm_jvm))
+        made.append(Operator(bench, page, warm_jvm=None if own_jvm else warm_jvm))
         return made[-1]
 
     yield make

@@ -9,7 +9,8 @@ SETTINGS = {"mediawiki": {"wikis_file": "wikis.yaml"}}
 
 
 def test_the_page(make_operator: MakeOperator) -> None:
-    operator = make_operator("wiki-added.md", traffic=TRAFFIC | {"wikis": WIKIS}, settings=SETTINGS)
+    # The workers read the table too, by a path that is relative to where their JVM began.
+    operator = make_operator("wiki-added.md", traffic=TRAFFIC | {"wikis": WIKIS}, settings=SETTINGS, own_jvm=True)
     bench = operator.bench
     (operator.directory / "wikis.yaml").write_text("enwiki: en.wikipedia.org\n")
     bench.publish(wait=True)

@@ -7,6 +7,7 @@ def keep_within(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """State files and temporary directories of guardians stay in a directory."""
     (directory / "tmp").mkdir()
     monkeypatch.setenv("DEVKIT_CACHE", str(directory / "cache"))
+    monkeypatch.delenv("DEVKIT_STATE", raising=False)
     monkeypatch.setenv("TMPDIR", str(directory / "tmp"))
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.checkpoint_commands import _AGAIN, problems
 from pipeline.ops.checkpoint_write import RECENT, fork, lost_before, require_stopped, set_beside, set_in_place
-from pipeline.ops.files import CheckpointFiles
+from pipeline.ops.files import CheckpointFiles, LocalFiles
 from pipeline.ops.source import Bounds
 from pipeline.ops.spark_checkpoint import damages, inspect_checkpoint, last_written, lines, offsets_file
 from pipeline.state.initial_state import require_complete
@@ -34,6 +34,32 @@ from tests.unit.pipeline.ops.places import (
 )
 
 NEW_ID = uuid.UUID(int=7)
+
+
+class RunningMeanwhile(LocalFiles):
+    """A job commits two batches between the listing of commits/ and that of offsets/."""
+
+    def __init__(self, place: Path, commits: dict[Path, bytes]) -> None:
+        super().__init__(str(place), place)
+        self._commits = commits
+
+    def names(self, directory: str = "") -> dict[str, datetime]:
+        if directory == "offsets":
+            for path, content in self._commits.items():
+                path.write_bytes(content)
+        return super().names(directory)
+
+
+def test_a_job_that_commits_meanwhile_damages_nothing(tmp_path: Path) -> None:
+    place = recorded(tmp_path)
+    later = {place / "commits" / name: (place / "commits" / name).read_bytes() for name in ("1", "2")}
+    for path in later:
+        path.unlink()
+    running = RunningMeanwhile(place, later)
+    found = inspect_checkpoint(running)
+    assert (found.commits, found.batches) == ((0,), (0, 1)), "as it was when the commits were listed"
+    assert damages(running, found, has_state=False) == []
+    assert checkpoint_at(place).batches == (0, 1, 2)
 
 
 def test_a_fork_is_the_same_position_under_another_id(tmp_path: Path) -> None:

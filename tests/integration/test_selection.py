@@ -10,6 +10,7 @@ import pytest
 from tests.selection.__main__ import ALL, RECORD, main
 from tests.selection.record import Record, take_snapshot
 
+ROOMS = ("justw",)
 FILES = {
     ".gitignore": f"{RECORD}\n__pycache__/\n.pytest_cache/\n",
     "pyproject.toml": """
