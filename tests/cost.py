@@ -34,6 +34,7 @@ MOST_LOOPS: Final = 1.2
 MOST_STARTS: Final = {"job": 35, "broker": 20}
 """In a whole run: JVMs of jobs, and brokers."""
 _KINDS = {"org.apache.spark.deploy.SparkSubmit": "job", "kafka.Kafka": "broker"}
+_LAUNCHER = "org.apache.spark.launcher.Main"
 _LOOK_S = 0.5
 _LOOKS_PER_LOOP = 10
 
@@ -76,7 +77,8 @@ class Starts:
             try:
                 words = process.cmdline()
                 kind = next((kind for name, kind in _KINDS.items() if name in words), None)
-                if kind is not None and not words[0].endswith("sh"):
+                # Neither the shell that becomes the JVM, nor the JVM that prints its command line.
+                if kind is not None and not words[0].endswith("sh") and _LAUNCHER not in words:
                     self._kinds[process.pid, process.create_time()] = kind
             except psutil.Error:
                 continue
@@ -140,13 +142,14 @@ def _children_s() -> float:
 
 
 def problems(costs: Iterable[Cost], recorded: Mapping[str, int]) -> list[str]:
-    """What is beyond its bound. Only a whole run is compared; what was never recorded has no bound."""
+    """What is beyond its bound, or has none. Only a whole run is compared."""
     whole = [cost for cost in costs if cost.whole]
     found = [
         f"{cost.part}: {cost.loops:,} loops, {cost.loops / before:.2f} of the {before:,} recorded; bound {MOST_LOOPS}"
         for cost in whole
         if (before := recorded.get(cost.part)) and cost.loops > MOST_LOOPS * before
     ]
+    found += [f"{cost.part}: no loops are recorded in {RECORDED.name}" for cost in whole if cost.part not in recorded]
     for kind, most in MOST_STARTS.items():
         started = sum(cost.starts.get(kind, 0) for cost in whole)
         if started > most:
@@ -157,7 +160,7 @@ def problems(costs: Iterable[Cost], recorded: Mapping[str, int]) -> list[str]:
 def judge() -> int:
     """Prints what the parts cost; 1 where one is beyond its bound."""
     costs = [Cost.model_validate_json(line) for line in COSTS.read_text().splitlines()]
-    recorded = TypeAdapter(dict[str, int]).validate_json(RECORDED.read_bytes()) if RECORDED.exists() else {}
+    recorded = _recorded()
     for cost in costs:
         before = recorded.get(cost.part) if cost.whole else None
         print(f"{cost}{f'  ({cost.loops / before:.2f} of the last recorded)' if before else ''}")
@@ -168,10 +171,15 @@ def judge() -> int:
 
 
 def record() -> int:
-    """Takes the loops of whole parts as those that later ones are compared with."""
+    """Takes the loops of whole parts that passed as those that later ones are compared with."""
     costs = [Cost.model_validate_json(line) for line in COSTS.read_text().splitlines()]
-    RECORDED.write_text(json.dumps({cost.part: cost.loops for cost in costs if cost.whole}, indent=2) + "\n")
+    passed = {cost.part: cost.loops for cost in costs if cost.whole and cost.exit_code == 0}
+    RECORDED.write_text(json.dumps(_recorded() | passed, indent=2) + "\n")
     return 0
+
+
+def _recorded() -> dict[str, int]:
+    return TypeAdapter(dict[str, int]).validate_json(RECORDED.read_bytes()) if RECORDED.exists() else {}
 
 
 def main(arguments: Sequence[str]) -> int:

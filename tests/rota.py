@@ -31,7 +31,10 @@ TURNS: Final = 3
 WHOLE: Final = "just test-more --whole"
 # What every integration test stands on: a room's name, or a path.
 _OF_ALL_ROOMS = frozenset({"devkit/stack", "devkit/guardian", "pipeline/config", "justw"})
-_OF_ALL_PATHS = re.compile(r"(.*/)?(conftest|pyproject)\.(py|toml)|\.ci/run|tests/(rota|side_by_side)\.py")
+_OF_ALL_PATHS = re.compile(
+    r"(.*/)?(conftest\.py|pyproject\.toml)|\.ci/run"
+    r"|tests/(rota|side_by_side|integration_rooms|import_graph|main_paths|cost)\.py"
+)
 PYTEST: Final = (
     "pytest",
     "-n",
@@ -65,7 +68,9 @@ class Selection:
 
 @dataclass(frozen=True)
 class IntegrationFiles:
-    """`rooms` are those that each test file is about, `support` what of tests/ it imports, itself included."""
+    """`rooms` are those that each test file is about, `support` what of tests/ it imports, itself included, also where
+    that is not there any more.
+    """
 
     rooms: Mapping[str, Collection[str]]
     support: Mapping[str, Collection[str]]
@@ -74,11 +79,11 @@ class IntegrationFiles:
         """What a change of these paths runs; `changed` None is no known base."""
         if changed is None:
             return self._all("no commit to compare with is known")
-        if everything := sorted(path for path in changed if _is_of_all(path)):
+        if everything := sorted(path for path in changed if _is_of_all(path) or self._is_unknown(path)):
             return self._all(f"{everything[0]} changed, on which all stand")
         rooms = {room for room in map(room_of, changed) if room is not None}
         near = {file for file, named in self.rooms.items() if rooms & set(named)}
-        near |= {file for file, support in self.support.items() if not changed_nothing(support, changed)}
+        near |= {file for file, support in self.support.items() if not set(support).isdisjoint(changed)}
         turns = {file for file in self.rooms.keys() - near if zlib.crc32(file.encode()) % TURNS == turn % TURNS}
         chosen = near | turns
         return Selection(
@@ -90,13 +95,13 @@ class IntegrationFiles:
             ),
         )
 
+    def _is_unknown(self, path: str) -> bool:
+        """Whether it belongs to tests and no file imports it: a scenario, an image, a program that a test starts."""
+        unit = path.startswith("tests/unit/")
+        return path.startswith("tests/") and not unit and not any(path in support for support in self.support.values())
+
     def _all(self, reason: str) -> Selection:
         return Selection(tuple(sorted(self.rooms)), (), (f"all {len(self.rooms)} files: {reason}",))
-
-
-def changed_nothing(support: Collection[str], changed: Collection[str]) -> bool:
-    """Whether none of what a test file stands on in tests/ changed."""
-    return not set(support) & set(changed)
 
 
 def _is_of_all(path: str) -> bool:
@@ -110,13 +115,17 @@ def integration_files() -> IntegrationFiles:
     files = files_with_rooms()
     return IntegrationFiles(
         {_relative(file): rooms_of(file) for file in files},
-        {_relative(file): {_relative(sources[name]) for name in _reached(_module(file), needed)} for file in files},
+        {_relative(file): {_path(name) for name in _reached(_module(file), needed)} for file in files},
     )
 
 
 def _imported(name: str, sources: Mapping[str, Path]) -> frozenset[str]:
+    if name not in sources:
+        return frozenset()
     modules = {one.module for one in imports(sources[name].read_text(), sources[name], name.rpartition(".")[0])}
-    return frozenset((modules | {module.rpartition(".")[0] for module in modules}) & sources.keys())
+    # A name that is imported from a module looks like a module of it that is not there.
+    modules |= {module.rpartition(".")[0] for module in modules}
+    return frozenset(module for module in modules if module.startswith("tests."))
 
 
 def _reached(name: str, needed: Callable[[str], Collection[str]]) -> set[str]:
@@ -130,6 +139,10 @@ def _reached(name: str, needed: Callable[[str], Collection[str]]) -> set[str]:
 
 def _module(path: Path) -> str:
     return ".".join(path.relative_to(TOP).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _path(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
 
 
 def _relative(path: Path) -> str:
@@ -158,7 +171,10 @@ def selected(*, whole: bool) -> Selection:
     if whole:
         return files.select(None, 0)
     rota = Rota.model_validate(tomllib.loads(FILE.read_text()))
-    return files.select(changed_since(os.environ.get(BASE_VARIABLE) or rota.proven), rota.turn)
+    base = os.environ.get(BASE_VARIABLE) or rota.proven
+    changed = changed_since(base)
+    print(f"rota: base {base or 'none'}: {'unknown' if changed is None else len(changed)} changed files")
+    return files.select(changed, rota.turn)
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -36,7 +36,7 @@ def test_the_batch_at_work_is_finished_and_none_follows(make_bench: MakeBench) -
     settings = {"batch": {"max_offsets": 50}, "fetch": {"concurrency": 16}}
     bench = make_bench(traffic=TRAFFIC, rules=UNEVEN, settings=settings)
     bench.publish(wait=True)
-    run = bench.start()
+    run = bench.start(own_jvm=True)
     run.await_line("batch_started", batch=1)
     run.await_condition(lambda: bench.in_flight("uneven"), "requests to be under way")
     assert run.terminate() == 0, run.process.last_words(20)

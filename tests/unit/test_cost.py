@@ -21,10 +21,10 @@ SPARK = ["/java/bin/java", "-cp", "jars", "org.apache.spark.deploy.SparkSubmit",
         ({}, {"more": 200_000}, []),
         ({}, {"more": 166_667}, []),
         ({}, {"more": 160_000}, ["more: 200,000 loops, 1.25 of the 160,000 recorded; bound 1.2"]),
-        ({}, {}, []),
+        ({}, {}, ["more: no loops are recorded in costs.json"]),
         ({"loop_ms": 4.0}, {"more": 200_000}, ["more: 400,000 loops, 2.00 of the 200,000 recorded; bound 1.2"]),
-        ({"starts": {"job": 36}}, {}, ["36 starts of a job's JVM, bound 35"]),
-        ({"starts": {"broker": 21}}, {}, ["21 starts of a broker's JVM, bound 20"]),
+        ({"starts": {"job": 36}}, {"more": 200_000}, ["36 starts of a job's JVM, bound 35"]),
+        ({"starts": {"broker": 21}}, {"more": 200_000}, ["21 starts of a broker's JVM, bound 20"]),
         ({"starts": {"job": 99}, "whole": False}, {"more": 1}, []),
     ],
     ids=["as recorded", "at the bound", "beyond it", "never recorded", "a faster machine", "jobs", "brokers", "a part"],
@@ -35,7 +35,7 @@ def test_what_is_beyond_its_bound(changed: dict[str, object], recorded: dict[str
 
 def test_starts_of_all_parts_count_together() -> None:
     test = PART.model_copy(update={"part": "test", "starts": {"job": 1}})
-    assert problems([PART, test], {}) == ["36 starts of a job's JVM, bound 35"]
+    assert problems([PART, test], {"more": 200_000, "test": 200_000}) == ["36 starts of a job's JVM, bound 35"]
 
 
 class Process(psutil.Process):
@@ -60,8 +60,11 @@ def test_a_jvm_counts_once_however_often_it_is_seen() -> None:
     kafka = ["java", "kafka.Kafka", "server.properties"]
     launcher = ["/bin/bash", "spark-submit", "org.apache.spark.deploy.SparkSubmit"]
     gone, shell = Process(4, None), Process(5, launcher)
+    prints = Process(
+        6, ["java", "-cp", "jars", "org.apache.spark.launcher.Main", "org.apache.spark.deploy.SparkSubmit"]
+    )
     for _ in range(3):
-        starts.check([gone, shell, Process(1, SPARK), Process(2, kafka), Process(3, ["java", "Other"])])
+        starts.check([gone, shell, prints, Process(1, SPARK), Process(2, kafka), Process(3, ["java", "Other"])])
     assert starts.counts == {"job": 1, "broker": 1}
     starts.check([Process(5, SPARK), Process(1, SPARK, created=2.0)])  # what the shell became, and a used process id
     assert starts.counts == {"job": 3, "broker": 1}
@@ -74,8 +77,11 @@ def test_the_costs_are_judged_as_a_whole(
     monkeypatch.setattr(cost, "RECORDED", tmp_path / "costs.json")
     parts = [PART, PART.model_copy(update={"part": "lint", "whole": False, "starts": {}})]
     cost.COSTS.write_text("".join(f"{part.model_dump_json()}\n" for part in parts))
-    assert cost.main(["--judge"]) == 0
+    assert cost.main(["--judge"]) == 1, "nothing is recorded"
     assert cost.main(["--record"]) == 0
+    assert cost.main(["--judge"]) == 0
+    cost.COSTS.write_text(PART.model_copy(update={"processor_s": 1, "exit_code": 1}).model_dump_json() + os.linesep)
+    assert cost.main(["--record"]) == 0, "a part that failed is not recorded"
     cost.COSTS.write_text(PART.model_copy(update={"processor_s": 2400}).model_dump_json() + os.linesep)
     capsys.readouterr()
     assert cost.main(["--judge"]) == 1

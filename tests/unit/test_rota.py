@@ -14,7 +14,11 @@ FILES = IntegrationFiles(
         STATE: ("pipeline/state", "pipeline/driver"),
         **dict.fromkeys(OTHERS, ("docs",)),
     },
-    support={FETCH: {FETCH, "tests/integration/cli_run.py"}, STATE: {STATE}, **{file: {file} for file in OTHERS}},
+    support={
+        FETCH: {FETCH, "tests/integration/cli_run.py"},
+        STATE: {STATE, "tests/integration/removed.py"},
+        **{file: {file} for file in OTHERS},
+    },
 )
 
 
@@ -30,11 +34,21 @@ def near(changed: Collection[str]) -> set[str]:
         (["pipeline/driver/query.py", "pipeline/fetch/gone.py"], {FETCH, STATE}),
         (["tests/integration/test_state.py"], {STATE}),
         (["tests/integration/cli_run.py"], {FETCH}),
+        (["tests/integration/removed.py"], {STATE}),
         (["tests/unit/pipeline/fetch/test_client.py", "CHANGELOG.md", ".ci/rota.toml", "benchmarks/x.py"], set()),
         (["docs/mock.md"], set(OTHERS)),
         ([], set()),
     ],
-    ids=["a room", "two rooms", "a test file", "what a test file imports", "no room", "the docs", "nothing"],
+    ids=[
+        "a room",
+        "two rooms",
+        "a test file",
+        "what a test file imports",
+        "what it imported",
+        "no room",
+        "the docs",
+        "nothing",
+    ],
 )
 def test_a_change_runs_the_files_of_its_rooms(changed: list[str], files: set[str]) -> None:
     assert near(changed) == files
@@ -55,6 +69,9 @@ def test_a_change_runs_the_files_of_its_rooms(changed: list[str], files: set[str
         "pyproject.toml",
         "pipeline/pyproject.toml",
         ".ci/run",
+        "tests/integration_rooms.py",
+        "tests/integration/scenarios/warm.yaml",
+        "tests/integration/crash/launcher.py",
     ],
 )
 def test_what_all_stand_on_runs_all(path: str) -> None:

@@ -227,12 +227,13 @@ class Bench:
         """Kill what is left of all processes."""
         for run in self._runs:
             run.process.kill_tree()
+        # It would go on with what a killed job has begun.
+        if self._warm_jvm and any(run.jvm_log for run in self._runs):
+            self._warm_jvm.clear()
 
     def close(self) -> None:
         self._stop.set()
         self.end()
-        if self._warm_jvm:
-            self._warm_jvm.clear()
         self._ends.close()
         self._deferrals.close()
 

@@ -6,6 +6,7 @@ DEVKIT_NO_DOCKER=1 says that this is meant; the summary still names what was not
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -53,6 +54,17 @@ def docker(docker_engine: TestEngine) -> Docker:
         return subprocess.run(["docker", *arguments], capture_output=True, text=True, check=True, timeout=60).stdout
 
     return call
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["containers"] = session.config.stash.get(_REMARKS, [])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """What a process of xdist's has remarked."""
+    node.config.stash.setdefault(_REMARKS, []).extend(getattr(node, "workeroutput", {}).get("containers", []))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -61,6 +61,7 @@ def make_operator(stack: tuple[Guardian, Stack], warm_jvm: WarmJvm, tmp_path: Pa
     for operator in made:
         operator.close()
         operator.bench.close()
+    warm_jvm.clear()
 
 
 @pytest.fixture
