@@ -1,7 +1,9 @@
 """A recorded run of a small project, and what is selected after each kind of change to it."""
 
+import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 
@@ -139,6 +141,16 @@ def git(top: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=top, check=True)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def as_a_developer() -> Iterator[None]:
+    """Neither in CI nor in a process of xdist's, whose variables would reach the pytest that is started."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name == "CI" or name.startswith("PYTEST_XDIST")]:
+            patch.delenv(name)
+        patch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "1")
+        yield
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     top = tmp_path_factory.mktemp("project")
@@ -146,10 +158,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(dedent(text))
     git(top, "init", "--quiet")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "1")
-        patch.delenv("CI", raising=False)
-        assert main([], top) == 0
+    assert main([], top) == 0
     return top
 
 
