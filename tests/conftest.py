@@ -29,8 +29,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """For `-n auto`: one more than there are cores, as some tests wait for processes; more than 8 do not pay."""
-    return min(8, (os.cpu_count() or 1) + 1)
+    """For `-n auto`: one for each core, as each collects all tests anew; more than 8 do not pay."""
+    return min(8, os.cpu_count() or 1)
 
 
 # Full garbage collections would walk all collected tests, over and over: a tenth of the suite's processor time.
