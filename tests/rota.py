@@ -32,7 +32,7 @@ WHOLE: Final = "just test-more --whole"
 # What every integration test stands on: a room's name, or a path.
 _OF_ALL_ROOMS = frozenset({"devkit/stack", "devkit/guardian", "pipeline/config", "justw"})
 _OF_ALL_PATHS = re.compile(
-    r"(.*/)?(conftest\.py|pyproject\.toml)|\.ci/run"
+    r"(?!tests/unit/)(.*/)?(conftest\.py|pyproject\.toml)|\.ci/run"
     r"|tests/(rota|side_by_side|integration_rooms|import_graph|main_paths|cost)\.py"
 )
 PYTEST: Final = (

@@ -35,7 +35,7 @@ def near(changed: Collection[str]) -> set[str]:
         (["tests/integration/test_state.py"], {STATE}),
         (["tests/integration/cli_run.py"], {FETCH}),
         (["tests/integration/removed.py"], {STATE}),
-        (["tests/unit/pipeline/fetch/test_client.py", "CHANGELOG.md", ".ci/rota.toml", "benchmarks/x.py"], set()),
+        (["tests/unit/pipeline/fetch/conftest.py", "CHANGELOG.md", ".ci/rota.toml", "benchmarks/x.py"], set()),
         (["docs/mock.md"], set(OTHERS)),
         ([], set()),
     ],
