@@ -91,7 +91,11 @@ def test_sigkill_in_the_middle_of_a_slow_fetch(devkit_cli: Cli) -> None:
     wait_until(lambda: not sockets & listeners(numbers), what="the sockets to be closed", deadline=GONE)
 
 
-@pytest.mark.parametrize("moment", ["guardian", "address", "phase", "started"])
+# Between the first and the last nothing begins that the last one does not have.
+_BETWEEN = [pytest.param(moment, marks=pytest.mark.slow) for moment in ("address", "phase")]
+
+
+@pytest.mark.parametrize("moment", ["guardian", *_BETWEEN, "started"])
 def test_sigkill_on_the_way_up(devkit_cli: Cli, moment: str) -> None:
     run = devkit_cli("scenario", "run", SLOW_PAGE, "--unchecked")
     run.await_event(moment)
