@@ -159,6 +159,7 @@ class Applier:
     def _take(self, record: ChunkRecord) -> bool:
         """Whether a batch was applied, as it had no room for the mutation that the record completes."""
         chunk = parse_record(record, f"{self.records.topic}/{PARTITION}/{record.offset}", self.resolve)
+        self.report.add_invalid_terms(chunk)
         mutation = self._reassemble(chunk)
         self._read_to = record.offset + 1
         if mutation is None:

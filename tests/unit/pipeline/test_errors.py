@@ -20,6 +20,7 @@ from pipeline.events import (
     BatchStarted,
     BreakerProbe,
     Failed,
+    InvalidTerm,
     MetricsServed,
     OffsetsRead,
     PipelineEvent,
@@ -74,6 +75,7 @@ READ: TypeAdapter[Any] = TypeAdapter(PipelineEvent)
 CLASSES = get_args(get_args(PipelineEvent)[0])
 VALUES: dict[str, Any] = {
     "OffsetsRead": (OffsetsRead("source", 0, 7, 9),),
+    "InvalidTerm": (InvalidTerm("http://e.org/p", "<http://e.org/[>", "encoded"),),
     "Literal['producer'": "source topic",
     "Literal['batch'": "planning",
     "Literal['store'": "store",

@@ -272,6 +272,27 @@ def test_the_log_says_what_was_done(capsys: pytest.CaptureFixture[str]) -> None:
     assert (line["inserted"], line["deleted"], line["store_s"] > 0, line["poll_s"] > 0) == (2, 0, True, True)
 
 
+def test_terms_that_no_store_takes_do_not_end_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Another producer writes what Wikibase has: what it deletes is what it added."""
+    node, label = f"{NAMESPACES.entity}Q1>", "<http://www.w3.org/2000/01/rdf-schema#label>"
+    urls = [f"{node} {NAMESPACES.property}direct/P1> <http://e.org/{path}> ." for path in ("a[1]", "b[2]", "100%25")]
+    tag = f'{node} {label} "ship"@zh-classical .'
+    diffs = TripleDiff(added=(*urls[:2], tag)), TripleDiff(added=urls[2:], deleted=(urls[0], tag))
+    records = place_records(
+        record for seq, diff in enumerate(diffs, 1) for record in operation_records("Q1", "diff", seq, diff)
+    )
+    store, recorder = pyoxigraph.Store(), Recorder()
+    apply_until_idle(applier_of(FakeTopic(records), StoreTarget(store), recorder=recorder, batch_triples=1))
+    assert triples_in(store) == {urls[1].replace("[2]", "%5B2%5D"), urls[2]}
+    lines = [line for line in logged(capsys) if line["event"] == "invalid_terms"]
+    assert [(line["entity"], line["revision"], line["encoded"], line["left_out"]) for line in lines] == [
+        ("Q1", 1, 2, 1),
+        ("Q1", 2, 1, 1),
+    ]
+    counts = recorder.measurements().counts
+    assert [counts[metrics.INVALID_TERMS.name, (outcome,)] for outcome in ("encoded", "left_out")] == [3, 2]
+
+
 def test_metrics_count_mutations_by_operation() -> None:
     recorder = Recorder()
     records = place_records([*IMPORT_Q1, *TO_B, *IMPORT_Q2, *DELETE_Q1])
