@@ -20,6 +20,7 @@ _RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z][\w$]*(?:Error|Exception): \S")
 _NAMELESS = "UnknownTopicOrPartitionException: This server does not host this topic-partition"
 # Raised in a Python worker, and a restart would only meet it again.
 _UNKNOWN_WIKI = "pipeline.fetch.client.UnknownWikiError: "
+_CONCEPT_BASE = "pipeline.rdf.munge.ConceptBaseError: "
 # What Java's clients and Python's say where an ACL is missing.
 _DENIED = re.compile(r"\b(?:Topic|Group|Cluster)Authorization(?:Exception|FailedError): ")
 MISSING_RIGHTS = "give the job's user the ACL; docs/running.md lists the rights that a job needs"
@@ -121,6 +122,12 @@ def failure(operation: str, text: str) -> PipelineError:
             f"{operation} failed: {cause}",
             hint="add the wiki to mediawiki.wikis or to the file of wikis; with mediawiki.unknown_wiki: error its "
             "events are error events",
+        )
+    if cause.startswith(_CONCEPT_BASE):
+        return UnreadableSourceError(
+            f"{operation} failed: {cause}",
+            hint="set rdf.concept_base, and apply.concept_base in the file of `apply`, to the base that the wiki has; "
+            "a restart goes on from the checkpoint",
         )
     if _DENIED.search(cause):
         return RefusedError(f"{operation} failed: {cause}", hint=MISSING_RIGHTS)

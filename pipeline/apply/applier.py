@@ -19,11 +19,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from pipeline import log
 from pipeline.apply.accumulate import MutationBatch, Patch
 from pipeline.apply.chunk_record import ChunkRecord, Resolve, parse_record
+from pipeline.apply.concept_base import ConceptBaseCheck
 from pipeline.apply.mutation_store import PARTITION, MutationStore, StoreMovedError
 from pipeline.apply.reassemble import Mutation, Reassembler, RepeatFilter
 from pipeline.apply.sparql_target import StoreRequestRefusedError, WaitEndedError
@@ -150,6 +152,10 @@ class Applier:
         self._begin(offset)
         self.records.read_from(offset)
 
+    @cached_property
+    def _concept_base(self) -> ConceptBaseCheck:
+        return ConceptBaseCheck(self.settings.concept_base, self.store)
+
     def _poll(self) -> Sequence[ChunkRecord]:
         began = self.clock()
         records = self.records.poll(0 if self._mutations else _POLL_S)
@@ -159,6 +165,8 @@ class Applier:
     def _take(self, record: ChunkRecord) -> bool:
         """Whether a batch was applied, as it had no room for the mutation that the record completes."""
         chunk = parse_record(record, f"{self.records.topic}/{PARTITION}/{record.offset}", self.resolve)
+        self._concept_base.check(chunk, f"{self.records.topic}/{PARTITION}/{record.offset}")
+        self.report.add_invalid_terms(chunk)
         mutation = self._reassemble(chunk)
         self._read_to = record.offset + 1
         if mutation is None:

@@ -11,6 +11,7 @@ from pipeline.apply.patch import (
     LAST_REQUEST,
     StorePosition,
     count_query,
+    entity_query,
     position_query,
     position_triples,
     topic_id_query,
@@ -196,6 +197,16 @@ class MutationStore:
                 entity = ids[row["entity"]]
                 versions[entity] = max(versions.get(entity, 0), int(row["version"]))
         return versions
+
+    def other_concept_base(self) -> str | None:
+        """The base of an entity in the store, where none is below the namespace that deletes ask for; else None."""
+        rows = self._target.select(entity_query(graph=self._graph))
+        entity = self._namespaces.entity.removeprefix("<")
+        if not rows or rows[0]["entity"].startswith(entity):
+            return None
+        if self._target.select(entity_query(entity, graph=self._graph)):
+            return None
+        return rows[0]["entity"].rpartition("/entity/")[0] or rows[0]["entity"]
 
     def measure_divergence(self, present: Sequence[Triple], absent: Sequence[Triple]) -> Divergence:
         """Asks for triples that should be there, and for others that should not."""

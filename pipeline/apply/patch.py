@@ -104,6 +104,12 @@ def version_query(entities: Sequence[str], *, graph: str | None = None) -> str:
     return f"SELECT ?entity ?version WHERE {{\nVALUES ?entity {{ {' '.join(entities)} }}\n{pattern}\n}}"
 
 
+def entity_query(prefix: str = "", *, graph: str | None = None) -> str:
+    """A SELECT for an entity that a store has, `?entity`, whose IRI begins so; no row where it has none."""
+    pattern = _in_graph(f"?entity {SCHEMA_VERSION} ?version", graph)
+    return f'SELECT ?entity WHERE {{ {pattern} FILTER(STRSTARTS(STR(?entity), "{prefix}")) }} LIMIT 1'
+
+
 def write_update(
     patch: Patch,
     position: StorePosition | None,

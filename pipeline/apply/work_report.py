@@ -9,9 +9,10 @@ from pipeline import log
 from pipeline.apply.accumulate import MutationBatch, Patch
 from pipeline.apply.mutation_store import Divergence
 from pipeline.apply.reassemble import Mutation
-from pipeline.events import MutationsApplied
+from pipeline.events import MutationsApplied, invalid_terms_of
 from pipeline.metrics import apply_catalogue as metrics
 from pipeline.metrics.measurements import Recorder
+from pipeline.rdf.mutation import MutationChunk
 
 _LINE_S = 5.0
 
@@ -43,6 +44,13 @@ class WorkReport:
             if count:
                 self._recorder.count(metrics.CHUNKS_DROPPED, reason, by=count)
                 self._counts["dropped"] += count
+
+    def add_invalid_terms(self, chunk: MutationChunk) -> None:
+        """A record was read; the log names its entity where terms of it are not as they were written."""
+        if chunk.invalid_terms:
+            log.emit(invalid_terms_of(chunk.entity, chunk.rev, chunk.invalid_terms))
+        for term in chunk.invalid_terms:
+            self._recorder.count(metrics.INVALID_TERMS, term.outcome)
 
     def add_probe(self, divergence: Divergence, seconds: float) -> None:
         """The store was asked what it has."""

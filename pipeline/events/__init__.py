@@ -85,6 +85,7 @@ from pipeline.events.start_events import (
     Started,
     WorkBounds,
 )
+from pipeline.events.term_events import InvalidTerm, InvalidTerms, invalid_terms_of
 
 __all__ = [
     "EVENT_CLASSES",
@@ -118,6 +119,8 @@ __all__ = [
     "Grain",
     "HeapDumped",
     "HeapDumpsOff",
+    "InvalidTerm",
+    "InvalidTerms",
     "JvmUnknown",
     "LagUnknown",
     "LedgerAtRisk",
@@ -150,6 +153,7 @@ __all__ = [
     "WikisFileUnusable",
     "WorkBounds",
     "fields_of",
+    "invalid_terms_of",
 ]
 
 
@@ -211,6 +215,7 @@ PipelineEvent = Annotated[
     | ClaimChecksNotRemoved
     | WikisFileRead
     | WikisFileUnusable
+    | InvalidTerms
     | ApplyStarted
     | StoreRewound
     | MutationsApplied
@@ -235,7 +240,9 @@ EVENT_CLASSES: Mapping[str, type[Event]] = {
 }
 """The members of the union by the names of their events, in its order."""
 
-OF_WORKERS = frozenset({"claim_store_down", "claim_store_back", "claim_checks_removed", "claim_checks_not_removed"})
-"""Events that only Python workers log. What those print comes out on the standard error of their executor, which with
-`local[N]` is the job's own.
+OF_WORKERS = frozenset(
+    {"claim_store_down", "claim_store_back", "claim_checks_removed", "claim_checks_not_removed", "invalid_terms"}
+)
+"""Events that of a job only Python workers log. What those print comes out on the standard error of their executor,
+which with `local[N]` is the job's own.
 """

@@ -15,7 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.events import InvalidTerm, invalid_terms_of
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient, decisive_failure
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.header_fields import media_type
@@ -25,6 +27,8 @@ from pipeline.jobs.job import OutputPart
 from pipeline.jobs.large_work import LargeWork
 from pipeline.jobs.message import SourceMessage
 from pipeline.jobs.page_change_job import is_younger
+from pipeline.metrics.catalogue import INVALID_TERMS
+from pipeline.metrics.worker_metrics import RECORDER
 from pipeline.rdf.concept_namespaces import ConceptNamespaces
 from pipeline.rdf.fetch_failure import fetch_failure_value
 from pipeline.rdf.munge import IncompleteEntityError, munge
@@ -197,7 +201,10 @@ class RdfResolveJob:
     def _resolve(
         self, event: Operation, before: frozenset[Triple] | None, documents: Sequence[str], since: int
     ) -> ResolvedDiff:
-        *earlier, after = (self._munged(event, document) for document in documents)
+        earlier = [self._munged(event, document, []) for document in documents[:-1]]
+        invalid_terms: list[InvalidTerm] = []
+        after = self._munged(event, documents[-1], invalid_terms)
+        _report(event, tuple(invalid_terms))
         if self._kept is not None:
             content = "\n".join(after).encode()
             self._kept.put(self._rdf.wiki, event.entity, event.rev, content, since=since)
@@ -207,13 +214,21 @@ class RdfResolveJob:
             before = earlier[0] if earlier else frozenset()
         return ResolvedDiff(diff_revisions(before, after, self._namespaces))
 
-    def _munged(self, event: Operation, text: str) -> frozenset[Triple]:
+    def _munged(self, event: Operation, text: str, invalid_terms: list[InvalidTerm]) -> frozenset[Triple]:
         try:
-            return munge(parse_triples(text, source=event.entity), event.entity, self._namespaces)
+            triples = parse_triples(text, source=event.entity, invalid_terms=invalid_terms)
+            return munge(triples, event.entity, self._namespaces)
         except (InvalidRdfError, IncompleteEntityError) as error:
             # An answer may have ended early in a way that HTTP does not show.
             failure = Failure("invalid_body", f"{event.entity}: {error}")
             raise FetchFailedError(failure, transient=True, wiki_id=self._rdf.wiki) from error
+
+
+def _report(event: Operation, invalid_terms: tuple[InvalidTerm, ...]) -> None:
+    if invalid_terms:
+        log.emit(invalid_terms_of(event.entity, event.rev, invalid_terms))
+        for term in invalid_terms:
+            RECORDER.count(INVALID_TERMS, term.outcome)
 
 
 def _not_the_entity(reason: str) -> TryAgainError:

@@ -23,6 +23,12 @@ CHUNKS_DROPPED = _metric(
     "Chunks dropped: of a prefix that was not continued, or orphans that came without their prefix.",
     "reason",
 )
+INVALID_TERMS = _metric(
+    "invalid_terms",
+    "counter",
+    "Triples of records with a term that no store takes: encoded, with an IRI in percent-encoding; left_out.",
+    "outcome",
+)
 UNLINKED = _metric("unlinked_triples", "counter", "Shared triples that were not linked any more and stay.")
 DELETES_IGNORED = _metric("ignored_deletes", "counter", "Deletes that were not applied, under apply.deletes: ignore.")
 PROBED = _metric("probed_triples", "counter", "Triples that the store was asked about, under apply.count: probe.")
@@ -47,6 +53,7 @@ APPLY_METRICS = (
     CLEARED,
     REPEATS,
     CHUNKS_DROPPED,
+    INVALID_TERMS,
     UNLINKED,
     DELETES_IGNORED,
     PROBED,

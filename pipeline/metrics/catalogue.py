@@ -66,6 +66,12 @@ PARENTS = _worker(
     "parent_cache", "counter", "Parent revisions: hit, as they were published last; miss, asked for.", "result"
 )
 PARENT_BYTES = _worker("parent_cache_hit_bytes", "counter", "Bytes of HTML of the hits, which were not fetched.")
+INVALID_TERMS = _worker(
+    "invalid_terms",
+    "counter",
+    "Triples with a term that no store takes: encoded, with an IRI in percent-encoding; left_out.",
+    "outcome",
+)
 IN_FLIGHT_PEAK = _worker(
     "fetches_in_flight_peak", "gauge", "Most requests at once in each worker of the last batch or round, added up."
 )
@@ -195,6 +201,7 @@ METRICS = (
     FETCH_SECONDS,
     PARENTS,
     PARENT_BYTES,
+    INVALID_TERMS,
     IN_FLIGHT_PEAK,
     BUFFER_PEAK,
     MEMORY_HELD_PEAK,

@@ -54,13 +54,19 @@ class IncompleteEntityError(ValueError):
     """A document without version and date of the entity that says no redirect either, or without what it links."""
 
 
+class ConceptBaseError(Exception):
+    """A document that has the entity below another concept base than the job's."""
+
+
 def munge(triples: Iterable[Triple], entity: str, namespaces: ConceptNamespaces) -> frozenset[Triple]:
     """The triples of one entity's document that are kept. Munging them again changes nothing.
 
-    Raises IncompleteEntityError.
+    Raises IncompleteEntityError and ConceptBaseError.
     """
     nodes = _group_by_subject(triples, namespaces)
     root = namespaces.entity_node(entity)
+    if root not in nodes:
+        _require_concept_base(nodes, entity, namespaces)
     nodes[root] = [*nodes.get(root, ()), *_moved_triples(nodes, root, namespaces)]
     _check_complete(nodes[root], entity)
     sub_entities = {
@@ -72,6 +78,15 @@ def munge(triples: Iterable[Triple], entity: str, namespaces: ConceptNamespaces)
     kept.update(_linked_triples(nodes, {root, *sub_entities}, namespaces))
     kept.update(_other_triples(nodes, namespaces))
     return frozenset(kept)
+
+
+def _require_concept_base(nodes: _Nodes, entity: str, namespaces: ConceptNamespaces) -> None:
+    end = f"/entity/{entity}>"
+    for node in nodes:
+        if node.endswith(end):
+            raise ConceptBaseError(
+                f"{entity} is below {node[1 : -len(end)]} in its document; rdf.concept_base is {namespaces.base}"
+            )
 
 
 def _group_by_subject(triples: Iterable[Triple], namespaces: ConceptNamespaces) -> _Nodes:

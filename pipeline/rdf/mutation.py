@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import orjson
 
+from pipeline.events import InvalidTerm
 from pipeline.rdf.chunks import CHUNK_CHARACTERS, split_diff
 from pipeline.rdf.operation import ENTITY_ID, Op, Operation
 from pipeline.rdf.revision_diff import TripleDiff
@@ -50,7 +51,9 @@ class MutationRecord:
 
 @dataclass(frozen=True, slots=True)
 class MutationChunk:
-    """One chunk as it was read, at `offset` of its partition. `sequence` counts from 0 to `length` - 1."""
+    """One chunk as it was read, at `offset` of its partition. `sequence` counts from 0 to `length` - 1. The diff has no
+    term that a store does not take; `invalid_terms` are those that the record has instead.
+    """
 
     entity: str
     op: Op
@@ -62,6 +65,7 @@ class MutationChunk:
     length: int
     diff: TripleDiff
     offset: int
+    invalid_terms: tuple[InvalidTerm, ...] = ()
 
 
 def mutation_records(
@@ -125,6 +129,8 @@ def read_chunk(value: bytes | None, headers: Headers, *, offset: int) -> Mutatio
         raise _invalid(f"{place} has no meta/request_id")
     if document["sequence"] >= document["sequence_length"]:
         raise _invalid(f"{place} has sequence {document['sequence']} of {document['sequence_length']}")
+    invalid_terms: list[InvalidTerm] = []
+    parts = {name: _read_part(document, field, place, invalid_terms) for name, field in _FIELDS.items()}
     return MutationChunk(
         entity=document["entity_id"],
         op=cast("Op", document["operation"]),
@@ -134,8 +140,9 @@ def read_chunk(value: bytes | None, headers: Headers, *, offset: int) -> Mutatio
         request_id=request_id,
         sequence=int(document["sequence"]),
         length=int(document["sequence_length"]),
-        diff=TripleDiff(**{name: _read_part(document, field, place) for name, field in _FIELDS.items()}),
+        diff=TripleDiff(**parts),
         offset=offset,
+        invalid_terms=tuple(invalid_terms),
     )
 
 
@@ -168,14 +175,16 @@ def _written_parts(chunk: TripleDiff) -> Iterator[tuple[str, dict[str, str]]]:
             yield field, {"mime_type": TURTLE, "data": serialize_triples(triples)}
 
 
-def _read_part(document: dict[str, Any], field: str, place: str) -> tuple[Triple, ...]:
+def _read_part(
+    document: dict[str, Any], field: str, place: str, invalid_terms: list[InvalidTerm]
+) -> tuple[Triple, ...]:
     part = document.get(field)
     if part is None:
         return ()
     if part["mime_type"] != TURTLE:
         raise _invalid(f"{place} has {field}/mime_type {part['mime_type'][:100]!r}; only {TURTLE!r} can be read")
     try:
-        triples = tuple(parse_triples(part["data"], source=f"{field}/data"))
+        triples = tuple(parse_triples(part["data"], source=f"{field}/data", invalid_terms=invalid_terms))
     except InvalidRdfError as error:
         raise _invalid(f"{place}: {error}") from error
     for triple in triples:

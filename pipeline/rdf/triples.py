@@ -9,6 +9,9 @@ from collections.abc import Iterable
 
 import pyoxigraph
 
+from pipeline.events.term_events import InvalidTerm
+from pipeline.rdf.terms import valid_triples
+
 Triple = str
 TURTLE = "text/turtle"
 
@@ -22,17 +25,26 @@ class InvalidRdfError(ValueError):
         self.column = column
 
 
-def parse_triples(text: str | bytes, *, source: str) -> list[Triple]:
-    """The triples of a Turtle document, in its order; bytes are UTF-8. `source` names the document in an error.
+def parse_triples(text: str | bytes, *, source: str, invalid_terms: list[InvalidTerm] | None = None) -> list[Triple]:
+    """The triples of a Turtle document, in its order, as stores take them: see `pipeline.rdf.terms`. Bytes are UTF-8.
+    `source` names the document in an error; `invalid_terms` gets the terms that are not as the document has them.
 
     Labels of blank nodes stay as they are, as Wikibase writes the same label in each revision. A node without a label,
     `[…]`, gets a random one. Raises InvalidRdfError.
     """
-    quads = pyoxigraph.parse(text, pyoxigraph.RdfFormat.TURTLE)
     try:
-        lines = pyoxigraph.serialize(quads, format=pyoxigraph.RdfFormat.N_TRIPLES)
+        return _lines(pyoxigraph.parse(text, pyoxigraph.RdfFormat.TURTLE))
+    except SyntaxError:
+        # To look at each term takes several times as long, and few documents need it.
+        quads = pyoxigraph.parse(text, pyoxigraph.RdfFormat.TURTLE, lenient=True)
+    try:
+        return _lines(valid_triples(quads, [] if invalid_terms is None else invalid_terms))
     except SyntaxError as error:
         raise InvalidRdfError(source, error.lineno or 1, error.offset or 1, error.msg.partition(": ")[2]) from error
+
+
+def _lines(triples: Iterable[pyoxigraph.Quad] | Iterable[pyoxigraph.Triple]) -> list[Triple]:
+    lines = pyoxigraph.serialize(triples, format=pyoxigraph.RdfFormat.N_TRIPLES)
     assert lines is not None, "only with an output there is no result"
     return lines.decode().split("\n")[:-1]
 

@@ -2,7 +2,7 @@
 
 Set-up: operations on entities, of which some are no JSON or not valid, one entity is not there, and one has an answer
 that is no Turtle. Checked: each event's fate, in which topic it ended, every record against its schema, and the counts
-of the kit's audit.
+of the kit's audit. A concept base that is not the wiki's is no fate of an event: it ends the job.
 """
 
 import json
@@ -66,6 +66,20 @@ def test_a_failed_fetch_and_a_broken_operation_end_in_two_topics(make_bench: Cal
     assert {error["error_type"] for error in errors.values()} == {"malformed_json", "schema_violation"}
     audit = bench.assert_clean(restarted=False)
     assert audit.errors == len(reasons) == len(failures) + len(errors)
+
+
+def test_another_concept_base_ends_the_job_and_both_are_named(make_bench: Callable[..., Bench]) -> None:
+    rdf = {"concept_base": "https://www.wikidata.org"}
+    bench = make_bench(traffic={**TRAFFIC, "mix": {}, "pages": {}}, rules=[], settings=SETTINGS | {"rdf": rdf})
+    bench.publish(wait=True)
+    run = bench.start()
+    assert run.await_end() == 2
+    (failed,) = run.logged("failed")
+    assert "is below http://www.wikidata.org in its document; rdf.concept_base is https://www.wikidata.org" in str(
+        failed
+    )
+    assert "hint: set rdf.concept_base, and apply.concept_base" in run.standard_error()
+    assert bench.outputs() == []
 
 
 def offset_of(record: Arrival) -> int:

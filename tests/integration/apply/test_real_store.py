@@ -59,6 +59,17 @@ def test_a_store_has_triples_and_offset(server: OxigraphServer, graph: str | Non
     assert (other.next_offset(), other.measure_divergence(triples_of(B), [])) == (None, Divergence(1, 1, 0))
 
 
+@pytest.mark.parametrize("graph", [None, GRAPH])
+def test_a_store_of_another_concept_base_alone_has_that(server: OxigraphServer, graph: str | None) -> None:
+    store = store_of(target_of(server.update_url), graph)
+    assert store.other_concept_base() is None
+    other = "<https://wiki.example/entity/Q1> <http://schema.org/version> 1 ."
+    store.apply_triples(Patch(inserted=tuple(triples_of(other))))
+    assert store.other_concept_base() == "https://wiki.example"
+    store.apply_triples(Patch(inserted=tuple(triples_of("wd:Q2 schema:version 1 ."))))
+    assert store.other_concept_base() is None
+
+
 def test_a_store_with_two_offsets_is_refused(server: OxigraphServer) -> None:
     target = target_of(server.update_url)
     store = store_of(target)

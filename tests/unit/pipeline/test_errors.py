@@ -20,6 +20,7 @@ from pipeline.events import (
     BatchStarted,
     BreakerProbe,
     Failed,
+    InvalidTerm,
     MetricsServed,
     OffsetsRead,
     PipelineEvent,
@@ -28,6 +29,7 @@ from pipeline.events import (
     fields_of,
 )
 from pipeline.fetch.client import UnknownWikiError
+from pipeline.rdf.munge import ConceptBaseError
 
 TRACE = """\
 org.apache.spark.SparkException: Job aborted due to stage failure
@@ -74,6 +76,7 @@ READ: TypeAdapter[Any] = TypeAdapter(PipelineEvent)
 CLASSES = get_args(get_args(PipelineEvent)[0])
 VALUES: dict[str, Any] = {
     "OffsetsRead": (OffsetsRead("source", 0, 7, 9),),
+    "InvalidTerm": (InvalidTerm("http://e.org/p", "<http://e.org/[>", "encoded"),),
     "Literal['producer'": "source topic",
     "Literal['batch'": "planning",
     "Literal['store'": "store",
@@ -145,6 +148,12 @@ def caused_by(cause: str) -> str:
             UnreadableSourceError,
             ["'xxwiki' is not in mediawiki.wikis", "unknown_wiki: error"],
         ),
+        (
+            PYTHON.replace(ENDPOINT, f"{ConceptBaseError.__module__}.ConceptBaseError: Q7 is below http://a"),
+            2,
+            UnreadableSourceError,
+            ["Q7 is below http://a", "set rdf.concept_base, and apply.concept_base"],
+        ),
         *((caused_by(cause), 2, PositionGoneError, [cause, "checkpoint verify"]) for cause in GONE),
         *((caused_by(cause), 2, RefusedError, [cause, "ACL"]) for cause in NO_ACL),
         # What may lie elsewhere.
@@ -154,7 +163,15 @@ def caused_by(cause: str) -> str:
         *((caused_by(cause), 1, PipelineError, ["at the same path: the next start reads it"]) for cause in SHUT_OUT),
     ],
     ids=[
-        *("unknown wiki", "gone for Kafka", "gone for Spark", "gone for the job", "ACL of a topic", "ACL of a group"),
+        *(
+            "unknown wiki",
+            "concept base",
+            "gone for Kafka",
+            "gone for Spark",
+            "gone for the job",
+            "ACL of a topic",
+            "ACL of a group",
+        ),
         *("ACL of a client", "no room for Hadoop", "no room for Python", "no room for Java", "TLS", "login"),
     ],
 )

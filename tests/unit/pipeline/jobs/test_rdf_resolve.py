@@ -1,6 +1,7 @@
 """rdf-resolve with a client of texts: what each operation fetches, and the mutation that comes of it."""
 
 import asyncio
+import json
 import tempfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,8 @@ from pipeline.jobs.enrichment import Enrichment
 from pipeline.jobs.job import FailureWritingJob, SplittingJob
 from pipeline.jobs.message import SourceMessage, Unfinished
 from pipeline.jobs.rdf_resolve import EntityRoute, RdfResolveJob, ResolvedDiff
+from pipeline.metrics.catalogue import INVALID_TERMS
+from pipeline.metrics.worker_metrics import RECORDER
 from pipeline.rdf.mutation import read_chunk
 from pipeline.rdf.operation import Operation
 from pipeline.rdf.triples import Triple
@@ -140,6 +143,30 @@ def test_the_last_revision_of_an_entity_is_not_fetched_again(resolve: Resolve) -
     repeat, asked = resolve(edit, {11: document(11, OTHER), 12: document(12)})
     assert asked == [("wikidatawiki", 11), ("wikidatawiki", 12)], "12 is the last one now"
     assert repeat == output
+
+
+def test_terms_that_no_store_takes_cancel_and_are_named(resolve: Resolve, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of the revision that the mutation leads to; the one before it had its own line."""
+    invalid = 'wd:Q64 wdt:P1 <http://e.org/a[1]> ; rdfs:label "ship"@zh-classical , "boat"@mis-x-q113819406 .\n'
+    encoded = "wd:Q64 wdt:P1 <http://e.org/a%5B1%5D> .\n"
+    RECORDER.drain()
+    output, _ = resolve(
+        operation("diff", from_rev=11),
+        {11: document(11, OTHER + invalid), 12: document(12, BERLIN + invalid + "wd:Q64 wdt:P2 <http://e.org/%> .\n")},
+    )
+    chunk = read_chunk(output.value, output.headers, offset=0)
+    assert set(chunk.diff.deleted) == triples(OTHER + "wd:Q64 schema:version 11 .")
+    assert set(chunk.diff.added) == triples(BERLIN + "wd:Q64 schema:version 12 ; wdt:P2 <http://e.org/%25> .")
+    (line,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (line["event"], line["entity"], line["revision"]) == ("invalid_terms", "Q64", 12)
+    assert (line["encoded"], line["left_out"]) == (2, 2)
+    assert line["terms"][0] == [f"{NAMESPACES.base}/prop/direct/P1", "<http://e.org/a[1]>", "encoded"]
+    counts = RECORDER.drain().counts
+    assert [counts[INVALID_TERMS.name, (outcome,)] for outcome in ("encoded", "left_out")] == [2, 2]
+    reconciled, _ = resolve(operation("reconcile"), {12: document(12, invalid)})
+    chunk = read_chunk(reconciled.value, reconciled.headers, offset=0)
+    assert set(chunk.diff.added) == triples(encoded + MOVED.format(12))
+    assert '"invalid_terms"' in capsys.readouterr().out
 
 
 def test_nothing_is_kept_of_an_entity_that_is_deleted(resolve: Resolve) -> None:

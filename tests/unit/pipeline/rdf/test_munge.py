@@ -1,6 +1,7 @@
 import pytest
 
-from pipeline.rdf.munge import MAX_LITERAL_CHARACTERS, IncompleteEntityError, munge
+from pipeline.rdf.concept_namespaces import ConceptNamespaces
+from pipeline.rdf.munge import MAX_LITERAL_CHARACTERS, ConceptBaseError, IncompleteEntityError, munge
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of, version_of
 
 # Of entity, document and what of it is kept; version and date come to both.
@@ -132,6 +133,14 @@ def test_a_redirect_needs_no_version() -> None:
 def test_a_document_without_version_and_date_is_refused(document: str, missing: str) -> None:
     with pytest.raises(IncompleteEntityError, match=f"the document of Q1 does not say <http://.*{missing}>"):
         munge(triples_of(document), "Q1", NAMESPACES)
+
+
+@pytest.mark.parametrize("base", ["https://wiki.example", "http://www.wiki.example", "http://wiki.example:80"])
+def test_a_document_of_another_concept_base_is_refused_with_both(base: str) -> None:
+    triples = triples_of(version_of("Q1", node="wdata") + 'wdata:Q1 schema:about wd:Q1 . wd:Q1 rdfs:label "a"@en .')
+    told = f"^Q1 is below http://wiki.example in its document; rdf.concept_base is {base}$"
+    with pytest.raises(ConceptBaseError, match=told):
+        munge(triples, "Q1", ConceptNamespaces(base))
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
 """Triples as lines of N-Triples, what differs between two revisions, and its chunks."""
 
 import orjson
+import pyoxigraph
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.events import InvalidTerm
 from pipeline.rdf.chunks import join_chunks, json_bytes, split_diff
 from pipeline.rdf.concept_namespaces import ConceptNamespaces, is_in_namespace
 from pipeline.rdf.revision_diff import TripleDiff, diff_revisions, is_shared, state_in_full
+from pipeline.rdf.terms import encode_iri
 from pipeline.rdf.triples import (
     InvalidRdfError,
     Triple,
@@ -17,6 +20,7 @@ from pipeline.rdf.triples import (
     serialize_triples,
     split_terms,
 )
+from pipeline.rdf.vocabulary import RDF_TYPE
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
 UNIVERSE = triples_of(
@@ -174,7 +178,8 @@ def test_an_empty_document_has_no_triples() -> None:
     ("turtle", "line", "column"),
     [
         (f"{PREFIX}1 .\n{PREFIX}", 2, 35),
-        ("<no-scheme> <http://e.org/p> 1 .", 1, 1),
+        (f"{PREFIX}<http://e.org/[> .\n{PREFIX}", 2, 35),
+        (f'{PREFIX}"Wien"@de_AT .', 1, 44),
         (f'{PREFIX}"'.encode() + b'\xff" .', 1, 36),
     ],
 )
@@ -182,6 +187,55 @@ def test_what_is_no_turtle_is_refused_with_its_place(turtle: str | bytes, line: 
     with pytest.raises(InvalidRdfError, match=f"^Q1 of rev 2: no Turtle at line {line}, column {column}: ") as refused:
         parse_triples(turtle, source="Q1 of rev 2")
     assert (refused.value.line, refused.value.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("term", "valid"),
+    [
+        ("<http://e.org/a[1]?b[]=2#c[3]>", "<http://e.org/a%5B1%5D?b%5B%5D=2#c%5B3%5D>"),
+        ("<http://e.org/page#crew?oldid=1#officers>", "<http://e.org/page#crew?oldid=1%23officers>"),
+        ("<http://e.org/100%>", "<http://e.org/100%25>"),
+        ("<http://e.org/%e4/%zz%4>", "<http://e.org/%e4/%25zz%254>"),
+        ('<http://e.org/`a b`{c|d}^">', "<http://e.org/%60a%20b%60%7Bc%7Cd%7D%5E%22>"),
+        (r"<http://e.org/\u003E\u005C\u000A\uFFFF\u0085>", "<http://e.org/%3E%5C%0A%EF%BF%BF%C2%85>"),
+        ("<http://пример/Ä[漢]😀>", "<http://пример/Ä%5B漢%5D😀>"),
+        ("<mailto:a@[b]>", "<mailto:a@%5Bb%5D>"),
+        (r'"a\"\n"^^<http://e.org/t[]>', r'"a\"\n"^^<http://e.org/t%5B%5D>'),
+        ("<<( <http://e.org/[> <http://e.org/p> _:b )>>", "<<( <http://e.org/%5B> <http://e.org/p> _:b )>>"),
+        ("<http://host:name/x>", None),
+        ("<http://[::1/x>", None),
+        ("<no-scheme>", None),
+        ('"ship"@mis-x-q113819406', None),
+        ('"ship"@zh-classical', None),
+        ('"ship"^^<t>', None),
+        (f'"ship"^^<{RDF_TYPE[1:-5]}langString>', None),
+        ("<<( <http://[> <http://e.org/p> 1 )>>", None),
+    ],
+)
+def test_a_term_that_no_store_takes_is_encoded_or_costs_its_triple(term: str, valid: str | None) -> None:
+    """The triples beside it, those of an entity, stay as they are."""
+    beside = parse_triples(f'{PREFIX}"a"@de-AT , 5 .', source="test")
+    invalid_terms: list[InvalidTerm] = []
+    text = f'{PREFIX}"a"@de-AT , 5 , {term} . <[> <http://e.org/p> 1 .'
+    triples = parse_triples(text, source="test", invalid_terms=invalid_terms)
+    assert triples == [*beside, *([] if valid is None else [f"{PREFIX}{valid} ."])]
+    assert [term.property for term in invalid_terms] == ["http://e.org/p"] * 2
+    assert [term.outcome for term in invalid_terms] == ["left_out" if valid is None else "encoded", "left_out"]
+    assert invalid_terms[1].term == "<[>"
+    assert parse_triples(serialize_triples(triples), source="test", invalid_terms=invalid_terms) == triples
+    assert len(invalid_terms) == 2
+
+
+@given(text=st.text(st.characters(codec="utf-8", exclude_characters=">\\"), max_size=30) | st.text("%#[]/:@aF0"))
+def test_what_is_read_of_any_iri_is_what_stores_take(text: str) -> None:
+    """A valid one stays as it is, and what an encoded one comes to is valid."""
+    strict = pyoxigraph.parse(f"{PREFIX}<http://e.org/{text}> .", pyoxigraph.RdfFormat.N_TRIPLES)
+    try:
+        expected = f"{PREFIX}<{next(strict).object.value}> ."
+    except SyntaxError:
+        expected = f"{PREFIX}<{encode_iri(f'http://e.org/{text}')}> ."
+    assert parse_triples(f"{PREFIX}<http://e.org/{text}> .", source="test") == [expected]
+    pyoxigraph.Store().update(f"INSERT DATA {{ {expected} }}")
 
 
 @given(texts=st.lists(TEXTS))
