@@ -77,6 +77,7 @@ def up(
     from devkit.guardian import Guardian
     from devkit.headroom.load_average import busy_sentence
     from devkit.play.run_directory import make_run_directory
+    from devkit.programs.program_end import require_no_failure
     from devkit.programs.spark.place import require_spark
     from devkit.programs.spark.standalone import default_topics, places_of, start_pipeline
     from devkit.programs.stack_job import DEFAULT, find_stack_job, reorder_note
@@ -127,10 +128,13 @@ def up(
                 with stack.named_failures():
                     if job.wikis:
                         stack.mock_api.populate(seed=SEED, catalog=wikibase_pages(), rules=())
-                    spark_ui = start_pipeline(guardian, stack, directory, job)
+                    jobs = start_pipeline(guardian, stack, directory, job)
+                    programs, spark_ui = list(jobs.processes), jobs.spark_ui
                     if job.applies:
-                        start_apply(guardian, stack, directory, places_of(stack, job))
+                        programs.append(start_apply(guardian, stack, directory, places_of(stack, job), programs))
                     stack = add_event_bus(stack, guardian, directory, stream=job.stream)
+                    require_no_failure(programs)
+            stack.require_running()
         keep_stack(stack, guardian, directory, spark_ui=spark_ui)
 
 
