@@ -38,7 +38,7 @@ _ENDED = {
     "--kafka",
     metavar="HOST:PORT",
     help="Address of the cluster, or several with commas. Default: that of --addresses, the variable DEVKIT_KAFKA, or "
-    "the stack that is up.",
+    "the only stack of this checkout.",
 )
 @click.option(
     "--addresses",

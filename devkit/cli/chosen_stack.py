@@ -1,12 +1,13 @@
 """Which of the stacks that are up a command is about."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from devkit.errors import StackError, UsageError
-from devkit.guardian.run_state import DIRECT, RunState, known_runs
+from devkit.guardian.run_state import CHECKOUT, DIRECT, RunState, known_runs
+from located_config.count import counted
 
 if TYPE_CHECKING:
     from devkit.stack.addresses import Addresses
@@ -18,23 +19,17 @@ EVENT_BUS = "event bus"
 SPARQL_QUERY = "SPARQL query"
 SPARQL_UPDATE = "SPARQL update"
 
-_WHICH = "Id of the stack or of the running scenario, as `devkit status` shows it. Default: "
+_WHICH = (
+    "Id of the stack or of the running scenario, as `devkit status` shows it. Default: the only one of this checkout."
+)
+_NONE_UP = "`devkit up` starts one, `devkit scenario run NAME --keep` leaves one"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def run_id_option(command: F) -> F:
-    """Adds `--run-id`, by default that of the newest stack."""
-    return _run_id("the stack that came up last.")(command)
-
-
-def own_run_id_option(command: F) -> F:
-    """Adds `--run-id`, by default that of the only stack that this checkout left up."""
-    return _run_id("the only stack that this checkout left up.")(command)
-
-
-def _run_id(default: str) -> Callable[[F], F]:
-    return click.option("--run-id", metavar="ID", help=_WHICH + default)
+    """Adds `--run-id`, by default that of the only stack of this checkout."""
+    return click.option("--run-id", metavar="ID", help=_WHICH)(command)
 
 
 def stacks_up() -> list[RunState]:
@@ -43,11 +38,44 @@ def stacks_up() -> list[RunState]:
 
 
 def running_stack(run_id: str | None) -> RunState:
-    """The stack with this id, else the newest. Raises UsageError."""
-    runs = stacks_up()
-    if run_id is None and not runs:
-        raise UsageError("no stack is up", hint="`devkit up` starts one, `devkit scenario run NAME --keep` leaves one")
-    return named(run_id, runs)[-1]
+    """The stack with this id, else the only one of this checkout. Raises UsageError."""
+    return choose_run(run_id, stacks_up(), none_up=_NONE_UP)
+
+
+def choose_run(run_id: str | None, runs: Sequence[RunState], *, none_up: str, kind: str = "stack") -> RunState:
+    """The run with this id, else the only one of this checkout. Raises UsageError that names those to choose from, or
+    says with `none_up` how to get one.
+    """
+    if run_id is not None:
+        (run,) = named(run_id, runs)
+        return run
+    if not runs:
+        raise UsageError(f"no {kind} is up", hint=none_up)
+    own, foreign = by_checkout(runs)
+    if not own:
+        choice = "; ".join(f"--run-id {run.run_id} is that of {checkout_text(run)}" for run in foreign)
+        raise UsageError(f"no {kind} of this checkout is up", hint=f"{none_up}; {choice}" if none_up else choice)
+    if len(own) > 1:
+        up_now = ", ".join(run.run_id for run in own)
+        raise UsageError(
+            f"{counted(len(own), kind)} of this checkout are up: {up_now}",
+            hint=f"--run-id {own[-1].run_id} chooses one",
+        )
+    return own[0]
+
+
+def by_checkout(runs: Iterable[RunState]) -> tuple[list[RunState], list[RunState]]:
+    """The runs that this checkout started, and the others."""
+    own: list[RunState] = []
+    foreign: list[RunState] = []
+    for run in runs:
+        (own if run.checkout == CHECKOUT else foreign).append(run)
+    return own, foreign
+
+
+def checkout_text(run: RunState) -> str:
+    """The checkout that started the run."""
+    return str(run.checkout or "an earlier version of the kit")
 
 
 def addresses_of(run_id: str) -> "Addresses":
@@ -72,7 +100,7 @@ def addresses_of(run_id: str) -> "Addresses":
     )
 
 
-def named(run_id: str | None, runs: list[RunState]) -> list[RunState]:
+def named(run_id: str | None, runs: Sequence[RunState]) -> list[RunState]:
     """The one of this id, or all where none is named. Raises UsageError when there is none of this id."""
     chosen = [run for run in runs if run_id in (None, run.run_id)]
     if run_id is not None and not chosen:

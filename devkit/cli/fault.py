@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from devkit.cli.chosen_stack import MOCK_API, address_of, run_id_option, running_stack, stacks_up
+from devkit.cli.chosen_stack import MOCK_API, address_of, run_id_option, running_stack
 from devkit.cli.options import extend_option
 from devkit.errors import UsageError
 from located_config.count import counted
@@ -115,7 +115,7 @@ def add(
     names = control.add(documents)
     for added in names:
         click.echo(f"stack {run.run_id}: {_shown(added)} is effective")
-    _print_stack_notice(run, run_id)
+    _print_scenario_notice(run)
     if not run.released:
         click.echo("  until the arm ends: the next one begins with the scenario's own faults", err=True)
     arguments = shlex.join([*names, *(["--run-id", run.run_id] if run_id else [])])
@@ -142,24 +142,19 @@ def _add_on_a_part(run: "RunState", item: "TimelineItem", control: "FaultControl
     added = ManualFaults(run).add(item, taken=frozenset(fault.name for fault in control.listed()))
     if added.text:
         click.echo(f"stack {run.run_id}: {_shown(added.name)} is done: {added.text}")
-        _print_stack_notice(run, run_id)
+        _print_scenario_notice(run)
         return
     click.echo(f"stack {run.run_id}: {_shown(added.name)} {'waits' if added.waits else 'is effective'}")
-    _print_stack_notice(run, run_id)
+    _print_scenario_notice(run)
     arguments = shlex.join([added.name, *(["--run-id", run.run_id] if run_id else [])])
     click.echo(f"  `devkit fault remove {arguments}` ends it", err=True)
 
 
-def _print_stack_notice(run: "RunState", run_id: str | None) -> None:
-    """Tells an operator who named no stack which others there are, and what the fault does to a running scenario."""
+def _print_scenario_notice(run: "RunState") -> None:
+    """Tells an operator what the fault does to a running scenario."""
     if not run.released:
         click.echo(
             "  a command is running on that stack: if it is a scenario, its verdict is now inconclusive", err=True
-        )
-    if run_id is None and (other_stacks := [other.run_id for other in stacks_up() if other.run_id != run.run_id]):
-        click.echo(
-            f"  it is the stack that came up last; `--run-id` chooses of the others: {', '.join(other_stacks)}",
-            err=True,
         )
 
 

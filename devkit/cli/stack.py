@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import click
 
-from devkit.cli.chosen_stack import named, own_run_id_option, run_id_option
+from devkit.cli.chosen_stack import by_checkout, checkout_text, choose_run, named, run_id_option
 from devkit.cli.options import extend_option, require_addresses_fit, stack_options
 from devkit.cli.stack_report import keep_stack, report_faults, report_released
 from devkit.errors import StackError, UsageError
-from devkit.guardian.run_state import CHECKOUT, LOGS, RunState, known_runs, lease_path, unreadable_states
+from devkit.guardian.run_state import LOGS, RunState, known_runs, lease_path, unreadable_states
 from devkit.stack.parts.liveness import answers
 
 _ANSWERING = timedelta(seconds=2)
@@ -77,6 +77,7 @@ def up(
     from devkit.guardian import Guardian
     from devkit.headroom.load_average import busy_sentence
     from devkit.play.run_directory import make_run_directory
+    from devkit.programs.program_end import require_no_failure
     from devkit.programs.spark.place import require_spark
     from devkit.programs.spark.standalone import default_topics, places_of, start_pipeline
     from devkit.programs.stack_job import DEFAULT, find_stack_job, reorder_note
@@ -127,16 +128,19 @@ def up(
                 with stack.named_failures():
                     if job.wikis:
                         stack.mock_api.populate(seed=SEED, catalog=wikibase_pages(), rules=())
-                    spark_ui = start_pipeline(guardian, stack, directory, job)
+                    jobs = start_pipeline(guardian, stack, directory, job)
+                    programs, spark_ui = list(jobs.processes), jobs.spark_ui
                     if job.applies:
-                        start_apply(guardian, stack, directory, places_of(stack, job))
+                        programs.append(start_apply(guardian, stack, directory, places_of(stack, job), programs))
                     stack = add_event_bus(stack, guardian, directory, stream=job.stream)
+                    require_no_failure(programs)
+            stack.require_running()
         keep_stack(stack, guardian, directory, spark_ui=spark_ui)
 
 
 @click.command()
 @click.argument("stack", metavar="[ID]", required=False)
-@own_run_id_option
+@run_id_option
 @click.option("--all", "every", is_flag=True, help="End all stacks that this checkout left up.")
 def down(stack: str | None, run_id: str | None, *, every: bool) -> None:
     """End the stack that this checkout left up. Where there are several, choose by ID or with --all."""
@@ -145,9 +149,9 @@ def down(stack: str | None, run_id: str | None, *, every: bool) -> None:
     run_id = run_id or stack
     if every and run_id is not None:
         raise UsageError(f"--all and --run-id {run_id}", hint="give one of them")
-    runs = _released(run_id)
-    foreign = [run for run in runs if run_id is None and run.checkout != CHECKOUT]
-    runs = [run for run in runs if run not in foreign]
+    runs, foreign = by_checkout(named(run_id, _kept()))
+    if run_id is not None:
+        runs, foreign = [*runs, *foreign], []
     if len(runs) > 1 and not every:
         up_now = ", ".join(run.run_id for run in runs)
         raise UsageError(
@@ -166,8 +170,7 @@ def down(stack: str | None, run_id: str | None, *, every: bool) -> None:
             report_released(release_ended(run.run_id))
         click.echo(f"stack {run.run_id} is down")
     for run in foreign:
-        checkout = run.checkout or "an earlier version of the kit"
-        click.echo(f"stack {run.run_id} of {checkout} stays up; `devkit down {run.run_id}` ends it")
+        click.echo(f"stack {run.run_id} of {checkout_text(run)} stays up; `devkit down {run.run_id}` ends it")
 
 
 @click.command(short_help="List the stacks that are up, and whether they answer.")
@@ -197,10 +200,8 @@ def status() -> None:
 @click.option("-f", "--follow", is_flag=True, help="Go on with new lines until Ctrl-C or until the stack is down.")
 def logs(run_id: str | None, *, follow: bool) -> None:
     """Print the logs of the parts of a stack that is up; each line begins with the name of its part."""
-    runs = [run for run in _released(run_id) if LOGS in run.addresses]
-    if not runs:
-        raise UsageError("no stack is up", hint="`devkit up` starts one; a run's logs are in its directory below runs/")
-    run = runs[-1]
+    none_up = "`devkit up` starts one; a run's logs are in its directory below runs/"
+    run = choose_run(run_id, [run for run in _kept() if LOGS in run.addresses], none_up=none_up)
     directory = Path(run.addresses[LOGS])
     offsets: dict[Path, int] = {}
     with contextlib.suppress(KeyboardInterrupt):  # the way to end it; the stack stays up
@@ -222,8 +223,8 @@ def _print_new(path: Path, offsets: dict[Path, int]) -> None:
         click.echo(f"{path.stem:<14} {line}")
 
 
-def _released(run_id: str | None) -> list[RunState]:
-    return named(run_id, [run for run in known_runs() if run.guardian_is_alive() and run.released])
+def _kept() -> list[RunState]:
+    return [run for run in known_runs() if run.guardian_is_alive() and run.released]
 
 
 def _answers(address: str) -> bool:
@@ -256,5 +257,6 @@ def resume(run_id: str | None) -> None:
     if not paused:
         runs_text = f"run {run_id} does not wait" if run_id else "no run waits"
         raise UsageError(f"{runs_text} at a `--pause-at` point", hint="a run that waits says `paused at …`")
-    let_go_on(paused[-1].directory)
-    click.echo(f"run {paused[-1].run_id} goes on")
+    run = choose_run(run_id, paused, none_up="", kind="paused run")
+    let_go_on(run.directory)
+    click.echo(f"run {run.run_id} goes on")

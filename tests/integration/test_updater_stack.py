@@ -4,15 +4,19 @@ Set-up: a stack with the updater, by its name. Steps: edits of several entities 
 two jobs. Checked: a label that `devkit edit` sets is in the store; after a restart of the event bus the next one is the
 step from it, and replaces it; a merge moves a sitelink; a deleted entity is gone, and is there again when it is
 undeleted; one whose deletion suppresses is gone; `devkit lag` says that nothing is left to resolve and to apply;
-nothing runs after `devkit down`.
+nothing runs after `devkit down`. Of a second stack the first job is killed while `devkit up` still starts the last
+program: the command fails, names the job and its log, and leaves nothing.
 """
 
+import contextlib
 import json
 import re
+import signal
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
+import psutil
 import pytest
 
 from devkit.cli.chosen_stack import SPARQL_QUERY, SPARQL_UPDATE, address_of
@@ -99,3 +103,33 @@ def test_edits_of_entities_come_into_the_store(run: RunState) -> None:
         return (lag["lag"], lag["apply"]["lag"]) == (0, 0)
 
     wait_until(is_nothing_left, what="the lag to be 0", deadline=APPLIED)
+
+
+def test_a_stack_does_not_come_up_with_a_program_that_has_ended(devkit_cli: Cli) -> None:
+    before = {state.run_id for state in known_runs()}
+    up = devkit_cli("up", "--job", "rdf-updater")
+
+    def state_with(program: str) -> RunState | None:
+        listed = [state for state in known_runs() if state.run_id not in before and str(up.out) in str(state.programs)]
+        return next((state for state in listed if any(one.name == program for one in state.programs)), None)
+
+    def has_decide_ended() -> bool:
+        state = state_with("rdf-decide")
+        return state is None or any(one.exit_code == -signal.SIGKILL for one in state.programs)
+
+    state: RunState = up.await_condition(lambda: state_with("apply"), "apply to be started", 240)
+    try:
+        pids = {program.name: program.pid for program in state.programs}
+        psutil.Process(pids["apply"]).suspend()  # so that the end of rdf-decide is known before `up` has finished
+        psutil.Process(pids["rdf-decide"]).kill()
+        wait_until(has_decide_ended, what="the end of rdf-decide to be known", deadline=APPLIED)
+        with contextlib.suppress(psutil.NoSuchProcess):  # `up` may have ended it by now
+            psutil.Process(pids["apply"]).resume()
+
+        assert up.wait(120) == 3, up.output()
+        assert "rdf-decide ended by signal 9" in up.output()
+        assert re.search(r"hint: read its log, .*rdf-decide\.out", up.output()), up.output()
+        assert "stays up" not in up.output()
+        assert marked(RUN_VARIABLE, state.run_id) == []
+    finally:
+        devkit("down", "--run-id", state.run_id)  # a test that failed must not leave it

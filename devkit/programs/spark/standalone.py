@@ -1,9 +1,10 @@
 """Jobs with their default configuration on a stack that is up by itself, Spark UI on."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from devkit.guardian import Guardian
+from devkit.guardian import Guardian, ManagedProcess
 from devkit.programs.first_event import await_first_event
 from devkit.programs.places import NOWHERE, Places, merge
 from devkit.programs.spark.configuration import configuration
@@ -22,6 +23,14 @@ _SOURCE_SHARE = 2
 _PIPELINE = "pipeline"
 
 
+@dataclass(frozen=True)
+class StartedJobs:
+    """The processes of a job and of the one before it; `spark_ui` is the job's."""
+
+    processes: tuple[ManagedProcess, ...]
+    spark_ui: str
+
+
 def default_topics(job: StackJob) -> tuple[str, ...]:
     """The topics that `start_pipeline` makes afresh."""
     return tuple(_topics(job))
@@ -32,12 +41,12 @@ def places_of(stack: Stack, job: StackJob) -> Places:
     return stack_places(stack, f"{stack.prefix}{job.job}", wikis=job.wikis)
 
 
-def start_pipeline(guardian: Guardian, stack: Stack, logs: Path, job: StackJob) -> str:
-    """Make the topics, start the job and the one before it, and wait until they run; returns the address of the job's
-    Spark UI. The configuration of the one before it is in a directory of its name.
+def start_pipeline(guardian: Guardian, stack: Stack, logs: Path, job: StackJob) -> StartedJobs:
+    """Make the topics, start the job and the one before it, and wait until they run. The configuration of the one
+    before it is in a directory of its name. Raises StackError.
     """
     recreate_topics(stack.kafka.direct, _topics(job))
-    processes = []
+    processes: list[ManagedProcess] = []
     for one, sink_bytes in _chain(job):
         directory = logs if one is job else logs / one.job
         directory.mkdir(exist_ok=True)
@@ -46,8 +55,11 @@ def start_pipeline(guardian: Guardian, stack: Stack, logs: Path, job: StackJob) 
         launch = prepare_launch(config, place, directory, credentials=stack.object_store.credentials())
         name = _PIPELINE if one is job else one.job
         processes.append(launch.spawn(guardian, name, logs=logs))
-    uis = [await_first_event(one, _spark_ui, what=f"{one.name} to start its query") for one in processes]
-    return uis[-1]
+    uis = [
+        await_first_event(one, _spark_ui, what=f"{one.name} to start its query", other_programs=processes)
+        for one in processes
+    ]
+    return StartedJobs(tuple(processes), uis[-1])
 
 
 def _chain(job: StackJob, sink_bytes: int = _SINK_BYTES) -> Iterator[tuple[StackJob, int]]:

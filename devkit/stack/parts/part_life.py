@@ -51,6 +51,10 @@ def require_running(life: Life) -> None:
     """Raises StackError with the part's last words when it has ended."""
     if (code := life.exit_code) is not None:
         life.require_guardian()
-        how = f"with exit code {code}" if code >= 0 else f"by signal {-code}"
         words = in_short(life.last_words())
-        raise StackError(f"{life.name} ended {how}: {words}", hint=f"read its whole log, {life.stderr}")
+        raise StackError(f"{life.name} ended {exit_text(code)}: {words}", hint=f"read its whole log, {life.stderr}")
+
+
+def exit_text(code: int) -> str:
+    """How a process ended, by its exit code: negative where a signal ended it."""
+    return f"with exit code {code}" if code >= 0 else f"by signal {-code}"

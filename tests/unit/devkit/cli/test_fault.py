@@ -68,16 +68,6 @@ def test_what_it_does_to_a_running_scenario_is_said(devkit: Devkit, served: Serv
     assert "until the arm ends" in finished.err
 
 
-def test_that_there_are_other_stacks_is_said_where_none_was_named(
-    devkit: Devkit, served: ServedMock, kept: Kept
-) -> None:
-    kept("beef0002", mock_API=served.endpoint)
-    finished = devkit("fault", "add", "--status", "504")
-    assert finished.out.startswith("stack cafe0001")
-    assert "`--run-id` chooses of the others: beef0002" in finished.err
-    assert "others" not in devkit("fault", "add", "--status", "503", "--run-id", "cafe0001").err
-
-
 def test_a_file_of_faults(devkit: Devkit, served: ServedMock, here: Path) -> None:
     (here / "f.yaml").write_text("- {name: a, do: {status: 504}}\n- {name: b, do: {latency: 1s}}\n")
     assert devkit("fault", "add", "f.yaml").code == 0

@@ -10,8 +10,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from devkit.cli.fault import fault
+from devkit.cli.main import cli
 from devkit.faults.journal import Journal
 from devkit.faults.parts.pause import Pause
+from devkit.guardian.run_state import CHECKOUT, RunState
 from devkit.stack.ports import free_port
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 
@@ -164,12 +167,6 @@ class TestLogs:
         assert finished.code == 0
         assert finished.out == f"{'kafka':<14} one\n{'kafka':<14} two\n{'mock-api':<14} ready on é\n"
 
-    def test_of_the_stack_that_came_up_last(self, devkit: Devkit, kept: Kept, directory: Path) -> None:
-        # Ids are drawn, so the last by name is not the last in time. Half a second apart is still the same process.
-        kept("ffff0000", logs="/nowhere")
-        kept("aaaa0000", younger_s=0.5, logs=str(directory))
-        assert "ready on é" in devkit("logs").out
-
     def test_following_shows_what_is_added_and_ends_with_an_interrupt(
         self, devkit: Devkit, kept: Kept, directory: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -198,6 +195,85 @@ class TestLogs:
         monkeypatch.setattr(type(run), "guardian_is_alive", lambda _self: next(answers))
         assert devkit("logs", "--follow").code == 0
         assert list(answers) == []
+
+
+class TestChoice:
+    """Each command that takes --run-id, and uses one stack without it."""
+
+    COMMANDS = (
+        ("capture", "--topic", "a"),
+        ("deferred", "list"),
+        ("edit", "Main Page"),
+        ("fault", "add", "--do", "{pause: {part: kafka}}"),
+        ("fault", "add", "--status", "504"),
+        ("fault", "list"),
+        ("fault", "remove", "--all"),
+        ("lag",),
+        ("logs",),
+        ("resume",),
+        ("tail", "source"),
+        ("topics",),
+        ("traffic", "--topic", "a"),
+    )
+
+    @pytest.fixture(autouse=True)
+    def runs(self, kept: Kept, tmp_path: Path) -> list[RunState]:
+        """Stacks of other checkouts, to whose parts nothing may connect. They are paused where `resume` is tested."""
+        runs = [kept(run_id, mock_API="none", logs="/nowhere") for run_id in ("beef0002", "feed0003")]
+        places = {"beef0002": Path("/else/where"), "feed0003": None}
+        runs = [run.model_copy(update={"checkout": places[run.run_id], "directory": tmp_path}) for run in runs]
+        for run in runs:
+            run.save()
+        return runs
+
+    def refusal(self, devkit: Devkit, command: tuple[str, ...], runs: list[RunState]) -> tuple[str, str]:
+        if command == ("resume",):
+            (runs[0].directory / "paused").touch()
+            for run in runs:
+                run.model_copy(update={"released": False}).save()
+        finished = devkit(*command)
+        assert (finished.code, finished.out) == (2, "")
+        error, hint = finished.err.splitlines()
+        assert not (runs[0].directory / "resume").exists()
+        return error.replace("paused run", "stack"), hint
+
+    def test_these_are_all(self) -> None:
+        commands = {**cli.commands, **{f"fault {name}": command for name, command in fault.commands.items()}}
+        with_option = {name for name, one in commands.items() if any(param.name == "run_id" for param in one.params)}
+        tested = {" ".join(command[: 2 if command[0] == "fault" else 1]) for command in self.COMMANDS}
+        assert with_option - {"down"} == tested
+
+    @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+    def test_a_stack_of_another_checkout_is_used_by_its_id_alone(
+        self, devkit: Devkit, runs: list[RunState], command: tuple[str, ...]
+    ) -> None:
+        error, hint = self.refusal(devkit, command, runs)
+        assert error == "error: no stack of this checkout is up"
+        assert "--run-id beef0002 is that of /else/where" in hint
+        assert "--run-id feed0003 is that of an earlier version of the kit" in hint
+
+    @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+    def test_of_several_one_has_to_be_named(
+        self, devkit: Devkit, runs: list[RunState], command: tuple[str, ...]
+    ) -> None:
+        # Ids are drawn, so the last by name is not the last in time. Half a second apart is still the same process.
+        starts = (runs[0].guardian_started, runs[0].guardian_started + 0.5)
+        own = [
+            run.model_copy(update={"checkout": CHECKOUT, "run_id": run_id, "guardian_started": started})
+            for run, run_id, started in zip(runs, ("ffff0000", "aaaa0000"), starts, strict=True)
+        ]
+        for run in own:
+            run.save()
+        assert self.refusal(devkit, command, own) == (
+            "error: 2 stacks of this checkout are up: ffff0000, aaaa0000",
+            "hint: --run-id aaaa0000 chooses one",
+        )
+
+    def test_the_one_of_this_checkout_is_used(self, devkit: Devkit, kept: Kept, here: Path) -> None:
+        (here / "kafka.log").write_text("one\n")
+        kept("cafe0001", logs=str(here))
+        kept("dead0004", younger_s=0.5, logs="/nowhere").model_copy(update={"checkout": None}).save()
+        assert devkit("logs").out == f"{'kafka':<14} one\n"
 
 
 class TestResume:

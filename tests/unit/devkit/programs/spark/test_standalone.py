@@ -76,7 +76,7 @@ def stack() -> Stack:
 
 def test_it_is_up_when_its_query_runs(stack: Stack, made: Made, tmp_path: Path) -> None:
     guardian = Starting(tmp_path)
-    assert start_pipeline(guardian.real(), stack, tmp_path, HTML) == "http://127.0.0.1:4040"
+    assert start_pipeline(guardian.real(), stack, tmp_path, HTML).spark_ui == "http://127.0.0.1:4040"
     assert set(made) == set(default_topics(HTML))
     ((name, argv, environment),) = guardian.started
     assert (name, argv[-2:]) == ("pipeline", ["--new", "earliest"])
