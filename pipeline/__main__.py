@@ -54,6 +54,7 @@ _OPERATIONS = {
     "lag": ("pipeline.ops.checkpoint_commands", "lag"),
     "plan": ("pipeline.capacity.command", "plan"),
     "state": ("pipeline.state.commands", "state"),
+    "reconcile": ("pipeline.ops.reconcile_command", "reconcile"),
     "replay": ("pipeline.ops.topic_commands", "replay"),
 }
 _INSTALL_SPARK = "pip install 'enrichment-pipeline[spark]'"

@@ -159,6 +159,7 @@ def _print_lag(heading: str, partitions: "Sequence[PartitionLag]", *, topics: "S
 def _lag_of_apply(run: RunState) -> "tuple[Path, PartitionLag] | None":
     """The configuration of `apply` on a stack that has it, and how far it is behind. Raises StackError."""
     from devkit.debug.apply_lag import apply_config, lag_of_apply
+    from devkit.stack.addresses import LOGIN_VARIABLES, store_login
     from devkit.stack.parts.triple_store import TripleStore
 
     config = apply_config(Path(run.addresses[LOGS])) if LOGS in run.addresses else None
@@ -166,7 +167,9 @@ def _lag_of_apply(run: RunState) -> "tuple[Path, PartitionLag] | None":
         return None
     query, update = address_of(run, SPARQL_QUERY), address_of(run, SPARQL_UPDATE)
     with naming_faults(run, "the lag cannot be read", "kafka", "triple-store"):
-        lag = lag_of_apply(config, TripleStore(query, update, query, update), bootstrap=address_of(run, KAFKA))
+        login = store_login((os.environ.get(LOGIN_VARIABLES[0]), os.environ.get(LOGIN_VARIABLES[1])))
+        store = TripleStore(query, update, query, update, login)
+        lag = lag_of_apply(config, store, bootstrap=address_of(run, KAFKA))
     return config, lag
 
 

@@ -21,7 +21,7 @@ from devkit.observe.kafka.group_offsets import GroupOffsets
 from devkit.observe.observable import OBSERVABLES, Observable
 from devkit.observe.samples.sample import Sample
 from devkit.programs.launch import Addition, Launch
-from devkit.programs.places import Places, merge
+from devkit.programs.places import Places, StorePlace, merge
 from devkit.programs.program import Program, ServedMetrics
 from devkit.programs.program_base import ProgramBase
 from devkit.programs.program_context import ProgramContext
@@ -148,11 +148,16 @@ class ApplyProgram(ProgramBase):
         group = re.sub(r"[^A-Za-z0-9._-]+", ".", f"apply.{places.checkpoint.removeprefix('s3a://')}")
         given = {
             "source": {"bootstrap_servers": places.bootstrap, "topic": _MUTATIONS, "group": group},
-            "apply": {"endpoint": store.update, "query_endpoint": store.query},
+            "apply": {"endpoint": store.update, "query_endpoint": store.query} | _login(store),
             "claim_check": {"endpoint": places.s3_endpoint, "bucket": places.claim_bucket},
             "metrics": {"port": 0},
         }
         return ConfiguredApply(ApplyConfig.model_validate(merge(given, settings)))
+
+
+def _login(store: StorePlace) -> dict[str, str]:
+    login = store.login
+    return {} if login is None else {"username": login.user, "password_file": str(login.file)}
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from devkit.stack.parts.triple_store import StoreLogin
+
 
 @dataclass(frozen=True)
 class StorePlace:
-    """URLs of a triple store for SPARQL 1.1 queries and updates."""
+    """URLs of a triple store for SPARQL 1.1 queries and updates, with the login that it asks for."""
 
     query: str
     update: str
+    login: StoreLogin | None = None
 
 
 @dataclass(frozen=True)

@@ -21,5 +21,5 @@ def stack_places(
         claim_bucket=CLAIM_CHECKS,
         claim_prefix=claim_prefix,
         wikis=wikis or {},
-        triple_store=StorePlace(store.query, store.update) if store else None,
+        triple_store=StorePlace(store.query, store.update, store.login) if store else None,
     )

@@ -8,11 +8,13 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from devkit.errors import UsageError
+from devkit.stack.parts.triple_store import StoreLogin
 from devkit.yaml_input import read_yaml, refused
 from located_config.problem import Problem, problems
 
@@ -30,8 +32,20 @@ def _matching(pattern: str, shape: str) -> Callable[[str], str]:
 
 _HostPort = _matching(r"[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*", "host:port, or several with commas")
 HostPort = Annotated[str, AfterValidator(_HostPort)]
-SparqlUrl = Annotated[str, AfterValidator(_matching(r"https?://\S+", "http://host:port/path"))]
+_SparqlUrl = _matching(r"https?://\S+", "http://host:port/path")
 HttpUrl = Annotated[str, AfterValidator(_matching(r"https?://[^/\s]+", "http://host:port"))]
+
+
+def _require_no_user(value: str) -> str:
+    if urlsplit(value).username is not None:
+        raise PydanticCustomError(
+            "address", "no login belongs in a URL", {"hint": "set the variables " + " and ".join(LOGIN_VARIABLES)}
+        )
+    return value
+
+
+LOGIN_VARIABLES = ("DEVKIT_TRIPLE_STORE_USER", "DEVKIT_TRIPLE_STORE_PASSWORD")
+SparqlUrl = Annotated[str, AfterValidator(_SparqlUrl), AfterValidator(_require_no_user)]
 
 VARIABLES: Mapping[str, str] = {
     "kafka": "DEVKIT_KAFKA",
@@ -45,7 +59,11 @@ VARIABLES: Mapping[str, str] = {
 }
 """Which environment variable stands for which key of the file."""
 
-_SECRETS: Mapping[str, str] = {"access_key": "DEVKIT_S3_ACCESS_KEY", "secret_key": "DEVKIT_S3_SECRET_KEY"}
+_SECRETS: Mapping[str, str] = {
+    "access_key": "DEVKIT_S3_ACCESS_KEY",
+    "secret_key": "DEVKIT_S3_SECRET_KEY",
+    **dict(zip(("triple_store_user", "triple_store_password"), LOGIN_VARIABLES, strict=True)),
+}
 
 
 class StackPlaces(BaseModel):
@@ -66,10 +84,29 @@ class StackPlaces(BaseModel):
 
 
 class Addresses(StackPlaces):
-    """The same with the store's credentials."""
+    """The same with the credentials of both stores."""
 
     access_key: str = Field(default="devkit-local", exclude=True)
     secret_key: str = Field(default="devkit-local", exclude=True, repr=False)
+    triple_store_user: str | None = Field(default=None, exclude=True)
+    triple_store_password: str | None = Field(default=None, exclude=True, repr=False)
+
+    def triple_store_login(self, file: Path | None = None) -> StoreLogin | None:
+        """As `store_login` has it."""
+        return store_login((self.triple_store_user, self.triple_store_password), file)
+
+
+def store_login(given: tuple[str | None, str | None], file: Path | None = None) -> StoreLogin | None:
+    """The login of user and password, None where both are missing or empty. Raises UsageError for one alone."""
+    user, password = given
+    if user and password:
+        return StoreLogin(user, password, file)
+    if user or password:
+        raise UsageError(
+            f"the login of the triple store has no {LOGIN_VARIABLES[1 if user else 0]}",
+            hint="set both variables, or neither",
+        )
+    return None
 
 
 def read_addresses(path: Path | None, environment: Mapping[str, str] | None = None) -> Addresses:

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from devkit.errors import PartError, StackError, UsageError
 from devkit.guardian import Guardian
-from devkit.stack.addresses import VARIABLES, Addresses, read_addresses
+from devkit.stack.addresses import LOGIN_VARIABLES, VARIABLES, Addresses, read_addresses
 from devkit.stack.external_lease import ExternalLease, lapsed
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
@@ -102,7 +102,7 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
         addresses.s3_region,
     )
     mock = MockApi(addresses.mock_api)
-    triple_store = _triple_store(addresses) if request.triple_store else None
+    triple_store = _triple_store(addresses, guardian.directory) if request.triple_store else None
     leftovers = {topic for lease in lapsed() if lease.addresses.kafka == addresses.kafka for topic in lease.topics}
     require_brokers(addresses, request.brokers)
     require_topics(addresses, request.topics, probe=f"devkit.probe.{guardian.run_id}", leftovers=leftovers)
@@ -126,8 +126,8 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
     return Stack(kafka, store, mock, parts, triple_store=triple_store, prefix=lease.prefix, leave=lease.release)
 
 
-def _triple_store(addresses: Addresses) -> TripleStore:
-    """Raises UsageError when the addresses name none."""
+def _triple_store(addresses: Addresses, directory: Path) -> TripleStore:
+    """Its password is in a file of the run's `directory`. Raises UsageError when the addresses name none."""
     query, update = addresses.triple_store_query, addresses.triple_store_update
     if query is None or update is None:
         raise UsageError(
@@ -135,7 +135,11 @@ def _triple_store(addresses: Addresses) -> TripleStore:
             hint="give `triple_store_query` and `triple_store_update` in the file of addresses, or "
             f"{VARIABLES['triple_store_query']} and {VARIABLES['triple_store_update']}",
         )
-    return TripleStore(query, update, query, update)
+    login = addresses.triple_store_login(directory / "triple-store-password")
+    if login is not None and login.file is not None:
+        login.file.touch(mode=0o600)
+        login.file.write_text(login.password, encoding="utf-8")
+    return TripleStore(query, update, query, update, login)
 
 
 def require_topics(
@@ -247,5 +251,7 @@ def require_triple_store(store: TripleStore, *, may_clear: bool) -> None:
         raise
     except PartError as error:
         raise UsageError(
-            f"{error}; each arm changes the triples there", hint="let this machine query and update it without a login"
+            f"{error}; each arm changes the triples there",
+            hint=f"it has to let {'this user' if store.login else 'this machine'} query and update it; "
+            f"{' and '.join(LOGIN_VARIABLES)} are its login",
         ) from error

@@ -52,7 +52,8 @@ class ExternalLease(BaseModel):
         """Remove the run's topics, objects and triples. Raises StackError that says what remains."""
         try:
             if self.cleared is not None:
-                TripleStore(self.cleared, self.cleared, self.cleared, self.cleared).clear()
+                login = self.addresses.triple_store_login()
+                TripleStore(self.cleared, self.cleared, self.cleared, self.cleared, login).clear()
             self._remove_objects()
             remove_topics(self.addresses.kafka, self.topics)
         except StackError as error:

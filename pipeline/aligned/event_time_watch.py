@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from pipeline import log
 from pipeline.aligned.plan_status import PartitionStatus, PlanStatus
-from pipeline.events import Event, EventTimeFreed, EventTimeHeld, PartitionsIdle
+from pipeline.events import BatchStarted, Event, EventTimeFreed, EventTimeHeld, PartitionsIdle
 
 _LASTS_S = 10.0
 _HELD_EVERY_S = 60.0
@@ -62,6 +62,17 @@ class EventTimeWatch:
 
     def _is_due(self, last_s: float | None, every_s: float) -> bool:
         return last_s is None or self.clock() - last_s >= every_s
+
+
+def batch_started(number: int, reserved: int, began_ms: int, status: PlanStatus | None) -> BatchStarted:
+    """`status` is that of the batch's own plan, None where no planner has planned it in this process."""
+    return BatchStarted(
+        batch=number,
+        reserved=reserved,
+        began_ms=began_ms,
+        slice_s=status.slice_ms / 1000 if status and status.slice_ms else None,
+        ended_by=status.ended_by if status else None,
+    )
 
 
 def _held(status: PlanStatus, slowest: PartitionStatus) -> EventTimeHeld:

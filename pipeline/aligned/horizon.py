@@ -10,20 +10,26 @@ records takes a burst to its end, and the dense partition's records are late bef
 all, nothing that the topics hold now is late.
 
 The horizon lies `slice_ms` behind the earliest record that waits, and nearer where that would be more than
-`max_offsets`. It does not pass the newest record of a partition either, as the next one of that may be only a little
-later: such a partition holds the others back until it has been silent for long enough (`SilenceWatch`). Times are event
-times in milliseconds since the epoch, and a horizon is the first that the batch does not take.
+`max_offsets`. While a backlog is read slowly, the slice grows (`GrowingSlice`). The horizon does not pass the newest
+record of a partition either, as the next one of that may be only a little later: such a partition holds the others back
+until it has been silent for long enough (`SilenceWatch`). Times are event times in milliseconds since the epoch, and a
+horizon is the first that the batch does not take.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pipeline.records.record import SourcePartition
 
 Offsets = Mapping[SourcePartition, int]
+EndedBy = Literal["end", "slice", "max_offsets", "partition"]
+"""What ended a batch: the end of the topics, a bound, or a silent partition that holds the others back."""
 # Each guess is a question to the brokers, and a batch that is a quarter below its bound is as good.
 _FULL_ENOUGH = 0.75
+# Seconds of events that are read in a second: a day's stop is read in five hours, or as `max_offsets` lets it.
+_SPEED = 5
+_LONGEST_MS = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,27 @@ class Front:
     end: int
     next_ms: int | None
     idle: bool = False
+
+
+@dataclass
+class GrowingSlice:
+    """The slice of the next batch: `slice_ms`, and more while a bound ends one batch after the other. Then it is at
+    least `_SPEED` times what the last one took, however few rows a batch has: a job whose batches take longer than
+    their slice would fall behind for ever.
+    """
+
+    slice_ms: int
+    _bound_at_s: float | None = None
+
+    def next_ms(self, now_s: float) -> int:
+        """For a plan at `now_s`, by a clock that is never set back."""
+        if self._bound_at_s is None:
+            return self.slice_ms
+        return max(self.slice_ms, min(round((now_s - self._bound_at_s) * 1000 * _SPEED), _LONGEST_MS))
+
+    def planned(self, plan: "BatchPlan", now_s: float) -> None:
+        """The batch begins now."""
+        self._bound_at_s = now_s if plan.ended_by in ("slice", "max_offsets") else None
 
 
 class EventTimes(Protocol):
@@ -63,6 +90,7 @@ class BatchPlan:
     ends: Offsets
     horizon_ms: int | None
     holding: Collection[SourcePartition] = ()
+    ended_by: EndedBy = "end"
 
 
 def plan_batch(
@@ -84,17 +112,23 @@ def plan_batch(
     first_ms = max(min(front.next_ms for front in waiting.values() if front.next_ms is not None), reached_ms or 0)
     horizon, holding = _held_back(fronts, reached_ms, times, first_ms + slice_ms)
     if horizon is None:
-        return BatchPlan(ends, None, holding)
+        return BatchPlan(ends, None, holding, "partition")
     cut = _within(waiting, times, min(first_ms + 1, horizon), horizon, max_offsets)
+    is_bound = False
     if cut is None:
         least_ms = min(first_ms + 1, horizon)
         cut = least_ms, _shared(waiting, times.ends_before(least_ms), least_ms, max_offsets or 0)
+        is_bound = True
     limit, (horizon, of_waiting) = horizon, cut
+    is_bound |= horizon < limit
     # A bound that ends the batch sooner is no fault of theirs.
     holding = holding if horizon == limit else []
+    ended_by: EndedBy = "max_offsets" if is_bound else "partition" if holding else "slice"
+    if all(end == waiting[partition].end for partition, end in of_waiting.items()):
+        ended_by = "end"
     if all(end == waiting[partition].position for partition, end in of_waiting.items()):
-        return BatchPlan(ends, None, holding)
-    return BatchPlan({**ends, **of_waiting}, horizon, holding)
+        return BatchPlan(ends, None, holding, ended_by)
+    return BatchPlan({**ends, **of_waiting}, horizon, holding, ended_by)
 
 
 def _held_back(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pipeline.aligned.horizon import BatchPlan, Front
+from pipeline.aligned.horizon import BatchPlan, EndedBy, Front
 from pipeline.records.record import SourcePartition
 
 
@@ -36,7 +36,8 @@ class PartitionStatus(BaseModel):
 
 class PlanStatus(BaseModel):
     """The state of one plan. `at_s` is when it was made, in seconds since the epoch. `common_ms` is the latest event
-    time that was read before it, None before anything was read.
+    time that was read before it, None before anything was read. `slice_ms` is how much event time it could span, and
+    `ended_by` what ended it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -44,6 +45,8 @@ class PlanStatus(BaseModel):
     at_s: float
     common_ms: int | None
     partitions: tuple[PartitionStatus, ...]
+    slice_ms: int | None = None
+    ended_by: EndedBy | None = None
 
 
 @dataclass
@@ -82,7 +85,7 @@ class StatusWatch:
             )
             for partition, front in sorted(fronts.items())
         )
-        return PlanStatus(at_s=time.time(), common_ms=common_ms, partitions=partitions)
+        return PlanStatus(at_s=time.time(), common_ms=common_ms, partitions=partitions, ended_by=plan.ended_by)
 
 
 def write_status(place: Path, status: PlanStatus) -> None:

@@ -38,7 +38,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from pipeline.aligned.horizon import BatchPlan, Front, Offsets, plan_batch, share_offsets
+from pipeline.aligned.horizon import BatchPlan, Front, GrowingSlice, Offsets, plan_batch, share_offsets
 from pipeline.aligned.kafka_log import KafkaLog
 from pipeline.aligned.kafka_times import Around, KafkaTimes
 from pipeline.aligned.latest_times import LatestTimes
@@ -226,6 +226,7 @@ class Planner:
         self._latest = LatestTimes(log, begun, options.reached_ms)
         self._log = log
         self._silence = SilenceWatch(options.idle_after_ms / 1000)
+        self._slice = None if options.slice_ms is None else GrowingSlice(options.slice_ms)
         self._status = StatusWatch()
         self.latest: Offsets = {}
 
@@ -235,7 +236,7 @@ class Planner:
         starts = {partition: positions.get(partition, 0) for partition in bounds}
         require_kept(positions, bounds)
         self.latest = {partition: end for partition, (_, end) in bounds.items()}
-        if self._options.slice_ms is None:
+        if self._slice is None:
             return BatchPlan(share_offsets(starts, self.latest, max_offsets), None)
         now_s = time.monotonic()
         around = self._times.around(starts, bounds)
@@ -248,12 +249,14 @@ class Planner:
         }
         self._times.fronts, self._times.firsts = fronts, {partition: first for partition, (first, _) in bounds.items()}
         reached = self._reached(starts, bounds, around)
-        plan = plan_batch(fronts, reached, self._times, slice_ms=self._options.slice_ms, max_offsets=max_offsets)
+        slice_ms = self._slice.next_ms(now_s)
+        plan = plan_batch(fronts, reached, self._times, slice_ms=slice_ms, max_offsets=max_offsets)
+        self._slice.planned(plan, now_s)
         if self._options.status_file is not None:
             silent_s = {partition: self._silence.silent_s(partition, now_s) for partition in fronts}
             read_ms = {partition: times.before_ms for partition, times in around.items()}
             status = self._status.look(plan, fronts, read_ms, reached, silent_s, now_s)
-            write_status(self._options.status_file, status)
+            write_status(self._options.status_file, status.model_copy(update={"slice_ms": slice_ms}))
         return plan
 
     def reached_before(self, positions: Offsets) -> int | None:

@@ -6,17 +6,17 @@ apply: {endpoint: "http://store:7878/update"}
 
 import re
 from datetime import timedelta
-from typing import Annotated, Final, Literal
-from urllib.parse import urlsplit, urlunsplit
+from typing import Annotated, Final, Literal, Self
+from urllib.parse import unquote, urlsplit, urlunsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, field_serializer
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, field_serializer, model_validator
 
 from located_config.duration import PositiveDuration
 from located_config.share import PositiveShare
 from pipeline.config.kafka_section import Kafka
 from pipeline.config.limits_section import ClaimCheck
 from pipeline.config.metrics_section import Metrics
-from pipeline.config.section import Section, Servers, Topic, require_url
+from pipeline.config.section import Section, Servers, Topic, require_something, require_url
 
 _IRI: Final = r'^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>"{}|\\^`]+$'
 _BASE: Final = r'^https?://[^\s<>"{}|\\^`?#]+$'
@@ -41,7 +41,23 @@ def _require_base(value: object) -> object:
     return value
 
 
-StoreUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+(/[^\s#]*)?$"), AfterValidator(require_url)]
+def _require_user(value: str) -> str:
+    if ":" in value:
+        raise ValueError("HTTP Basic takes no user with a colon")
+    return require_something(value)
+
+
+def _require_store_url(value: str) -> str:
+    user = urlsplit(value).username
+    if user is not None:
+        _require_user(unquote(user))
+    return require_url(value)
+
+
+StoreUrl = Annotated[
+    str, StringConstraints(pattern=r"^https?://[^/\s]+(/[^\s#]*)?$"), AfterValidator(_require_store_url)
+]
+_Text = Annotated[str, AfterValidator(require_something)]
 Iri = Annotated[str, StringConstraints(pattern=_IRI), BeforeValidator(_require_iri)]
 ConceptBase = Annotated[
     str, StringConstraints(pattern=_BASE), AfterValidator(_require_concept_base), BeforeValidator(_require_base)
@@ -70,12 +86,29 @@ class Apply(Section):
     """Which store mutations are written to, and how."""
 
     endpoint: StoreUrl = Field(
-        description="URL of the store for SPARQL 1.1 Update requests.", examples=["http://store:7878/update"]
+        description="URL of the store for SPARQL 1.1 Update requests. With `user:password@`, requests to it log in by "
+        "HTTP Basic.",
+        examples=["http://store:7878/update"],
     )
     query_endpoint: StoreUrl | None = Field(
         default=None,
         description="URL of the store for SPARQL 1.1 queries. Default: `endpoint`, with `query` in the place of "
-        "`update` as the last part of its path.",
+        "`update` as the last part of its path, and the same login.",
+    )
+    username: Annotated[str, AfterValidator(_require_user)] | None = Field(
+        default=None, description="User of both endpoints, by HTTP Basic. Default: no login."
+    )
+    password: _Text | None = Field(
+        default=None, description="Password of the user; `password_file` keeps it out of the configuration."
+    )
+    password_file: _Text | None = Field(
+        default=None,
+        description="File that holds the password and nothing else; it is read for each request. Default: no file.",
+    )
+    header_file: _Text | None = Field(
+        default=None,
+        description="File that holds one header, such as `Authorization: Bearer …`, for the requests to both "
+        "endpoints; it is read for each request. Default: no file.",
     )
     graph: Iri | None = Field(
         default=None,
@@ -133,6 +166,21 @@ class Apply(Section):
         description="Whether the triples of a sitelink count as shared. `as_sent` is unsafe: when two entities are "
         "merged, the sitelink can be lost.",
     )
+
+    @model_validator(mode="after")
+    def _one_login(self) -> Self:
+        passwords = [key for key in ("password", "password_file") if getattr(self, key) is not None]
+        if len(passwords) > 1:
+            raise ValueError("apply.password and apply.password_file are both given: write one of them")
+        if passwords and self.username is None:
+            raise ValueError(f"apply.{passwords[0]} needs apply.username")
+        if self.username is not None and not passwords:
+            raise ValueError("apply.username needs a password: write apply.password_file")
+        for key in ("endpoint", "query_endpoint"):
+            has_user = urlsplit(getattr(self, key) or "").username is not None
+            if has_user and self.username is not None:
+                raise ValueError(f"apply.{key} has a user, and apply.username is another login: write one of them")
+        return self
 
     @property
     def effective_query_endpoint(self) -> str:

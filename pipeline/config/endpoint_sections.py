@@ -66,7 +66,7 @@ class Source(Section):
     slice: PositiveDuration = Field(
         default=timedelta(seconds=30),
         description="Event time that a micro-batch may span, under `read: aligned`. `batch.max_offsets` bounds it as "
-        "well.",
+        "well. While a backlog is read, it is at least five times what the batch before took.",
     )
     idle_after: Duration = Field(
         default=timedelta(seconds=10),

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pipeline import log
+from pipeline.aligned.event_time_watch import batch_started
 from pipeline.config.batch_section import Reuse
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
@@ -25,7 +26,7 @@ from pipeline.driver.stall import CommitWatch, StallWatch, writes_checkpoint
 from pipeline.driver.stop import BatchGate, HeldError, hold
 from pipeline.driver.version_check import VersionCheck
 from pipeline.errors import PipelineError
-from pipeline.events import BatchStarted, BatchWritten
+from pipeline.events import BatchWritten
 from pipeline.fetch.breakers import reporting_breakers
 from pipeline.fetch.worker_bounds import work_bounds
 from pipeline.kafka.cluster import sink_brokers
@@ -44,6 +45,7 @@ from pipeline.worker.task_results import accumulated_list
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from pipeline.aligned.plan_status import PlanStatus
     from pipeline.metrics.job_metrics import JobMetrics
 
 
@@ -118,13 +120,17 @@ class BatchWriter:
         watch: StallWatch,
         metrics: "JobMetrics | None" = None,
         batch_bytes: Callable[[], int] = lambda: BATCH_BYTES,
+        planned: "Callable[[], PlanStatus | None] | None" = None,
     ) -> None:
-        """`batch_bytes` tells the largest batch that the topics of the sink take by now."""
+        """`batch_bytes` tells the largest batch that the topics of the sink take by now, and `planned` the status of
+        the last plan; None for a source without a planner.
+        """
         self._spark = spark
         self._metrics = metrics
         self._config = config
         self._watch = watch
         self._batch_bytes = batch_bytes
+        self._planned = planned
         # For the life of the driver, and made before the slow lane's threads make any.
         self._versions = VersionCheck(spark, config)
         self._ended = accumulated_list(spark)
@@ -282,7 +288,8 @@ class BatchWriter:
         self._begin_to_write(number)
         self._watch.begin(number)
         reserved = len(snapshot.reserved) if snapshot else 0
-        log.emit(BatchStarted(batch=number, reserved=reserved, began_ms=time.time_ns() // 1_000_000))
+        status = self._planned() if self._planned else None
+        log.emit(batch_started(number, reserved, time.time_ns() // 1_000_000, status))
         started = time.monotonic()
         self._require_ownership()
         with reused(rows, self._config.batch.reuse) as persisted:

@@ -21,9 +21,11 @@ from pipeline.state.initial_state import DIRECTORY, InitialState
 from pipeline.state.state_mark import StateMark
 
 FILE = "job.json"
-# What Spark puts there; hidden files are checksums of Hadoop's.
+# What Spark puts there.
 _OF_SPARK = frozenset({"metadata", "sources", "offsets", "commits", "state"})
 _KNOWN = _OF_SPARK | {FILE, DIRECTORY}
+# What `mkfs.ext4` makes at the top of a volume; only root can list it.
+_OF_FILE_SYSTEM = frozenset({"lost+found"})
 
 
 def _several(value: Any) -> Any:
@@ -140,9 +142,16 @@ def require_own(made_by: Identity | None, own: Identity, *, checkpoint: str, top
         )
 
 
+def content_names(entries: Collection[str]) -> list[str]:
+    """The names at the top of a place that say it is in use, sorted: without hidden ones, such as Hadoop's checksums,
+    and without what the file system of a new volume holds.
+    """
+    return sorted(name for name in entries if not name.startswith(".") and name not in _OF_FILE_SYSTEM)
+
+
 def require_checkpoint(entries: Collection[str], checkpoint: str) -> None:
     """`entries` is what lies at its top. Raises RefusedError when something else than a checkpoint is there."""
-    foreign = sorted(name for name in entries if name not in _KNOWN and not name.startswith("."))
+    foreign = [name for name in content_names(entries) if name not in _KNOWN]
     if foreign:
         names = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
         raise RefusedError(

@@ -327,7 +327,7 @@ def _begin(
     metrics = _metrics(spark, config, planned)
     if planned is not None:
         checks.append(EventTimeWatch(planned).look)
-    writer = BatchWriter(spark, config, watch, metrics, lambda: limits.batch_bytes)
+    writer = BatchWriter(spark, config, watch, metrics, lambda: limits.batch_bytes, planned)
     writer.begin(lambda: None if checkpoint.new else committed_offsets(spark, checkpoint.place))
     ledger_mark, new = checkpoint.maker.ledger if checkpoint.maker else None, checkpoint.new
     _mark_checkpoint(spark, checkpoint, _take_ledger(writer, config, ledger_mark, new=new is not None, wish=wish))

@@ -18,6 +18,14 @@ class BatchStarted:
     """Number of deferred events in the batch, in addition to the source's."""
     began_ms: int | None = None
     """Milliseconds since the epoch, by the driver's clock: no record of this attempt is older."""
+    slice_s: float | None = None
+    """Seconds of event time that the batch could span; only with `source.read: aligned`, omitted for a batch that is
+    run again.
+    """
+    ended_by: str | None = None
+    """What ended it there: `end` of the topics, `slice`, `max_offsets`, or a `partition` that holds the others back.
+    Omitted where `slice_s` is.
+    """
 
 
 class OffsetsRead(NamedTuple):

@@ -4,6 +4,9 @@
     diff                the entity at two revisions: what makes the second of the first
     delete              nothing is fetched
 
+A reconcile of an entity that the wiki has no longer becomes a delete: its revision is unknown, and so is the entity
+itself, which is asked for then.
+
 A mutation takes a record for each of its chunks, under the entity as key. What cannot be fetched is a fetch_failure
 event.
 """
@@ -12,7 +15,7 @@ import asyncio
 import functools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pipeline import log
@@ -55,9 +58,12 @@ _VERSION = re.compile(r'schema:version(?<!\wschema:version) +"?([0-9]+)')
 
 @dataclass(frozen=True, slots=True)
 class ResolvedDiff:
-    """What an operation's revisions come to. None of it is content that could be left out of a record as a whole."""
+    """What an operation's revisions come to. None of it is content that could be left out of a record as a whole.
+    `is_deleted`: the wiki has no such entity.
+    """
 
     diff: TripleDiff
+    is_deleted: bool = False
     declared_bytes: int | None = None
 
     def decoded_bytes(self) -> int:
@@ -89,6 +95,19 @@ class EntityRoute:
     def refusal(self, body: str) -> str | None:
         """The message of Wikibase that the error page has."""
         return next((code for code, words in _REFUSALS.items() if words in body), None)
+
+
+class CurrentEntityRoute(EntityRoute):
+    """An entity at its current revision, to see whether there is one."""
+
+    def path(self, rev_id: int) -> str:  # noqa: ARG002 - part of the interface
+        """Without a revision, of which Wikibase says "no entity" too where it does not exist."""
+        return f"/wiki/Special:EntityData/{self._entity}.ttl?flavor=dump"
+
+    def read(self, rev_id: int, head: Head, body: str) -> str:  # noqa: ARG002 - part of the interface
+        """Raises TryAgainError for another content type, or a body that names no revision."""
+        version = _VERSION.search(body)
+        return super().read(int(version[1]) if version else 0, head, body)
 
 
 class RdfResolveJob:
@@ -133,6 +152,8 @@ class RdfResolveJob:
             *(self._text(event, rev_id, deadline) for rev_id in revisions), return_exceptions=True
         )
         if (failure := decisive_failure(texts)) is not None:
+            if event.op == "reconcile" and _is_unknown(failure) and await self._is_deleted(event, deadline):
+                return ResolvedDiff(TripleDiff(), is_deleted=True)
             raise failure
         documents = [text.text for text in texts if isinstance(text, FetchedText)]
         resolve = functools.partial(self._resolve, event, before, documents, since)
@@ -152,8 +173,9 @@ class RdfResolveJob:
     ) -> Sequence[OutputPart]:
         """A record for each chunk; a single triple that is too large for one goes by claim check."""
         diff = TripleDiff() if fetched is None else fetched.diff
+        is_deleted = fetched is not None and fetched.is_deleted
         records = mutation_records(
-            event,
+            replace(event, op="delete") if is_deleted else event,
             diff,
             topic=stream,
             domain=self._rdf.domain,
@@ -175,14 +197,27 @@ class RdfResolveJob:
         slim = functools.partial(write_slim_value, record.value) if is_too_large else None
         return OutputPart(record.value, record.headers, slim)
 
-    async def _text(self, event: Operation, rev_id: int, deadline: Deadline) -> FetchedText:
+    async def _is_deleted(self, event: Operation, deadline: Deadline) -> bool:
+        """Whether the wiki has no current revision of the entity. Raises FetchFailedError where it does not say."""
+        try:
+            await self._text(event, event.rev, deadline, CurrentEntityRoute(event.entity))
+        except FetchFailedError as error:
+            if not _is_unknown(error):
+                raise
+            if self._kept is not None:
+                self._kept.drop(self._rdf.wiki, event.entity)
+            return True
+        return False
+
+    async def _text(
+        self, event: Operation, rev_id: int, deadline: Deadline, route: EntityRoute | None = None
+    ) -> FetchedText:
+        """`route` None is the revision's."""
+        request_id = f"{event.id}:{rev_id if route is None else 'current'}"
+        route = route or EntityRoute(event.entity)
         try:
             return await self._client.fetch(
-                self._rdf.wiki,
-                rev_id,
-                request_id=f"{event.id}:{rev_id}",
-                deadline=deadline,
-                route=EntityRoute(event.entity),
+                self._rdf.wiki, rev_id, request_id=request_id, deadline=deadline, route=route
             )
         except FetchFailedError as error:
             may_appear = is_younger(event.dt, self._not_found_grace, self._now())
@@ -229,6 +264,11 @@ def _report(event: Operation, invalid_terms: tuple[InvalidTerm, ...]) -> None:
         log.emit(invalid_terms_of(event.entity, event.rev, invalid_terms))
         for term in invalid_terms:
             RECORDER.count(INVALID_TERMS, term.outcome)
+
+
+def _is_unknown(failure: BaseException) -> bool:
+    """Whether the wiki has no such revision, and will have none."""
+    return isinstance(failure, FetchFailedError) and not failure.transient and failure.failure.error_type == _UNKNOWN
 
 
 def _not_the_entity(reason: str) -> TryAgainError:

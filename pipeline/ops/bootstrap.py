@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from located_config.count import counted
 from pipeline.aligned.start_offsets import offsets_text
 from pipeline.config.pipeline_config import PipelineConfig
-from pipeline.driver.identity import FILE, Identity, require_checkpoint
+from pipeline.driver.identity import FILE, Identity, content_names, require_checkpoint
 from pipeline.driver.job_checkpoint import BEGIN
 from pipeline.errors import RefusedError
 from pipeline.ops.checkpoint_write import RECENT
@@ -71,13 +71,13 @@ def require_job(config: PipelineConfig) -> None:
 
 def require_unused(files: CheckpointFiles, now: datetime) -> None:
     """Raises RefusedError for a checkpoint of a job that runs or has run, and for a place that holds anything else."""
-    entries = files.entries()
+    entries = content_names(files.entries())
     if not entries:
         return
     require_checkpoint(entries, files.place)
     checkpoint = inspect_checkpoint(files)
     require_complete(entries, files.place, has_position=checkpoint.has_position)
-    held = "a position" if checkpoint.has_position else "files of a start that failed"
+    held = "a position" if checkpoint.has_position else f"{', '.join(entries)} and no position"
     if checkpoint.last is not None:
         state = " and a state" if "state" in entries else ""
         held = f"batch {checkpoint.last.number} of {show(checkpoint.last.at)}{state}"

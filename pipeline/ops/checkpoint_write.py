@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 import orjson
 
-from pipeline.driver.identity import FILE, Identity
+from pipeline.driver.identity import FILE, Identity, content_names
 from pipeline.errors import RefusedError
 from pipeline.ops.files import CheckpointFiles
 from pipeline.ops.moment import milliseconds, show, show_ms
@@ -139,10 +139,10 @@ def require_beside(target: CheckpointFiles, source: CheckpointFiles) -> None:
 
 def require_empty(target: CheckpointFiles) -> None:
     """Raises RefusedError."""
-    names = target.names()
+    names = content_names(target.entries())
     if names:
         raise RefusedError(
-            f"{target.place} is not empty: it holds {len(names)} files, the first {min(names)}",
+            f"{target.place} is not empty: it holds {', '.join(names[:3])}{' and more' if len(names) > 3 else ''}",
             hint="name a place that holds nothing",
         )
 

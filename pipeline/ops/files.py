@@ -122,6 +122,9 @@ class LocalFiles:
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                # Of a file that was deleted: Hadoop would check the new one by it.
+                path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
             temporary.write_bytes(content)
             try:
                 os.link(temporary, path)

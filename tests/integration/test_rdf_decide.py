@@ -248,6 +248,9 @@ def test_operations_are_those_of_the_modules(make_bench: MakeBench, crashes: tup
     assert (len(values) > len(set(values))) == bool(crashes), "the batch that was not committed left again"
     assert (written_before > 0) == bool(crashes)
     assert all(line["late_dropped"] == 0 for line in run.logged("state_committed"))
+    if not crashes:
+        bounds = {(line["slice_s"] >= 30, line["ended_by"]) for line in run.logged("batch_started")}
+        assert bounds <= {(True, ended_by) for ended_by in ("slice", "partition", "max_offsets", "end")}
     assert_commands(bench, run.process.stdout, entities=len(expected))
 
 

@@ -38,18 +38,29 @@ class TripleStoreSilentError(PartError):
         super().__init__(message, TRIPLE_STORE)
 
 
+@dataclass(frozen=True)
+class StoreLogin:
+    """A login by HTTP Basic. Programs read the password from `file`, which ends with the run."""
+
+    user: str
+    password: str = field(repr=False)
+    file: Path | None = None
+
+
 @dataclass
 class TripleStore:
     """URLs of the SPARQL 1.1 protocol: programs use `query` and `update`, maybe through a proxy; the kit itself uses
     `direct_query` and `direct_update`.
 
-    `copied` are the triples that it had when its data was last copied, None where there is no copy of this arm.
+    `login` is None for a store that asks for none. `copied` are the triples that it had when its data was last copied,
+    None where there is no copy of this arm.
     """
 
     query: str
     update: str
     direct_query: str
     direct_update: str
+    login: StoreLogin | None = None
     copied: frozenset[str] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -108,10 +119,13 @@ class TripleStore:
         return document
 
     def _send(self, url: str, form: dict[str, str], timeout_s: float) -> requests.Response:
+        login = self.login
+        # requests encodes both as Latin-1, and UTF-8 is to be sent.
+        auth = (_as_latin_1(login.user), _as_latin_1(login.password)) if login else None
         with loopback_session() as session:
             try:
                 answer = session.post(
-                    url, data=form, headers={"Accept": "application/sparql-results+json"}, timeout=timeout_s
+                    url, data=form, headers={"Accept": "application/sparql-results+json"}, timeout=timeout_s, auth=auth
                 )
             except requests.RequestException as error:
                 raise TripleStoreSilentError(
@@ -121,6 +135,11 @@ class TripleStore:
             text = f"the triple store answered {answer.status_code} at {url}: {answer.text[:500]}"
             raise PartError(text, TRIPLE_STORE)
         return answer
+
+
+def _as_latin_1(text: str) -> str:
+    """The text whose bytes in Latin-1 are those of `text` in UTF-8."""
+    return text.encode().decode("latin-1")
 
 
 def oxigraph_binary() -> Path:

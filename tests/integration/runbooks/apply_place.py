@@ -26,7 +26,8 @@ from tests.integration.json_lines import json_lines
 from tests.oxigraph_server import OxigraphServer, free_port
 
 _NAMES = JOB_DEFAULTS["rdf-resolve"]
-OPERATIONS, MUTATIONS = _NAMES.source_topics[0], _NAMES.output_topic
+MUTATIONS = _NAMES.output_topic
+RECONCILES = "eqiad.rdf-streaming-updater.reconcile"
 BASE = "http://www.wikidata.org"
 ENTITY = "Q42"
 
@@ -37,12 +38,14 @@ def statement(value: str) -> str:
 
 
 class ApplyPlace:
-    """Its directory has `apply.yaml`. The store is empty, and so are the topics of operations and mutations."""
+    """Its directory has `apply.yaml` and `rdf-decide.yaml`. The store is empty, and so are the topics of mutations and
+    of reconcile events.
+    """
 
     def __init__(self, guardian: Guardian, stack: Stack, directory: Path) -> None:
         directory.mkdir()
         self.guardian, self._stack = guardian, stack
-        recreate_topics(stack.kafka.direct, {OPERATIONS: (1, {}), MUTATIONS: (1, {})})
+        recreate_topics(stack.kafka.direct, {RECONCILES: (1, {}), MUTATIONS: (1, {})})
         self.store_server = OxigraphServer(directory, free_port())
         self.store_server.start()
         self._data, self._copy = directory / "data", directory / "copy"
@@ -64,6 +67,12 @@ class ApplyPlace:
                     "metrics": {"port": self.metrics_port, "lag_interval": "200ms"},
                 }
             )
+        )
+
+        at_brokers = {"bootstrap_servers": stack.kafka.bootstrap}
+        decide = {"job": "rdf-decide", "source": at_brokers, "sink": at_brokers, "checkpoint": "unused"}
+        self.config_file.with_name("rdf-decide.yaml").write_text(
+            json.dumps(decide | {"mediawiki": {"endpoint": stack.mock_api.endpoint}})
         )
 
     @property

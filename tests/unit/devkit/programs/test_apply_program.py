@@ -18,7 +18,7 @@ from devkit.programs.places import NOWHERE, StorePlace
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_state import ProgramState
 from devkit.programs.registry import find_program
-from devkit.stack.parts.triple_store import TripleStore
+from devkit.stack.parts.triple_store import StoreLogin, TripleStore
 from devkit.stack.stack import Stack
 from pipeline.config.apply_config import ApplyConfig
 from pipeline.config.config_file import load_model
@@ -51,6 +51,14 @@ def test_the_stack_gives_its_addresses_and_the_scenario_the_rest() -> None:
     assert (config.apply.endpoint, config.apply.query_endpoint) == ("http://store:1/update", "http://store:1/query")
     assert (config.apply.count, config.metrics.port) == ("probe", 0)
     assert configured().topics.sources == ("rdf-streaming-updater.mutation",)
+
+
+def test_the_login_of_the_store_is_in_a_file(tmp_path: Path) -> None:
+    login = StoreLogin("me", "hush", tmp_path / "password")
+    places = replace(PLACES, triple_store=StorePlace("http://store:1/query", "http://store:1/update", login))
+    config = ApplyProgram().configure(places, {}).apply_config
+    assert (config.apply.username, config.apply.password_file) == ("me", str(tmp_path / "password"))
+    assert "hush" not in config.model_dump_json()
 
 
 def test_a_setting_that_it_does_not_have_is_refused() -> None:

@@ -151,6 +151,8 @@ def test_from_the_environment() -> None:
         "DEVKIT_MAY_CLEAR_TRIPLE_STORE": "true",
         "DEVKIT_S3_ACCESS_KEY": "me",
         "DEVKIT_S3_SECRET_KEY": "hush",
+        "DEVKIT_TRIPLE_STORE_USER": "you",
+        "DEVKIT_TRIPLE_STORE_PASSWORD": "hush2",
     }
     assert set(VARIABLES.values()) < set(environment)
     addresses = read_addresses(None, environment)
@@ -158,7 +160,10 @@ def test_from_the_environment() -> None:
     assert addresses.may_clear_triple_store
     assert addresses.triple_store_update == "http://t:1/ds/update"
     assert (addresses.access_key, addresses.secret_key, addresses.s3_region) == ("me", "hush", "eu-1")
-    assert "hush" not in repr(addresses) + addresses.model_dump_json()
+    login = addresses.triple_store_login()
+    assert login is not None
+    assert (login.user, login.password) == ("you", "hush2")
+    assert "hush" not in repr(addresses) + addresses.model_dump_json() + repr(login)
 
 
 def test_every_problem_of_a_file_has_its_place(file: Path) -> None:
@@ -174,6 +179,22 @@ def test_every_problem_of_a_file_has_its_place(file: Path) -> None:
     assert "kafka: not understood (got 'a.example'); write host:port" in text
     assert "set the variable DEVKIT_S3_SECRET_KEY" in text
     assert "hush" not in text
+
+
+@pytest.mark.parametrize(("missing", "given"), [("USER", "PASSWORD"), ("PASSWORD", "USER")])
+def test_half_a_login_of_the_triple_store_is_refused(file: Path, missing: str, given: str) -> None:
+    addresses = read_addresses(file, {f"DEVKIT_TRIPLE_STORE_{given}": "x"})
+    with pytest.raises(UsageError, match=f"the login of the triple store has no DEVKIT_TRIPLE_STORE_{missing}$"):
+        addresses.triple_store_login()
+    assert read_addresses(file, {f"DEVKIT_TRIPLE_STORE_{given}": ""}).triple_store_login() is None
+
+
+def test_a_url_with_a_login_is_refused(file: Path) -> None:
+    file.write_text(f"{GOOD}triple_store_query: http://you:hush@t:1/query\n")
+    with pytest.raises(InvalidFileError) as caught:
+        read_addresses(file, {})
+    assert "DEVKIT_TRIPLE_STORE_USER and DEVKIT_TRIPLE_STORE_PASSWORD" in caught.value.render()
+    assert "hush" not in caught.value.render()
 
 
 def test_a_variable_is_named_with_what_it_wants() -> None:
@@ -194,4 +215,9 @@ def test_what_is_no_address_of_a_broker(kafka: str) -> None:
 
 
 def test_each_variable_is_a_key() -> None:
-    assert set(VARIABLES) == set(Addresses.model_fields) - {"access_key", "secret_key"}
+    assert set(VARIABLES) == set(Addresses.model_fields) - {
+        "access_key",
+        "secret_key",
+        "triple_store_user",
+        "triple_store_password",
+    }

@@ -188,6 +188,16 @@ class TestTripleStore:
             require_triple_store(Triples(error=silent), may_clear=False)
         assert caught.value is silent
 
+    def test_its_password_is_in_a_file_of_the_run(self, tmp_path: Path) -> None:
+        urls = {"triple_store_query": "http://t/q", "triple_store_update": "http://t/u"}
+        login = {"triple_store_user": "me", "triple_store_password": "hush"}
+        store = external._triple_store(Addresses.model_validate(PLACE | urls | login), tmp_path)
+        assert store.login is not None
+        assert store.login.file is not None
+        assert (store.login.file.read_text(), store.login.file.stat().st_mode & 0o777) == ("hush", 0o600)
+        assert "hush" not in repr(store)
+        assert external._triple_store(Addresses.model_validate(PLACE | urls), tmp_path).login is None
+
     def test_where_there_is_none_the_keys_are_named(self, tmp_path: Path) -> None:
         file = tmp_path / "a.yaml"
         file.write_text("kafka: k:9092\ns3_endpoint: http://s3\nmock_api: http://m\ntriple_store_query: http://t/q\n")

@@ -28,24 +28,39 @@ BOUND, SLICE = {"max_offsets": 21}, {"slice_ms": 300}
 
 
 @pytest.mark.parametrize(
-    ("times", "idle", "limits", "horizon_ms", "ends"),
+    ("times", "idle", "limits", "horizon_ms", "ends", "ended_by"),
     [
         pytest.param(
-            {"a": [0, 3, 9, 10], "b": [5, 15, 25], "c": [90]}, (), {}, 10, {A: 3, B: 1, C: 0}, id="at one time"
+            {"a": [0, 3, 9, 10], "b": [5, 15, 25], "c": [90]}, (), {}, 10, {A: 3, B: 1, C: 0}, "slice", id="at one time"
         ),
-        pytest.param({"a": [None, None], "b": [None, 5, None]}, {A}, {}, 6, {A: 2, B: 3}, id="behind empty offsets"),
-        pytest.param({"a": [7] * 99, "b": [7] * 99, "c": [7]}, (), BOUND, 8, {A: 10, B: 10, C: 1}, id="one is shared"),
-        pytest.param({"a": range(500)}, (), SLICE | {"max_offsets": None}, 300, {A: 300}, id="at the slice, unbounded"),
-        pytest.param({"a": range(500)}, (), SLICE, 300, {A: 300}, id="at the slice, with a large bound"),
-        pytest.param({"a": [0, 5, 6, 7], "b": [5]}, {B}, SLICE, 8, {A: 4, B: 1}, id="where b is silent for long"),
-        pytest.param({"a": [0, 5], "b": []}, {B}, {}, 6, {A: 2, B: 0}, id="and never had a record"),
+        pytest.param(
+            {"a": [None, None], "b": [None, 5, None]}, {A}, {}, 6, {A: 2, B: 3}, "end", id="behind empty offsets"
+        ),
+        pytest.param(
+            {"a": [7] * 99, "b": [7] * 99, "c": [7]},
+            (),
+            BOUND,
+            8,
+            {A: 10, B: 10, C: 1},
+            "max_offsets",
+            id="one is shared",
+        ),
+        pytest.param(
+            {"a": range(500)}, (), SLICE | {"max_offsets": None}, 300, {A: 300}, "slice", id="at the slice, unbounded"
+        ),
+        pytest.param({"a": range(500)}, (), SLICE, 300, {A: 300}, "slice", id="at the slice, with a large bound"),
+        pytest.param(
+            {"a": [0, 5, 6, 7], "b": [5]}, {B}, SLICE, 8, {A: 4, B: 1}, "end", id="where b is silent for long"
+        ),
+        pytest.param({"a": [0, 5], "b": []}, {B}, {}, 6, {A: 2, B: 0}, "end", id="and never had a record"),
+        pytest.param({"a": [0, 5, 6], "b": [5]}, (), {}, 6, {A: 2, B: 1}, "partition", id="where b may have more"),
     ],
 )
 def test_where_a_batch_ends(
-    times: Any, idle: Any, limits: dict[str, Any], horizon_ms: int, ends: dict[SourcePartition, int]
+    times: Any, idle: Any, limits: dict[str, Any], horizon_ms: int, ends: dict[SourcePartition, int], ended_by: str
 ) -> None:
     plan = PlannedLog.of(times, idle=frozenset(idle)).plan(**limits)
-    assert (plan.horizon_ms, plan.ends) == (horizon_ms, ends)
+    assert (plan.horizon_ms, plan.ends, plan.ended_by) == (horizon_ms, ends, ended_by)
 
 
 class TestSilence:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.aligned.event_time_watch import EventTimeWatch
+from pipeline.aligned.event_time_watch import EventTimeWatch, batch_started
 from pipeline.aligned.plan_status import PartitionStatus, PlanStatus, StatusWatch, read_status, write_status
 from pipeline.aligned.spark_source import SilenceWatch
-from pipeline.events import Event, EventTimeFreed, EventTimeHeld, PartitionsIdle
+from pipeline.events import BatchStarted, Event, EventTimeFreed, EventTimeHeld, PartitionsIdle
 from pipeline.records.record import SourcePartition
 from tests.unit.pipeline.aligned.planned_log import PlannedLog
 
@@ -66,6 +66,12 @@ def test_where_the_bound_on_offsets_ends_the_batch_no_partition_does() -> None:
     log, watch = PlannedLog.of({"a": list(range(1, 90)), "b": [50]}), StatusWatch()
     look(watch, log, 100.0, max_offsets=5)
     assert look(watch, log, 107.0, max_offsets=5)["b"].held_s == 0
+
+
+def test_a_batch_says_what_ended_it() -> None:
+    status = PlanStatus(at_s=1, common_ms=None, partitions=(), slice_ms=30_000, ended_by="slice")
+    assert batch_started(3, 0, 7, status) == BatchStarted(batch=3, began_ms=7, slice_s=30, ended_by="slice")
+    assert batch_started(3, 2, 7, None) == BatchStarted(batch=3, reserved=2, began_ms=7), "one that is run again"
 
 
 def test_what_is_written_is_read_and_what_cannot_be_is_none(tmp_path: Path) -> None:

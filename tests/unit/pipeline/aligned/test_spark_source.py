@@ -68,6 +68,29 @@ def test_a_batch_is_planned_and_read_in_ranges(
     assert [(one.partition, one.first, one.end, one.horizon_ms) for one in read] == ranges
 
 
+@pytest.mark.parametrize(
+    ("batch_s", "max_offsets", "sizes"),
+    [(0.001, 100, [10, 10, 10, 10, 6]), (0.006, 100, [10, 30, 6]), (3600.0, 15, [10, 15, 14, 7])],
+    ids=["batches are shorter than their slice", "as long as half of it", "max_offsets bounds it"],
+)
+def test_a_slice_grows_while_a_backlog_is_read_slowly(
+    log: RecordsInMemory, monkeypatch: pytest.MonkeyPatch, batch_s: float, max_offsets: int, sizes: list[int]
+) -> None:
+    """46 records of A, one in a millisecond, and slices of 10 ms: each batch takes the same time, whatever it has."""
+    log.times = {A: list(range(5, 51))}
+    seconds = iter(batch * batch_s for batch in range(100))
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    reader = AlignedReader(OPTIONS)
+    offsets: dict[str, Any] = {"a": {"0": 0}}
+    read = []
+    while offsets["a"]["0"] < 46:
+        before, offsets = offsets, reader.latestOffset(offsets, ReadMaxRows(max_offsets))
+        read.append(offsets["a"]["0"] - before["a"]["0"])
+    assert read == sizes
+    log.times[A] += range(1000, 1050)
+    assert reader.latestOffset(offsets, LIMIT) == {"a": {"0": 56}}, "no backlog, no growth"
+
+
 def test_a_partition_of_aborted_transactions_alone_becomes_idle(
     log: RecordsInMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +150,7 @@ def test_what_is_known_of_a_plan_goes_to_the_driver(log: RecordsInMemory, tmp_pa
     found = read_status(place)
     assert found is not None
     assert found.common_ms == 64, "the furthest that was read"
+    assert (found.slice_ms, found.ended_by) == (10, "partition")
     assert [(one.partition, one.read_ms, one.waiting_ms, one.idle) for one in found.partitions] == [
         (0, 64, 65, False),
         (1, 61, None, False),

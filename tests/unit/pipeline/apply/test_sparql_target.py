@@ -5,11 +5,13 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipeline.apply.sparql_target import SparqlTarget, StoreRequestRefusedError, WaitEndedError
+from pipeline.errors import RefusedError
 from tests.unit.pipeline.apply.fake_parts import settings_of
 
 
@@ -88,6 +90,96 @@ def test_what_the_store_refuses_ends_the_process(serve: Callable[..., Answers], 
     assert f"HTTP {status}: no such\nfunction" in message
     assert len(message) < 500
     assert (caught.value.exit_code, len(answers.requests)) == (2, 1)
+
+
+BASIC = "Basic bWU6cMOkczpz"
+"""Of the user `me` and the password `päs:s`."""
+
+
+@pytest.mark.parametrize(
+    ("user", "settings", "update", "query"),
+    [
+        ("me:p%C3%A4s:s@", {}, BASIC, BASIC),
+        ("me:p%C3%A4s:s@", {"query_endpoint": "{url}/sparql"}, BASIC, None),
+        ("", {"query_endpoint": "http://me:p%C3%A4s:s@{host}/sparql"}, None, BASIC),
+        ("", {"username": "me", "password": "päs:s"}, BASIC, BASIC),
+        ("", {"username": "me", "password_file": "{file}", "query_endpoint": "{url}/sparql"}, BASIC, BASIC),
+        ("", {"header_file": "{file}"}, "Bearer a.b", "Bearer a.b"),
+        ("", {}, None, None),
+    ],
+)
+def test_a_login_is_sent(
+    serve: Callable[..., Answers],
+    tmp_path: Path,
+    user: str,
+    settings: dict[str, str],
+    update: str | None,
+    query: str | None,
+) -> None:
+    answers = serve((200, '{"results": {"bindings": []}}'))
+    file = tmp_path / "login"
+    file.write_text("päs:s\n" if "password_file" in settings else "Authorization: Bearer a.b\n")
+    host = answers.url.split("/")[2]
+    filled = {key: value.format(url=answers.url, host=host, file=file) for key, value in settings.items()}
+    target = target_of(answers.url.replace("://", f"://{user}"), **filled)
+    target.update("INSERT DATA {}")
+    target.select("SELECT ?a {}")
+    assert [headers.get("Authorization") for _, headers, _ in answers.requests] == [update, query]
+    assert {headers["Host"] for _, headers, _ in answers.requests} == {host}
+
+
+def test_a_login_that_is_renewed_is_taken_up(serve: Callable[..., Answers], tmp_path: Path) -> None:
+    answers, file = serve((204, "")), tmp_path / "token"
+    target = target_of(answers.url, header_file=str(file))
+    for token in ("one", "two"):
+        file.write_text(f"X-Token: {token}")
+        target.update("INSERT DATA {}")
+    assert [headers["X-Token"] for _, headers, _ in answers.requests] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("content", "settings", "why"),
+    [
+        (b"\n", {"username": "me", "password_file": "{file}"}, "apply.password_file .* is empty"),
+        (b"\xff", {"username": "me", "password_file": "{file}"}, "apply.password_file .* cannot be read: it is no te"),
+        (b"Bearer t0ken", {"header_file": "{file}"}, "apply.header_file .* does not hold one header"),
+        (b"A: t0ken\r\nB: c", {"header_file": "{file}"}, "apply.header_file .* does not hold one header"),
+        (None, {"header_file": "{file}"}, "apply.header_file .* cannot be read: No such file"),
+    ],
+)
+def test_a_login_file_that_cannot_be_used(
+    tmp_path: Path, content: bytes | None, settings: dict[str, str], why: str
+) -> None:
+    file = tmp_path / "login"
+    if content is not None:
+        file.write_bytes(content)
+    filled = {key: value.format(file=file) for key, value in settings.items()}
+    with pytest.raises(RefusedError, match=why) as caught:
+        target_of("http://127.0.0.1:1/update", **filled).update("INSERT DATA {}")
+    assert "t0ken" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "settings", "hint"),
+    [
+        (401, {}, "the store asks for a login: write apply.username and apply.password_file, or apply.header_file"),
+        (401, {"username": "me", "password": "p"}, "the store does not accept the login: look at apply.{key}, "),
+        (403, {}, "the store does not grant {protocol} to a client without a login"),
+        (403, {"username": "me", "password": "p"}, "the store does not grant {protocol} to this login: grant it there"),
+        (404, {}, "apply.{key} has to be the store's URL for {protocol}; its log may say more"),
+    ],
+)
+def test_a_refused_login_has_a_hint(
+    serve: Callable[..., Answers], status: int, settings: dict[str, str], hint: str
+) -> None:
+    target = target_of(serve((status, "")).url, **settings)
+    for key, protocol, send in (
+        ("endpoint", "SPARQL 1.1 Update", target.update),
+        ("query_endpoint", "SPARQL 1.1 queries", target.select),
+    ):
+        with pytest.raises(StoreRequestRefusedError) as caught:
+            send("x")
+        assert str(caught.value.hint).startswith(hint.format(key=key, protocol=protocol))
 
 
 def test_an_outage_is_logged_with_its_end(serve: Callable[..., Answers], capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,7 +122,12 @@ def test_a_copy_gets_the_output_of_the_job_that_starts_from_it() -> None:
 
 @pytest.mark.parametrize(
     "entries",
-    [[], ["metadata", "sources", "offsets", "commits"], ["job.json", ".job.json.crc", ".metadata.crc", "state"]],
+    [
+        [],
+        ["metadata", "sources", "offsets", "commits"],
+        ["job.json", ".job.json.crc", ".metadata.crc", "state"],
+        ["lost+found", ".snapshot"],
+    ],
 )
 def test_a_place_that_is_empty_or_a_checkpoint(entries: list[str]) -> None:
     require_checkpoint(entries, "place")

@@ -17,11 +17,12 @@ from pipeline.fetch.route import Head, TryAgainError
 from pipeline.jobs.enrichment import Enrichment
 from pipeline.jobs.job import FailureWritingJob, SplittingJob
 from pipeline.jobs.message import SourceMessage, Unfinished
-from pipeline.jobs.rdf_resolve import EntityRoute, RdfResolveJob, ResolvedDiff
+from pipeline.jobs.rdf_resolve import CurrentEntityRoute, EntityRoute, RdfResolveJob, ResolvedDiff
 from pipeline.metrics.catalogue import INVALID_TERMS
 from pipeline.metrics.worker_metrics import RECORDER
 from pipeline.rdf.mutation import read_chunk
 from pipeline.rdf.operation import Operation
+from pipeline.rdf.revision_diff import TripleDiff
 from pipeline.rdf.triples import Triple
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.error_event import Failure, error_type_in
@@ -46,12 +47,16 @@ def triples(turtle: str) -> set[Triple]:
     return set(triples_of(turtle))
 
 
+CURRENT = 0
+"""Of the answers, that to a request without a revision."""
+
+
 class Texts(FakeClient):
     """Answers by revision as they are; the route is for tests of its own."""
 
     async def fetch(self, wiki_id: str, rev_id: int, **of_request: Any) -> FetchedText:
         self.asked.append((wiki_id, rev_id, of_request["request_id"], of_request["deadline"]))
-        answer = self.answers[rev_id]
+        answer = self.answers[CURRENT if isinstance(of_request["route"], CurrentEntityRoute) else rev_id]
         if isinstance(answer, BaseException):
             raise answer
         return cast(FetchedText, answer)
@@ -176,6 +181,36 @@ def test_nothing_is_kept_of_an_entity_that_is_deleted(resolve: Resolve) -> None:
     assert asked == [("wikidatawiki", 11), ("wikidatawiki", 12)]
 
 
+DOWN = FetchFailedError(Failure("upstream_error", "status 503"), transient=True)
+
+
+@pytest.mark.parametrize(
+    ("op", "dt", "current", "ends_as"),
+    [
+        ("reconcile", "2026-03-02T09:00:00Z", NOT_FOUND, "delete"),
+        ("reconcile", "2026-03-02T09:00:00Z", document(14), FETCH_FAILURES),
+        ("reconcile", "2026-03-02T09:00:00Z", DOWN, Unfinished),
+        ("reconcile", "2026-03-02T09:59:59Z", NOT_FOUND, Unfinished),
+        ("import", "2026-03-02T09:00:00Z", NOT_FOUND, FETCH_FAILURES),
+    ],
+    ids=["deleted", "another revision", "the wiki is down", "it may be too young for the replica", "an import"],
+)
+def test_a_reconcile_of_what_the_wiki_has_deleted(
+    resolve: Resolve, op: str, dt: str, current: Any, ends_as: Any
+) -> None:
+    resolve(operation("import", rev=11), {11: document(11, OTHER)})
+    outcome, asked = resolve(operation(op, dt=dt), {12: NOT_FOUND, CURRENT: current}, fetch={"not_found_grace": "10s"})
+    if ends_as is Unfinished:
+        assert isinstance(outcome, Unfinished)
+    elif ends_as == FETCH_FAILURES:
+        assert (outcome.topic, error_type_in(outcome.value)) == (FETCH_FAILURES, "revision_not_found")
+    else:
+        chunk = read_chunk(outcome.value, outcome.headers, offset=0)
+        assert (chunk.op, chunk.rev, chunk.seq, chunk.diff) == ("delete", 12, 3, TripleDiff())
+        _, asked = resolve(DIFF, {11: document(11), 12: document(12)})
+        assert len(asked) == 2, "nothing is kept of it"
+
+
 def test_a_large_entity_takes_several_records(resolve: Resolve) -> None:
     labels = [f'wd:Q64 skos:altLabel "Berlin {number}"@de .\n' for number in range(40)]
     output, _ = resolve(
@@ -281,6 +316,11 @@ def test_the_route_asks_for_the_dump_of_a_revision() -> None:
     route, text = EntityRoute("Q64"), document(12).text
     assert route.path(12) == "/wiki/Special:EntityData/Q64.ttl?flavor=dump&revision=12"
     assert route.read(12, Head("text/turtle; charset=UTF-8"), text) == text
+    current = CurrentEntityRoute("Q64")
+    assert current.path(12) == "/wiki/Special:EntityData/Q64.ttl?flavor=dump"
+    assert current.read(12, Head("text/turtle"), document(14).text) == document(14).text
+    with pytest.raises(TryAgainError, match="revision unknown"):
+        current.read(12, Head("text/turtle"), BERLIN)
     assert route.refusal("<p>Can't show revision 12 of entity Q64.</p>") == "wikibase-entitydata-bad-revision"
     assert route.refusal("<p>No entity with ID Q64 was found.</p>") == "wikibase-entitydata-not-found"
     assert route.refusal("<p>Our servers are currently experiencing a technical problem</p>") is None

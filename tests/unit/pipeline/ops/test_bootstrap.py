@@ -209,7 +209,7 @@ TAKEN: dict[str, tuple[Callable[[Operator], Any], str]] = {
     "something else": (lambda one: (copied(one) / "more").mkdir(), "is no checkpoint of a job's: it holds more"),
     "a start that failed": (
         lambda one: add(one.checkpoint, "job.json"),
-        "it holds files of a start that failed",
+        "exists: it holds job.json and no position, written",
     ),
     "a bootstrap that has not ended": (
         lambda one: add(one.checkpoint, f"{DIRECTORY}/part-00000.parquet"),
@@ -255,6 +255,19 @@ def test_the_job_begins_with_it_until_its_first_batch_is_committed(operator: Ope
     assert not operator.start().has_initial_state
     (operator.checkpoint / DIRECTORY / "part-00000.parquet").unlink()
     assert not operator.start().has_initial_state, "nothing needs the files any more"
+
+
+def test_a_volume_without_a_checkpoint_is_unused(operator: Operator) -> None:
+    """Of a new one, or behind `rm -r *`: for `bootstrap`, and for a start of the job."""
+    for name in ("lost+found", ".snapshot"):
+        (operator.checkpoint / name).mkdir(parents=True)
+    for name in (".owner", ".job.json.crc"):
+        add(operator.checkpoint, name)
+    result = operator.bootstrap()
+    assert result.exit_code == 0, result.output
+    assert not (operator.checkpoint / ".job.json.crc").exists(), "Hadoop would check job.json by it"
+    assert operator.start().has_initial_state
+    assert operator("checkpoint", "verify").exit_code == 0
 
 
 def test_a_new_start_does_not_begin_without_it(operator: Operator) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.driver.identity import require_checkpoint
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.checkpoint_commands import _AGAIN, problems
 from pipeline.ops.checkpoint_write import RECENT, fork, lost_before, require_stopped, set_beside, set_in_place
@@ -127,11 +129,21 @@ def test_no_job_begins_with_a_fork_that_broke_off(tmp_path: Path, written: int) 
 def test_a_place_that_holds_something_is_refused(tmp_path: Path) -> None:
     place = recorded(tmp_path)
     before = contents(place)
-    with pytest.raises(RefusedError, match="is not empty: it holds 8 files, the first commits/0"):
+    with pytest.raises(RefusedError, match="is not empty: it holds commits, metadata, offsets and more"):
         fork(files_at(STOPPED), files_at(place), NEW_ID)
     with pytest.raises(RefusedError, match="is not empty"):
         set_beside(files_at(place), checkpoint_at(STOPPED), {TOPIC: {0: 3}}, NEW_ID)
     assert contents(place) == before
+
+
+@pytest.mark.parametrize(("name", "is_free"), [("lost+found", True), (".snapshot", True), ("more", False)])
+def test_a_place_with_an_empty_directory(tmp_path: Path, name: str, is_free: bool) -> None:
+    """A job answers alike: it would not start from a copy beside the directory of another program."""
+    target = tmp_path / "copy"
+    (target / name).mkdir(parents=True)
+    with nullcontext() if is_free else pytest.raises(RefusedError, match=r"is not empty: it holds more$"):
+        fork(files_at(STOPPED), files_at(target), NEW_ID)
+        require_checkpoint(files_at(target).entries(), "copy")
 
 
 def test_a_place_within_the_checkpoint_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from devkit.errors import PartError, SetupError, StackError
 from devkit.stack.parts.part import LEVERS
-from devkit.stack.parts.triple_store import TripleStore, oxigraph_binary, start_triple_store
+from devkit.stack.parts.triple_store import StoreLogin, TripleStore, oxigraph_binary, start_triple_store
 from devkit.stack.ports import free_port
 from tests.unit.devkit.stack.fakes import FakeGuardian
 
@@ -23,12 +23,14 @@ class Server:
     def __init__(self) -> None:
         self.status, self.body = 200, b'{"head": {}, "boolean": true}'
         self.asked: list[tuple[str, dict[str, list[str]]]] = []
+        self.logins: list[str | None] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 form = self.rfile.read(int(self.headers["Content-Length"])).decode()
                 outer.asked.append((self.path, parse_qs(form)))
+                outer.logins.append(self.headers["Authorization"])
                 self.send_response(outer.status)
                 self.send_header("Content-Length", str(len(outer.body)))
                 self.end_headers()
@@ -58,6 +60,14 @@ def binary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     (tmp_path / "bin").mkdir()
     (path := tmp_path / "bin" / "oxigraph").touch()
     return path
+
+
+@pytest.mark.parametrize(("login", "sent"), [(None, None), (StoreLogin("me", "päs:s"), "Basic bWU6cMOkczpz")])
+def test_a_login_is_sent_with_queries_and_updates(server: Server, login: StoreLogin | None, sent: str | None) -> None:
+    server.store.login = login
+    server.store.is_empty()
+    server.store.clear()
+    assert server.logins == [sent, sent]
 
 
 def test_it_listens_on_loopback_and_has_a_data_directory(binary: Path, tmp_path: Path) -> None:
