@@ -108,10 +108,11 @@ def test_a_smaller_limit_refuses_records_until_it_ends(stack: Stack, kafka: Clus
 def test_the_journal_alone_restores_settings(stack: Stack, kafka: Cluster) -> None:
     before = {"retention.ms": "86400000"}
     await_settings(kafka, before)
-    settings = {"max.message.bytes": 1000, "retention.ms": 5}
+    # Nobody has set `segment.ms`, here or on the brokers.
+    settings = {"max.message.bytes": 1000, "retention.ms": 5, "segment.ms": 3_600_000}
     case = Case(stack, {"topic_settings": {"topic": TOPIC, "settings": settings}})
     case.begin()
-    await_settings(kafka, before | {"max.message.bytes": "1000", "retention.ms": "5"})
+    await_settings(kafka, before | {key: str(value) for key, value in settings.items()})
     (plan,) = case.plans
     case.fault.undo(Undo.model_validate_json(plan.model_dump_json()))
     await_settings(kafka, before)

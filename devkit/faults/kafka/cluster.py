@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from kafka import KafkaAdminClient
-from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
+from kafka.admin import AlterConfigOp, ConfigFilterType, ConfigResource, ConfigResourceType
 from kafka.errors import (
     ElectionNotNeededError,
     KafkaConnectionError,
@@ -141,8 +141,9 @@ class Cluster:
         return {key: value for key, (value, source) in settings.items() if source == own}
 
     def _settings(self, kind: ConfigResourceType, name: str) -> dict[str, tuple[str, str]]:
-        """Value and source by key."""
-        configs = self.ask(lambda admin: admin.describe_configs([ConfigResource(kind, name)]))
+        """Value and source by key, of all that the broker knows: by default the client leaves out Kafka's defaults."""
+        resources = [ConfigResource(kind, name)]
+        configs = self.ask(lambda admin: admin.describe_configs(resources, config_filter=ConfigFilterType.ALL))
         return {
             key: (str(entry["value"]), entry["config_source"])
             for resources in configs.values()

@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kafka.admin import ConfigFilterType, ConfigResource
 from kafka.errors import TopicAuthorizationFailedError
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
@@ -17,6 +18,7 @@ from pipeline.aligned.start_offsets import first_offsets, offsets_text, read_off
 from pipeline.config.start_position import parse_new
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.records.record import SourcePartition
+from tests.unit.described_configs import described_configs
 from tests.unit.pipeline.aligned.records_in_memory import ODD, RecordsInMemory, as_event_times
 
 A, B = SourcePartition("a", 0), SourcePartition("a", 1)
@@ -68,10 +70,17 @@ class Admin:
     def __init__(self, found: Any) -> None:
         self.found = found
 
-    def describe_configs(self, _wanted: Any, **_: Any) -> Any:
+    def describe_configs(self, wanted: list[ConfigResource], config_filter: ConfigFilterType | str = "modified") -> Any:
         if isinstance(self.found, Exception):
             raise self.found
-        return {"topic": {topic: {"message.timestamp.type": {"value": kind}} for topic, kind in self.found.items()}}
+        # CreateTime is Kafka's default.
+        settings = {
+            topic: {
+                "message.timestamp.type": (kind, "DEFAULT_CONFIG" if kind == "CreateTime" else "DYNAMIC_TOPIC_CONFIG")
+            }
+            for topic, kind in self.found.items()
+        }
+        return described_configs(settings, wanted, config_filter)
 
     def close(self) -> None:
         pass

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from kafka.admin import NewTopic
+from kafka.admin import ConfigFilterType, ConfigResource, NewTopic
 from kafka.errors import KafkaTimeoutError, TopicAlreadyExistsError
 
 from pipeline import log
@@ -15,6 +15,7 @@ from pipeline.deferral import topic_settings
 from pipeline.deferral.ledger_start import LedgerMark, LedgerStart, ledger_start
 from pipeline.deferral.topic_settings import TopicFacts, require_topic, topic_id
 from pipeline.errors import PipelineError, RefusedError
+from tests.unit.described_configs import described_configs
 
 RIGHT = {"cleanup.policy": "compact", "max.message.bytes": "500"}
 
@@ -48,8 +49,11 @@ class Admin:
         self.made += topics
         self.listed = True
 
-    def describe_configs(self, resources: list[Any], config_filter: Any) -> dict[str, Any]:
-        return {"topic": {"ledger": {name: {"value": value} for name, value in self.settings.items()}}}
+    def describe_configs(
+        self, resources: list[ConfigResource], config_filter: ConfigFilterType | str = "modified"
+    ) -> dict[str, Any]:
+        settings = {name: (value, "DYNAMIC_TOPIC_CONFIG") for name, value in self.settings.items()}
+        return described_configs({"ledger": settings}, resources, config_filter)
 
     def close(self) -> None:
         self.closed = True

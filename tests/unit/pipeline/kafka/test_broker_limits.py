@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from kafka.admin import ConfigFilterType, ConfigResource
 from kafka.errors import ClusterAuthorizationFailedError, KafkaTimeoutError
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.kafka import broker_limits as read
 from pipeline.kafka.broker_limits import LimitsWatch, Missing, ask_brokers, require_limits, require_topics
+from tests.unit.described_configs import described_configs
 from tests.unit.pipeline.making import make_config
 
 SOURCE, SINK = "source:1", "sink:1"
@@ -39,21 +41,17 @@ class Admin:
         brokers = [{"broker_id": int(number)} for number in self.brokers]
         return {"brokers": brokers, "cluster_id": f"cluster-{len(brokers)}"}
 
-    def describe_configs(self, wanted: list[Any], config_filter: Any) -> dict[str, Any]:
+    def describe_configs(
+        self, wanted: list[ConfigResource], config_filter: ConfigFilterType | str = "modified"
+    ) -> dict[str, Any]:
         if self.failure_of_limits:
             raise self.failure_of_limits
-        names = [resource.name for resource in wanted]
-        topics: dict[str, Any] = {name: {} for name in names if name not in self.brokers}
-        for name in topics:
-            if name in self.topics:
-                topics[name] = {"max.message.bytes": {"value": str(self.topics[name])}}
-        brokers = {
-            number: {name: {"value": str(value)} for name, value in settings.items()}
-            for number, settings in self.brokers.items()
-        }
+        settings = {name: {"max.message.bytes": (str(limit), "DEFAULT_CONFIG")} for name, limit in self.topics.items()}
+        for number, limits in self.brokers.items():
+            settings[number] = {name: (str(value), "STATIC_BROKER_CONFIG") for name, value in limits.items()}
         if self.makes_topics is not None:
-            brokers["1"]["auto.create.topics.enable"] = {"value": self.makes_topics}
-        return {"topic": topics, "broker": brokers}
+            settings["1"]["auto.create.topics.enable"] = (self.makes_topics, "DEFAULT_CONFIG")
+        return described_configs(settings, wanted, config_filter)
 
     def describe_topics(self, wanted: list[str]) -> list[dict[str, Any]]:
         codes = dict.fromkeys(wanted, 3) | dict.fromkeys(self.topics, 0) | dict.fromkeys(self.hidden, 29)

@@ -7,7 +7,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kafka.admin import ConfigResource, NewTopic
+from kafka.admin import ConfigFilterType, ConfigResource, NewTopic
 from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError
 
 from pipeline.errors import PipelineError, RefusedError
@@ -15,6 +15,7 @@ from pipeline.ops import fan_out
 from pipeline.ops.copying import Copy, CopyStoppedError, KafkaTarget, Pace, copy_all
 from pipeline.ops.fan_out import copied, make_target, page_key, require_target
 from pipeline.ops.source import Bounds, SourceRecord
+from tests.unit.described_configs import described_configs
 from tests.unit.pipeline.making import make_event
 from tests.unit.pipeline.ops.fake_kafka import BOOTSTRAP, FakeTarget
 
@@ -224,9 +225,10 @@ class FakeAdmin:
     def describe_topics(self) -> list[dict[str, Any]]:
         return [{"name": "src", "partitions": [0]}]
 
-    def describe_configs(self, wanted: list[ConfigResource], **_: Any) -> dict[str, Any]:
-        found = {name: {"value": value, "config_source": of} for name, (value, of) in self.SETTINGS.items()}
-        return {"topic": {one.name: found for one in wanted}}
+    def describe_configs(
+        self, wanted: list[ConfigResource], config_filter: ConfigFilterType | str = "modified"
+    ) -> dict[str, Any]:
+        return described_configs({one.name: self.SETTINGS for one in wanted}, wanted, config_filter)
 
     def create_topics(self, topics: list[NewTopic], timeout_ms: int, *, raise_errors: bool) -> dict[str, Any]:
         assert not raise_errors

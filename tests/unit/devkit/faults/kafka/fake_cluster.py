@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
+from kafka.admin import AlterConfigOp, ConfigFilterType, ConfigResource, ConfigResourceType
 from kafka.errors import (
     ElectionNotNeededError,
     InvalidReplicationFactorError,
@@ -17,6 +17,7 @@ from kafka.structs import TopicPartition
 
 from devkit.faults.do import parse_do
 from devkit.faults.fault import Acting, Context, Fault, Undo
+from tests.unit.described_configs import described_configs
 
 EVERYBODY = None
 """The client of a quota that holds for each."""
@@ -26,6 +27,8 @@ DEFAULTS = {
     "max.message.bytes": "1048588",
     "retention.ms": "604800000",
     "preallocate": "false",
+    "leader.replication.throttled.replicas": "",
+    "follower.replication.throttled.replicas": "",
 }
 """Of a topic, as Kafka has them."""
 
@@ -130,13 +133,15 @@ class FakeAdmin:
             replicas = [list(cluster.brokers[: options["replication_factor"]])] * options["num_partitions"]
             cluster.topics[name] = FakeTopic(replicas, settings=dict(options["configs"]), topic_id="second")
 
-    def describe_configs(self, resources: Sequence[ConfigResource]) -> dict[str, Any]:
+    def describe_configs(
+        self, resources: Sequence[ConfigResource], config_filter: ConfigFilterType | str = "modified"
+    ) -> dict[str, Any]:
         (resource,) = resources
-        kind = resource.resource_type.name
-        own, source = self._settings(resource), f"DYNAMIC_{kind}_CONFIG"
-        entries = {key: {"value": value, "config_source": source} for key, value in own.items()}
-        default = {key: {"value": value, "config_source": "DEFAULT_CONFIG"} for key, value in DEFAULTS.items()}
-        return {kind.lower(): {resource.name: default | entries}}
+        source = f"DYNAMIC_{resource.resource_type.name}_CONFIG"
+        defaults = DEFAULTS if resource.resource_type is ConfigResourceType.TOPIC else {}
+        default = {key: (value, "DEFAULT_CONFIG") for key, value in defaults.items()}
+        own = {key: (value, source) for key, value in self._settings(resource).items()}
+        return described_configs({resource.name: default | own}, resources, config_filter)
 
     def _settings(self, resource: ConfigResource) -> dict[str, str]:
         if resource.resource_type is ConfigResourceType.TOPIC:
@@ -146,8 +151,9 @@ class FakeAdmin:
     def alter_configs(self, resources: Sequence[ConfigResource], *, raise_on_unknown: bool) -> dict[str, Any]:
         (resource,) = resources
         changes = {key: value if op is AlterConfigOp.SET else None for key, (op, value) in resource.configs.items()}
-        if raise_on_unknown and "no.such" in changes:
-            raise ValueError("Unrecognized configs: no.such")
+        (known,) = self.describe_configs(resources, "dynamic").values()
+        if raise_on_unknown and (unknown := changes.keys() - known[resource.name].keys()):
+            raise ValueError(f"Unrecognized configs: {unknown}")
         outcome = self._cluster.refusals.get("alter_configs", "OK")
         answer = {resource.resource_type.name.lower(): {resource.name: outcome}}
         if not self._cluster.hears("alter_configs", (resource.name, changes)) or outcome != "OK":
