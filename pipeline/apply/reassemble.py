@@ -158,16 +158,26 @@ class RepeatFilter:
     _last: OrderedDict[str, _LastMutation] = field(default_factory=OrderedDict)
 
     def is_repeat(self, mutation: Mutation) -> bool:
-        """Whether it is a repeat; remembers it otherwise."""
+        """Whether it is a repeat of one that is remembered."""
         last = self._last.get(mutation.entity)
-        if last is not None and (mutation.request_id == last.request_id or _is_earlier(mutation, last)):
-            self.repeats += 1
-            return True
+        is_repeat = last is not None and (mutation.request_id == last.request_id or _is_earlier(mutation, last))
+        self.repeats += is_repeat
+        return is_repeat
+
+    def remembers(self, entity: str) -> bool:
+        """Whether it knows the last mutation of the entity."""
+        return entity in self._last
+
+    def remember(self, mutation: Mutation) -> None:
+        """It is the last one of its entity."""
         self._last[mutation.entity] = _LastMutation(mutation.seq, mutation.rev, mutation.dt, mutation.request_id)
         self._last.move_to_end(mutation.entity)
         if len(self._last) > self.max_entities:
             self._last.popitem(last=False)
-        return False
+
+    def forget(self, entity: str) -> None:
+        """Its last mutation was not applied."""
+        self._last.pop(entity, None)
 
 
 def _is_earlier(mutation: Mutation, last: _LastMutation) -> bool:

@@ -55,6 +55,8 @@ class MutationsApplied:
     """Number of triples in their inserts."""
     repeats: int
     """Number of mutations that were dropped, as they repeat an earlier one of their entity."""
+    absent: int
+    """Number of diffs that were not applied, as the store does not have their entity: it was deleted, or is missing."""
     dropped: int
     """Number of chunks that were dropped, as the rest of their mutation did not follow."""
     unlinked: int

@@ -167,6 +167,14 @@ def test_mutations_are_whole_however_their_chunks_interleave(lengths: list[int],
         assert (mutation.first_offset, mutation.next_offset) == (offsets[0], offsets[-1] + 1)
 
 
+def is_repeat(repeats: RepeatFilter, mutation: Mutation) -> bool:
+    """Remembers it otherwise."""
+    if repeats.is_repeat(mutation):
+        return True
+    repeats.remember(mutation)
+    return False
+
+
 @pytest.mark.parametrize(
     ("operations", "repeats"),
     [
@@ -194,7 +202,7 @@ def test_mutations_are_whole_however_their_chunks_interleave(lengths: list[int],
 def test_which_mutations_repeat_an_earlier_one(operations: list[Operation], repeats: list[bool]) -> None:
     mutations, _ = reassemble(chunk for of in operations for chunk in chunks_of(of, "a"))
     repeat_filter = RepeatFilter()
-    assert [repeat_filter.is_repeat(mutation) for mutation in mutations] == repeats
+    assert [is_repeat(repeat_filter, mutation) for mutation in mutations] == repeats
     assert repeat_filter.repeats == sum(repeats)
 
 
@@ -205,4 +213,4 @@ def test_the_entity_without_a_mutation_for_the_longest_time_is_forgotten() -> No
         for chunk in chunks_of(operation(entity, seq), "a")
     )
     repeats = RepeatFilter(max_entities=2)
-    assert [repeats.is_repeat(mutation) for mutation in mutations] == [False, False, False, False, True, False]
+    assert [is_repeat(repeats, mutation) for mutation in mutations] == [False, False, False, False, True, False]
