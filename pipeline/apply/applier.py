@@ -21,7 +21,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline import log
@@ -86,19 +86,20 @@ class Applier:
     start: int
     replay_end: int
     applied_offset: int = 0
-    reassembler: Reassembler = field(default_factory=Reassembler)
-    repeats: RepeatFilter = field(default_factory=RepeatFilter)
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        self._confirmed_at = self.clock()
+        self._confirmed_at = self._polled_at = self.clock()
         self._probe_credit = 0.0
         self._has_progress = True
+        self._latest: tuple[int, float] | None = None
         self._begin(self.start, self.applied_offset)
 
     def _begin(self, offset: int, applied_offset: int) -> None:
         self.next_offset = self._sent_offset = self._read_to = offset
         self.applied_offset = max(offset, applied_offset)
+        self.reassembler = Reassembler(max_age_ms=self.settings.incomplete_after.total_seconds() * 1_000)
+        self.repeats = RepeatFilter()
         self._leftovers = defaultdict[str, set[Triple]](set)
         self._replayed: dict[str, int] = {}
         self._batch = self._new_batch()
@@ -155,7 +156,6 @@ class Applier:
             )
         log.emit(StoreRewound(store_offset=offset, expected_offset=self.next_offset))
         self.replay_end = max(self.replay_end, self._read_to)
-        self.reassembler, self.repeats = Reassembler(), RepeatFilter()
         self._has_progress = False
         self._begin(offset, self.store.applied_offset or offset)
         self.records.read_from(offset)
@@ -163,13 +163,14 @@ class Applier:
     def _poll(self) -> Sequence[ChunkRecord]:
         began = self.clock()
         records = self.records.poll(0 if self._mutations else _POLL_S)
-        self.report.add_poll(self.clock() - began)
+        self._polled_at = self.clock()
+        self.report.add_poll(self._polled_at - began)
         return records
 
     def _take(self, record: ChunkRecord) -> bool:
         """Whether a batch was applied, as it had no room for the mutation that the record completes."""
         chunk = parse_record(record, f"{self.records.topic}/{PARTITION}/{record.offset}", self.resolve)
-        mutation = self._reassemble(chunk)
+        mutation = self._reassemble(chunk, record.timestamp_ms)
         self._read_to = record.offset + 1
         if mutation is None or mutation.next_offset <= self.applied_offset:
             return False
@@ -187,9 +188,10 @@ class Applier:
         self._mutations.append(mutation)
         return is_full
 
-    def _reassemble(self, chunk: MutationChunk) -> Mutation | None:
+    def _reassemble(self, chunk: MutationChunk, timestamp_ms: int) -> Mutation | None:
+        self._latest = (timestamp_ms, self._polled_at)
         dropped, orphaned = self.reassembler.dropped, self.reassembler.orphaned
-        mutation = self.reassembler.add(chunk)
+        mutation = self.reassembler.add(chunk, timestamp_ms)
         prefix, orphans = self.reassembler.dropped - dropped, self.reassembler.orphaned - orphaned
         if orphans and not prefix and chunk.offset < self.replay_end:
             # Its first chunk is before the start, and no prefix that was open then is: the store has the mutation.
@@ -207,7 +209,17 @@ class Applier:
             )
         return mutation
 
+    def _drop_older(self) -> None:
+        """The topic is read to its end: a record of now has the last one's time, and what has passed since."""
+        if self._latest is None:
+            return
+        timestamp_ms, read_at = self._latest
+        dropped = self.reassembler.dropped
+        self.reassembler.drop_older(timestamp_ms + (self.clock() - read_at) * 1_000)
+        self.report.add_dropped(prefix=self.reassembler.dropped - dropped, orphan=0)
+
     def _flush(self) -> None:
+        self._drop_older()
         if self._mutations or self.reassembler.restart_offset(self._read_to) > self._sent_offset:
             self._apply(self._read_to, self._read_to)
         elif self._sent or self.clock() - self._confirmed_at >= _IDLE_S:

@@ -114,6 +114,12 @@ class Apply(Section):
         description="Time that the store has for the answer to a request. Then it counts as down, and the same request "
         "is sent again.",
     )
+    incomplete_after: PositiveDuration = Field(
+        default=timedelta(minutes=20),
+        description="Time by the records' own times for which the beginning of a mutation waits for the rest and holds "
+        "the offset back. What comes later is `mutation_incomplete`, and is not applied. Has to be longer than "
+        "`stall_timeout` of `rdf-resolve`, within which a mutation is written.",
+    )
     offset: Literal["store", "kafka"] = Field(
         default="store",
         description="Where the next offset is kept. `store`: in the store, written by the request that changes the "

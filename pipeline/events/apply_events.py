@@ -77,7 +77,9 @@ class MutationsApplied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutationIncomplete:
-    """A chunk came without the chunks before it: its mutation is not applied, unless all of it comes again."""
+    """A chunk came without the chunks before it, or more than `apply.incomplete_after` later: its mutation is not
+    applied, unless all of it comes again. A reconcile of the entity makes the store right.
+    """
 
     event: Literal["mutation_incomplete"] = "mutation_incomplete"
     entity: str

@@ -154,6 +154,34 @@ def test_a_restart_writes_nothing_to_an_entity_that_is_gone(
     assert sum(absent) == (1 if stored_offset is None or again[:1] == CHANGE_STATEMENT else 0)
 
 
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_what_comes_too_late_is_named_and_does_not_hold_the_offset_back(
+    is_restarted: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing more comes behind a chunk, and its continuation comes when the time is over. Looks are 1 s apart."""
+    records = [
+        ChunkRecord(record.offset, record.value, record.headers, at_ms)
+        for record, at_ms in zip(place_records([*IMPORT_Q1, *IMPORT_Q2]), (0, 1_000, 62_000), strict=True)
+    ]
+    target, topic = StoreTarget(pyoxigraph.Store()), FakeTopic(records, end=2)
+    applier = applier_of(topic, target, incomplete_after="1m")
+    apply_until_idle(applier)
+    assert offset_in(target.store) == 1
+    looks = iter(range(60))
+    applier.run(lambda: next(looks, None) is None)
+    assert offset_in(target.store) == 2
+    if is_restarted:
+        topic = FakeTopic(records)
+        applier = applier_of(topic, target, start=2, replay_end=2, incomplete_after="1m")
+    topic.end, topic.is_idle = None, False
+    apply_until_idle(applier)
+    assert (offset_in(target.store), triples_in(target.store)) == (3, set(triples_of(A)))
+    events = logged(capsys)
+    (line,) = (line for line in events if line["event"] == "mutation_incomplete")
+    assert (line["entity"], line["offset"], line["sequence"], line["length"]) == ("Q2", 2, 1, 2)
+    assert sum(line["dropped"] for line in events if line["event"] == "mutations_applied") == 2
+
+
 @pytest.mark.parametrize(
     ("settings", "offsets"),
     [({}, [4]), ({"batch_triples": 2}, [1, 2, 4]), ({"batch_triples": 4}, [4]), ({"batch_triples": 1}, [1, 2, 4])],
